@@ -145,14 +145,14 @@ test('filter, selection and tab are the URL, and survive a reload', async () => 
   await page.reload();
   await page.getByRole('tab', { name: /attempts/i, selected: true }).waitFor();
   await page.getByText('POST http://127.0.0.1').first().waitFor();
-  await page.getByRole('button', { name: 'whale-usdt, take back' }).waitFor();
-  await page.getByRole('button', { name: 'confirmed, take back' }).click();
+  await page.getByRole('button', { name: 'whale-usdt, remove' }).waitFor();
+  await page.getByRole('button', { name: 'confirmed, remove' }).click();
   await page.waitForURL((url) => !url.search.includes('phase'));
   // Beside an open delivery there is no room: it is a dialog.
   await page.keyboard.press('/');
   await filter.getByRole('link', { name: /^quiet/ }).click();
   await page.getByRole('dialog').waitFor({ state: 'hidden' });
-  await page.getByRole('button', { name: 'quiet, take back' }).waitFor();
+  await page.getByRole('button', { name: 'quiet, remove' }).waitFor();
 });
 
 test('a held list stands still and counts what is new', async () => {
@@ -220,11 +220,11 @@ test('rows of both lists are marked and copied by the same keys', async () => {
   await page.keyboard.press('y');
   await expect.poll(readCopied).toBe(`${world.url}/console/streams/${streamId}`);
   await page.keyboard.press(' ');
-  await page.getByRole('button', { name: '1 marked, take back' }).waitFor();
+  await page.getByRole('button', { name: '1 selected, clear' }).waitFor();
   await page.keyboard.press('Shift+J');
-  await page.getByRole('button', { name: '2 marked, take back' }).waitFor();
+  await page.getByRole('button', { name: '2 selected, clear' }).waitFor();
   await page.keyboard.press('r');
-  const dialog = page.getByRole('dialog', { name: 'Replay what failed' });
+  const dialog = page.getByRole('dialog', { name: 'Replay failed deliveries' });
   await dialog.getByText(/^\d+ deliver(y|ies)/).waitFor();
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'hidden' });
@@ -265,7 +265,7 @@ test('a failing stream says why, in list, title and inspector', async () => {
     await page.getByRole('button', { name: 'Pause', exact: true }).first().waitFor();
     await page.getByLabel('Sort streams').selectOption('Failures');
     await page.waitForURL(/sort=failures/);
-    await page.getByRole('link', { name: 'Inspect the failure' }).first().click();
+    await page.getByRole('link', { name: 'Inspect failure' }).first().click();
     // Two presses from the overview to the receiver's answer, shown as the text it is.
     await page.locator('pre').getByText('TypeError: handler <b>crashed</b>').waitFor();
     await page.getByText('handler crashed or is restarting').waitFor();
@@ -275,7 +275,7 @@ test('a failing stream says why, in list, title and inspector', async () => {
     await dialog.getByRole('button', { name: /^Replay \d+ deliveries$/ }).waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('link', { name: 'Similar failures' }).click();
-    await page.getByRole('button', { name: '500, take back' }).waitFor();
+    await page.getByRole('button', { name: '500, remove' }).waitFor();
   } finally {
     world.answerWith(200);
   }

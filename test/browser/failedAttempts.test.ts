@@ -40,7 +40,7 @@ const FAILURES: Readonly<Record<string, { says: RegExp; offers: string[] }>> = {
   '404': { says: /path or method is wrong/, offers: ['Edit the webhook URL'] },
   '408': { says: /Answer 2xx first/, offers: ['Copy a handler that answers first'] },
   '413': { says: /This body of 1\.\d kB/, offers: ['Copy the line for Express'] },
-  '429': { says: /the next attempt waits until \d\d:\d\d:\d\d/, offers: ['Limit the stream'] },
+  '429': { says: /the next attempt waits until \d\d:\d\d:\d\d/, offers: ['Edit rate limits'] },
   '500': { says: /handler crashed/, offers: ['Copy command to try it on localhost'] },
   reset: { says: /closed the connection/, offers: ['Copy as curl'] },
   refused: {
@@ -48,7 +48,7 @@ const FAILURES: Readonly<Record<string, { says: RegExp; offers: string[] }>> = {
     offers: ['Copy curl -v', 'Edit the webhook URL'],
   },
   // Where there is no name server at all, that is what is said.
-  unnamed: { says: /(name|what) no-such-host\.invalid/, offers: ['Copy curl -v'] },
+  unnamed: { says: /name no-such-host\.invalid/, offers: ['Copy curl -v'] },
   plain: { says: /does not speak TLS/, offers: ['Copy curl -v', 'Edit the webhook URL'] },
   expired: {
     says: /secure connection failed.*has expired.* for localhost; valid from/,
@@ -222,7 +222,7 @@ test('what it offers to copy has no secret of the URL in it, and allows one addr
 test('a certificate that is about to expire is told beside what it still delivers', async () => {
   const page = await visitor.signedIn(pathOf('ending'), { colorScheme: 'dark', ...PHONE });
   await page.getByText('certificate expires soon').waitFor();
-  await page.getByText(/showed one for localhost that ends in 5d/).waitFor();
+  await page.getByText(/certificate for localhost expires in 5d/).waitFor();
   await expectNoSidewaysScroll(page);
   await expectAccessible(page);
   await page.emulateMedia({ colorScheme: 'light' });

@@ -98,7 +98,7 @@ test('a filter finds those that are not drawn, and a link leads to what it finds
   await page.keyboard.type('fleet-07');
   await expect.poll(() => links(page).count(), PATIENCE).toBe(10);
   const other = await visitor.signedIn('/?q=fleet-07&show=paused');
-  await other.getByText('No stream passes this filter').waitFor();
+  await other.getByText('No streams match this filter').waitFor();
   await other.getByRole('button', { name: 'Show all' }).click();
   await expect.poll(() => links(other).count(), PATIENCE).toBeGreaterThan(10);
 });

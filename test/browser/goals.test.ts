@@ -147,14 +147,14 @@ test('by keyboard: rows are marked, and these alone are replayed', async () => {
   await expect.poll(() => rowsOf(page).count(), PATIENCE).toBeGreaterThan(2);
   await page.keyboard.press('j');
   await page.keyboard.press('.');
-  await page.getByRole('button', { name: 'Mark', exact: true }).press('Enter');
-  await page.getByRole('button', { name: '1 marked, take back' }).waitFor();
+  await page.getByRole('button', { name: 'Select', exact: true }).press('Enter');
+  await page.getByRole('button', { name: '1 selected, clear' }).waitFor();
   await page.keyboard.press('Shift+J');
   await page.keyboard.press('Shift+J');
-  await page.getByRole('button', { name: '3 marked, take back' }).waitFor();
+  await page.getByRole('button', { name: '3 selected, clear' }).waitFor();
   await page.keyboard.press('k');
   await page.keyboard.press(' ');
-  await page.getByRole('button', { name: '2 marked, take back' }).waitFor();
+  await page.getByRole('button', { name: '2 selected, clear' }).waitFor();
   expect(await page.getByRole('checkbox', { checked: true }).count()).toBe(2);
   await page.keyboard.press('r');
   const dialog = page.getByRole('dialog', { name: 'Replay deliveries' });
@@ -330,7 +330,7 @@ test('a body too long to be read at once is read in a worker: lines, search, rec
   await page.unroute(bodies);
   await page.route(bodies, (route) => route.fulfill({ status: 404, json: { message: 'gone' } }));
   await page.keyboard.press('j');
-  await page.getByRole('alert').getByText('The body could not be read').waitFor();
+  await page.getByRole('alert').getByText("Couldn't load the body").waitFor();
   // Nobody waits for one that was left.
   await page.unroute(bodies);
   await page.route(bodies, () => {});
@@ -358,8 +358,8 @@ test('every state is a link: a browser that opens it sees the same, back and for
       `/deliveries?status=5xx&stream=${broken.id}&sel=${id}&view=response`,
       async (page) => {
         await page.locator('pre').getByText(CRASH).waitFor();
-        await page.getByRole('button', { name: '5xx, take back' }).waitFor();
-        await page.getByRole('button', { name: 'broken, take back' }).waitFor();
+        await page.getByRole('button', { name: '5xx, remove' }).waitFor();
+        await page.getByRole('button', { name: 'broken, remove' }).waitFor();
         await page.getByRole('tab', { name: 'response', selected: true }).waitFor();
       },
     ],
@@ -369,11 +369,11 @@ test('every state is a link: a browser that opens it sees the same, back and for
     ],
     [
       `/streams/${stream.id}?tab=coverage`,
-      (page) => page.getByText('Blocks held against this stream').waitFor(),
+      (page) => page.getByText('Blocks matched against this stream').waitFor(),
     ],
     [
       `/streams/${stream.id}?phase=confirmed`,
-      (page) => page.getByRole('button', { name: 'confirmed, take back' }).waitFor(),
+      (page) => page.getByRole('button', { name: 'confirmed, remove' }).waitFor(),
     ],
     [
       `/explain?q=${world.token}`,

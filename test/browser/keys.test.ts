@@ -163,7 +163,7 @@ test('what a key would send, and nothing can call back, is confirmed first', asy
   await page.getByRole('button', { name: 'Send again' }).waitFor();
   await page.keyboard.press('r');
   const dialog = page.getByRole('dialog', { name: /^Delivery/ });
-  await dialog.getByText('delivered already').waitFor();
+  await dialog.getByText('already delivered').waitFor();
   await expectAccessible(page);
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'hidden' });

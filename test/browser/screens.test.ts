@@ -204,7 +204,7 @@ test('a stream without deliveries says which block it waits for, and what can be
     includeNativeTxs: true,
   });
   const page = await visitor.signedIn(`/streams/${id}`);
-  await page.getByText('no addresses yet, so it watches nothing').waitFor();
+  await page.getByText('no addresses yet, so it matches nothing').waitFor();
   await page.getByRole('link', { name: 'Add addresses' }).waitFor();
   await world.client.streams.addAddress(id, `0x${'51'.repeat(20)}`);
   await page.getByText(/^Waiting for block [\d,]+/).waitFor();
@@ -213,8 +213,8 @@ test('a stream without deliveries says which block it waits for, and what can be
   await world.mine(1);
   await page.getByText(/^[\d, ]+: 0 webhooks$/).waitFor();
   await page.getByRole('button', { name: 'Send a sample' }).click();
-  await page.getByText('The sample was answered with 2xx.').waitFor();
-  await page.getByRole('link', { name: 'Dry run of the last blocks' }).click();
+  await page.getByText('The receiver answered the sample with 2xx.').waitFor();
+  await page.getByRole('link', { name: 'Dry-run recent blocks' }).click();
   await page.getByRole('region', { name: 'Dry run' }).waitFor();
   // Its charts have their frames and their time, and say the same.
   await page.getByRole('link', { name: 'metrics' }).click();
@@ -224,7 +224,7 @@ test('a stream without deliveries says which block it waits for, and what can be
   await expectAccessible(page);
   await page.getByRole('button', { name: 'Pause' }).click();
   await metrics.getByText('The stream is paused').waitFor();
-  await metrics.getByRole('button', { name: 'Resume it' }).click();
+  await metrics.getByRole('button', { name: 'Resume stream' }).click();
   await metrics.getByText(/^Waiting for block [\d,]+/).waitFor();
   // The page would ask for it once more.
   await page.goto('about:blank');
@@ -239,7 +239,7 @@ test('a name that turns the direction of text turns nothing beside it', async ()
   });
   const page = await visitor.signedIn(`/streams/${id}?tab=settings`);
   await page.getByRole('button', { name: 'Delete stream' }).click();
-  const label = page.getByText(/^Type .* to delete it$/);
+  const label = page.getByText(/^Type .* to confirm$/);
   await label.waitFor();
   // As they are drawn, from left to right.
   const edges = await label.evaluate((element) => {
@@ -429,8 +429,8 @@ test('5,000 addresses are imported, with those that are none named, and on after
   await dialog.getByText('Stopped after 500 of 5,000').waitFor();
   await page.unroute(lost);
   visitor.expectComplaints((text) => text.includes('ERR_FAILED'));
-  await dialog.getByRole('button', { name: 'Go on with 4,500 addresses' }).click();
-  await dialog.getByText('5,000 addresses watched from now on').waitFor();
+  await dialog.getByRole('button', { name: 'Import remaining 4,500 addresses' }).click();
+  await dialog.getByText('5,000 addresses imported').waitFor();
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
   const list = page.getByRole('region', { name: 'Addresses' });
@@ -439,7 +439,7 @@ test('5,000 addresses are imported, with those that are none named, and on after
   await watched.filter({ hasText: /^5,000 addresses$/ }).waitFor();
   expect(await list.getByRole('row').count()).toBeLessThanOrEqual(60);
   await list
-    .getByRole('button', { name: /^Stop watching/ })
+    .getByRole('button', { name: /^Remove/ })
     .first()
     .click();
   await watched.filter({ hasText: /^4,999 addresses$/ }).waitFor();
@@ -468,7 +468,7 @@ test('a list is begun from the sample, and a file may be dropped, where a stream
   await dialog.getByText('Those of sample.csv').waitFor();
   expect(await dialog.getByText('rejected').count()).toBe(0);
   await dialog.getByRole('button', { name: 'Import 3 addresses' }).click();
-  await dialog.getByText('3 addresses watched from now on').waitFor();
+  await dialog.getByText('3 addresses imported').waitFor();
   await page.keyboard.press('Escape');
   await page.getByText('binance-14', { exact: true }).waitFor();
   // It comes with the stream's count, which is asked for by itself.
@@ -490,7 +490,7 @@ test('a list is begun from the sample, and a file may be dropped, where a stream
   await find.fill('0xA0b8…eB48');
   await rows.getByTitle(/^0xa0b8.*eb48$/).waitFor();
   await find.fill('nobody');
-  await page.getByText('Nothing found').waitFor();
+  await page.getByText('No results').waitFor();
   await expectAccessible(page);
   await page.getByRole('button', { name: 'Show all addresses' }).click();
   await page.getByText('binance-14', { exact: true }).waitFor();
@@ -511,10 +511,10 @@ test('a list is begun from the sample, and a file may be dropped, where a stream
 
 test('past blocks are matched, and the job tells how far it is', async () => {
   const page = await visitor.signedIn(`/streams/${stream.id}?tab=coverage`);
-  await page.getByText('Blocks held against this stream').waitFor();
+  await page.getByText('Blocks matched against this stream').waitFor();
   await page.getByLabel('From block').fill('5');
   await page.getByLabel('To block').fill('1');
-  await page.getByText('The first block comes after the last').waitFor();
+  await page.getByText('The first block must not be after the last').waitFor();
   await page.getByLabel('From block').fill('1');
   await page.getByLabel('To block').fill('4');
   await page.getByRole('button', { name: 'Match 4 blocks' }).click();
@@ -525,8 +525,8 @@ test('a stream is tried, edited and, by its name, deleted', async () => {
   const { id } = await world.createStream('short-lived');
   const page = await visitor.signedIn(`/streams/${id}?tab=settings`);
   const promises = page.getByRole('region', { name: 'Retries and retention' });
-  await promises.getByText(/ later; then the delivery has failed/).waitFor();
-  await promises.getByText(/kept for 7d, all else for 30d/).waitFor();
+  await promises.getByText(/Failed attempts are retried after/).waitFor();
+  await promises.getByText(/kept for 7d, others for 30d/).waitFor();
   await page.getByLabel('Description').fill('for a moment');
   await page.getByRole('button', { name: 'Save 1 change' }).click();
   await expect
@@ -535,7 +535,7 @@ test('a stream is tried, edited and, by its name, deleted', async () => {
   await page.getByRole('heading', { name: 'short-lived' }).click();
   await page.keyboard.press('t');
   await page.keyboard.press('Enter');
-  await page.getByText('The test webhook was answered with 2xx').waitFor();
+  await page.getByText('The receiver answered the test webhook with 2xx').waitFor();
   await page.getByRole('button', { name: 'Delete stream' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel(/^Type short-lived/).fill('short');
@@ -545,7 +545,7 @@ test('a stream is tried, edited and, by its name, deleted', async () => {
   await page.waitForURL(`${world.url}/console/`);
   await page.getByRole('link', { name: 'short-lived' }).waitFor({ state: 'detached' });
   await page.goto(`${world.url}/console/streams/${id}`);
-  await page.getByText('There is no stream with this id').waitFor();
+  await page.getByText('Stream not found').waitFor();
   // The live feed may tell the page that the stream has changed before the page is left.
   visitor.expectComplaints((text) => text.includes('404'));
 });
@@ -562,17 +562,17 @@ test('numbers are told by answer, chain and event, with what was changed meanwhi
   await world.client.streams.update(id, { tag: 'counted anew' });
   const page = await visitor.signedIn(`/streams/${id}?tab=metrics&span=hour`);
   await page.getByRole('button', { name: 'Hour', pressed: true }).waitFor();
-  await page.getByRole('img', { name: '0 % of attempts ok' }).waitFor();
+  await page.getByRole('img', { name: '0 % of attempts succeeded' }).waitFor();
   // Nothing but failures is no reason to draw nothing: this is the name of the line.
   await page.getByText('ok', { exact: true }).waitFor();
-  await page.getByText('As a table').click();
+  await page.getByText('Show as table').click();
   await page.locator('details').getByRole('cell', { name: '0 %', exact: true }).waitFor();
-  const answers = page.getByRole('region', { name: 'By answer' });
+  const answers = page.getByRole('region', { name: 'By response' });
   await answers.getByRole('link', { name: '503' }).waitFor();
   const chains = page.getByRole('region', { name: 'By chain' });
   await chains.getByRole('row', { name: /Local|0x7a69/ }).waitFor();
   await page
-    .getByRole('region', { name: 'By event' })
+    .getByRole('region', { name: 'By record type' })
     .getByText('Transfer', { exact: true })
     .waitFor();
 
@@ -615,7 +615,7 @@ test('a delivery has a page of its own, and is sent again from there by one key'
   const inspector = page.getByRole('region', { name: /^Delivery / });
   // Once for each transfer of the block: the chain may have mined two together.
   await inspector.getByText('house money', { exact: true }).first().waitFor();
-  await inspector.getByText('by the stream as it is now').waitFor();
+  await inspector.getByText('by the current rules').waitFor();
   await page.keyboard.press('o');
   await page.waitForURL(/\/deliveries\/[0-9a-f-]{36}/);
   // From a page of its own, too, the other delivery of its match is a click away, and back.
@@ -649,14 +649,14 @@ test('from the page of a delivery one goes through the list that it was opened f
   const page = await visitor.signedIn(`/streams/${stream.id}?phase=confirmed&sel=${second!.id}`);
   await page.getByRole('link', { name: 'Open as a page' }).click();
   await page.waitForURL(/\/deliveries\/[0-9a-f-]{36}/);
-  await page.getByRole('link', { name: /^The next, older/ }).waitFor();
+  await page.getByRole('link', { name: /^Older delivery/ }).waitFor();
   await page.keyboard.press('j');
   await page.waitForURL(new RegExp(`/deliveries/${third!.id}`));
-  await page.getByRole('link', { name: /^The one before/ }).waitFor();
+  await page.getByRole('link', { name: /^Newer delivery/ }).waitFor();
   await page.keyboard.press('k');
   await page.waitForURL(new RegExp(`/deliveries/${second!.id}`));
   await page.getByRole('navigation', { name: 'Breadcrumb' }).getByRole('link').click();
-  await page.getByRole('button', { name: 'confirmed, take back' }).waitFor();
+  await page.getByRole('button', { name: 'confirmed, remove' }).waitFor();
   expect(new URL(page.url()).searchParams.get('sel')).toBe(second!.id);
 });
 
@@ -687,11 +687,11 @@ test('what is not there is said, with the reason and what there is instead', asy
   await page.getByText('Expired by retention').waitFor();
   await page.getByRole('button', { name: 'Close' }).click();
   await go('/deliveries/nothing');
-  await page.getByText('There is no delivery with this id').waitFor();
+  await page.getByText('Delivery not found').waitFor();
   await go(`/replays/${expired}`);
   await page.getByText('Replay not found').waitFor();
   await go(`/streams/${stream.id}?state=quarantined`);
-  await page.getByText('State instead').waitFor();
+  await page.getByText('State:').waitFor();
   await page
     .getByRole('main')
     .getByRole('link', { name: /^delivered/ })
@@ -814,7 +814,7 @@ test('a key is told once, and revoked; the secret of a stream is rotated', async
   const before = await page.getByText(/^whsec_/).innerText();
   await page.getByRole('button', { name: 'Rotate…' }).click();
   await dialog.getByRole('button', { name: 'Rotate secret' }).click();
-  await page.getByText('An older one signs beside it until').waitFor();
+  await page.getByText('The previous secret also signs until').waitFor();
   await expect.poll(() => page.getByText(/^whsec_/).innerText()).not.toBe(before);
 });
 
@@ -831,7 +831,7 @@ test('all failures of an outage are replayed in three actions', async () => {
   // Beside when it is tried next stand both ways to cut the waiting short.
   await rowsOf(page).first().getByRole('link').click();
   const inspector = page.getByRole('region', { name: /^Delivery / });
-  await inspector.getByText(/^(then \+|the last one)/).waitFor();
+  await inspector.getByText(/^(then \+|last attempt)/).waitFor();
   await inspector.getByRole('button', { name: 'Stop retrying' }).waitFor();
   await inspector.getByRole('button', { name: 'Retry now' }).waitFor();
   await page.keyboard.press('Escape');
@@ -939,7 +939,7 @@ async function listScreens(): Promise<[path: string, text: string][]> {
     [`/streams/${stream.id}`, '200'],
     [`/streams/${stream.id}?tab=addresses`, 'Import'],
     [`/streams/${stream.id}?tab=rules`, 'Dry run'],
-    [`/streams/${stream.id}?tab=metrics`, 'As a table'],
+    [`/streams/${stream.id}?tab=metrics`, 'Show as table'],
     [`/streams/${stream.id}?tab=coverage`, 'Backfills'],
     [`/streams/${stream.id}?tab=settings`, 'Delete stream'],
     ['/streams/new', 'Create stream'],

@@ -147,7 +147,7 @@ test.each(FREEZES)('a chain is down everywhere once its node $how', async ({ fre
     strip
       .getByRole('listitem')
       .filter({ hasText: code })
-      .getByTitle('Newest block that the nodes know')
+      .getByTitle('Newest known block')
       .evaluate((figure) => getComputedStyle(figure).color);
   expect(await color('ETH')).not.toBe(await color('BASE'));
   await expectAccessible(list);

@@ -104,15 +104,15 @@ test('the list, the stream and a delivery that waits say so; asked by hand, all 
     return result[0];
   });
   await page.goto(`${url}/console/deliveries/${untried.id}`);
-  await page.getByText('receiver spared').waitFor();
+  await page.getByText('receiver backed off').waitFor();
   await page.getByText(WORDS).waitFor();
   await expectNoSidewaysScroll(page);
   await expectAccessible(page);
   await expectContrast(page);
 
   sink.respond(200);
-  await page.getByRole('button', { name: 'Ask it now' }).click();
-  await page.getByText('receiver spared').waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Try now' }).click();
+  await page.getByText('receiver backed off').waitFor({ state: 'detached' });
   await page.getByText('delivered', { exact: true }).first().waitFor();
   await page.goto(`${url}/console/`);
   await page.getByText('active', { exact: true }).first().waitFor();

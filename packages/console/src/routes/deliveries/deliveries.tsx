@@ -1,7 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Explorer } from './explorer.tsx';
 
-/** Every delivery of every stream, newest first, as it happens. */
+/** Lists the deliveries of all streams live, newest first. */
 export function DeliveriesPage() {
   const search = useSearch({ from: '/frame/deliveries' });
   const navigate = useNavigate({ from: '/deliveries' });

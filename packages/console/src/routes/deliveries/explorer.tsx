@@ -22,8 +22,8 @@ const Inspector = lazy(async () => ({
 const ALL = {};
 
 /**
- * Deliveries as they happen, and one of them in full beside the list. Filter, selection and tab are
- * search params of the page it stands on.
+ * Lists deliveries live, with an inspector next to the list. Filter, selection and tab are search
+ * params of the page.
  */
 export function Explorer({
   search,
@@ -33,9 +33,9 @@ export function Explorer({
 }: {
   search: DeliveriesSearch;
   onSearch: (search: DeliveriesSearch, replace: boolean) => void;
-  /** It is no part of the search. */
+  /** Fixed filter that is not part of the search params. */
   of?: Scope;
-  /** Stands in place of the rows until there is a first one. */
+  /** Shown until there is a first delivery. */
   first?: React.ReactNode;
 }) {
   const { sel, view, until } = search;
@@ -80,7 +80,7 @@ export function Explorer({
         </DeliveryFilters>
         {list.isError && (
           <ErrorPanel
-            what="The deliveries could not be read"
+            what="Couldn't load deliveries"
             error={list.error}
             onRetry={() => void (list.isFetchNextPageError ? list.fetchNextPage() : list.refetch())}
             stale={list.data !== undefined}
@@ -89,7 +89,7 @@ export function Explorer({
         {actions.problems}
         {newer.isError && (
           <ErrorPanel
-            what="The newer deliveries could not be read"
+            what="Couldn't load newer deliveries"
             error={newer.error}
             onRetry={() => newer.mutate()}
             stale
@@ -139,7 +139,7 @@ export function Explorer({
           name={
             replaying.id === undefined
               ? nameFilter(replaying, (id) => nameOfStreamId(id, streams))
-              : 'marked'
+              : 'selected'
           }
           onClose={explorer.endReplaying}
         />
@@ -162,7 +162,7 @@ export function Explorer({
   );
 }
 
-/** From a list that ends in the past towards the newest: by a page, or all the way. */
+/** Moves a list of past deliveries towards the newest: by a page, or all the way. */
 function TowardsNewest({
   newer: { isPending, mutate },
   onNewest,
@@ -184,7 +184,7 @@ function TowardsNewest({
   );
 }
 
-/** How many deliveries came above the rows that are shown. */
+/** Counts the new deliveries above the rows that are shown. */
 function Waiting({ count, onClick }: { count: number; onClick: () => void }) {
   return (
     <button
@@ -197,7 +197,7 @@ function Waiting({ count, onClick }: { count: number; onClick: () => void }) {
   );
 }
 
-/** The inspector's place while its code arrives. */
+/** Reserves the space of the inspector while its code loads. */
 function InspectorPlaceholder() {
   useLoading();
   return <div className="w-[46%] border-l border-line bg-surface max-md:hidden" />;

@@ -1,4 +1,4 @@
-/** What the explorer shows of its search params, and what its keys and buttons do. */
+/** State of the explorer, and the actions of its keys and buttons. */
 import type { DeliveryFilter } from '@sluice/kit/sluice';
 import { useQuery } from '@tanstack/react-query';
 import { useState, type RefObject } from 'react';
@@ -24,7 +24,7 @@ import { useOpenDelivery } from './list/openDelivery.ts';
 import { useRowActions } from './list/rowActions.tsx';
 import { useRowCursor } from './list/rowCursor.ts';
 
-/** Only those of one stream, or of one replay. */
+/** Limits the list to one stream or one replay. */
 export type Scope = Pick<DeliveriesSearch, 'stream' | 'replay'>;
 
 export function useExplorer({
@@ -51,7 +51,7 @@ export function useExplorer({
     changes: { [K in keyof DeliveriesSearch]: string | undefined },
     replace: boolean,
   ): void => onSearch(parseDeliveriesSearch({ ...search, ...changes }), replace);
-  /** What the filter finds is another list. */
+  /** Resets the list for another filter. */
   const beginAnew = (): void => {
     release();
     cursor.clear();
@@ -89,7 +89,7 @@ export function useExplorer({
     clear: clearMarks,
   } = useRowMarks({ rows: shown, current: () => cursor.current, move: cursor.move });
   const { open, hrefOf } = useOpenDelivery();
-  /** What was chosen when it was opened: time goes on, the selection does not. */
+  /** Set when the dialog opens, so that the selection does not change with time. */
   const [replaying, setReplaying] = useState<DeliveryFilter | null>(null);
   const mayReplay = Object.keys(filter).length > 0 || marks.size > 0;
   const replay = mayReplay
@@ -99,7 +99,7 @@ export function useExplorer({
     j: () => void cursor.move(1),
     k: () => void cursor.move(-1),
     l: () => held.hold(!held.held),
-    // With a delivery open it is about that one.
+    // With a delivery open, the key applies to that delivery.
     r: () => {
       if (sel !== undefined) return false;
       replay?.();
@@ -114,7 +114,7 @@ export function useExplorer({
     },
   });
   const actions = useRowActions({
-    // With a delivery open the keys are about that one.
+    // With a delivery open, the keys apply to that delivery.
     focused: () => (sel === undefined ? findRow(shown, focusedRow()) : undefined),
     ofList: filterSearch,
     marks,

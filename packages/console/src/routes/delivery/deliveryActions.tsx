@@ -20,7 +20,7 @@ const REPLAYABLE: readonly DeliverySummary['state'][] = [
   'quarantined',
 ];
 
-/** What can be done with one delivery, by its keys, by buttons, and listed under `.`. */
+/** Provides the actions of a delivery as keys and buttons, and lists them under `.`. */
 export function useDeliveryActions({
   id,
   delivery,
@@ -34,11 +34,11 @@ export function useDeliveryActions({
 }): {
   /** Label of the button that sends it. */
   again: string;
-  /** Null where it cannot be sent now. */
+  /** Null if it cannot be sent now. */
   onSend: (() => void) | null;
   retry: Retry;
   dialogs: React.ReactNode;
-  /** What failed of it. */
+  /** Errors of the actions. */
   problems: React.ReactNode;
 } {
   const queryClient = useQueryClient();
@@ -88,8 +88,8 @@ export function useDeliveryActions({
             onClose={() => setAsking(false)}
           >
             {delivery?.state === 'succeeded'
-              ? 'It was delivered already. The receiver gets it once more, with the same webhook-id.'
-              : 'It is sent to its receiver at once.'}
+              ? 'It was already delivered. The receiver gets it again with the same webhook-id.'
+              : 'It is sent to the receiver now.'}
           </Confirm>
         )}
       </>
@@ -97,11 +97,11 @@ export function useDeliveryActions({
     problems: (
       <>
         {replay.isError && (
-          <ErrorPanel what="The delivery was not sent again" error={replay.error} onRetry={send} />
+          <ErrorPanel what="Couldn't send the delivery" error={replay.error} onRetry={send} />
         )}
         {stop.isError && (
           <ErrorPanel
-            what="The delivery is still retried"
+            what="Couldn't stop retrying"
             error={stop.error}
             onRetry={() => stop.mutate()}
           />

@@ -13,7 +13,7 @@ import { Trail } from '../../ui/trail.tsx';
 import { DeliveryView } from './deliveryView.tsx';
 import { GoneDelivery } from './goneDelivery.tsx';
 
-/** One delivery on a page of its own, to be sent to a colleague; those beside it are a key away. */
+/** Shows one delivery on a page that can be shared, with links to its neighbors in the list. */
 export function DeliveryPage() {
   const { deliveryId } = useParams({ from: '/frame/deliveries/$deliveryId' });
   const { view, ...filter } = useSearch({ from: '/frame/deliveries/$deliveryId' });
@@ -56,10 +56,10 @@ export function DeliveryPage() {
           iconOnly
           className="max-sm:hidden"
         />
-        <Beside id={beside?.older} search={search} label="The next, older one" keycap="j">
+        <Beside id={beside?.older} search={search} label="Older delivery" keycap="j">
           <ChevronDown size={14} strokeWidth={1.5} aria-hidden="true" />
         </Beside>
-        <Beside id={beside?.newer} search={search} label="The one before, newer" keycap="k">
+        <Beside id={beside?.newer} search={search} label="Newer delivery" keycap="k">
           <ChevronUp size={14} strokeWidth={1.5} aria-hidden="true" />
         </Beside>
       </DeliveryView>
@@ -74,7 +74,7 @@ function Beside({
   keycap,
   children,
 }: {
-  /** Absent while it is sought, null where there is none. */
+  /** Undefined while it loads, null if there is none. */
   id: string | null | undefined;
   search: DeliverySearch;
   label: string;

@@ -29,7 +29,7 @@ import { SparedNotice } from './attempts/sparedNotice.tsx';
 const hasFailed = ({ error, state }: DeliverySummary): boolean =>
   error !== null && state !== 'succeeded';
 
-/** One delivery: what it is at once, from the list; what was sent and answered when it arrives. */
+/** Shows one delivery: its facts at once, from the list; request and response when they load. */
 export function DeliveryView({
   id,
   summary,
@@ -42,12 +42,12 @@ export function DeliveryView({
   id: string;
   summary?: DeliverySummary | undefined;
   pair?: DeliverySummary | undefined;
-  /** Absent: the answer of one that failed, else what it says. */
+  /** Undefined shows the response of a failed delivery, otherwise the decoded body. */
   view: InspectorTab | undefined;
   onView: (view: InspectorTab) => void;
-  /** Stands before the name. */
+  /** Shown before the name. */
   trail?: React.ReactNode;
-  /** What the place adds to the buttons. */
+  /** Additional buttons. */
   children: React.ReactNode;
 }) {
   const detail = useQuery(deliveryQuery(id));
@@ -75,7 +75,7 @@ export function DeliveryView({
       </Header>
       {detail.isError && (
         <ErrorPanel
-          what="The delivery could not be read"
+          what="Couldn't load the delivery"
           error={detail.error}
           onRetry={() => void detail.refetch()}
           stale={detail.data !== undefined}
@@ -96,7 +96,7 @@ export function DeliveryView({
           <Attempts delivery={detail.data} brief retry={retry} />
         </section>
       )}
-      {/* What was tried of a failed one stands above, so the tabs come with it. */}
+      {/* A failed delivery shows its attempts above, so the tabs appear together with them. */}
       {delivery === undefined || (detail.data === undefined && hasFailed(delivery)) ? (
         detail.isPending && <Reading />
       ) : (
@@ -123,9 +123,9 @@ function Header({
   id: string;
   delivery: DeliverySummary | undefined;
   trail: React.ReactNode;
-  /** What the button that sends it says. */
+  /** Label of the send button. */
   again: string;
-  /** Null where it cannot be sent now. */
+  /** Null if it cannot be sent now. */
   onSend: (() => void) | null;
   children: React.ReactNode;
 }) {
@@ -232,7 +232,7 @@ function Panel({
       if (sent.data !== undefined) return <Sent tab={tab} delivery={delivery} sent={sent.data} />;
       return sent.isError ? (
         <ErrorPanel
-          what="The body could not be read"
+          what="Couldn't load the body"
           error={sent.error}
           onRetry={() => void sent.refetch()}
         />
@@ -252,7 +252,7 @@ function Panel({
   }
 }
 
-/** What was sent, in one of its forms. */
+/** Shows the sent body in one of its forms. */
 function Sent({
   tab,
   delivery,

@@ -25,7 +25,7 @@ function Fact({ label, children }: { label: string; children: React.ReactNode })
   );
 }
 
-/** What a delivery is about: known from the list before the rest arrives. */
+/** Shows the facts of a delivery, from the list before the details load. */
 export function Facts({
   delivery,
   detail,
@@ -33,11 +33,11 @@ export function Facts({
 }: {
   delivery: DeliverySummary;
   detail: DeliveryDetail | undefined;
-  /** The delivery of the same match in the other phase, where it is known. */
+  /** The delivery of the same match in the other phase, if known. */
   pair: DeliverySummary | undefined;
 }) {
   const { data: chains } = useQuery(chainsQuery);
-  // On a page of its own it leads to the page of the other; beside a list it selects the other's row.
+  // On its own page, the link opens the page of the pair; next to a list, it selects its row.
   const params = useParams({ strict: false });
   const chain = chains?.find(({ id }) => id === delivery.chainId);
   return (
@@ -61,7 +61,7 @@ export function Facts({
           {chain?.code ?? delivery.chainId} {formatCount(delivery.blockNumber)}
         </span>
         {detail !== undefined && <Hash value={detail.blockHash} name="block hash" />}
-        <span className="data text-faint" title="When the delivery was made">
+        <span className="data text-faint" title="When the delivery was created">
           {formatDateTime(delivery.createdAt)}
         </span>
       </Fact>
@@ -89,7 +89,7 @@ export function Facts({
   );
 }
 
-/** Newcomers read the second delivery of a match as a duplicate; this says that it will come. */
+/** Announces the second delivery of a match, which new users take for a duplicate. */
 function Expectation({
   delivery,
   chain,
@@ -110,16 +110,16 @@ function describeExpectation(
 ): string {
   if (confirmations === 'finalized') {
     return blockNumber <= (confirmedUpTo ?? -1)
-      ? 'final by the chain’s own word'
-      : 'sent again, confirmed, when the chain calls its block final';
+      ? 'reported final by the chain'
+      : 'sent again as confirmed once the chain finalizes the block';
   }
   const due = blockNumber + confirmations;
   return head < due
-    ? `sent again, confirmed, at block ${formatCount(due)}: ${formatQuantity(due - head, 'block')} to go${about(due - head, blocks)}`
+    ? `sent again as confirmed at block ${formatCount(due)}, in ${formatQuantity(due - head, 'block')}${about(due - head, blocks)}`
     : `final since block ${formatCount(due)}`;
 }
 
-/** How long so many blocks take, by those the chain has made; empty while it has made too few. */
+/** Estimates how long blocks take from recent ones; empty if there are too few. */
 function about(count: number, blocks: WatchedChain['blocks']): string {
   const [newest, oldest] = [blocks[0], blocks.at(-1)];
   if (newest === undefined || oldest === undefined || newest.number === oldest.number) return '';

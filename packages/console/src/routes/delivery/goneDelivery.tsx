@@ -7,11 +7,11 @@ import { timeOfId } from '../../data/live/liveCache.ts';
 import { UUID } from '../../words/paste.ts';
 import { buttonClass } from '../../ui/button.tsx';
 
-/** Deliveries have ids of version 7, which begin with their time. */
+/** Ids of deliveries are UUIDs of version 7, which start with the creation time. */
 const madeAtOf = (id: string): number | null =>
   UUID.test(id) && id[14] === '7' ? timeOfId(id) : null;
 
-/** Where a link leads to a delivery that the service does not have: why that is, as far as its id tells. */
+/** Explains why a delivery does not exist, as far as its id shows. */
 export function GoneDelivery({ id }: { id: string }) {
   const { data: about } = useQuery(aboutQuery);
   const now = useNow();
@@ -19,14 +19,12 @@ export function GoneDelivery({ id }: { id: string }) {
   const isExpired = madeAt !== null && about !== undefined && now - madeAt > about.deliveredMs;
   return (
     <div className="p-4">
-      <p className="font-medium">
-        {isExpired ? 'Expired by retention' : 'There is no delivery with this id'}
-      </p>
+      <p className="font-medium">{isExpired ? 'Expired by retention' : 'Delivery not found'}</p>
       <p className="mt-1 max-w-140 text-muted">
-        {madeAt !== null && `Its id was made on ${formatDateTime(madeAt)}. `}
+        {madeAt !== null && `The id was created on ${formatDateTime(madeAt)}. `}
         {isExpired
-          ? `Deliveries that arrived are kept for ${formatSpan(about.deliveredMs)}, others for ${formatSpan(about.undeliveredMs)}.`
-          : 'The link is cut off, of another service, or of a ledger that was begun anew since.'}
+          ? `Successful deliveries are kept for ${formatSpan(about.deliveredMs)}, others for ${formatSpan(about.undeliveredMs)}.`
+          : 'The link is incomplete, or for another service or an earlier ledger.'}
       </p>
       <div className="mt-3 flex flex-wrap gap-2">
         <Link to="/deliveries" className={buttonClass('plain')}>
@@ -34,7 +32,7 @@ export function GoneDelivery({ id }: { id: string }) {
         </Link>
         {madeAt !== null && (
           <Link to="/deliveries" search={{ until: madeAt }} className={buttonClass('plain')}>
-            Those of that time
+            Deliveries of that time
           </Link>
         )}
       </div>

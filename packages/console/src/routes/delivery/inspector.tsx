@@ -12,7 +12,7 @@ import { Button, buttonClass } from '../../ui/button.tsx';
 import { DeliveryView } from './deliveryView.tsx';
 import { GoneDelivery } from './goneDelivery.tsx';
 
-/** A delivery beside the list it was chosen from; on a phone, over it. */
+/** Shows a delivery next to its list; on a phone, on top of it. */
 export function Inspector({
   id,
   summary,
@@ -26,7 +26,7 @@ export function Inspector({
   summary: DeliverySummary | undefined;
   pair: DeliverySummary | undefined;
   view: InspectorTab | undefined;
-  /** Of the list, so that the page of the delivery leads through it too. */
+  /** Filter of the list, so that the delivery's page steps through the same list. */
   filter: DeliverySearch;
   onView: (view: InspectorTab) => void;
   onClose: () => void;

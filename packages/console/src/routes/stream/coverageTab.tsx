@@ -14,18 +14,18 @@ import { Select, TextField } from '../../ui/form/field.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Ago } from '../../ui/text/time.tsx';
 
-/** Each pause leaves one: the newest are listed, and as many more with each press. */
+/** Each pause leaves a hole: the newest are listed, and more at each click. */
 const FIRST_HOLES = 20;
 const MORE_HOLES = 100;
 
 const HOLE_REASONS: Record<ChainCoverage['holes'][number]['reason'], string> = {
-  paused: 'the stream was paused',
-  terminated: 'the stream was terminated',
-  resumed: 'the chain was resumed later',
-  before: 'before the stream',
+  paused: 'stream paused',
+  terminated: 'stream terminated',
+  resumed: 'chain resumed at a later block',
+  before: 'before the stream was created',
 };
 
-/** Which blocks the stream has seen, which it has not, and the jobs that make up for them. */
+/** Shows the blocks that the stream was matched against, its holes, and its backfills. */
 export function CoverageTab({ stream }: { stream: StreamSummary }) {
   const coverage = useQuery(coverageQuery(stream.id));
   const jobs = useQuery(jobsQuery(stream.id));
@@ -36,10 +36,10 @@ export function CoverageTab({ stream }: { stream: StreamSummary }) {
   return (
     <div className="max-w-180">
       <section aria-label="Coverage" className="border-b border-line px-4 py-4">
-        <h3 className="caps mb-2">Blocks held against this stream</h3>
+        <h3 className="caps mb-2">Blocks matched against this stream</h3>
         {coverage.isError && (
           <ErrorPanel
-            what="The coverage could not be read"
+            what="Couldn't load coverage"
             error={coverage.error}
             onRetry={() => void coverage.refetch()}
             stale={coverage.data !== undefined}
@@ -57,7 +57,7 @@ export function CoverageTab({ stream }: { stream: StreamSummary }) {
           ))}
         </ul>
         {coverage.data?.length === 0 && (
-          <p className="text-muted">No block yet; the next one begins it.</p>
+          <p className="text-muted">No blocks yet. Coverage starts with the next block.</p>
         )}
       </section>
       <section aria-label="Backfill" className="border-b border-line px-4 py-4">
@@ -68,7 +68,7 @@ export function CoverageTab({ stream }: { stream: StreamSummary }) {
         <h3 className="caps mb-2">Backfills</h3>
         {jobs.isError && (
           <ErrorPanel
-            what="The backfills could not be read"
+            what="Couldn't load backfills"
             error={jobs.error}
             onRetry={() => void jobs.refetch()}
             stale={jobs.data !== undefined}
@@ -76,7 +76,7 @@ export function CoverageTab({ stream }: { stream: StreamSummary }) {
         )}
         {jobs.data?.length === 0 && (
           <p className="text-muted">
-            None so far. Choose a range above: what it holds is delivered as confirmed.
+            No backfills yet. Choose a range above; its matches are delivered as confirmed.
           </p>
         )}
         <ul>
@@ -112,7 +112,7 @@ function Covered({
       <p className="flex flex-wrap items-baseline gap-x-4">
         <span className="font-medium">{chain?.name ?? chainId}</span>
         {from === null || to === null ? (
-          <span className="text-muted">no block yet</span>
+          <span className="text-muted">no blocks yet</span>
         ) : (
           <span className="data">
             {formatCount(from)} – {formatCount(to)}
@@ -165,7 +165,7 @@ function Covered({
   );
 }
 
-/** Blocks that were matched, although not everything about them could be verified. */
+/** Lists matched blocks whose data could not be fully verified. */
 function Unverified({ ranges }: { ranges: ChainCoverage['unverified'] }) {
   const [most, setMost] = useState(FIRST_HOLES);
   if (ranges.length === 0) return null;
@@ -211,9 +211,9 @@ function BackfillForm({
     from === '' || to === ''
       ? undefined
       : blockFrom === null || blockTo === null
-        ? 'Blocks are whole numbers.'
+        ? 'Enter whole numbers.'
         : blockFrom > blockTo
-          ? 'The first block comes after the last.'
+          ? 'The first block must not be after the last.'
           : undefined;
   const start = useMutation({
     mutationFn: async () => {
@@ -277,7 +277,7 @@ function BackfillForm({
       {problem !== undefined && <p className="mt-1 text-12 text-bad">{problem}</p>}
       {start.isError && (
         <ErrorPanel
-          what="The backfill was not started"
+          what="Couldn't start the backfill"
           error={start.error}
           onRetry={() => start.mutate()}
         />
@@ -321,7 +321,7 @@ function JobRow({ job, chain }: { job: Job; chain: WatchedChain | undefined }) {
               look="quiet"
               onClick={() => change.mutate(state === 'paused' ? 'running' : 'paused')}
             >
-              {state === 'paused' ? 'Go on' : 'Pause'}
+              {state === 'paused' ? 'Resume' : 'Pause'}
             </Button>
             <Button look="quiet" onClick={() => change.mutate('cancelled')}>
               Cancel

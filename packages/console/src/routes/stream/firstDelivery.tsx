@@ -11,7 +11,7 @@ import { ChainWaits, NothingWatched, useFollowed } from './nextDelivery.tsx';
 
 const SHOWN_BLOCKS = 3;
 
-/** In place of deliveries while the stream has none: what it waits for, and what shows that it works. */
+/** Shown until the stream has deliveries: what it waits for, and ways to test it. */
 export function FirstDelivery({ stream }: { stream: StreamSummary }) {
   const test = useMutation(testWebhookMutation(useQueryClient(), stream));
   const followed = useFollowed(stream);
@@ -42,41 +42,37 @@ export function FirstDelivery({ stream }: { stream: StreamSummary }) {
           search={{ tab: 'rules' }}
           className={buttonClass('plain')}
         >
-          Dry run of the last blocks
+          Dry-run recent blocks
         </Link>
       </div>
       {test.isSuccess && (
         <p className="mt-2 text-muted">
-          <output>The sample was answered with 2xx.</output>
+          <output>The receiver answered the sample with 2xx.</output>
         </p>
       )}
       {test.isError && (
-        <ErrorPanel
-          what="The sample did not arrive"
-          error={test.error}
-          onRetry={() => test.mutate()}
-        />
+        <ErrorPanel what="The sample failed" error={test.error} onRetry={() => test.mutate()} />
       )}
     </div>
   );
 }
 
-/** Which block comes next, and those before it that the stream was held against in vain. */
+/** Shows the next block, and the latest blocks without a match. */
 function Waiting({
   chain,
   since,
 }: {
   chain: WatchedChain;
-  /** When the stream was made: earlier blocks were not looked at. */
+  /** When the stream was created; earlier blocks were not matched. */
   since: number;
 }) {
-  const looked = chain.blocks.filter(({ timestamp }) => timestamp >= since).slice(0, SHOWN_BLOCKS);
+  const matched = chain.blocks.filter(({ timestamp }) => timestamp >= since).slice(0, SHOWN_BLOCKS);
   return (
     <>
       <ChainWaits chain={chain} />
-      {looked.length > 0 && (
+      {matched.length > 0 && (
         <p className="data mt-0.5 text-faint">
-          {looked.map(({ number }) => formatCount(number)).join(', ')}: 0 webhooks
+          {matched.map(({ number }) => formatCount(number)).join(', ')}: 0 webhooks
         </p>
       )}
     </>

@@ -1,4 +1,4 @@
-/** What a stream without deliveries waits for: its chains' next blocks, or somebody who lets it look at any. */
+/** Shows what a stream without deliveries waits for: the next blocks, or a user action. */
 import type { StreamSummary } from '@sluice/kit/sluice';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
@@ -13,13 +13,13 @@ import { Button, buttonClass } from '../../ui/button.tsx';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { Status } from '../../ui/status.tsx';
 
-/** Those of a stream's chains that this service follows. */
+/** Returns the chains of a stream that this service follows. */
 export function useFollowed({ chainIds }: Pick<StreamSummary, 'chainIds'>): WatchedChain[] {
   const { data: chains } = useQuery(chainsQuery);
   return chainIds.flatMap((id) => chains?.find((chain) => chain.id === id) ?? []);
 }
 
-/** `Ethereum Waiting for block 23,835,256 · ~9 s`, or what keeps the chain from having one. */
+/** `Ethereum Waiting for block 23,835,256 · ~9 s`, or the state of the chain. */
 export function ChainWaits({ chain }: { chain: WatchedChain }) {
   const next = nextBlock(chain.blocks, useNow());
   return (
@@ -43,12 +43,12 @@ export function ChainWaits({ chain }: { chain: WatchedChain }) {
 }
 
 const WORDS: Readonly<Record<Standstill, string>> = {
-  paused: 'The stream is paused: blocks pass without being held against it.',
-  terminated: 'The stream was terminated: blocks pass without being held against it.',
-  'without addresses': 'The stream has no addresses yet, so it watches nothing.',
+  paused: 'The stream is paused: new blocks are not matched.',
+  terminated: 'The stream was terminated: new blocks are not matched.',
+  'without addresses': 'The stream has no addresses yet, so it matches nothing.',
 };
 
-/** Why no block makes a delivery, and the way out. */
+/** Explains why blocks produce no deliveries, and offers the fix. */
 export function NothingWatched({
   stream,
   standstill,
@@ -62,7 +62,7 @@ export function NothingWatched({
     <div>
       <p className="flex flex-wrap items-center gap-x-3 gap-y-1">
         <span className="text-muted">{WORDS[standstill]}</span>
-        {standstill === 'paused' && <Button onClick={resume}>Resume it</Button>}
+        {standstill === 'paused' && <Button onClick={resume}>Resume stream</Button>}
         {standstill === 'without addresses' && (
           <Link
             from="/streams/$streamId"
@@ -75,11 +75,7 @@ export function NothingWatched({
         )}
       </p>
       {setStatus.isError && (
-        <ErrorPanel
-          what="The stream could not be resumed"
-          error={setStatus.error}
-          onRetry={resume}
-        />
+        <ErrorPanel what="Couldn't resume the stream" error={setStatus.error} onRetry={resume} />
       )}
     </div>
   );

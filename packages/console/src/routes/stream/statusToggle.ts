@@ -5,7 +5,7 @@ import { streamStatusMutation } from '../../data/queries/streams.ts';
 import { nameOfStream } from '../../words/names.ts';
 import { showToast } from '../../ui/toasts.tsx';
 
-/** Pauses a stream, or resumes it; a toast undoes either. */
+/** Pauses or resumes a stream; a toast offers to undo it. */
 export function useStatusToggle(stream: StreamSummary) {
   const queryClient = useQueryClient();
   const setStatus = useMutation({
@@ -14,7 +14,10 @@ export function useStatusToggle(stream: StreamSummary) {
       const chains = queryClient.getQueryData(chainsQuery.queryKey) ?? [];
       const checkpoints = new Map(chains.map(({ id, checkpoint }) => [id, checkpoint ?? 0]));
       showToast({
-        text: `${status === 'paused' ? 'Paused' : 'Resumed'} ${nameOfStream(stream)}`,
+        text:
+          status === 'paused'
+            ? `Paused ${nameOfStream(stream)}`
+            : `Resumed ${nameOfStream(stream)}`,
         undo: async () => {
           const { undoStatus } = await import('./undoStatus.ts');
           return undoStatus(queryClient, stream, status, checkpoints);

@@ -24,7 +24,7 @@ import { Status } from '../../ui/status.tsx';
 import { Trail } from '../../ui/trail.tsx';
 import { useStatusToggle } from './statusToggle.ts';
 
-/** What the stream is, how it does, and the two things one does with it. */
+/** Shows the name, scope and state of the stream, and buttons to test and pause it. */
 export function StreamHeader({ row }: { row: FleetStream }) {
   const { stream, condition } = row;
   const queryClient = useQueryClient();
@@ -54,7 +54,7 @@ export function StreamHeader({ row }: { row: FleetStream }) {
     t: () => setAsking(true),
   });
   const selected = useSearch({ from: '/frame/streams/$streamId', select: ({ sel }) => sel });
-  // With a delivery open or in focus they are about that one.
+  // With a delivery open or focused, the actions apply to that delivery.
   const isOfDelivery = (): boolean => selected !== undefined || focusedRow() !== undefined;
   const copies: Copies = { id: stream.id, link: location.href };
   useCopyKeys(() => (isOfDelivery() ? null : copies));
@@ -81,7 +81,7 @@ export function StreamHeader({ row }: { row: FleetStream }) {
           onConfirm={sendTest}
           onClose={() => setAsking(false)}
         >
-          {stream.webhookUrl} receives a test webhook.
+          Sluice sends a test webhook to {stream.webhookUrl}.
         </Confirm>
       )}
       <Trail to="/" title="Streams" here={name} />
@@ -125,7 +125,7 @@ export function StreamHeader({ row }: { row: FleetStream }) {
       )}
       {test.isSuccess && (
         <p className="px-4 pb-2 text-muted">
-          <output>The test webhook was answered with 2xx.</output>
+          <output>The receiver answered the test webhook with 2xx.</output>
         </p>
       )}
       {test.isError && (
@@ -133,7 +133,11 @@ export function StreamHeader({ row }: { row: FleetStream }) {
       )}
       {setStatus.isError && (
         <ErrorPanel
-          what={`The stream could not be ${setStatus.variables === 'paused' ? 'paused' : 'resumed'}`}
+          what={
+            setStatus.variables === 'paused'
+              ? "Couldn't pause the stream"
+              : "Couldn't resume the stream"
+          }
           error={setStatus.error}
           onRetry={toggle}
         />

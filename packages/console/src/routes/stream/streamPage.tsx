@@ -32,19 +32,19 @@ const SettingsTab = lazy(async () => ({
   default: (await import('./settings/settingsTab.tsx')).SettingsTab,
 }));
 
-/** Everything of one stream, a tab for each question. */
+/** Shows one stream in tabs. */
 export function StreamPage() {
   const { streamId } = useParams({ from: '/frame/streams/$streamId' });
   const streams = useQuery(streamsQuery);
   const fleet = useFleet();
-  // Its tapes need them.
+  // The timelines need the chains.
   usePrefetchQuery(chainsQuery);
   const row = fleet?.find(({ stream }) => stream.id === streamId);
   if (row !== undefined) return <StreamTabs key={streamId} row={row} />;
   if (streams.isError) {
     return (
       <ErrorPanel
-        what="The stream could not be read"
+        what="Couldn't load the stream"
         error={streams.error}
         onRetry={() => void streams.refetch()}
       />
@@ -53,14 +53,14 @@ export function StreamPage() {
   if (fleet === undefined) return <Loading className="p-4" />;
   return (
     <div className="p-4">
-      <p className="font-medium">There is no stream with this id</p>
-      <p className="mt-1 text-muted">It was deleted, or the link is of another service.</p>
+      <p className="font-medium">Stream not found</p>
+      <p className="mt-1 text-muted">It was deleted, or the link is for another service.</p>
       <div className="mt-3 flex flex-wrap gap-2">
         <Link to="/" className={buttonClass('plain')}>
           All streams
         </Link>
         <Link to="/deliveries" search={{ stream: streamId }} className={buttonClass('plain')}>
-          Its deliveries
+          Past deliveries
         </Link>
       </div>
     </div>

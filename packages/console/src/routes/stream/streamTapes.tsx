@@ -12,7 +12,7 @@ import { BlockAge } from '../../chains/blockAge.tsx';
 import { BlockTape } from '../../chains/blockTape.tsx';
 import { StreamTape } from './streamTape.tsx';
 
-/** Two of them fit beside each other. */
+/** Two timelines of this length fit side by side. */
 const LENGTH = 56;
 const NARROW_LENGTH = 34;
 
@@ -26,14 +26,14 @@ const LEGEND = [
   ['bg-reorg', 'reorged'],
 ] as const;
 
-/** What the stream matched in the last blocks of each of its chains. */
+/** Shows the stream's matches in the last blocks of each of its chains. */
 export function StreamTapes({ stream }: { stream: StreamSummary }) {
   const { data: chains } = useQuery(chainsQuery);
   const { data } = useInfiniteQuery(deliveriesQuery({ streamId: stream.id }));
   const wide = useMedia('(min-width: 640px)');
   const length = wide ? LENGTH : NARROW_LENGTH;
   const { rows, since } = useMemo(() => recentOf(data), [data]);
-  // Until the chains are known, each has its place.
+  // Each chain has its space before the chains load.
   const shown = stream.chainIds
     .map((id) => ({ id, chain: chains?.find((each) => each.id === id) }))
     .filter(({ chain }) => chains === undefined || chain !== undefined);
@@ -48,7 +48,7 @@ export function StreamTapes({ stream }: { stream: StreamSummary }) {
             className="min-w-0"
           >
             {chain === undefined ? (
-              <BlockTape size="wide" tape={NO_BLOCKS} length={length} label="Blocks, loading" />
+              <BlockTape size="wide" tape={NO_BLOCKS} length={length} label="Loading blocks" />
             ) : (
               <StreamTape
                 size="wide"

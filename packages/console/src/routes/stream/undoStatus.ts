@@ -6,9 +6,9 @@ import { formatQuantity } from '../../ui/text/format.ts';
 import { nameOfStream } from '../../words/names.ts';
 
 /**
- * Takes a pause or a resumption back. The blocks that passed during a pause are matched.
- * @param checkpoints by chain, when it was paused or resumed.
- * @returns what was done, for people.
+ * Undoes a pause or a resume. Blocks that were missed during a pause are backfilled.
+ * @param checkpoints by chain, at the time of the pause or resume.
+ * @returns the text of the toast.
  */
 export async function undoStatus(
   queryClient: QueryClient,

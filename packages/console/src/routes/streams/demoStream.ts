@@ -4,7 +4,7 @@ import { chainsQuery } from '../../data/queries/chains.ts';
 import { queryKeys } from '../../data/queries/service.ts';
 import { createStream, demoDraft } from '../newStream/createStream.ts';
 
-/** The stream one can look around with, and the call that makes it and opens its page. */
+/** Returns the demo stream, and the mutation that creates it and opens its page. */
 export function useDemoStream() {
   const queryClient = useQueryClient();
   const navigate = useNavigate();
@@ -12,7 +12,7 @@ export function useDemoStream() {
   const draft = demoDraft(chains ?? []);
   const create = useMutation({
     mutationFn: async (): Promise<string> => {
-      if (draft === null) throw new Error('This service watches no chain');
+      if (draft === null) throw new Error('No chains yet');
       return createStream(draft);
     },
     onSuccess: async (id) => {

@@ -1,7 +1,7 @@
 import { Starts } from './starts.tsx';
 import { useDemoStream } from './demoStream.ts';
 
-/** There were streams, and none is left. */
+/** Shown after the last stream was deleted. */
 export function EmptyStreams() {
   return (
     <section aria-labelledby="empty-title" className="py-6">

@@ -16,7 +16,7 @@ import { Status } from '../../ui/status.tsx';
 const sum = (values: readonly number[]): number =>
   values.reduce((total, value) => total + value, 0);
 
-/** The streams' series added up, bucket by bucket. */
+/** Sums the hourly series of all streams. */
 function totalSeries(streams: readonly StreamSummary[]): number[] {
   const length = Math.max(0, ...streams.map(({ hourlyDelivered }) => hourlyDelivered.length));
   return Array.from({ length }, (_, index) =>
@@ -33,17 +33,17 @@ function Figure({ label, children }: { label: string; children: React.ReactNode 
   );
 }
 
-/** The last number of a series is of so many minutes. */
+/** Minutes that the last number of a series covers. */
 const SERIES_STEP_MINUTES = 5;
 
-/** `412`, `0.4`: per minute, lately. */
+/** Returns the recent deliveries per minute: `412`, `0.4`. */
 function rateOf(streams: readonly StreamSummary[]): string {
   const perMinute =
     sum(streams.map(({ deliveredSeries }) => deliveredSeries.at(-1) ?? 0)) / SERIES_STEP_MINUTES;
   return formatCount(perMinute < 10 ? Number(perMinute.toFixed(1)) : Math.round(perMinute));
 }
 
-/** Of all streams, in the newest five minutes of the last hour in which something was answered. */
+/** Returns the p95 of all streams in the newest five minutes of the last hour with responses. */
 function useP95(): string {
   const { data } = useQuery(activityQuery({ step: 5, points: 12 }));
   const newest = data?.result.findLast(({ p95Ms }) => p95Ms !== null)?.p95Ms ?? null;
@@ -52,17 +52,17 @@ function useP95(): string {
 
 const TAPE_LENGTH = 60;
 
-/** Beyond these the list of streams would stand below the screen. */
+/** More chains would push the list of streams off the screen. */
 const SHOWN_CHAINS = 8;
 
 const rankOf = (chain: WatchedChain): number =>
   Number(chain.state === 'live' && !isChainDown(chain));
 
-/** Those in trouble first, each group in its own order. */
+/** Puts chains with problems first and keeps the order otherwise. */
 const byTrouble = (chains: readonly WatchedChain[]): WatchedChain[] =>
   chains.toSorted((a, b) => rankOf(a) - rankOf(b));
 
-/** Chains that are not shown, by what they are at: `3 down, 39 live`. */
+/** Counts the chains that are not shown by condition: `3 down, 39 live`. */
 function describeRest(chains: readonly WatchedChain[]): string {
   const states = Map.groupBy(chains, (chain) => chainCondition(chain).word);
   return [...states].map(([word, { length }]) => `${formatCount(length)} ${word}`).join(', ');
@@ -81,13 +81,13 @@ const ChainFigure = memo(function ChainFigure({ chain }: { chain: WatchedChain }
         <Status condition={chainCondition(chain)} className="text-12" />
         <span
           className={clsx('data ml-auto whitespace-nowrap', down && 'text-faint')}
-          title="Newest block that the nodes know"
+          title="Newest known block"
         >
           {head === null ? '–' : formatCount(head)}
         </span>
         <span
           className={`data min-w-8 text-right whitespace-nowrap ${lag === null || lag === 0 ? 'text-faint' : 'text-warn'}`}
-          title="Blocks between the newest and the last committed one"
+          title="Blocks behind the head"
         >
           {lag === null || down ? '' : lag === 0 ? '±0' : `−${formatCount(lag)}`}
           <BlockAge chain={chain} className={lag === null || down ? '' : 'ml-2'} />
@@ -108,7 +108,7 @@ const ChainFigure = memo(function ChainFigure({ chain }: { chain: WatchedChain }
   );
 });
 
-/** Totals of all streams in one line, then one entry per chain. */
+/** Shows the totals of all streams in one line, then one entry per chain. */
 export function FleetStrip({
   streams,
   chains,
@@ -127,7 +127,7 @@ export function FleetStrip({
   return (
     <section aria-label="All streams and chains" className="border-b border-line px-4 py-1.5">
       <dl className="flex min-h-8 flex-wrap items-center gap-x-6 gap-y-1">
-        <Figure label="delivered 24 h">
+        <Figure label="Delivered, 24 h">
           <span className="inline-flex items-center gap-3">
             {number(delivered)}
             {streams !== undefined && (
@@ -135,15 +135,15 @@ export function FleetStrip({
             )}
           </span>
         </Figure>
-        <Figure label="a minute">{streams === undefined ? '–' : rateOf(streams)}</Figure>
-        <Figure label="attempts ok">
+        <Figure label="Per minute">{streams === undefined ? '–' : rateOf(streams)}</Figure>
+        <Figure label="Success rate">
           {streams === undefined ? '–' : formatShare(delivered, failed)}
         </Figure>
-        <Figure label="failed attempts">
+        <Figure label="Failed attempts">
           <span className={failed > 0 ? 'text-bad' : undefined}>{number(failed)}</span>
         </Figure>
         <Figure label="p95">{p95}</Figure>
-        <Figure label="queue">{number(queue)}</Figure>
+        <Figure label="Queue">{number(queue)}</Figure>
       </dl>
       <ul className="flex min-h-15.5 flex-wrap gap-x-8 max-sm:min-h-8 max-sm:flex-col">
         {shown?.map((chain) => (
@@ -162,7 +162,7 @@ export function FleetStrip({
         )}
         {chains?.length === 0 && (
           <li className="py-1 text-warn">
-            No chain is watched. Start the service with <code className="data">--chain</code>.
+            No chains yet. Start the service with <code className="data">--chain</code>.
           </li>
         )}
       </ul>

@@ -14,22 +14,22 @@ import { Snippets } from '../../ui/text/snippets.tsx';
 import { firstChains } from '../streamForm/watchPart.tsx';
 import type { useDemoStream } from './demoStream.ts';
 
-/** Of Aptos a whole address looks like a hash. */
+/** A full Aptos address looks like a hash. */
 const ADDRESS_KINDS: readonly string[] = ['evm-address', 'aptos-address', 'hash'];
 
 const IMPORT_COMMAND = `export MORALIS_API_KEY=…
-sluice import moralis --dry-run   # says what would come
+sluice import moralis --dry-run   # lists what it would import
 sluice import moralis`;
 
-/** Three ways to a first stream: here by a click, and as the command that does the same. */
+/** Offers three ways to create a stream, each with the equivalent command. */
 export function Starts({ demo }: { demo: ReturnType<typeof useDemoStream> }) {
   return (
     <ol className="border-t border-line">
       <Demo demo={demo} />
       <Address chains={demo.chains ?? []} />
       <Start
-        title="Bring streams along"
-        text="From the hosted Streams API, with all of their addresses. They arrive paused, with their URLs; receivers need another secret and nothing else."
+        title="Import streams"
+        text="Copy streams from the hosted Streams API with their addresses and URLs. They start paused. Your receivers only need the new secret."
         code={<Command label="Import streams" text={IMPORT_COMMAND} />}
       />
     </ol>
@@ -80,27 +80,31 @@ function Demo({ demo: { chains, draft, create } }: { demo: ReturnType<typeof use
   if (draft === null) {
     return chains === undefined ? null : (
       <Start
-        title="Watch a chain"
-        text="This service watches none yet. Name one when it starts, with the URL of a node."
-        code={<Command label="Watch a chain" text="sluice serve --chain 0x1=https://…" />}
+        title="Add a chain"
+        text="No chains yet. Start the service with a chain and the URL of a node."
+        code={<Command label="Add a chain" text="sluice serve --chain 0x1=https://…" />}
       />
     );
   }
   const name = chains?.find(({ id }) => id.endsWith(draft.chains[0] ?? ''))?.name ?? '';
   return (
     <Start
-      title="Look around"
-      text={`Every ${draft.family === 'evm' ? 'token transfer' : 'payment'} on ${name}, into the inbox. The first webhook comes with the next block that has one.`}
+      title="Try the demo"
+      text={
+        draft.family === 'evm'
+          ? `Sends each token transfer on ${name} to the inbox, starting with the next one.`
+          : `Sends each payment on ${name} to the inbox, starting with the next one.`
+      }
       code={<Snippets snippets={createSnippets(draft, location.origin)} />}
     >
       <div>
         <Button look="primary" disabled={create.isPending} onClick={() => create.mutate()}>
-          {create.isPending ? 'Starting' : 'Start demo stream'}
+          {create.isPending ? 'Starting…' : 'Start demo stream'}
         </Button>
       </div>
       {create.isError && (
         <ErrorPanel
-          what="The demo stream was not started"
+          what="Couldn't start the demo stream"
           error={create.error}
           onRetry={() => create.mutate()}
         />
@@ -113,7 +117,7 @@ function Address({ chains }: { chains: readonly WatchedChain[] }) {
   const navigate = useNavigate();
   const [address, setAddress] = useState('');
   const typed = address.trim();
-  // The example stands in while what is typed is no address yet.
+  // Falls back to the example until the input is an address.
   const isAddress = ADDRESS_KINDS.includes(recognise(typed)?.kind ?? '');
   const draft = draftFrom({ address: isAddress ? typed : LOCAL_ACCOUNT });
   const snippets = createSnippets(
@@ -123,7 +127,7 @@ function Address({ chains }: { chains: readonly WatchedChain[] }) {
   return (
     <Start
       title="Watch an address"
-      text="An account or a contract, of any chain this service follows. A dry run shows what the last blocks would have sent."
+      text="An account or a contract on any chain of this service. A dry run shows what recent blocks would have sent."
       code={<Command label="Watch an address" text={snippets['Command line']} />}
     >
       <form

@@ -8,7 +8,7 @@ export const pauseOfFocused = (): HTMLElement | null =>
   document.querySelector('[data-row]:focus-within [data-pause]');
 
 /**
- * What can be done with the row that has the focus, by its keys and listed under `.`.
+ * Binds the actions of the focused row to their keys, and lists them under `.`.
  * @returns the list while it is open.
  */
 export function useStreamActions({
@@ -20,7 +20,7 @@ export function useStreamActions({
   fleet: readonly FleetStream[] | undefined;
   marks: ReadonlySet<string>;
   onMark: (id: string, through: boolean) => void;
-  /** Replays the streams that are marked, else this one. */
+  /** Replays failed deliveries of the selected streams, or of this one if none is selected. */
   onReplay: (id: string) => void;
 }): React.ReactNode {
   const navigate = useNavigate();
@@ -53,12 +53,12 @@ export function useStreamActions({
           run: () => pause.click(),
         },
         {
-          label: marks.has(stream.id) ? 'Take the mark back' : 'Mark',
+          label: marks.has(stream.id) ? 'Deselect' : 'Select',
           keycap: '␣',
           run: () => onMark(stream.id, false),
         },
         {
-          label: marks.size > 0 ? `Replay what failed of ${marks.size}…` : 'Replay what failed…',
+          label: marks.size > 0 ? `Replay failed (${marks.size} selected)…` : 'Replay failed…',
           keycap: 'r',
           run: () => onReplay(stream.id),
         },

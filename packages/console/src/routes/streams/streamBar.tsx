@@ -10,7 +10,7 @@ import { isInTrouble, SHOWS } from './streamFilter.ts';
 
 export type StreamsSearchChange = { [K in keyof StreamsSearch]: string | undefined };
 
-/** Above the list: which streams it shows, and what is done with those that are marked. */
+/** Filters and sorts the list of streams, and acts on the selected rows. */
 export function StreamBar({
   fleet,
   search: { q, show, sort },
@@ -24,7 +24,7 @@ export function StreamBar({
   search: StreamsSearch;
   onSearch: (changes: StreamsSearchChange) => void;
   field: React.Ref<HTMLInputElement>;
-  /** How many rows. */
+  /** Number of selected rows. */
   marked: number;
   onUnmark: () => void;
   onReplay: () => void;
@@ -76,13 +76,13 @@ export function StreamBar({
       />
       {marked > 0 && (
         <span className="flex gap-2">
-          <Button aria-label={`${marked} marked, take back`} onClick={onUnmark}>
-            <span className="data">{marked}</span> marked
+          <Button aria-label={`${marked} selected, clear`} onClick={onUnmark}>
+            <span className="data">{marked}</span> selected
             <X size={12} strokeWidth={1.5} aria-hidden="true" />
           </Button>
           <Button onClick={onReplay}>
             <RotateCw size={14} strokeWidth={1.5} aria-hidden="true" />
-            Replay what failed…
+            Replay failed…
             <Keycap>r</Keycap>
           </Button>
         </span>

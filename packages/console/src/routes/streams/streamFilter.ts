@@ -1,4 +1,4 @@
-/** Which streams the overview lists: of a kind, found by words, in order. */
+/** Filters, searches and sorts the streams of the overview. */
 import { isFailing, type FleetStream } from '../../data/fleet.ts';
 import type { StreamsSearch } from '../../data/search.ts';
 import type { WatchedChain } from '../../chains/tape.ts';
@@ -16,7 +16,7 @@ export const SHOWS: {
   { show: 'paused', label: 'Paused', passes: ({ stream }) => stream.status === 'paused' },
 ];
 
-/** Words are found anywhere; `chain:base` and `tag:deposits` only there. */
+/** Matches words in any field; `chain:base` and `tag:deposits` only in that field. */
 const mentions = (
   { stream }: FleetStream,
   chains: readonly WatchedChain[],

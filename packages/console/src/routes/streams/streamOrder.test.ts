@@ -10,14 +10,14 @@ const ROWS = [row('whale-10', 600_000, 0), row('Deposits', null, 3), row('whale-
 const tagsBy = (...given: Parameters<typeof sortStreams>): string[] =>
   sortStreams(...given).map(({ stream }) => stream.tag);
 
-test('streams are listed by last event, name or failures; else as they come', () => {
+test('streams are sorted by last event, name or failures, or keep their order', () => {
   expect(tagsBy(ROWS, undefined)).toEqual(['whale-10', 'Deposits', 'whale-2']);
   expect(tagsBy(ROWS, 'last')).toEqual(['whale-2', 'whale-10', 'Deposits']);
   expect(tagsBy(ROWS, 'name')).toEqual(['Deposits', 'whale-2', 'whale-10']);
   expect(tagsBy(ROWS, 'failures')).toEqual(['Deposits', 'whale-2', 'whale-10']);
 });
 
-test('streams with an event in the same minute do not overtake each other', () => {
+test('streams with events in the same minute are sorted by name', () => {
   const [a, b] = [row('a', 600_000, 0), row('b', 659_999, 0)];
   expect(tagsBy([b, a], 'last')).toEqual(['a', 'b']);
 });

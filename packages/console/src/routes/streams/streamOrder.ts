@@ -1,4 +1,4 @@
-/** In which order streams are listed. Pure. */
+/** Sorts the list of streams. Pure. */
 import type { FleetStream } from '../../data/fleet.ts';
 import type { StreamsSearch } from '../../data/search.ts';
 import { nameOfStream } from '../../words/names.ts';
@@ -13,7 +13,7 @@ const byName: Compare = (a, b) =>
     sensitivity: 'base',
   });
 
-/** To the minute: of streams that are busy side by side none overtakes another under the pointer. */
+/** Rounds to the minute, so that busy streams do not swap places under the pointer. */
 const lastMinuteOf = ({ stream }: FleetStream): number =>
   Math.floor((stream.lastDeliveryAt ?? 0) / MINUTE_MS);
 
@@ -23,7 +23,7 @@ const COMPARES: Record<NonNullable<StreamsSearch['sort']>, Compare> = {
   failures: (a, b) => b.stream.failedAttempts24h - a.stream.failedAttempts24h || byName(a, b),
 };
 
-/** @param sort absent: as they come, the newest stream first. */
+/** @param sort undefined keeps the given order, newest stream first. */
 export const sortStreams = (
   rows: readonly FleetStream[],
   sort: StreamsSearch['sort'],

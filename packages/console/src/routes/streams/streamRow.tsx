@@ -24,11 +24,11 @@ import { Ago } from '../../ui/text/time.tsx';
 import { useStatusToggle } from '../stream/statusToggle.ts';
 import { StreamTape } from '../stream/streamTape.tsx';
 
-/** Ticks of one row, shared by the chains it shows. */
+/** Ticks per row, divided among its chains. */
 const TAPE_LENGTH = 60;
 const SHOWN_TAPES = 2;
 
-/** Drawn anew when something about it changed, and not with every scroll. */
+/** Memoized, so that scrolling does not render it again. */
 export const StreamRow = memo(function StreamRow({
   row,
   chains,
@@ -43,9 +43,9 @@ export const StreamRow = memo(function StreamRow({
   chains: ReadonlyMap<string, WatchedChain>;
   /** The stream's newest deliveries. */
   deliveries: readonly DeliverySummary[];
-  /** Before this time deliveries may be missing. */
+  /** Deliveries before this time may be missing. */
   since: number;
-  /** Its place among all rows of the table, the head included. */
+  /** Row number in the table, counting the header. */
   rowIndex: number;
   marked: boolean;
   onMark: (id: string, through: boolean) => void;
@@ -56,9 +56,9 @@ export const StreamRow = memo(function StreamRow({
   const name = nameOfStream(stream);
   const paused = stream.status === 'paused';
   const mayChange = stream.status !== 'terminated';
-  // What has no room is not asked for.
+  // Data that has no room is not requested.
   const hasRoom = useMedia('(min-width: 1240px)');
-  // One that is paused matches nothing.
+  // A paused stream matches nothing.
   const taped =
     hasRoom && !paused
       ? stream.chainIds.flatMap((id) => chains.get(id) ?? []).slice(0, SHOWN_TAPES)
@@ -114,8 +114,8 @@ export const StreamRow = memo(function StreamRow({
               look="quiet"
               square
               className="-my-0.5"
-              aria-label={`${paused ? 'Resume' : 'Pause'} ${name}`}
-              title={`${paused ? 'Resume' : 'Pause'} p`}
+              aria-label={paused ? `Resume ${name}` : `Pause ${name}`}
+              title={paused ? 'Resume p' : 'Pause p'}
               onClick={toggle}
             >
               {paused ? (
@@ -132,7 +132,9 @@ export const StreamRow = memo(function StreamRow({
         <tr>
           <td colSpan={11} className="pr-2 pb-2 pl-10.5 sm:pl-28">
             <p role="alert" className="text-bad">
-              {name} could not be {setStatus.variables === 'paused' ? 'paused' : 'resumed'}:{' '}
+              {setStatus.variables === 'paused'
+                ? `Couldn't pause ${name}: `
+                : `Couldn't resume ${name}: `}
               {setStatus.error.message}
             </p>
           </td>
@@ -170,7 +172,7 @@ function NameCell({ row: { stream, condition } }: { row: FleetStream }) {
         </span>
       </div>
       <p className="truncate text-12 text-faint sm:hidden">
-        {/* The column has it, for those who do not see. */}
+        {/* Screen readers get it from its column. */}
         <span aria-hidden="true">{condition.word} · </span>
         {formatCount(stream.delivered24h)} ok
         {stream.lastDeliveryAt !== null && (
@@ -208,7 +210,7 @@ function ChainsCell({
   );
 }
 
-/** What the stream delivered in the last 24 hours, and what waits. */
+/** Shows the deliveries of the last 24 hours and the queue. */
 function FigureCells({ stream }: { stream: FleetStream['stream'] }) {
   return (
     <>
@@ -233,7 +235,7 @@ function FigureCells({ stream }: { stream: FleetStream['stream'] }) {
   );
 }
 
-/** Apart, so that nothing else of a row goes with the clock. */
+/** Separate, so that the clock renders nothing else of a row again. */
 function PausedBy({ stream }: { stream: FleetStream['stream'] }) {
   const words = pausedWords(stream, useNow());
   return (
@@ -243,7 +245,7 @@ function PausedBy({ stream }: { stream: FleetStream['stream'] }) {
   );
 }
 
-/** Failing streams say why, lead to the delivery that failed, and may be paused. */
+/** Shows why a stream fails, and offers to open the failed delivery or pause the stream. */
 function ReasonRow({ row, onPause }: { row: FleetStream; onPause: (() => void) | null }) {
   const { stream, condition } = row;
   const latest = useLatest(row);
@@ -256,7 +258,7 @@ function ReasonRow({ row, onPause }: { row: FleetStream; onPause: (() => void) |
   return (
     <tr>
       <td colSpan={11} className="max-w-0 pr-2 pb-2 pl-10.5 sm:pl-28">
-        {/* One line where there is room for most of it: what it says comes bit by bit, and changes. */}
+        {/* Stays on one line on wide screens, because the text grows and changes. */}
         <div className="flex flex-wrap items-center gap-x-4 gap-y-1 md:flex-nowrap">
           <span
             title={reason}
@@ -283,7 +285,7 @@ function ReasonRow({ row, onPause }: { row: FleetStream; onPause: (() => void) |
               >
                 {latest === undefined || latest.error === null
                   ? 'Failed deliveries'
-                  : 'Inspect the failure'}
+                  : 'Inspect failure'}
               </Link>
               {onPause !== null && <Button onClick={onPause}>Pause</Button>}
             </span>
@@ -294,7 +296,7 @@ function ReasonRow({ row, onPause }: { row: FleetStream; onPause: (() => void) |
   );
 }
 
-/** The height of a row, so that nothing moves when the rows come. */
+/** Has the height of a row, so that nothing moves when the rows load. */
 export function StreamRowSkeleton() {
   useLoading();
   return (

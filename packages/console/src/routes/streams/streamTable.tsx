@@ -12,20 +12,20 @@ import { useUnevenRows } from '../../ui/list/unevenRows.ts';
 import { StreamRow, StreamRowSkeleton } from './streamRow.tsx';
 
 const SKELETON_ROWS = 6;
-/** What is said below some, where it fits on one line: with buttons, and without. */
+/** Height of a reason that fits on one line, by tone: with and without buttons. */
 const REASON_HEIGHTS: Partial<Record<Condition['tone'], number>> = { bad: 37, warn: 28 };
 /** `59m ago`, `999 ms`. */
 const AGO_CHARACTERS = 7;
 const DURATION_CHARACTERS = 6;
-/** Between the codes of two chains, in characters. */
+/** Gap between two chain codes, in characters. */
 const CHAIN_GAP = 1.2;
 
 interface Column {
   label: string;
   className: string;
-  /** Of its label where that is not seen. */
+  /** Class that hides the label. */
   isSilent?: string;
-  /** Characters of what is widest in it, so that it stays as wide whichever rows are drawn. */
+  /** Characters of the widest cell, so that scrolling does not change the width. */
   widest?: (rows: readonly FleetStream[], chains: ReadonlyMap<string, WatchedChain>) => number;
 }
 
@@ -76,11 +76,11 @@ const NO_ROWS: readonly FleetStream[] = [];
 const NO_DELIVERIES: readonly DeliverySummary[] = [];
 
 export interface StreamTableHandle {
-  /** @returns the id of the row that has the focus then. */
+  /** @returns the id of the newly focused row. */
   move: (step: 1 | -1) => string | undefined;
 }
 
-/** The rows on screen and a few around them, however many streams there are. */
+/** Renders only the rows on screen and a few around them. */
 export function StreamTable({
   rows = NO_ROWS,
   isPending,
@@ -91,13 +91,13 @@ export function StreamTable({
   onMark,
   ref,
 }: {
-  /** Undefined until they are known. */
+  /** Undefined while they load. */
   rows: readonly FleetStream[] | undefined;
   isPending: boolean;
   chains: ReadonlyMap<string, WatchedChain>;
-  /** The newest of each stream. */
+  /** The newest deliveries by stream. */
   deliveriesOf: ReadonlyMap<string, readonly DeliverySummary[]>;
-  /** Before this time deliveries may be missing. */
+  /** Deliveries before this time may be missing. */
   since: number;
   marks: ReadonlySet<string>;
   onMark: (id: string, through: boolean) => void;
@@ -118,7 +118,7 @@ export function StreamTable({
     guessHeight,
   );
 
-  /** The row that has the focus, or had it before it left the screen. */
+  /** The row that has the focus, or had it before it scrolled off the screen. */
   const cursor = useRef<string>(undefined);
   useImperativeHandle(ref, () => ({
     move(step) {
@@ -134,7 +134,7 @@ export function StreamTable({
   }));
 
   return (
-    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- it only notes where the focus is
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- it only tracks the focus
     <table
       ref={table}
       aria-rowcount={rows.length + 1}
@@ -170,7 +170,7 @@ export function StreamTable({
   );
 }
 
-/** All rows are read for it: not with every scroll. */
+/** Memoized, because the widths depend on all rows. */
 const Head = memo(function Head({
   rows,
   chains,

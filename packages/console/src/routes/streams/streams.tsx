@@ -24,7 +24,7 @@ const EmptyStreams = lazy(async () => ({
   default: (await import('./emptyStreams.tsx')).EmptyStreams,
 }));
 
-/** Given up, or waiting to be tried again. */
+/** Failed deliveries, and those that wait for a retry. */
 const WHAT_FAILED: DeliveryFilter = {
   state: UNDELIVERED,
   attemptsFrom: 1,
@@ -33,15 +33,15 @@ const WHAT_FAILED: DeliveryFilter = {
 const HINTS = [
   ['j k', 'move'],
   ['↵', 'open'],
-  ['space', 'mark'],
+  ['space', 'select'],
   ['n', 'new'],
   ['p', 'pause'],
-  ['r', 'replay what failed'],
+  ['r', 'replay failed'],
   ['/', 'filter'],
   ['?', 'all shortcuts'],
 ] as const;
 
-/** The overview is the list: what runs, what fails and why, and how far each chain is. */
+/** Lists the streams with the reasons for failures and the state of each chain. */
 export function StreamsPage() {
   const search = useSearch({ from: '/frame/' });
   const navigate = useNavigate({ from: '/' });
@@ -62,7 +62,7 @@ export function StreamsPage() {
   const shown = fleet && findStreams(fleet, byChain, search);
 
   const change = (changes: StreamsSearchChange): void => {
-    // What is listed then is another list; in another order it is the same.
+    // Sorting keeps the selection; filtering clears it.
     if (changes.sort === undefined) clearMarks();
     void navigate({
       search: (now) => parseStreamsSearch({ ...now, ...changes }),
@@ -81,7 +81,7 @@ export function StreamsPage() {
     move,
   });
   const [replaying, setReplaying] = useState<readonly string[] | null>(null);
-  /** Of the streams that are marked, else of the one that has the focus. */
+  /** Replays failed deliveries of the selected streams, or of the focused one. */
   const replay = (focused = focusedRow()): boolean => {
     const ids = marks.size > 0 ? [...marks] : focused === undefined ? [] : [focused];
     if (ids.length > 0) setReplaying(ids);
@@ -107,7 +107,7 @@ export function StreamsPage() {
   const actions = useStreamActions({ fleet, marks, onMark, onReplay: replay });
 
   if (fleet?.length === 0) {
-    // Deliveries outlive their streams: without any, nothing was ever watched.
+    // Deliveries outlive their streams: without any, there was never a stream.
     if (hasDeliveries === false) return <Navigate to="/welcome" replace />;
     return (
       <Suspense fallback={<Loading className="p-4" />}>
@@ -120,7 +120,7 @@ export function StreamsPage() {
       {actions}
       {chains.isError && (
         <ErrorPanel
-          what="The chains could not be read"
+          what="Couldn't load chains"
           error={chains.error}
           onRetry={() => void chains.refetch()}
           stale={chains.data !== undefined}
@@ -128,7 +128,7 @@ export function StreamsPage() {
       )}
       {streams.isError && (
         <ErrorPanel
-          what="The streams could not be read"
+          what="Couldn't load streams"
           error={streams.error}
           onRetry={() => void streams.refetch()}
           stale={streams.data !== undefined}
@@ -157,7 +157,7 @@ export function StreamsPage() {
       {shown !== undefined && <Hints />}
       {replaying !== null && (
         <ReplayDialog
-          title="Replay what failed"
+          title="Replay failed deliveries"
           filter={{ streamId: [...replaying], ...WHAT_FAILED }}
           name={`failed ${replaying.map(tagOf).join(' ')}`}
           onClose={() => setReplaying(null)}
@@ -165,7 +165,7 @@ export function StreamsPage() {
       )}
       {shown?.length === 0 && (
         <p className="px-4 py-6 text-muted">
-          No stream passes this filter.{' '}
+          No streams match this filter.{' '}
           <button
             type="button"
             className="text-accent underline underline-offset-2"

@@ -13,18 +13,18 @@ export function WelcomePage() {
   const { data: chains } = useQuery(chainsQuery);
   const { rows } = useRecentDeliveries();
   const isFirstRun = fleet === undefined || (fleet.length === 0 && rows.length === 0);
-  // The stream that is being made opens its own page.
+  // A stream that is being created opens its own page.
   if (!isFirstRun && demo.create.isIdle) return <Navigate to="/" replace />;
   return (
     <>
       <FleetStrip streams={[]} chains={chains} />
       <section aria-labelledby="welcome-title" className="py-6">
         <h2 id="welcome-title" className="px-4 text-20 font-semibold">
-          Nothing is watched yet
+          Create your first stream
         </h2>
         <p className="mt-1 max-w-160 px-4 pb-5 text-muted">
-          A stream names what to watch. For each block with some of it, one signed webhook is POSTed
-          where you say: to a receiver of yours, or into the inbox, which is built in.
+          A stream defines what to watch. For each block that matches, Sluice POSTs one signed
+          webhook to your URL or to the built-in inbox.
         </p>
         <Starts demo={demo} />
       </section>

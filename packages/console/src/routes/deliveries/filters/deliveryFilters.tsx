@@ -10,7 +10,7 @@ import { Button, Keycap } from '../../../ui/button.tsx';
 
 type FilterName = FacetName | 'until' | 'replay';
 
-/** What is chosen, in words, by the search param it stands in. */
+/** Describes the active filters by search param. */
 function chosenOf(
   search: DeliveriesSearch,
   streams: readonly StreamSummary[],
@@ -18,8 +18,8 @@ function chosenOf(
 ): [FilterName, string][] {
   const words: Record<FilterName, string | undefined> = {
     state: search.state && deliveryCondition({ state: search.state, attempts: 0 }).word,
-    status: search.status === 'none' ? 'no answer' : search.status,
-    // A link may name a stream that was deleted since; its deliveries remain.
+    status: search.status === 'none' ? 'no response' : search.status,
+    // A link may refer to a deleted stream, whose deliveries remain.
     stream: search.stream && nameOfStreamId(search.stream, streams),
     chain: search.chain && (chains.find(({ id }) => id === search.chain)?.name ?? search.chain),
     phase: search.phase && PHASE_CONDITIONS[search.phase].word,
@@ -32,14 +32,14 @@ function chosenOf(
     attempts: ATTEMPT_RANGES.find(({ value }) => value === search.attempts)?.label,
     since: SINCES.find(({ value }) => value === search.since)?.label,
     until: search.until === undefined ? undefined : `until ${formatDateTime(search.until)}`,
-    replay: search.replay && 'of one replay',
+    replay: search.replay && 'one replay',
   };
   return (Object.entries(words) as [FilterName, string | undefined][]).flatMap(([name, word]) =>
     word === undefined ? [] : [[name, word] as [FilterName, string]],
   );
 }
 
-/** Which deliveries are listed; and what can be done with all of them. */
+/** Shows the active filters, and the actions for all listed deliveries. */
 export function DeliveryFilters({
   search,
   streams,
@@ -57,16 +57,16 @@ export function DeliveryFilters({
   streams: readonly StreamSummary[];
   chains: readonly WatchedChain[];
   onRemove: (name: FilterName) => void;
-  /** Opens what can be chosen; null where it stands beside the list. */
+  /** Opens the filters; null if they are next to the list. */
   onFilter: (() => void) | null;
-  /** How many rows. */
+  /** Number of selected rows. */
   marked: number;
   onUnmark: () => void;
   held: boolean;
   onHold: (held: boolean) => void;
-  /** Of what is marked, else of what the filter finds; null while that is everything. */
+  /** Replays the selected rows, or all that match the filter; null without either. */
   onReplay: (() => void) | null;
-  /** Where the list stands, when it is not at its newest. */
+  /** Buttons for a list that does not start at the newest. */
   children?: React.ReactNode;
 }) {
   const chosen = chosenOf(search, streams, chains);
@@ -86,7 +86,7 @@ export function DeliveryFilters({
         <Button
           key={name}
           className="max-w-60 min-w-0"
-          aria-label={`${word}, take back`}
+          aria-label={`${word}, remove`}
           onClick={() => onRemove(name)}
         >
           <span className="min-w-0 truncate">{word}</span>
@@ -94,8 +94,8 @@ export function DeliveryFilters({
         </Button>
       ))}
       {marked > 0 && (
-        <Button aria-label={`${marked} marked, take back`} onClick={onUnmark}>
-          <span className="data">{marked}</span> marked
+        <Button aria-label={`${marked} selected, clear`} onClick={onUnmark}>
+          <span className="data">{marked}</span> selected
           <X size={12} strokeWidth={1.5} aria-hidden="true" />
         </Button>
       )}
@@ -104,11 +104,7 @@ export function DeliveryFilters({
         <Button
           look="quiet"
           disabled={onReplay === null}
-          title={
-            onReplay === null
-              ? 'Filter or mark some first: not all are replayed'
-              : 'Send all of these again'
-          }
+          title={onReplay === null ? 'Filter or select deliveries first' : 'Replay all of these'}
           onClick={() => onReplay?.()}
         >
           <RotateCw size={14} strokeWidth={1.5} aria-hidden="true" />
@@ -120,7 +116,7 @@ export function DeliveryFilters({
         <Button
           look="quiet"
           aria-pressed={held}
-          title="New rows wait until the list runs again"
+          title="Hold back new rows"
           onClick={() => onHold(!held)}
         >
           {held ? (

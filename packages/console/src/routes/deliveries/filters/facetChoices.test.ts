@@ -39,7 +39,7 @@ const choicesOf = (name: string, search = {}) =>
     .find((facet) => facet.name === name)
     ?.choices.map(({ value, count }) => [value, count]);
 
-test('several codes stand under their class', () => {
+test('several codes are listed under their class', () => {
   expect(choicesOf('status')).toEqual([
     ['2xx', 90],
     ['5xx', 7],
@@ -49,7 +49,7 @@ test('several codes stand under their class', () => {
   ]);
 });
 
-test('a longer time that finds more counts the shorter ones in, and so do attempts', () => {
+test('counts of periods and of attempt ranges are cumulative', () => {
   expect(choicesOf('since')).toEqual([
     ['15m', 1],
     ['24h', 21],
@@ -61,7 +61,7 @@ test('a longer time that finds more counts the shorter ones in, and so do attemp
   ]);
 });
 
-test('what all have in common is no choice, unless it was chosen', () => {
+test('a value that all deliveries share is omitted unless it is selected', () => {
   expect(choicesOf('chain')).toBeUndefined();
   expect(choicesOf('chain', { chain: '0x1' })).toEqual([['0x1', 100]]);
   expect(choicesOf('reorged')).toBeUndefined();

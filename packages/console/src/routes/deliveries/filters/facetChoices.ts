@@ -1,18 +1,18 @@
-/** What deliveries can be chosen by, with how many there are of each. Pure. */
+/** Builds the filters of deliveries with their counts. Pure. */
 import type { DeliveryFacets, DeliveryState, FacetCount, StreamSummary } from '@sluice/kit/sluice';
 import { deliveryCondition, PHASE_CONDITIONS } from '../../../words/condition.ts';
 import { ATTEMPT_RANGES, PHASES, SINCES, type DeliveriesSearch } from '../../../data/search.ts';
 import { nameOfStreamId } from '../../../words/names.ts';
 import type { WatchedChain } from '../../../chains/tape.ts';
 
-/** The search params that choose among deliveries. */
+/** Search params that filter deliveries. */
 export type FacetName = Exclude<keyof DeliveriesSearch, 'sel' | 'view' | 'replay' | 'until'>;
 
 export interface Choice {
   value: string;
   label: string;
   count: number;
-  /** A code below its class. */
+  /** A status code listed under its class. */
   within?: boolean;
 }
 
@@ -27,7 +27,7 @@ const sumOf = (counts: readonly FacetCount[], has: (value: string) => boolean): 
 
 const classOf = (status: string): string => (status === 'none' ? status : `${status[0]}xx`);
 
-/** Classes, with their codes where they have several: `5xx`, and under it `500` and `503`. */
+/** Returns status classes, followed by their codes if there are several: `5xx`, `500`, `503`. */
 function statusChoices(counts: readonly FacetCount[]): Choice[] {
   const classes = [...new Set(counts.map(({ value }) => classOf(value)))].toSorted();
   return classes.flatMap((name): Choice[] => {
@@ -35,7 +35,7 @@ function statusChoices(counts: readonly FacetCount[]): Choice[] {
     return [
       {
         value: name,
-        label: name === 'none' ? 'no answer' : name,
+        label: name === 'none' ? 'no response' : name,
         count: sumOf(counts, (value) => classOf(value) === name),
       },
       ...(codes.length < 2 ? [] : codes).map(({ value, count }) => ({
@@ -48,10 +48,10 @@ function statusChoices(counts: readonly FacetCount[]): Choice[] {
   });
 }
 
-/** How deliveries fared: chosen to act on them, also where all fared alike. */
+/** Shown even if all deliveries have the same value. */
 const ALWAYS_SHOWN: readonly FacetName[] = ['state', 'status'];
 
-/** What can be chosen, in words; of the others, a facet whose deliveries are all alike is left out. */
+/** Returns the filters, without those for which all deliveries have the same value. */
 export function toFacets(
   counts: DeliveryFacets,
   search: DeliveriesSearch,
@@ -70,7 +70,7 @@ export function toFacets(
         (state) => deliveryCondition({ state: state as DeliveryState, attempts: 0 }).word,
       ),
     },
-    { name: 'status', title: 'Answer', choices: statusChoices(counts.status) },
+    { name: 'status', title: 'Response', choices: statusChoices(counts.status) },
     {
       name: 'stream',
       title: 'Stream',
@@ -110,12 +110,12 @@ export function toFacets(
     },
     {
       name: 'since',
-      title: 'Made in the last',
+      title: 'Created in the last',
       choices: SINCES.map(({ value, label }) => {
         shorter.add(value);
         return { value, label, count: sumOf(counts.age, (age) => shorter.has(age)) };
       }).filter(
-        // A longer time that finds nothing more is no choice.
+        // A longer period that adds no deliveries is omitted.
         ({ value, count }, index, all) =>
           count > (all[index - 1]?.count ?? 0) || value === search.since,
       ),
@@ -130,7 +130,7 @@ export function toFacets(
   );
 }
 
-/** As the router writes it without quotes. */
+/** Converts a value so that the router writes it without quotes. */
 export const toParam = (value: string): string | number | boolean =>
   /^\d+$/.test(value)
     ? Number(value)

@@ -3,8 +3,8 @@ import { Dialog } from '../../../ui/dialog.tsx';
 import { useMedia } from '../../../ui/media.ts';
 
 /**
- * Where the facets are: beside the list where both have room, else in a dialog.
- * @param isInspecting whether a delivery takes some of the room.
+ * Places the filters next to the list if both fit, otherwise in a dialog.
+ * @param isInspecting whether the inspector takes some of the space.
  */
 export function useFacetPane(isInspecting: boolean) {
   const isWide = useMedia('(min-width: 1240px)');
@@ -13,7 +13,7 @@ export function useFacetPane(isInspecting: boolean) {
   const beside = useRef<HTMLDivElement>(null);
   const [isOpen, setOpen] = useState(false);
   return {
-    /** Opens the dialog; null where the facets are beside the list. */
+    /** Opens the dialog; null if the filters are next to the list. */
     open: isBeside ? null : () => setOpen(true),
     close: () => setOpen(false),
     focus: () => {

@@ -13,11 +13,11 @@ import { Button } from '../../../ui/button.tsx';
 import { ErrorPanel } from '../../../words/errorPanel.tsx';
 
 const MINUTE_MS = 60_000;
-/** Streams may be thousands. */
+/** There may be thousands of streams. */
 const FIRST_CHOICES = 20;
 const MORE_CHOICES = 100;
 
-/** How many deliveries there are of each kind; each a link to them. A second click takes it back. */
+/** Lists the values of each filter with their counts. A second click removes the filter. */
 export function Facets({
   filter,
   search,
@@ -28,10 +28,10 @@ export function Facets({
 }: {
   filter: ListFilter;
   search: DeliveriesSearch;
-  /** To choose from; null where the page is one stream's. */
+  /** Streams to choose from; null on the page of one stream. */
   streams: readonly StreamSummary[] | null;
   chains: readonly WatchedChain[];
-  /** The list begins anew. */
+  /** Resets the list. */
   onChoose: () => void;
   onUntil: (until: number | undefined) => void;
 }) {
@@ -45,14 +45,10 @@ export function Facets({
   );
   if (isError) {
     return (
-      <ErrorPanel
-        what="The deliveries could not be counted"
-        error={error}
-        onRetry={() => void refetch()}
-      />
+      <ErrorPanel what="Couldn't count deliveries" error={error} onRetry={() => void refetch()} />
     );
   }
-  if (data === undefined) return <p className="animate-late px-4 py-3 text-faint">Counting</p>;
+  if (data === undefined) return <p className="animate-late px-4 py-3 text-faint">Counting…</p>;
   return (
     <nav
       aria-label="Filter"
@@ -63,13 +59,15 @@ export function Facets({
       ))}
       <Until key={search.until} until={search.until} onUntil={onUntil} />
       {data.isCapped && (
-        <p className="px-4 text-12 text-faint">Counted in the newest 25,000 of these streams.</p>
+        <p className="px-4 text-12 text-faint">
+          Counts cover the newest 25,000 deliveries of these streams.
+        </p>
       )}
     </nav>
   );
 }
 
-/** Those with the most deliveries first, and what is chosen whatever it has. */
+/** Lists values with the most deliveries first; a selected value is always listed. */
 function Choices({
   facet: { name, title, choices },
   search,
@@ -129,7 +127,7 @@ function Choices({
   );
 }
 
-/** A time to go back to, to the minute. */
+/** Sets the creation time at which the list starts, to the minute. */
 function Until({
   until,
   onUntil,
@@ -139,7 +137,7 @@ function Until({
 }) {
   const given = until === undefined ? '' : formatDateTime(until).slice(0, -3).replace(' ', 'T');
   const [typed, setTyped] = useState(given);
-  // Not with every digit: half of a date is a date too.
+  // Not on each keystroke: a partly typed date can be valid, too.
   const commit = (): void => {
     if (typed === given) return;
     const minute = Date.parse(typed);
@@ -147,7 +145,7 @@ function Until({
   };
   return (
     <label className="block px-4">
-      <span className="caps block pb-0.5">Made until</span>
+      <span className="caps block pb-0.5">Created until</span>
       <input
         type="datetime-local"
         value={typed}

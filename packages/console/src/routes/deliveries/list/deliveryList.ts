@@ -7,12 +7,12 @@ import { createDeliveryPairs } from './deliveryPairs.ts';
 
 const NO_ROWS: DeliverySummary[] = [];
 
-/** The deliveries that a filter finds, and for each the other one of its pair. */
+/** Returns the deliveries that match a filter, and the pair of each. */
 export function useDeliveryList(filter: ListFilter) {
   const list = useInfiniteQuery(deliveriesQuery(filter));
   const rows = useMemo(() => (list.data === undefined ? NO_ROWS : rowsOf(list.data)), [list.data]);
   const [pairs] = useState(createDeliveryPairs);
-  // The rows are drawn before they are searched for pairs.
+  // Rows are rendered before their pairs are searched.
   const isDrawn = useDeferredValue(true, false);
   const pairOf = useMemo(() => pairs.follow(isDrawn ? rows : NO_ROWS), [pairs, isDrawn, rows]);
   return { list, rows, pairOf };

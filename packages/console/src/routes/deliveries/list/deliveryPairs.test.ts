@@ -6,7 +6,7 @@ import { createDeliveryPairs } from './deliveryPairs.ts';
 const row = (id: string, matchId: string, phase: DeliveryPhase) =>
   ({ id, matchId, phase }) as DeliverySummary;
 
-test('both phases of a match are pairs of each other', () => {
+test('both phases of a match are a pair', () => {
   const pairs = createDeliveryPairs();
   const first = row('a', 'm', 'unconfirmed');
   const second = row('b', 'm', 'confirmed');
@@ -17,7 +17,7 @@ test('both phases of a match are pairs of each other', () => {
   expect(pairOf(other)).toBeUndefined();
 });
 
-test('what has left the list is nobody’s pair, and what changed is known as it is now', () => {
+test('rows that left the list have no pair, and changed rows are updated', () => {
   const pairs = createDeliveryPairs();
   const first = row('a', 'm', 'unconfirmed');
   const second = row('b', 'm', 'confirmed');
@@ -27,15 +27,15 @@ test('what has left the list is nobody’s pair, and what changed is known as it
   expect(pairs.follow([first])(first)).toBeUndefined();
 });
 
-test('the notice of a removal is the pair rather than the confirmation before it', () => {
+test('a removal webhook replaces the confirmed delivery as the pair', () => {
   const pairs = createDeliveryPairs();
   const first = row('a', 'm', 'unconfirmed');
-  const notice = row('c', 'm', 'removed');
-  const pairOf = pairs.follow([notice, row('b', 'm', 'confirmed'), first]);
-  expect(pairOf(first)).toBe(notice);
+  const removal = row('c', 'm', 'removed');
+  const pairOf = pairs.follow([removal, row('b', 'm', 'confirmed'), first]);
+  expect(pairOf(first)).toBe(removal);
 });
 
-test('an index that followed a list step by step is that of its last state', () => {
+test('an index that followed each change equals the index of the last state', () => {
   const lists = fc
     .uniqueArray(fc.nat(25), { maxLength: 12 })
     .map((ids) => ids.toSorted((a, b) => b - a))

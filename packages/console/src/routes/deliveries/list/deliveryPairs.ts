@@ -4,7 +4,7 @@ import type { DeliverySummary } from '@sluice/kit/sluice';
 type Rows = readonly DeliverySummary[];
 
 export interface DeliveryPairs {
-  /** Learns what is new in the list since the last time, and forgets what has left it. */
+  /** Adds rows that are new since the last call, and removes those that left the list. */
   follow(rows: Rows): PairOf;
 }
 
@@ -12,10 +12,10 @@ export type PairOf = (
   row: Pick<DeliverySummary, 'matchId' | 'phase'>,
 ) => DeliverySummary | undefined;
 
-/** A list changes by some rows out of 100,000, so that an index of it is kept and not made anew. */
+/** Updates its index instead of rebuilding it, because few of 100,000 rows change at a time. */
 export function createDeliveryPairs(): DeliveryPairs {
   const unconfirmed = new Map<string, DeliverySummary>();
-  /** Confirmed, or the notice of a removal. */
+  /** Confirmed deliveries and removal webhooks. */
   const final = new Map<string, DeliverySummary>();
   let known: Rows = [];
 
@@ -41,7 +41,7 @@ export function createDeliveryPairs(): DeliveryPairs {
       while (old < known.length || next < rows.length) {
         const before = known[old];
         const now = rows[next];
-        // Both lists have the same order: what stands in only one of them has left, or is new.
+        // Both lists have the same order: a row in only one of them has left or is new.
         if (before === now) {
           old++;
           next++;

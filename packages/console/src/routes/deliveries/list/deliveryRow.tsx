@@ -16,21 +16,21 @@ import { nameOfStream } from '../../../words/names.ts';
 import { RowMark } from '../../../ui/list/rowMarks.tsx';
 import { Status } from '../../../ui/status.tsx';
 
-/** Column heads, in the order of the cells below; widths are `.delivery-grid` in styles.css. */
+/** Columns in the order of the cells below; `.delivery-grid` in styles.css sets their widths. */
 const COLUMNS: readonly { label: string; numeric: boolean; className: string }[] = [
   { label: 'Time', numeric: false, className: '' },
   { label: 'State', numeric: false, className: '' },
   { label: 'HTTP', numeric: true, className: '' },
   { label: 'Took', numeric: true, className: '' },
   { label: 'Stream', numeric: false, className: '' },
-  { label: 'What', numeric: false, className: 'cell-what' },
+  { label: 'Summary', numeric: false, className: 'cell-what' },
   { label: 'Chain', numeric: false, className: 'cell-chain' },
   { label: 'Block', numeric: true, className: 'cell-block' },
   { label: 'Phase', numeric: false, className: 'cell-phase' },
   { label: 'Attempts', numeric: true, className: 'wide-only' },
 ];
 
-/** In a list of one stream its name says nothing. */
+/** Omits the stream column on the page of one stream. */
 export const columnsOf = (ofOneStream: boolean) =>
   COLUMNS.filter(({ label }) => !ofOneStream || label !== 'Stream');
 
@@ -39,15 +39,15 @@ interface Cells {
   /** The delivery of the same match in the other phase. */
   pair: DeliverySummary | undefined;
   chainCode: string;
-  /** Where it is open. */
+  /** URL that opens it. */
   href: string;
   onSelect: (id: string) => void;
   ofOneStream: boolean;
 }
 
 /**
- * The place of a row in the list changes with every new one, what is in its cells hardly ever. Its
- * elements draw another row once this one has left the screen.
+ * New deliveries change the index of each row but rarely its cells, which are memoized. The element
+ * is reused for another row once this one has left the screen.
  */
 export function DeliveryRow({
   rowIndex,
@@ -61,16 +61,16 @@ export function DeliveryRow({
   selected: boolean;
   marked: boolean;
   onMark: (id: string, through: boolean) => void;
-  /** Its pair is the selected row. */
+  /** Whether its pair is the selected row. */
   paired: boolean;
 }) {
   const element = useRef<HTMLDivElement>(null);
   const { id } = cells.row;
-  // The focus leaves with the row, and does not go over to the next.
+  // The focus leaves with the row instead of moving to the row that reuses the element.
   useLayoutEffect(() => {
     const focused = document.activeElement;
     if (focused instanceof HTMLElement && element.current?.contains(focused)) focused.blur();
-    // oxlint-disable-next-line react/exhaustive-deps -- when it becomes another
+    // oxlint-disable-next-line react/exhaustive-deps -- runs when the element shows another row
   }, [id]);
   return (
     <div
@@ -93,7 +93,7 @@ export function DeliveryRow({
   );
 }
 
-/** Behind the cells of a row that appeared a moment ago. */
+/** Highlights a row that just appeared. */
 function Arrival({ id }: { id: string }) {
   const [fresh] = useState(() => isFresh(id));
   return fresh && <span className="absolute inset-0 -z-1 animate-fresh bg-accent/16 opacity-0" />;
@@ -110,7 +110,7 @@ const DeliveryCells = memo(function DeliveryCells({
   const name = nameOfStream({ tag: row.tag, id: row.streamId });
   const waits = row.state === 'pending' && row.nextAttemptAt !== null && row.attempts > 0;
   const bad = row.error !== null && row.state !== 'succeeded';
-  // Its code stands beside it.
+  // The status has its own column.
   const why = bad && row.error !== `HTTP ${row.status}` ? row.error : null;
   const what = why === null ? row.about : `${why} · ${row.about}`;
   return (
@@ -167,7 +167,7 @@ const DeliveryCells = memo(function DeliveryCells({
         {pair !== undefined && (
           <span
             className="data roomy-only truncate text-faint"
-            title={`The ${pair.phase} delivery of the same match, ${formatDateTime(pair.createdAt)}`}
+            title={`Same match, ${pair.phase}, ${formatDateTime(pair.createdAt)}`}
           >
             {row.phase === 'confirmed' ? '← ' : '→ '}
             {formatClock(pair.createdAt).slice(0, 8)}
@@ -184,7 +184,7 @@ const DeliveryCells = memo(function DeliveryCells({
   );
 });
 
-/** Of one that failed and is tried again: when. */
+/** Shows when a failed delivery is retried. */
 function Waiting({ timeMs }: { timeMs: number }) {
   const word = `retry ${formatDue(timeMs, useNow())}`;
   return (
@@ -196,6 +196,6 @@ function Waiting({ timeMs }: { timeMs: number }) {
   );
 }
 
-/** Not one that asks for a new tab, a new window or a download. */
+/** Excludes clicks that open a tab or a window, or download. */
 const isPlainPress = ({ button, metaKey, ctrlKey, shiftKey, altKey }: React.MouseEvent): boolean =>
   button === 0 && !metaKey && !ctrlKey && !shiftKey && !altKey;

@@ -14,9 +14,9 @@ import { createRowSlots } from '../../../ui/list/rowSlots.ts';
 import { useRowWindow } from '../../../ui/list/rowWindow.ts';
 import { columnsOf, DeliveryRow } from './deliveryRow.tsx';
 
-/** The second and third line of a row where the columns do not fit. */
+/** Height of the second and third line of a row on narrow screens. */
 const LINES_PX = 40;
-/** Above this many pixels the reader has left the top on purpose. */
+/** Scrolling further than this means that the user left the top on purpose. */
 const SCROLLED_PX = 8;
 
 export interface DeliveryTableHandle {
@@ -25,7 +25,7 @@ export interface DeliveryTableHandle {
   focusRow: (id: string) => void;
 }
 
-/** The rows on screen and a few around them, however long the list is. */
+/** Renders only the rows on screen and a few around them. */
 export function DeliveryTable({
   rows,
   pairOf,
@@ -50,13 +50,13 @@ export function DeliveryTable({
   marks: ReadonlySet<string>;
   hrefOf: (id: string) => string;
   onSelect: (id: string) => void;
-  /** @param through with those between this row and the one marked before. */
+  /** @param through also selects the rows between this one and the last selected one. */
   onMark: (id: string, through: boolean) => void;
   ofOneStream: boolean;
   more: { load: () => void; loading: boolean } | null;
-  /** Whether the reader has scrolled away from the newest row. */
+  /** Reports whether the user has scrolled away from the newest row. */
   onScrolled: (away: boolean) => void;
-  /** Instead of rows. */
+  /** Shown if there are no rows. */
   empty: React.ReactNode;
   ref: React.Ref<DeliveryTableHandle>;
 }) {
@@ -69,7 +69,7 @@ export function DeliveryTable({
     HTMLDivElement
   >(rows.length, rowHeight);
 
-  /** Whether it is drawn, and so could be. */
+  /** @returns whether the row is rendered and could take the focus. */
   const focus = (id: string): boolean => {
     const row = scroller.current?.querySelector<HTMLElement>(`[data-row-link="${id}"]`);
     row?.focus();
@@ -80,7 +80,7 @@ export function DeliveryTable({
     scrollToRow: (id) => scrollToRow(placeOf(rows, id)),
     focusRow: (id) => {
       scrollToRow(placeOf(rows, id));
-      // At once, so that the next key is for it; one out of sight is drawn after the scroll.
+      // Focused at once for the next key; a row off screen is rendered after the scroll.
       if (!focus(id)) requestAnimationFrame(() => focus(id));
     },
   }));
@@ -104,7 +104,7 @@ export function DeliveryTable({
         <div role="rowgroup" className="sticky top-0 z-1 border-b border-line bg-bg max-md:sr-only">
           <div role="row" aria-rowindex={1} className="delivery-grid h-8 items-center px-4">
             <span role="columnheader" className="sr-only max-md:hidden">
-              Marked
+              Selected
             </span>
             {columnsOf(ofOneStream).map(({ label, numeric, className }) => (
               <span
@@ -148,7 +148,7 @@ export function DeliveryTable({
       )}
       {rows.length >= KEPT_ROWS && (
         <p className="px-4 py-2 text-12 text-faint">
-          The newest {formatCount(KEPT_ROWS)} are listed. Filter to find older ones.
+          Only the newest {formatCount(KEPT_ROWS)} are listed. Filter to find older ones.
         </p>
       )}
     </div>

@@ -4,21 +4,21 @@ import { heldRows } from '../../../data/live/liveCache.ts';
 import type { DeliveryTableHandle } from './deliveryTable.tsx';
 
 export interface HeldList {
-  /** From the row on that the list stands still at, the newest first. */
+  /** Rows from the anchor on, newest first. */
   shown: readonly DeliverySummary[];
-  /** How many have come above it. */
+  /** Number of newer rows above the anchor. */
   waiting: number;
-  /** Held by its reader, who need not have scrolled. */
+  /** Whether the user holds the list, scrolled or not. */
   held: boolean;
   hold(on: boolean): void;
   showNewest(): void;
-  /** To hear of each scroll: whether it has left the top. */
+  /** Called on each scroll with whether the list has left the top. */
   onScrolled(away: boolean): void;
-  /** Another list has begun. */
+  /** Called when another list starts. */
   release(): void;
 }
 
-/** A live list that stands still while its reader has scrolled, or holds it. */
+/** Keeps a live list still while the user has scrolled or holds it. */
 export function useHeldList(
   rows: readonly DeliverySummary[],
   table: RefObject<DeliveryTableHandle | null>,

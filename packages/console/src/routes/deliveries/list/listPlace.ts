@@ -1,4 +1,4 @@
-/** Where a list of deliveries stands when it is not at its newest, and how it goes on from there. */
+/** Places a list at past deliveries, and moves it towards the newest. */
 import type { DeliverySummary } from '@sluice/kit/sluice';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
@@ -15,14 +15,14 @@ export function useListPlace({
 }: {
   filter: ListFilter;
   rows: readonly DeliverySummary[];
-  /** The rows are those of the filter. */
+  /** Whether the rows of the filter are loaded. */
   isRead: boolean;
   /** The delivery that the URL selects. */
   selected: string | undefined;
   scrollToRow: (id: string) => void;
   onUntil: (until: number | undefined, how: 'placed' | 'moved') => void;
 }) {
-  // To be on screen once it is listed: what a link selects, or what was on top before.
+  // Row to scroll to once it is listed: the one that a link selects, or the previous top row.
   const kept = useRef(selected);
   useEffect(() => {
     const row = findRow(rows, kept.current);
@@ -31,7 +31,7 @@ export function useListPlace({
     scrollToRow(row.id);
   });
 
-  // What a link selects may be older than the newest: the list then begins with it.
+  // If a link selects a delivery that is older than the listed rows, the list starts with it.
   const isOpened = useRef(false);
   useEffect(() => {
     if (isOpened.current || !isRead) return;

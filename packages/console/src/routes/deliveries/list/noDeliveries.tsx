@@ -10,7 +10,7 @@ import type { WatchedChain } from '../../../chains/tape.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Ago } from '../../../ui/text/time.tsx';
 
-/** Where a list has no row: what there is instead, of each thing that was chosen. */
+/** Shown for an empty list; offers other values of each active filter. */
 export function NoDeliveries({
   filter,
   search,
@@ -23,7 +23,7 @@ export function NoDeliveries({
   search: DeliveriesSearch;
   streams: readonly StreamSummary[];
   chains: readonly WatchedChain[];
-  /** The list begins anew. */
+  /** Resets the list. */
   onChoose: () => void;
   onClear: () => void;
 }) {
@@ -39,7 +39,7 @@ export function NoDeliveries({
       <div className="px-4 py-6">
         <p className="font-medium">No deliveries yet</p>
         <p className="mt-1 text-muted">
-          The first block that a stream matches makes one; it appears here within a second.
+          Deliveries appear here within a second after a block matches a stream.
         </p>
       </div>
     );
@@ -49,9 +49,9 @@ export function NoDeliveries({
   );
   return (
     <div className="px-4 py-6">
-      <p className="font-medium">No delivery passes this filter</p>
+      <p className="font-medium">No deliveries match this filter</p>
       {filter.createdTo === undefined && (
-        <p className="mt-1 text-muted">New ones appear here as they happen.</p>
+        <p className="mt-1 text-muted">New deliveries appear here as they are created.</p>
       )}
       {last != null && (
         <p className="mt-2">
@@ -62,13 +62,13 @@ export function NoDeliveries({
             onClick={onChoose}
             className="text-accent hover:underline"
           >
-            The last one was made <Ago timeMs={last.createdAt} /> →
+            Last delivery <Ago timeMs={last.createdAt} /> →
           </Link>
         </p>
       )}
       {instead.map(({ name, title, choices }) => (
         <p key={name} className="mt-2 flex flex-wrap items-baseline gap-x-3">
-          <span className="text-muted">{title} instead</span>
+          <span className="text-muted">{title}:</span>
           {choices.map(({ value, label, count }) => (
             <Link
               key={value}
@@ -84,7 +84,7 @@ export function NoDeliveries({
         </p>
       ))}
       <Button className="mt-3" onClick={onClear}>
-        Show every delivery
+        Show all deliveries
       </Button>
     </div>
   );

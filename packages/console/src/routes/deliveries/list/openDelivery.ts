@@ -4,24 +4,24 @@ import { useCallback, useEffect } from 'react';
 import { startBodyWorker } from '../../../body/bodyWorker.ts';
 import { deliveryBodyQuery } from '../../../data/queries/delivery.ts';
 
-/** Stands for the id of a row in the link that is the same for all. */
+/** Placeholder for the id in the link that all rows share. */
 const ANY_ROW = 'row';
 
-/** How a delivery opens beside the list: at once, and as the link of its row. */
+/** Opens a delivery next to the list, and builds the links of the rows. */
 export function useOpenDelivery(): { open: (id: string) => void; hrefOf: (id: string) => string } {
   const navigate = useNavigate();
-  // It is there when the first body is asked for.
+  // Started early, so that it is ready for the first body.
   useEffect(() => void startBodyWorker(), []);
   const queryClient = useQueryClient();
   const open = useCallback(
     (id: string) => {
-      // It comes while the inspector is drawn.
+      // Loads while the inspector renders.
       void queryClient.prefetchQuery(deliveryBodyQuery(id));
       void navigate({ to: '.', search: (now) => ({ ...now, sel: id }) });
     },
     [navigate, queryClient],
   );
-  // Made once for all rows: a link of the router's own asks it anew for each.
+  // Built once for all rows; a link of the router would build it for each.
   const { publicHref: href } = useRouter().buildLocation({
     to: '.',
     search: (now) => ({ ...now, sel: ANY_ROW }),

@@ -16,8 +16,8 @@ import { ErrorPanel } from '../../../words/errorPanel.tsx';
 import { toCurl } from '../../delivery/body/curl.ts';
 
 /**
- * What can be done with the row that has the focus, by its keys and listed under `.`.
- * @returns the list while it is open, and what failed of it.
+ * Binds the actions of the focused row to their keys, and lists them under `.`.
+ * @returns the list while it is open, and the errors of its actions.
  */
 export function useRowActions({
   focused,
@@ -28,12 +28,12 @@ export function useRowActions({
   onReplay,
 }: {
   focused: () => DeliverySummary | undefined;
-  /** What leads from a delivery's page through the list. */
+  /** Search params with which the delivery's page steps through the list. */
   ofList: DeliveriesSearch;
   marks: ReadonlySet<string>;
   onOpen: (id: string) => void;
   onMark: (id: string, through: boolean) => void;
-  /** Null where there is nothing chosen to replay. */
+  /** Null if nothing is selected or filtered. */
   onReplay: (() => void) | null;
 }): { list: React.ReactNode; problems: React.ReactNode } {
   const navigate = useNavigate();
@@ -71,12 +71,12 @@ export function useRowActions({
         },
         { label: 'Send again', run: () => sendAgain.mutate(row) },
         {
-          label: marks.has(row.id) ? 'Take the mark back' : 'Mark',
+          label: marks.has(row.id) ? 'Deselect' : 'Select',
           keycap: '␣',
           run: () => onMark(row.id, false),
         },
         onReplay !== null && {
-          label: marks.size > 0 ? `Replay ${marks.size}…` : 'Replay all of the list…',
+          label: marks.size > 0 ? `Replay ${marks.size}…` : 'Replay all listed…',
           keycap: 'r',
           run: onReplay,
         },
@@ -92,14 +92,14 @@ export function useRowActions({
     <>
       {sendAgain.isError && (
         <ErrorPanel
-          what="The delivery was not sent again"
+          what="Couldn't send the delivery again"
           error={sendAgain.error}
           onRetry={() => sendAgain.mutate(sendAgain.variables)}
         />
       )}
       {copyCurl.isError && (
         <ErrorPanel
-          what="The delivery was not copied"
+          what="Couldn't copy the delivery"
           error={copyCurl.error}
           onRetry={() => copyCurl.mutate(copyCurl.variables)}
         />

@@ -3,7 +3,7 @@ import { useState, type RefObject } from 'react';
 import { findRow, placeOf } from '../../../data/live/liveCache.ts';
 import type { DeliveryTableHandle } from './deliveryTable.tsx';
 
-/** The row that the keys mean: the delivery that is open, or the one that was last moved to. */
+/** Tracks the row that keys apply to: the open delivery, or the one last moved to. */
 export function useRowCursor({
   shown,
   selected,
@@ -16,11 +16,11 @@ export function useRowCursor({
   selected: string | undefined;
   table: RefObject<DeliveryTableHandle | null>;
   onSelect: (id: string) => void;
-  /** A step above the first row. */
+  /** Called on a step above the first row. */
   onAbove: () => void;
 }): {
   current: string | undefined;
-  /** @returns the row that is now the one the keys mean. */
+  /** @returns the row that keys now apply to. */
   move: (step: 1 | -1) => string | undefined;
   clear: () => void;
 } {
@@ -35,7 +35,7 @@ export function useRowCursor({
       const next = shown[Math.max(0, Math.min(shown.length - 1, index))];
       if (next === undefined) return undefined;
       setCursor(next.id);
-      // With the inspector open, the next row is inspected; else it is only focused.
+      // With the inspector open, the next row is inspected; otherwise it is only focused.
       if (selected === undefined) table.current?.focusRow(next.id);
       else {
         table.current?.scrollToRow(next.id);

@@ -3,7 +3,7 @@ import { clsx } from 'clsx';
 import { listParts, wentOverOpenConnection } from './attemptParts.ts';
 import { formatCount } from '../../../ui/text/format.ts';
 
-/** An attempt on the scale of the longest one: outlined until it was sent, then filled. */
+/** Draws an attempt on the scale of the longest one: outlined before sending, filled after. */
 export function AttemptBar({
   attempt,
   longestMs,
@@ -39,14 +39,14 @@ export function AttemptBar({
   );
 }
 
-/** The same in words: `dns 2 · tls 31 · wait 4,966`, in milliseconds. */
+/** Lists the parts as text: `dns 2 · tls 31 · wait 4,966`, in milliseconds. */
 export function AttemptParts({ attempt }: { attempt: DeliveryAttempt }) {
   const parts = listParts(attempt);
   if (parts.length === 0) return null;
   return (
     <span className="shrink-0">
       {[
-        ...(wentOverOpenConnection(attempt) ? ['on an open connection'] : []),
+        ...(wentOverOpenConnection(attempt) ? ['reused connection'] : []),
         ...parts.map(({ name, ms }) => `${name} ${formatCount(ms)}`),
       ].join(' · ')}
       {' ms'}

@@ -7,7 +7,7 @@ const wordsOf = (parts: Parameters<typeof listParts>[0]['parts']): string =>
     .map(({ name, ms }) => `${name} ${ms}`)
     .join(' ');
 
-test('parts come in their order, and those that took no time are passed over', () => {
+test('parts are in order, without those that took no time', () => {
   expect(wordsOf({ dnsMs: 2, connectMs: 0, tlsMs: 31, waitMs: 4_966, bodyMs: 4 })).toBe(
     'dns 2 tls 31 wait 4966 body 4',
   );
@@ -21,7 +21,7 @@ test('a failure ends with the part it failed in', () => {
   expect(wordsOf(null)).toBe('');
 });
 
-test('an open connection is one that was sent on and not made', () => {
+test('a connection is reused if the attempt sent without connecting', () => {
   expect(wentOverOpenConnection({ parts: { ...none, waitMs: 3, bodyMs: 0 } })).toBe(true);
   expect(wentOverOpenConnection({ parts: { ...none, connectMs: 0, waitMs: 3 } })).toBe(false);
   expect(wentOverOpenConnection({ parts: none })).toBe(false);

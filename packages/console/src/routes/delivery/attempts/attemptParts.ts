@@ -1,14 +1,14 @@
-/** What an attempt spent its time on, in words and in the order it happened. Pure. */
+/** Splits the duration of an attempt into its parts, in order. Pure. */
 import type { DeliveryAttempt } from '@sluice/kit/sluice';
 
 export interface AttemptPart {
   name: 'dns' | 'connect' | 'tls' | 'wait' | 'body';
   ms: number;
-  /** Before anything was sent. */
+  /** Whether it precedes sending. */
   isSetUp: boolean;
 }
 
-/** Those that there were; of a part that took no time, only the wait. */
+/** Omits parts that took no time, except the wait. */
 export function listParts({ parts }: Pick<DeliveryAttempt, 'parts'>): AttemptPart[] {
   if (parts === null) return [];
   const all = [
@@ -23,6 +23,6 @@ export function listParts({ parts }: Pick<DeliveryAttempt, 'parts'>): AttemptPar
   );
 }
 
-/** It began at once, since nothing had to be set up. */
+/** Whether the attempt reused a connection, so that nothing had to be set up. */
 export const wentOverOpenConnection = ({ parts }: Pick<DeliveryAttempt, 'parts'>): boolean =>
   parts !== null && parts.connectMs === null && parts.waitMs !== null;

@@ -11,6 +11,7 @@ import {
   formatDue,
   formatDuration,
   formatMoment,
+  formatQuantity,
   formatSpan,
   formatWait,
 } from '../../../ui/text/format.ts';
@@ -24,10 +25,10 @@ import { useSpared } from './sparedNotice.tsx';
 import { toConnectingCurl, toCurl, toReplayCommand } from '../body/curl.ts';
 import { FailedAlike } from './failedAlike.tsx';
 
-/** Beside the tabs only the last few fit; all of them stand in their own tab. */
+/** Only the last few fit above the tabs; the attempts tab has all. */
 const SHOWN_IN_BRIEF = 4;
 
-/** Every HTTP try as a bar on one scale, in order, and when the next one comes. */
+/** Lists every attempt as a bar on one scale, and shows when the next one is due. */
 export function Attempts({
   delivery,
   brief = false,
@@ -46,7 +47,9 @@ export function Attempts({
   return (
     <>
       {attemptList.length === 0 && <p className="px-4 py-2 text-muted">Not sent yet.</p>}
-      {hidden > 0 && <p className="px-4 pt-2 text-12 text-faint">{hidden} earlier attempts</p>}
+      {hidden > 0 && (
+        <p className="px-4 pt-2 text-12 text-faint">{formatQuantity(hidden, 'earlier attempt')}</p>
+      )}
       <ol>
         {shown.map((attempt, index) => (
           <AttemptLine
@@ -65,7 +68,7 @@ export function Attempts({
   );
 }
 
-/** When it is tried next, what follows should that fail, and the two ways to cut it short. */
+/** Shows when the next attempt and later retries are due, with buttons to retry now or stop. */
 function NextAttempt({
   delivery: { attempts, laterWaitsMs },
   dueAt,
@@ -89,7 +92,7 @@ function NextAttempt({
       {attempts > 0 && (
         <>
           <span className="min-w-0 text-muted">
-            {first === undefined ? 'the last one' : `then ${[first, ...others].join(', ')}`}
+            {first === undefined ? 'last attempt' : `then ${[first, ...others].join(', ')}`}
           </span>
           <span className="ml-auto flex gap-2">
             <Button disabled={retry.isBusy} onClick={retry.now}>
@@ -139,7 +142,7 @@ function AttemptLine({
                 : { shape: 'triangle', word: 'failed', tone: 'bad' }
             }
           />
-          {status ?? 'no answer'}
+          {status ?? 'no response'}
         </span>
         <AttemptBar attempt={attempt} longestMs={longestMs} />
         <span className="w-14 shrink-0 text-right">{formatDuration(durationMs)}</span>
@@ -154,7 +157,7 @@ function AttemptLine({
   );
 }
 
-/** What a status alone does not say: what came with it, what went wrong, or where it went. */
+/** Describes the outcome beyond the status: the response body, the error or the URL. */
 function outcomeOf(
   { status, error, responseBody, webhookUrl }: DeliveryAttempt,
   previous: DeliveryAttempt | undefined,
@@ -163,11 +166,11 @@ function outcomeOf(
   const said = responseBody.trim();
   if (status === null || said === '') return error;
   return previous?.status === status && previous.responseBody.trim() === said
-    ? 'the same answer'
+    ? 'same response'
     : (said.split('\n', 1)[0] ?? '');
 }
 
-/** What the last failure means, and the way on. */
+/** Explains the last failure and offers next steps. */
 function Advice({ delivery }: { delivery: DeliveryDetail }) {
   const { data: streams } = useQuery(streamsQuery);
   const newest = delivery.attemptList.at(-1);
@@ -234,7 +237,7 @@ function WayOn({
           search={{ tab: 'settings' }}
           className={buttonClass('plain')}
         >
-          {offer === 'edit' ? 'Edit the webhook URL' : 'Limit the stream'}
+          {offer === 'edit' ? 'Edit the webhook URL' : 'Edit rate limits'}
         </Link>
       );
     case 'curl':

@@ -1,15 +1,15 @@
 import type { DeliveryDetail } from '@sluice/kit/sluice';
 import { useNow } from '../../../ui/text/clock.ts';
-import { formatDateTime, formatQuantity, formatSpan } from '../../../ui/text/format.ts';
+import { formatDateTime, formatSpan } from '../../../ui/text/format.ts';
 import { Status } from '../../../ui/status.tsx';
 
 const CONDITION = { shape: 'exclamation', word: 'certificate expires soon', tone: 'warn' } as const;
 
-/** The receiver's certificate was about to expire: soon nothing reaches it any more. */
+/** Warns that the receiver's certificate expires soon. */
 export function CertificateWarning({ delivery }: { delivery: DeliveryDetail }) {
   const now = useNow();
   const certificate = delivery.attemptList.findLast((each) => each.certificate)?.certificate;
-  // One that is over by now was renewed since, or the attempts fail for it and say so themselves.
+  // An expired one was renewed since, or the attempts show it as their error.
   if (!certificate?.expiresSoon || certificate.expiresAt <= now) return null;
   const { subject, names, expiresAt } = certificate;
   const [name = subject, ...others] = names;
@@ -17,15 +17,13 @@ export function CertificateWarning({ delivery }: { delivery: DeliveryDetail }) {
     <p className="flex flex-wrap items-baseline gap-x-3 border-b border-line px-4 py-1.5">
       <Status condition={CONDITION} />
       <span className="min-w-0 basis-64 grow break-words">
-        The receiver showed one for <span className="data">{name}</span>
-        {others.length > 0 && (
-          <span title={others.join(', ')}> and {formatQuantity(others.length, 'other name')}</span>
-        )}{' '}
-        that ends in {formatSpan(expiresAt - now)},{' '}
-        <time dateTime={new Date(expiresAt).toISOString()} className="data">
+        The certificate for <span className="data">{name}</span>
+        {others.length > 0 && <span title={others.join(', ')}> (+{others.length})</span>} expires in{' '}
+        {formatSpan(expiresAt - now)}, on{' '}
+        <time className="data" dateTime={new Date(expiresAt).toISOString()}>
           {formatDateTime(expiresAt)}
         </time>
-        . Unless it is renewed there, nothing is delivered after that.
+        . Renew it at the receiver before then.
       </span>
     </p>
   );

@@ -12,7 +12,7 @@ const ReplayForm = lazy(async () => ({
   default: (await import('../../replays/new/replayForm.tsx')).ReplayForm,
 }));
 
-/** The stream's deliveries whose last attempt was answered alike: since when, and what to do with all. */
+/** Counts the stream's deliveries that failed the same way, and offers to replay them. */
 export function FailedAlike({ streamId, status }: { streamId: string; status: number | null }) {
   const answer = status === null ? 'none' : String(status);
   const filter = { streamId, status: answer };
@@ -20,7 +20,7 @@ export function FailedAlike({ streamId, status }: { streamId: string; status: nu
   const { data: oldest } = useQuery(oldestQuery(filter));
   const now = useNow();
   const [replaying, setReplaying] = useState(false);
-  // Few fail alone: its place is kept.
+  // Reserves the space, because failures are rarely single.
   if (isPending) return <div className="h-9" />;
   if (counts === undefined || counts.total < 2) return null;
   const count = `${formatCount(counts.total)}${counts.isCapped ? ' or more' : ''}`;
@@ -48,7 +48,7 @@ export function FailedAlike({ streamId, status }: { streamId: string; status: nu
           <Suspense fallback={<Loading />}>
             <ReplayForm
               filter={filter}
-              name={`${answer === 'none' ? 'no answer' : answer} after a fix`}
+              name={`${answer === 'none' ? 'no response' : answer} after a fix`}
             />
           </Suspense>
         </Dialog>

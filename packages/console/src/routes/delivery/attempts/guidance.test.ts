@@ -15,7 +15,7 @@ const guidanceOf = (
 const status = (value: number) => guidanceOf(value, `answered ${value}`)?.advice;
 const transport = (error: string, address?: string) => guidanceOf(null, error, address)?.advice;
 
-test('each family of answers has its own advice', () => {
+test('each class of responses has its own advice', () => {
   expect(status(401)).toContain('signature');
   expect(status(404)).toContain('URL');
   expect(status(408)).toContain('Answer 2xx first');
@@ -27,7 +27,7 @@ test('each family of answers has its own advice', () => {
   expect(status(410)).toContain('Gone');
 });
 
-test('a call without answer is told apart by its cause', () => {
+test('the advice for a request without a response depends on the cause', () => {
   expect(transport('connect ECONNREFUSED 127.0.0.1:3000')).toContain('Nothing listens');
   expect(transport('getaddrinfo ENOTFOUND api.example')).toContain('api.example does not resolve');
   expect(transport('getaddrinfo EAI_AGAIN api.example')).toContain('name server');
@@ -35,12 +35,12 @@ test('a call without answer is told apart by its cause', () => {
   expect(transport('Connect Timeout Error (attempted address: a:443)')).toContain('No connection');
   expect(transport('connect EHOSTUNREACH 10.1.2.3:443')).toContain('No connection');
   expect(transport('port 25 is not for webhooks: use 80')).toContain('port 25');
-  expect(transport('The attempt timed out after 15 s')).toContain('No answer after 15 s');
+  expect(transport('The attempt timed out after 15 s')).toContain('No response after 15 s');
   expect(transport('certificate has expired')).toContain('certificate');
   expect(transport('socket hang up')).toContain('closed the connection');
 });
 
-test('a refused certificate is told as the service tells it, a refused connection with its address', () => {
+test('the advice includes the certificate error, or the address that was tried', () => {
   const error =
     'the certificate is not for a.test: CN=b.test; for b.test, timeout.test; valid from 2026-01-01 to 2026-11-01; signed by CN=X';
   expect(guidanceOf(null, error)).toMatchObject({
@@ -51,14 +51,14 @@ test('a refused certificate is told as the service tells it, a refused connectio
     'Nothing listens at this address and port. Tried 10.1.2.3:443.',
   );
   expect(transport('wrong version number (SSL routines)', '10.1.2.3:443')).toContain(
-    'does not speak TLS at this port. Tried 10.1.2.3:443.',
+    'does not speak TLS on this port. Tried 10.1.2.3:443.',
   );
   expect(transport('SSL alert number 70: tlsv1 alert protocol version')).toContain(
     'versions of TLS',
   );
 });
 
-test('what the guard refused is told with its address, and with the flag that allows it alone', () => {
+test('the advice for a blocked address names it, and the flag that allows only it', () => {
   const refusal = (address: string, webhookUrl: string) =>
     guidanceOf(
       null,
@@ -74,21 +74,21 @@ test('what the guard refused is told with its address, and with the flag that al
   expect(literal.advice).toMatch(/^10\.1\.2\.3 is not public/);
   expect(literal.offers).toEqual([flag('10.1.2.3/32'), 'edit', 'connect']);
   const named = refusal('fd00::1', 'https://api.example/hooks');
-  expect(named.advice).toMatch(/^api\.example leads to fd00::1, which is not public/);
+  expect(named.advice).toMatch(/^api\.example resolves to fd00::1, which is not public/);
   expect(named.offers).toContainEqual(flag('fd00::1/128'));
   expect(refusal('::1', 'http://[::1]:3000/').advice).toMatch(/^::1 is not public/);
   expect(refusal('localhost', 'http://localhost/').offers).toContainEqual(flag('127.0.0.0/8'));
   expect(refusal('db.internal', 'http://db.internal/').offers).toEqual(['edit', 'connect']);
 });
 
-test('nothing is said where nothing helps', () => {
+test('there is no advice where none helps', () => {
   expect(guidanceOf(200, null)).toBeNull();
   expect(guidanceOf(null, null)).toBeNull();
   expect(guidanceOf(418, 'teapot')).toBeNull();
   expect(transport('?')).toBeUndefined();
 });
 
-test('advice leads to where it can be followed', () => {
+test('advice offers the next step', () => {
   const offers = (code: number) => guidanceOf(code, '')?.offers;
   const copied = (label: string) => [expect.objectContaining({ label }) as unknown];
   expect(offers(401)).toEqual(['verify']);
@@ -110,14 +110,14 @@ test.each([
   ['the certificate has expired, or one that signed it has: CN=a', ['connect']],
   ['read ECONNRESET', ['curl']],
   ['port 25 is not for webhooks', ['edit']],
-])('a call that came to nothing can be tried from elsewhere: %s', (error, offers) => {
+])('a failed connection offers next steps: %s', (error, offers) => {
   expect(guidanceOf(null, error)?.offers).toEqual(offers);
 });
 
-test('advice has the figures of this delivery in it', () => {
+test('advice includes the figures of the delivery', () => {
   expect(status(413)).toContain('This body of 132.4 kB');
   expect(status(429)).toContain('waits until 09:05:07');
-  expect(status(408)).toContain('gave up after 15 s; what gets a 2xx takes up to 812 ms (p95)');
+  expect(status(408)).toContain('gave up after 15 s. Successful attempts take up to 812 ms (p95).');
   const unknown = { ...figures, p95Ms: null, nextAttemptAt: null };
   const attempt = {
     status: null,
@@ -126,5 +126,5 @@ test('advice has the figures of this delivery in it', () => {
     address: null,
     webhookUrl: '',
   };
-  expect(attemptGuidance(attempt, unknown)?.advice).toContain('No answer after 5.0 s. Answer');
+  expect(attemptGuidance(attempt, unknown)?.advice).toContain('No response after 5.0 s. Answer');
 });

@@ -1,17 +1,17 @@
-/** What a failed attempt most often means, and what to do about it. */
+/** Explains the likely cause of a failed attempt, and how to fix it. */
 import type { DeliveryAttempt } from '@sluice/kit/sluice';
 import { formatBytes, formatClock, formatDuration } from '../../../ui/text/format.ts';
 
 export interface Guidance {
-  /** One or two sentences for people. */
+  /** One or two sentences. */
   advice: string;
-  /** Where the page leads on, what helps most first. */
+  /** Next steps, the most helpful first. */
   offers: readonly Offer[];
 }
 
 /**
- * The signature check, the stream's URL, its limits; a command that makes the same call, one that only
- * tries whether a connection comes about, one that sends it to a receiver at work; or a text to copy.
+ * A link to the signature check, the stream's URL or its limits; a command that repeats the
+ * request, only connects, or replays to localhost; or a text to copy.
  */
 export type Offer =
   | 'verify'
@@ -22,16 +22,16 @@ export type Offer =
   | 'local'
   | { label: string; copy: string };
 
-/** What is known beside the attempt itself. */
+/** Figures in addition to the attempt itself. */
 export interface AttemptFigures {
   bodyBytes: number;
-  /** Of the stream's attempts that got a 2xx lately; null without any. */
+  /** The p95 of the stream's recent successful attempts; null without any. */
   p95Ms: number | null;
-  /** Null where none comes. */
+  /** Null if none follows. */
   nextAttemptAt: number | null;
 }
 
-/** @returns null where there is nothing useful to add. */
+/** @returns null if there is no useful advice. */
 export function attemptGuidance(
   {
     status,
@@ -42,52 +42,59 @@ export function attemptGuidance(
   }: Pick<DeliveryAttempt, 'status' | 'error' | 'durationMs' | 'address' | 'webhookUrl'>,
   { bodyBytes, p95Ms, nextAttemptAt }: AttemptFigures,
 ): Guidance | null {
-  const tooSlow = (what: string): string =>
-    `${what} after ${formatDuration(durationMs)}${
-      p95Ms === null ? '' : `; what gets a 2xx takes up to ${formatDuration(p95Ms)} (p95)`
-    }. Answer 2xx first, then do the work.`;
+  const usual =
+    p95Ms === null ? '' : ` Successful attempts take up to ${formatDuration(p95Ms)} (p95).`;
+  const answerFirst = `${usual} Answer 2xx first, then do the work.`;
   if (status === null) {
     if (error === null) return null;
     return (
       transportGuidance(error, { address, webhookUrl }) ??
       (/time|abort|deadline|no complete answer/i.test(error)
-        ? guide(tooSlow('No answer'), ANSWER_FIRST, 'curl')
+        ? guide(
+            `No response after ${formatDuration(durationMs)}.${answerFirst}`,
+            ANSWER_FIRST,
+            'curl',
+          )
         : null)
     );
   }
   if (status === 401 || status === 403) {
     return guide(
-      'The handler rejected the call, most often because the signature did not verify. Check that it uses this service’s secret and the raw body.',
+      'The handler rejected the request, usually because the signature did not verify. Check that it uses this service’s secret and the raw body.',
       'verify',
     );
   }
   if (status === 404 || status === 405) {
     return guide(
-      'The receiver is reachable, but path or method is wrong. Check the stream’s webhook URL; deliveries are POST.',
+      'The receiver is reachable, but the path or method is wrong. Check the stream’s webhook URL. Webhooks are POST requests.',
       'edit',
     );
   }
   if (status === 408 || status === 504) {
-    return guide(tooSlow('The receiver gave up'), ANSWER_FIRST);
+    return guide(
+      `The receiver gave up after ${formatDuration(durationMs)}.${answerFirst}`,
+      ANSWER_FIRST,
+    );
   }
   if (status === 410) {
-    return guide('Gone: the receiver says that it does not want webhooks any more.', 'edit');
+    return guide('Gone: the receiver no longer accepts webhooks.', 'edit');
   }
   if (status === 413) {
     return guide(
-      `This body of ${formatBytes(bodyBytes)} is over the receiver’s limit. Raise it there: Express, for one, allows 100 kB unless it is told another limit.`,
+      `This body of ${formatBytes(bodyBytes)} exceeds the receiver’s limit. Raise the limit there; Express allows 100 kB by default.`,
       EXPRESS_LIMIT,
     );
   }
   if (status === 429) {
-    const until = nextAttemptAt === null ? '' : ` until ${formatClock(nextAttemptAt).slice(0, 8)}`;
     return guide(
-      `The receiver asks for fewer calls: the next attempt waits${until}. Or send it fewer at once.`,
+      nextAttemptAt === null
+        ? 'The receiver asks for fewer requests. Limit the rate of the stream.'
+        : `The receiver asks for fewer requests: the next attempt waits until ${formatClock(nextAttemptAt).slice(0, 8)}. You can also limit the rate of the stream.`,
       'limit',
     );
   }
   if (status >= 500) {
-    return guide('The handler crashed or is restarting; its answer says more.', 'local');
+    return guide('The handler crashed or is restarting. See its response.', 'local');
   }
   if (status >= 300 && status < 400) {
     return guide(
@@ -102,7 +109,7 @@ const guide = (advice: string, ...offers: Offer[]): Guidance => ({ advice, offer
 
 const ANSWER_FIRST: Offer = {
   label: 'Copy a handler that answers first',
-  copy: `// Keep it and answer; a worker of its own does what takes long.
+  copy: `// Queue the webhook and answer; a worker does the slow part.
 handler.onWebhook(async (webhook, { id }) => {
   await queue.add('webhook', webhook, { jobId: id });
 });`,
@@ -113,7 +120,7 @@ const EXPRESS_LIMIT: Offer = {
   copy: `app.use('/webhooks', express.raw({ type: '*/*', limit: '10mb' }));`,
 };
 
-/** Of a call that no answer came to; null where it is none of these, such as a receiver that is slow. */
+/** Returns null for other causes, such as a slow receiver. */
 function transportGuidance(
   error: string,
   { address, webhookUrl }: Pick<DeliveryAttempt, 'address' | 'webhookUrl'>,
@@ -121,31 +128,32 @@ function transportGuidance(
   const cause = error.toLowerCase();
   const host = URL.parse(webhookUrl)?.hostname ?? webhookUrl;
   const tried = address === null ? '' : ` Tried ${address}.`;
-  // Before the others: what the service says of a certificate may hold any word.
+  // Checked first, because errors of certificates can contain any word.
   if (cause.startsWith('the certificate ')) {
     return guide(
-      `The secure connection failed: ${error}. Renew or correct it at the receiver; what waits is then delivered by itself.`,
+      `The secure connection failed: ${error}. Renew or fix it at the receiver. Queued deliveries are then sent automatically.`,
       'connect',
     );
   }
   if (/^the address \S+ is private/.test(cause)) return guardGuidance(error, host);
-  if (cause.startsWith('port ')) return guide(`The service does not call it: ${error}.`, 'edit');
+  if (cause.startsWith('port '))
+    return guide(`The service does not send to this port: ${error}.`, 'edit');
   if (/eai_again|not resolved|etimeout|servfail/.test(cause)) {
     return guide(
-      `The service’s machine was not told in time what ${host} leads to: its name server, or that of the domain, does not answer.`,
+      `The name ${host} was not resolved in time. The service’s name server, or that of the domain, does not respond.`,
       'connect',
     );
   }
   if (/enotfound|getaddrinfo|dns/.test(cause)) {
     return guide(
-      `The name ${host} does not resolve from the service’s machine. Check it in the webhook URL, and the domain’s records.`,
+      `The name ${host} does not resolve from the service’s machine. Check the webhook URL and the domain’s DNS records.`,
       'edit',
       'connect',
     );
   }
   if (/connect (timeout|etimedout|ehostunreach|enetunreach)/.test(cause)) {
     return guide(
-      `No connection came about.${tried} Check host and port in the webhook URL, and what stands between: a firewall swallows calls like this.`,
+      `No connection was made.${tried} Check the host and port in the webhook URL, and any firewall in between.`,
       'connect',
       'edit',
     );
@@ -159,14 +167,14 @@ function transportGuidance(
   }
   if (/wrong version number|packet length too long/.test(cause)) {
     return guide(
-      `The receiver does not speak TLS at this port.${tried} Correct the port, or write http: in the webhook URL.`,
+      `The receiver does not speak TLS on this port.${tried} Correct the port, or use http: in the webhook URL.`,
       'connect',
       'edit',
     );
   }
   if (/cert|tls|ssl/.test(cause)) {
     return guide(
-      `The secure connection failed.${tried} Check which versions of TLS the receiver speaks, and its certificate: its name, its chain and its expiry.`,
+      `The secure connection failed.${tried} Check the receiver’s versions of TLS, and the name, chain and expiry of its certificate.`,
       'connect',
     );
   }
@@ -176,7 +184,7 @@ function transportGuidance(
   return null;
 }
 
-/** Of a call that the service did not make, for the address in its URL or that its name led to. */
+/** Advice for a request that the service did not send, because its address is not public. */
 function guardGuidance(error: string, host: string): Guidance {
   const refused = error.split(' ', 3)[2] ?? host;
   const network = networkOf(refused);
@@ -185,14 +193,18 @@ function guardGuidance(error: string, host: string): Guidance {
       ? []
       : [{ label: 'Copy the flag that allows it', copy: `--allow-cidr ${network}` }];
   return guide(
-    `${host === refused || host === `[${refused}]` ? refused : `${host} leads to ${refused}, which`} is not public, and the service keeps webhooks out of its own network (SSRF). If the receiver is yours, start the service with --allow-cidr.`,
+    `${
+      host === refused || host === `[${refused}]`
+        ? `${refused} is not public.`
+        : `${host} resolves to ${refused}, which is not public.`
+    } The service keeps webhooks out of its own network (SSRF). If the receiver is yours, start the service with --allow-cidr.`,
     ...allow,
     'edit',
     'connect',
   );
 }
 
-/** Of an IP address that alone; null of a name, which may lead anywhere. */
+/** Returns the network of a single IP address; null for names, which can resolve to any. */
 function networkOf(address: string): string | null {
   if (address === 'localhost') return '127.0.0.0/8';
   if (address.includes(':')) return `${address}/128`;

@@ -4,7 +4,7 @@ import { CopyButton } from '../../../ui/text/copyButton.tsx';
 
 interface Header {
   name: string;
-  /** Null where it differs from attempt to attempt, or is not for showing. */
+  /** Null if it differs between attempts or is not shown. */
   value: string | null;
   meaning: string;
 }
@@ -14,7 +14,7 @@ const headersOf = ({ id, bodyBytes }: DeliveryDetail): Header[] => [
   {
     name: 'content-length',
     value: String(bodyBytes),
-    meaning: `${formatCount(bodyBytes)} bytes of body, as they are signed`,
+    meaning: `The signed body has ${formatCount(bodyBytes)} bytes.`,
   },
   {
     name: 'x-signature',
@@ -24,21 +24,21 @@ const headersOf = ({ id, bodyBytes }: DeliveryDetail): Header[] => [
   {
     name: 'webhook-id',
     value: id,
-    meaning: 'The same on every attempt: ignore an id you have handled.',
+    meaning: 'The same for every attempt. Ignore ids that you have handled.',
   },
   {
     name: 'webhook-timestamp',
     value: null,
-    meaning: 'When the attempt was sent, in Unix seconds.',
+    meaning: 'Time of the attempt, in Unix seconds.',
   },
   {
     name: 'webhook-signature',
     value: null,
-    meaning: 'v1, and the HMAC-SHA-256 of id, timestamp and body, in base64.',
+    meaning: 'v1 and the base64 HMAC-SHA-256 of id, timestamp and body.',
   },
 ];
 
-/** What travels beside the body. Signatures are made for each attempt and are not kept. */
+/** Lists the request headers. Signatures are created for each attempt and not stored. */
 export function HeaderList({ delivery }: { delivery: DeliveryDetail }) {
   return (
     <dl className="min-h-0 flex-1 overflow-y-auto">
@@ -49,7 +49,7 @@ export function HeaderList({ delivery }: { delivery: DeliveryDetail }) {
         >
           <dt className="data text-muted">{name}</dt>
           <dd className="data flex min-w-0 items-center break-all">
-            {value ?? <span className="text-faint">made per attempt</span>}
+            {value ?? <span className="text-faint">set per attempt</span>}
             {value !== null && <CopyButton text={value} label={`Copy ${name}`} iconOnly />}
           </dd>
           {meaning !== '' && <dd className="basis-full text-12 text-faint">{meaning}</dd>}

@@ -5,12 +5,12 @@ import { CopyButton } from '../../../ui/text/copyButton.tsx';
 import { Select } from '../../../ui/form/field.tsx';
 import { ScrollText } from '../../../ui/text/scrollText.tsx';
 
-/** What the receiver answered to one attempt, the last one at first. */
+/** Shows the receiver's response to one attempt, at first to the last one. */
 export function ResponseView({ attempts }: { attempts: readonly DeliveryAttempt[] }) {
   const [number, setNumber] = useState<number | null>(null);
   const attempt = attempts.find((each) => each.number === number) ?? attempts.at(-1);
   if (attempt === undefined) {
-    return <p className="p-4 text-muted">Not sent yet, so nothing was answered.</p>;
+    return <p className="p-4 text-muted">No response yet. The delivery was not sent.</p>;
   }
   return (
     <>
@@ -24,7 +24,7 @@ export function ResponseView({ attempts }: { attempts: readonly DeliveryAttempt[
           >
             {attempts.map((each) => (
               <option key={each.number} value={each.number}>
-                {`#${each.number}  ${formatClock(each.startedAt)}  ${each.status ?? 'no answer'}`}
+                {`#${each.number}  ${formatClock(each.startedAt)}  ${each.status ?? 'no response'}`}
               </option>
             ))}
           </Select>
@@ -32,12 +32,12 @@ export function ResponseView({ attempts }: { attempts: readonly DeliveryAttempt[
           <span className="data text-faint">#{attempt.number}</span>
         )}
         <span className={`data font-medium ${attempt.error === null ? '' : 'text-bad'}`}>
-          {attempt.status ?? 'no answer'}
+          {attempt.status ?? 'no response'}
         </span>
         <span className="data text-muted">{formatDuration(attempt.durationMs)}</span>
         {attempt.responseBody !== '' && (
           <span className="ml-auto">
-            <CopyButton text={attempt.responseBody} label="Copy answer" iconOnly />
+            <CopyButton text={attempt.responseBody} label="Copy response" iconOnly />
           </span>
         )}
       </div>
@@ -46,10 +46,10 @@ export function ResponseView({ attempts }: { attempts: readonly DeliveryAttempt[
       )}
       {attempt.responseBody === '' ? (
         <p className="p-4 text-muted">
-          {attempt.status === null ? 'No answer came.' : 'The answer had no body.'}
+          {attempt.status === null ? 'No response.' : 'The response has no body.'}
         </p>
       ) : (
-        <ScrollText label={`Answer to attempt ${attempt.number}`} wrap className="flex-1">
+        <ScrollText label={`Response to attempt ${attempt.number}`} wrap className="flex-1">
           {attempt.responseBody}
         </ScrollText>
       )}

@@ -7,9 +7,9 @@ import { Button } from '../../../ui/button.tsx';
 import { Status } from '../../../ui/status.tsx';
 import type { Retry } from './retry.ts';
 
-const CONDITION = { shape: 'bars', word: 'receiver spared', tone: 'warn' } as const;
+const CONDITION = { shape: 'bars', word: 'receiver backed off', tone: 'warn' } as const;
 
-/** Why a delivery that is due, or will be before the end of it, is not sent; undefined of every other. */
+/** Returns the back-off that a delivery waits for; undefined if it waits for none. */
 export function useSpared({
   streamId,
   state,
@@ -21,7 +21,7 @@ export function useSpared({
   return waits && spared && nextAttemptAt <= spared.until ? spared : undefined;
 }
 
-/** A delivery waits though it is due: whatever its own schedule says, its receiver is sent nothing now. */
+/** Explains that a due delivery waits because its receiver is backed off. */
 export function SparedNotice({ delivery, retry }: { delivery: DeliverySummary; retry: Retry }) {
   const now = useNow();
   const spared = useSpared(delivery);
@@ -30,12 +30,14 @@ export function SparedNotice({ delivery, retry }: { delivery: DeliverySummary; r
     <div className="flex flex-wrap items-center gap-x-3 gap-y-1 border-b border-line px-4 py-1.5">
       <Status condition={CONDITION} />
       <p className="min-w-0 basis-64 grow break-words">
-        The receiver {spared.reason === 'failures' ? 'fails' : 'asked for patience'}:{' '}
-        {sparedWords(spared, now)}. Nothing is lost, and no attempt is used up.
+        {spared.reason === 'failures'
+          ? `The receiver keeps failing: ${sparedWords(spared, now)}.`
+          : `The receiver limits requests: ${sparedWords(spared, now)}.`}{' '}
+        Nothing is lost, and no attempt is used up.
       </p>
       {spared.reason === 'failures' && spared.until > now && (
         <Button disabled={retry.isBusy} onClick={retry.now}>
-          Ask it now
+          Try now
         </Button>
       )}
     </div>

@@ -14,7 +14,7 @@ handler.${isAptos ? 'onAptosWebhook' : 'onWebhook'}(async (webhook) => {
 
 createServer(toNodeListener(handler)).listen(3000);`;
 
-/** Longer bodies belong into a file of their own. */
+/** Longer bodies are read from a file. */
 const LONGEST_BODY = 20_000;
 
 const toTest = (delivery: DeliveryDetail, body: SentBody): string => {
@@ -25,13 +25,13 @@ const toTest = (delivery: DeliveryDetail, body: SentBody): string => {
     : JSON.stringify(body).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');
   return `import { signedRequest } from '@sluice/kit/testing';
 ${isLong ? "import { readFile } from 'node:fs/promises';\n" : ''}
-// Delivery ${id}, as your handler will get it.
+// Delivery ${id} as your handler receives it.
 const body = ${text};
 const request = signedRequest({ secret, id: '${id}', body });
 const response = await handler(request);`;
 };
 
-/** The delivery as code: to send it by hand, to receive it, to test with it. */
+/** Shows the delivery as code: to send it, to receive it and to test with it. */
 export function CodeView({ delivery, body }: { delivery: DeliveryDetail; body: SentBody }) {
   return (
     <Snippets

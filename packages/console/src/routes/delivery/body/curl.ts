@@ -6,7 +6,7 @@ const LONGEST_ARGUMENT = 100_000;
 
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** The call as a command; without signatures, which only the service can make. */
+/** Returns the request as a curl command, without signatures, which only the service can make. */
 export function toCurl(
   {
     id,
@@ -29,17 +29,17 @@ export function toCurl(
 }
 
 /**
- * Only tries whether a connection comes about: without a body, and without what the URL may have of a
- * login or a token.
+ * Returns a command that only tests the connection: without a body, and without credentials or
+ * tokens in the URL.
  */
 export function toConnectingCurl(url: string): string {
   const { origin, pathname } = new URL(url);
   return `curl -v -X POST ${quote(origin + pathname)}`;
 }
 
-/** Sends it from the machine of whoever types it, signed anew. */
+/** Returns a command that sends the delivery from the user's machine with a new signature. */
 export const toReplayCommand = ({ id }: Pick<DeliveryDetail, 'id'>, url: string): string =>
   `sluice replay ${id} --to ${quote(`http://localhost:3000${pathOf(url)}`)}`;
 
-/** Of an inbox there is none. */
+/** Inboxes have no path. */
 const pathOf = (url: string): string => (/^https?:/.test(url) ? new URL(url).pathname : '/');

@@ -12,27 +12,29 @@ import type { WhyMatched } from '../../../body/whyMatched.ts';
 import { Button, buttonClass } from '../../../ui/button.tsx';
 import { Hash } from '../../../ui/text/hash.tsx';
 
-/** Records that are drawn before one asks for more. */
+/** Records that each further page adds. */
 const PAGE_RECORDS = 50;
 
-/** A public list of signatures; it is asked by whoever follows the link, never by the page. */
+/** A public list of signatures. Only users who follow the link contact it, never the page. */
 const SIGNATURES_URL = 'https://www.4byte.directory/event-signatures/?bytes_signature=';
 
 const LOOKS_HASHED = /^0x[0-9a-fA-F]{40,}$/;
 
-/** The body as people read it: each record with its names, values and amounts. */
+/** Shows the decoded records of the body with names, values and amounts. */
 export function DecodedView({
   body,
   delivery,
 }: {
   body: Body | null;
-  /** Whose stream knows more of it; absent while there is no stream yet. */
+  /** Provides labels and reasons; undefined if there is no stream yet. */
   delivery?: DeliveryDetail;
 }) {
   return body === null ? <NoWebhook /> : <Records body={body} delivery={delivery} />;
 }
 
-const NoWebhook = () => <p className="p-4 text-muted">The body is no webhook; see the payload.</p>;
+const NoWebhook = () => (
+  <p className="p-4 text-muted">The body is not a webhook. See the payload.</p>
+);
 
 function Records({ body, delivery }: { body: Body; delivery: DeliveryDetail | undefined }) {
   const [pages, setPages] = useState(1);
@@ -44,7 +46,7 @@ function Records({ body, delivery }: { body: Body; delivery: DeliveryDetail | un
   if (total === undefined) return null;
   if (total === null) return <NoWebhook />;
   if (total === 0) {
-    return <p className="p-4 text-muted">The webhook carries no records.</p>;
+    return <p className="p-4 text-muted">The webhook has no records.</p>;
   }
   const left = total - firstOf(pages);
   return (
@@ -70,35 +72,35 @@ function Records({ body, delivery }: { body: Body; delivery: DeliveryDetail | un
   );
 }
 
-/** Its matches are not asked for. */
+/** Placeholder whose matches are not requested. */
 const NOBODY = { id: '', createdAt: 0 };
 
-/** The first page is half as long: most read no further. */
+/** The first page is half as long, because most users read no further. */
 const firstOf = (page: number): number => Math.max(0, PAGE_RECORDS * (2 * page - 1));
 
-/** What is there already is not drawn anew when more is asked for. */
+/** Memoized, so that more pages do not render it again. */
 const RecordPage = memo(function RecordPage({
   body,
   first,
   end,
-  ...told
+  ...context
 }: {
   body: Body;
   first: number;
   end: number;
-} & Told) {
+} & Context) {
   const records = useAnswer(body, 'records', first, end) ?? [];
-  return records.map((record, index) => <Record key={index} record={record} {...told} />);
+  return records.map((record, index) => <Record key={index} record={record} {...context} />);
 });
 
-/** What is known of a record beside what it says. */
-interface Told {
+/** What is known of a record in addition to its fields. */
+interface Context {
   delivery: DeliveryDetail | undefined;
-  /** Why each matched: undefined while it is asked, null where nobody can say. */
+  /** Why each record matched: undefined while loading, null if unknown. */
   matched: WhyMatched | null | undefined;
 }
 
-function Record({ record, delivery, matched }: { record: DecodedRecord } & Told) {
+function Record({ record, delivery, matched }: { record: DecodedRecord } & Context) {
   const { title, about, fields, place, txHash, unknown } = record;
   const topic0 = fields.find(({ name }) => name === 'topic0')?.value;
   return (
@@ -146,7 +148,7 @@ function Record({ record, delivery, matched }: { record: DecodedRecord } & Told)
               search={{ tab: 'rules' }}
               className={buttonClass('plain')}
             >
-              Add its ABI
+              Add ABI
             </Link>
           )}
           <a
@@ -164,7 +166,7 @@ function Record({ record, delivery, matched }: { record: DecodedRecord } & Told)
   );
 }
 
-/** What the stream calls an address that it watches; the address stands beside it. */
+/** Shows the stream's label of a watched address, next to the address. */
 function Label({ of: address, labels }: { of: string; labels: Labels | undefined }) {
   const label = labels?.[address.toLowerCase()];
   return label === undefined ? null : (
@@ -176,7 +178,7 @@ function Label({ of: address, labels }: { of: string; labels: Labels | undefined
 
 type Labels = DeliveryDetail['labels'];
 
-/** Why the record is in the webhook. Its line is there before what it says, so that nothing moves. */
+/** Shows why the record matched. The line reserves its space before the reasons load. */
 function Because({
   record,
   labels,
@@ -184,12 +186,12 @@ function Because({
 }: {
   record: DecodedRecord;
   labels: Labels;
-  matched: Told['matched'];
+  matched: Context['matched'];
 }) {
   const why = matched?.of(record);
   return (
     <div className="col-span-2 grid grid-cols-subgrid items-baseline">
-      <dt className="data text-faint">because</dt>
+      <dt className="data text-faint">reason</dt>
       <dd className="flex min-h-6 min-w-0 flex-wrap items-baseline gap-x-3">
         {why?.reasons.map((reason) => (
           <span key={reason} title={reason} className="min-w-0 break-words">
@@ -199,18 +201,18 @@ function Because({
         ))}
         {why === undefined && matched !== undefined && (
           <span className="text-faint">
-            {matched === null ? 'not known: its block cannot be read any more' : 'not known'}
+            {matched === null ? 'unknown: the block is no longer available' : 'unknown'}
           </span>
         )}
         {why !== undefined && matched?.isByNewRules && (
-          <span className="text-faint">by the stream as it is now</span>
+          <span className="text-faint">by the current rules</span>
         )}
       </dd>
     </div>
   );
 }
 
-/** With labels for addresses, other hashes cut in the middle, and digits in groups. */
+/** Replaces addresses with labels, shortens other hashes, and groups digits. */
 const shorten = (reason: string, labels: Labels): string =>
   retell(reason).replaceAll(
     /0x[0-9a-f]{40,64}/gi,

@@ -9,10 +9,10 @@ import { CopyButton } from '../../../ui/text/copyButton.tsx';
 import { JsonTree } from '../../../body/jsonTree.tsx';
 import { ScrollText } from '../../../ui/text/scrollText.tsx';
 
-/** Text beyond this many characters is not laid out at once: the tree is for such bodies. */
+/** Longer text is cut off, because its layout is slow; the tree shows such bodies. */
 const PLAIN_TEXT_LIMIT = 500_000;
 
-/** The body as a tree, or as the very text that was sent. */
+/** Shows the body as a tree, or as the exact text that was sent. */
 export function PayloadView({
   delivery,
   sent,
@@ -20,7 +20,7 @@ export function PayloadView({
 }: {
   delivery: DeliveryDetail;
   sent: SentBody;
-  /** Null where what was sent is no JSON. */
+  /** Null if the sent body is not JSON. */
   body: Body | null;
 }) {
   const [asText, setAsText] = useState(false);
@@ -31,7 +31,7 @@ export function PayloadView({
         square
         aria-pressed={asText}
         aria-label="Show the body as text"
-        title={asText ? 'Show as a tree' : 'Show the text that was sent'}
+        title={asText ? 'Show as tree' : 'Show text as sent'}
         className="aria-pressed:text-accent"
         onClick={() => setAsText(!asText)}
       >
@@ -40,7 +40,7 @@ export function PayloadView({
       <CopyButton text={() => readText(sent)} label="Copy body" iconOnly />
       <Button
         look="quiet"
-        title="Save the body as a file, for sluice fixture run and for tests"
+        title="Save the body as a file for tests and sluice fixture run"
         onClick={() =>
           void readText(sent).then((text) =>
             download(toFixtureName(delivery), text, 'application/json'),
@@ -76,7 +76,7 @@ function SentText({ sent }: { sent: SentBody }) {
   return (
     <ScrollText label="Body as sent" wrap className="flex-1">
       {cutText(text, PLAIN_TEXT_LIMIT)}
-      {text.length > PLAIN_TEXT_LIMIT && '\n… the rest is in the copy and in the tree'}
+      {text.length > PLAIN_TEXT_LIMIT && '\n… Copy the body or open the tree to see the rest'}
     </ScrollText>
   );
 }

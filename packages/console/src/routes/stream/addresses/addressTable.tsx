@@ -18,13 +18,13 @@ const HEADS = [
   { label: 'Address', className: 'address-hash', isSaid: true },
   { label: 'Label', className: 'address-label', isSaid: true },
   { label: 'Added', className: 'address-added', isSaid: true },
-  { label: 'With key', className: 'address-key', isSaid: true },
+  { label: 'Added by', className: 'address-key', isSaid: true },
   { label: 'Actions', className: 'address-actions', isSaid: false },
 ];
-/** Of an address that is cut in the middle. */
+/** Characters at each end of a shortened address. */
 const CUT_TO = 6;
 
-/** Of any length: only the rows in sight are in the document. */
+/** Renders only the visible rows of a list of any length. */
 export function AddressTable({
   rows,
   isNumbered,
@@ -34,7 +34,7 @@ export function AddressTable({
   onRemove,
 }: {
   rows: readonly WatchedAddress[];
-  /** Whether these are all of them from the first, so that a row's place says something. */
+  /** Whether rows are numbered; only an unfiltered list has meaningful numbers. */
   isNumbered: boolean;
   /** The address that is being removed. */
   removing: string | undefined;
@@ -44,7 +44,7 @@ export function AddressTable({
 }) {
   const isNarrow = useMedia('(max-width: 639.98px)');
   const { address = '' } = rows[0] ?? {};
-  // Those of Aptos are half as long again.
+  // Aptos addresses are half as long again.
   const isCut = useMedia(address.length > 42 ? '(max-width: 1119.98px)' : '(max-width: 767.98px)');
   const digits = isCut ? formatHash(address, CUT_TO).length : address.length;
   const rowPx = useRowPx();
@@ -54,7 +54,7 @@ export function AddressTable({
     isNarrow ? narrowRowPx : rowPx,
   );
 
-  // The next page is asked for as soon as the end of this one comes near.
+  // Loads the next page shortly before the end of this one.
   const wantsMore = hasMore && end >= rows.length - 20;
   useEffect(() => {
     if (wantsMore) onMore();
@@ -125,11 +125,7 @@ function Row({
       <span role="cell" className="data address-added truncate text-muted">
         <Ago timeMs={addedAt} />
       </span>
-      <span
-        role="cell"
-        className="address-key truncate text-muted"
-        title={`with the API key ${addedBy}`}
-      >
+      <span role="cell" className="address-key truncate text-muted" title={`API key ${addedBy}`}>
         {formatKey(addedBy)}
       </span>
       <span role="cell" className="address-actions flex justify-end">
@@ -137,8 +133,8 @@ function Row({
         <Button
           look="quiet"
           square
-          aria-label={`Stop watching ${label ?? address}`}
-          title="Stop watching"
+          aria-label={`Remove ${label ?? address}`}
+          title="Remove"
           disabled={isLeaving}
           onClick={() => onRemove(address)}
         >

@@ -16,7 +16,7 @@ import { useRested } from '../../../ui/form/rested.ts';
 import { AddressTable } from './addressTable.tsx';
 import { ImportAddresses } from './importAddresses.tsx';
 
-/** Whom the stream watches; a list of any length. */
+/** Lists, imports and removes the addresses of a stream. */
 export function AddressesTab({ stream }: { stream: StreamSummary }) {
   const queryClient = useQueryClient();
   const { find = '' } = useSearch({ from: '/frame/streams/$streamId' });
@@ -29,6 +29,7 @@ export function AddressesTab({ stream }: { stream: StreamSummary }) {
   const list = useInfiniteQuery(addressesQuery(stream.id, useRested(find.trim())));
   const [importing, setImporting] = useState(false);
   const rows = list.data?.pages.flatMap(({ result }) => result) ?? [];
+  const total = formatQuantity(stream.amountOfAddresses, 'address', 'addresses');
   const field = useRef<HTMLInputElement>(null);
   const refresh = (): void => {
     void queryClient.invalidateQueries({ queryKey: queryKeys.addresses(stream.id) });
@@ -48,12 +49,13 @@ export function AddressesTab({ stream }: { stream: StreamSummary }) {
           <SearchField ref={field} label="Find addresses" value={find} onChange={setFind} />
         )}
         <p className="data">
-          {find !== '' &&
-            list.isSuccess &&
-            `${formatCount(rows.length)}${list.hasNextPage ? ' or more' : ''} of `}
-          {formatQuantity(stream.amountOfAddresses, 'address', 'addresses')}
+          {find === '' || !list.isSuccess
+            ? total
+            : list.hasNextPage
+              ? `${formatCount(rows.length)} or more of ${total}`
+              : `${formatCount(rows.length)} of ${total}`}
         </p>
-        {stream.allAddresses && <p className="text-warn">! watches all the others, too</p>}
+        {stream.allAddresses && <p className="text-warn">! also watches all other addresses</p>}
         <Button className="ml-auto" onClick={() => setImporting(true)}>
           <Upload size={14} strokeWidth={1.5} aria-hidden="true" />
           Import
@@ -62,7 +64,7 @@ export function AddressesTab({ stream }: { stream: StreamSummary }) {
       </div>
       {list.isError && (
         <ErrorPanel
-          what="The addresses could not be read"
+          what="Couldn't load addresses"
           error={list.error}
           onRetry={() => void (rows.length > 0 ? list.fetchNextPage() : list.refetch())}
           stale={rows.length > 0}
@@ -70,7 +72,7 @@ export function AddressesTab({ stream }: { stream: StreamSummary }) {
       )}
       {remove.isError && (
         <ErrorPanel
-          what="The address was not removed"
+          what="Couldn't remove the address"
           error={remove.error}
           onRetry={() => remove.mutate(remove.variables)}
         />
@@ -78,9 +80,10 @@ export function AddressesTab({ stream }: { stream: StreamSummary }) {
       {list.isPending && <Loading className="p-4" />}
       {list.isSuccess && rows.length === 0 && find !== '' && (
         <div className="px-4 py-6">
-          <p className="font-medium">Nothing found</p>
+          <p className="font-medium">No results</p>
           <p className="mt-1 wrap-anywhere text-muted">
-            “{find}” is in no address and in no label. Ends are found, too, as in 0x28C6…1d60.
+            No address or label contains “{find}”. You can also search by both ends, as in
+            0x28C6…1d60.
           </p>
           <Button className="mt-3" onClick={() => setFind('')}>
             Show all addresses
@@ -92,9 +95,9 @@ export function AddressesTab({ stream }: { stream: StreamSummary }) {
           <p className="font-medium">No addresses yet</p>
           <p className="mt-1 text-muted">
             {stream.allAddresses
-              ? 'It needs none: it takes its events from every contract.'
-              : 'Until it has one, the stream matches nothing.'}{' '}
-            Paste them, or drop a CSV file: one to a line, with a label after it if you like.
+              ? 'The stream takes events from every contract and needs no addresses.'
+              : 'The stream matches nothing until you add one.'}{' '}
+            Paste addresses or drop a CSV file, one per line, with an optional label.
           </p>
           <Button look="primary" className="mt-3" onClick={() => setImporting(true)}>
             Import addresses

@@ -15,13 +15,13 @@ import { DropZone } from '../../../ui/form/dropZone.tsx';
 import { ErrorPanel } from '../../../words/errorPanel.tsx';
 import { FileField, TextArea } from '../../../ui/form/field.tsx';
 
-/** Rejected lines that are shown; the file has all of them. */
+/** Rejected lines that are shown; the download has all of them. */
 const SHOWN_REJECTS = 20;
 
-/** Typing rests for so long before the list is read. */
+/** Pause in typing after which the list is parsed. */
 const REST_MS = 150;
 
-/** Reads the list in a worker. */
+/** Parses the list in a worker. */
 function useAddressList(
   text: string,
   family: StreamSummary['family'],
@@ -47,10 +47,10 @@ function useAddressList(
   return isEmpty ? null : list;
 }
 
-/** Paste or drop a list, see what of it is right, then send it in parts that can be gone on with. */
+/** Checks a pasted or dropped list, then uploads it in parts, so that it can be resumed. */
 export function ImportAddresses({ stream, onDone }: { stream: StreamSummary; onDone: () => void }) {
   const [text, setText] = useState('');
-  /** Of the file that it is from: 100,000 lines in a field would hold the page up for seconds. */
+  /** Files are not shown in the field: 100,000 lines would block the page for seconds. */
   const [fileName, setFileName] = useState<string | null>(null);
   const list = useAddressList(text, stream.family, fileName === null);
   const [done, setDone] = useState(0);
@@ -97,7 +97,7 @@ export function ImportAddresses({ stream, onDone }: { stream: StreamSummary; onD
     >
       <DropZone onFile={(file) => void readFile(file)} className="grid gap-2">
         <TextArea
-          label="Addresses, one to a line, with or without a label"
+          label="Addresses, one per line, with an optional label"
           rows={8}
           placeholder={
             stream.family === 'evm'
@@ -107,7 +107,7 @@ export function ImportAddresses({ stream, onDone }: { stream: StreamSummary; onD
           help={
             fileName === null
               ? 'Or drop a CSV file here.'
-              : `Those of ${fileName}; what is typed here takes their place.`
+              : `Read from ${fileName}. Typing here replaces them.`
           }
           value={fileName === null ? text : ''}
           onChange={(event) => change(event.target.value, null)}
@@ -127,7 +127,7 @@ export function ImportAddresses({ stream, onDone }: { stream: StreamSummary; onD
       {state === 'sending' && (
         <div>
           <progress
-            aria-label="Addresses sent"
+            aria-label="Addresses imported"
             value={done}
             max={total}
             className="h-1.5 w-full accent-accent"
@@ -145,7 +145,7 @@ export function ImportAddresses({ stream, onDone }: { stream: StreamSummary; onD
         />
       )}
       {state === 'sent' ? (
-        <output>{formatQuantity(total, 'address', 'addresses')} watched from now on.</output>
+        <output>{formatQuantity(total, 'address', 'addresses')} imported.</output>
       ) : (
         <div className="flex gap-2">
           <Button
@@ -153,12 +153,13 @@ export function ImportAddresses({ stream, onDone }: { stream: StreamSummary; onD
             look="primary"
             disabled={total === 0 || total === done || state === 'sending'}
           >
-            {done > 0 && state === 'idle' ? 'Go on with' : 'Import'}{' '}
-            {total === 0 ? 'addresses' : formatQuantity(total - done, 'address', 'addresses')}
+            {total === 0
+              ? 'Import addresses'
+              : done > 0 && state === 'idle'
+                ? `Import remaining ${formatQuantity(total - done, 'address', 'addresses')}`
+                : `Import ${formatQuantity(total - done, 'address', 'addresses')}`}
           </Button>
-          {state === 'sending' && (
-            <Button onClick={() => leaving.current?.abort()}>Stop here</Button>
-          )}
+          {state === 'sending' && <Button onClick={() => leaving.current?.abort()}>Stop</Button>}
         </div>
       )}
     </form>
@@ -171,7 +172,7 @@ function Verdict({ list: { rows, rejects, duplicates } }: { list: AddressList })
       <p>
         <span className="font-medium">{formatQuantity(rows.length, 'address', 'addresses')}</span>
         {duplicates > 0 && (
-          <span className="text-muted"> · {formatQuantity(duplicates, 'double')} left out</span>
+          <span className="text-muted"> · {formatQuantity(duplicates, 'duplicate')} skipped</span>
         )}
         {rejects.length > 0 && (
           <span className="text-bad"> · {formatQuantity(rejects.length, 'line')} rejected</span>
@@ -193,7 +194,7 @@ function Verdict({ list: { rows, rejects, duplicates } }: { list: AddressList })
             className="mt-1"
             onClick={() => download('rejected.csv', toRejectsCsv(rejects), 'text/csv')}
           >
-            Download all {formatQuantity(rejects.length, 'rejected line')}
+            Download {formatQuantity(rejects.length, 'rejected line')}
           </Button>
         </>
       )}

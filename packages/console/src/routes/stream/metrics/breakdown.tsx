@@ -12,10 +12,10 @@ import {
 } from '../../../ui/text/format.ts';
 import { CopyButton } from '../../../ui/text/copyButton.tsx';
 
-/** As many as are seen at a glance; all of them open with a click. */
+/** Rows that are shown before a click shows the rest. */
 const SHOWN = 8;
 
-/** What the numbers of the charts consist of: answers, chains, events. */
+/** Breaks down the numbers of the charts by response, chain and record type. */
 export function Breakdown({ breakdown }: { breakdown: ActivityBreakdown }) {
   const { statuses, chains, records } = breakdown;
   const { data: watched = [] } = useQuery(chainsQuery);
@@ -25,8 +25,8 @@ export function Breakdown({ breakdown }: { breakdown: ActivityBreakdown }) {
   return (
     <div className="mt-5 grid gap-x-8 gap-y-5 lg:grid-cols-3">
       <Part
-        title="By answer"
-        heads={['Answer', 'Attempts', 'Share']}
+        title="By response"
+        heads={['Response', 'Attempts', 'Share']}
         rows={statuses.map(({ status, attempts: n }) => ({
           key: String(status),
           label: (
@@ -34,10 +34,10 @@ export function Breakdown({ breakdown }: { breakdown: ActivityBreakdown }) {
               from="/streams/$streamId"
               to="/streams/$streamId"
               search={{ status: String(status ?? 'none') }}
-              title="Deliveries that were answered so last"
+              title="Deliveries whose last response had this status"
               className={clsx('block truncate underline-offset-2 hover:underline', toneOf(status))}
             >
-              <span className="data">{status ?? 'no answer'}</span>
+              <span className="data">{status ?? 'no response'}</span>
             </Link>
           ),
           figures: [formatCount(n), shareOf(n, attempts)],
@@ -46,7 +46,7 @@ export function Breakdown({ breakdown }: { breakdown: ActivityBreakdown }) {
       />
       <Part
         title="By chain"
-        heads={['Chain', 'Delivered', 'Ok', 'p95']}
+        heads={['Chain', 'Delivered', 'Success', 'p95']}
         rows={chains.map(({ chainId, delivered, failedAttempts, p95Ms }) => ({
           key: chainId,
           label: (
@@ -54,7 +54,7 @@ export function Breakdown({ breakdown }: { breakdown: ActivityBreakdown }) {
               from="/streams/$streamId"
               to="/streams/$streamId"
               search={{ chain: chainId }}
-              title="Deliveries of this chain"
+              title="Deliveries on this chain"
               className="block truncate underline-offset-2 hover:underline"
             >
               {watched.find(({ id }) => id === chainId)?.name ?? chainId}
@@ -69,8 +69,8 @@ export function Breakdown({ breakdown }: { breakdown: ActivityBreakdown }) {
         }))}
       />
       <Part
-        title="By event"
-        heads={['Matched', 'Records', 'Share']}
+        title="By record type"
+        heads={['Record type', 'Matches', 'Share']}
         rows={records.map(({ what, signature, matched: n }) => ({
           key: what,
           label: <What what={what} signature={signature} />,
@@ -91,10 +91,10 @@ const WORDS: Readonly<Record<string, string>> = {
   transaction: 'Transactions',
   internalTransaction: 'Internal transactions',
   anonymous: 'Logs without topics',
-  other: 'Others, too many to count each',
+  other: 'Others, not counted separately',
 };
 
-/** An event by its name, with what it takes; one nobody knows by its hash. */
+/** Shows an event by its signature, or by its hash if the signature is unknown. */
 function What({ what, signature }: { what: string; signature: string | null }) {
   if (WORDS[what] !== undefined) return WORDS[what];
   if (signature !== null) {
@@ -120,7 +120,7 @@ interface Row {
   key: string;
   label: React.ReactNode;
   figures: readonly string[];
-  /** Of all rows, 0 to 1. */
+  /** Share of all rows, from 0 to 1. */
   share: number;
 }
 
@@ -137,7 +137,7 @@ function Part({
   return (
     <section aria-label={title} className="min-w-0">
       <Rows heads={heads} rows={rows.slice(0, SHOWN)} />
-      {rows.length === 0 && <p className="mt-1 text-faint">none in this time</p>}
+      {rows.length === 0 && <p className="mt-1 text-faint">None in this period</p>}
       {older.length > 0 && (
         <details>
           <summary className="flex min-h-7 cursor-pointer items-center text-12 text-muted">

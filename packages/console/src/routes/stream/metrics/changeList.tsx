@@ -3,10 +3,10 @@ import { useNow } from '../../../ui/text/clock.ts';
 import { formatDateTime, formatMoment, formatQuantity } from '../../../ui/text/format.ts';
 import { describeChange } from './streamChanges.ts';
 
-/** As many as are seen at a glance. */
+/** Changes that are shown before a click shows the rest. */
 const SHOWN = 8;
 
-/** What was done to the stream, newest first: the notches of the charts in words. */
+/** Lists the changes of the stream that the charts mark, newest first. */
 export function ChangeList({
   changes,
   stream,
@@ -26,12 +26,12 @@ export function ChangeList({
             words={describeChange(change)}
           />
         ))}
-        {older.length === 0 && <Change at={stream.createdAt} words="made" />}
+        {older.length === 0 && <Change at={stream.createdAt} words="created" />}
       </ul>
       {older.length > 0 && (
         <details>
           <summary className="flex min-h-7 cursor-pointer items-center text-12 text-muted">
-            {formatQuantity(older.length, 'older one')}
+            {formatQuantity(older.length, 'older change')}
           </summary>
           <ul>
             {older.map((change) => (

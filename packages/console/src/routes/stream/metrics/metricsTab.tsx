@@ -26,7 +26,7 @@ import { Breakdown } from './breakdown.tsx';
 import { ChangeList } from './changeList.tsx';
 import { ChainWaits, NothingWatched, useFollowed } from '../nextDelivery.tsx';
 
-/** How a stream's deliveries went, over time: one axis and one cursor for all charts. */
+/** Charts a stream's deliveries over time. All charts share one axis and one cursor. */
 export function MetricsTab({ stream }: { stream: StreamSummary }) {
   const { span = 'day' } = useSearch({ from: '/frame/streams/$streamId' });
   const navigate = useNavigate({ from: '/streams/$streamId' });
@@ -35,14 +35,14 @@ export function MetricsTab({ stream }: { stream: StreamSummary }) {
   const activity = useQuery(activityQuery(asked));
   const breakdown = useQuery(breakdownQuery(asked));
   const changes = useQuery(streamChangesQuery(stream.id));
-  // Of a stream that has never sent anything it is known before the answer.
+  // A stream that never sent anything is empty before the response arrives.
   const isEmpty =
     activity.data === undefined ? stream.lastDeliveryAt === null : !wasTried(activity.data.result);
   return (
     <section aria-label="Metrics" className="px-4 py-4">
       <div className="flex flex-wrap items-center gap-x-6 gap-y-2">
         <Segments
-          label="Time"
+          label="Period"
           options={METRICS_SPANS}
           value={span}
           onChange={(chosen) =>
@@ -56,7 +56,7 @@ export function MetricsTab({ stream }: { stream: StreamSummary }) {
       </div>
       {activity.isError && (
         <ErrorPanel
-          what="The numbers could not be read"
+          what="Couldn't load metrics"
           error={activity.error}
           onRetry={() => void activity.refetch()}
           stale={activity.data !== undefined}
@@ -73,7 +73,7 @@ export function MetricsTab({ stream }: { stream: StreamSummary }) {
       )}
       {breakdown.isError && (
         <ErrorPanel
-          what="What the numbers consist of could not be read"
+          what="Couldn't load the breakdown"
           error={breakdown.error}
           onRetry={() => void breakdown.refetch()}
           stale={breakdown.data !== undefined}
@@ -84,7 +84,7 @@ export function MetricsTab({ stream }: { stream: StreamSummary }) {
       )}
       {changes.isError && (
         <ErrorPanel
-          what="The changes of the stream could not be read"
+          what="Couldn't load the changes"
           error={changes.error}
           onRetry={() => void changes.refetch()}
           stale={changes.data !== undefined}
@@ -103,7 +103,7 @@ const sum = (points: readonly ActivityPoint[], of: (point: ActivityPoint) => num
 const wasTried = (points: readonly ActivityPoint[]): boolean =>
   points.some((point) => point.delivered + point.failedAttempts > 0);
 
-/** When the first point is to be expected, or why none is. */
+/** Shows when to expect the first point, or why there is none. */
 function NoData({ stream }: { stream: StreamSummary }) {
   const followed = useFollowed(stream);
   const standstill = standstillOf(stream);
@@ -112,8 +112,8 @@ function NoData({ stream }: { stream: StreamSummary }) {
     <div className="flex min-w-80 flex-1 flex-wrap gap-x-4">
       <p className="text-muted">
         {stream.lastDeliveryAt === null
-          ? 'The next block that matches is the first point.'
-          : 'Nothing was sent in this time. The next block that matches is a point.'}
+          ? 'The charts start at the next block that matches.'
+          : 'Nothing was sent in this period. The next block that matches adds a point.'}
       </p>
       {followed.map((chain) => (
         <ChainWaits key={chain.id} chain={chain} />
@@ -126,7 +126,7 @@ const FAILURES = [
   { label: '5xx', of: ({ failures }: ActivityPoint) => failures['5xx'], color: 'bad' },
   { label: '4xx', of: ({ failures }: ActivityPoint) => failures['4xx'], color: 'warn' },
   { label: '3xx', of: ({ failures }: ActivityPoint) => failures['3xx'], color: 'info' },
-  { label: 'no answer', of: ({ failures }: ActivityPoint) => failures.none, color: 'reorg' },
+  { label: 'no response', of: ({ failures }: ActivityPoint) => failures.none, color: 'reorg' },
 ] as const;
 
 const NO_POINTS: readonly ActivityPoint[] = [];
@@ -136,10 +136,10 @@ function Charts({
   notches,
   noData,
 }: {
-  /** Undefined until it is read: the frames stand where they will be. */
+  /** Undefined while it loads; empty frames reserve the space. */
   activity: Activity | undefined;
   notches: readonly Notch[];
-  /** What stands in the frames where there is none. */
+  /** Text in the frames when there is no data. */
   noData: string;
 }) {
   const [cursor, setCursor] = useState<number | null>(null);
@@ -171,7 +171,7 @@ function Charts({
             </span>
             <span>
               <span className="data font-medium">{formatShare(delivered, failedAttempts)}</span>{' '}
-              <span className="text-muted">of attempts ok</span>
+              <span className="text-muted">of attempts succeeded</span>
             </span>
             <span>
               <span className="data font-medium">{formatCount(retries)}</span>{' '}
@@ -204,8 +204,8 @@ function Charts({
           {...common}
         />
         <TimeChart
-          title="Attempts that succeeded"
-          summary={`${formatShare(delivered, failedAttempts)} of attempts ok`}
+          title="Success rate"
+          summary={`${formatShare(delivered, failedAttempts)} of attempts succeeded`}
           format={formatPercent}
           axis={PERCENT}
           series={[line('ok', (point) => percentOf(point.delivered, point.failedAttempts), 'text')]}
@@ -219,8 +219,8 @@ function Charts({
           {...common}
         />
         <TimeChart
-          title="Answered within"
-          summary="Time to the answer: half of the attempts, and 95 of 100"
+          title="Response time"
+          summary="Response time of attempts: median and 95th percentile"
           format={formatDuration}
           series={[
             line('p95', (point) => point.p95Ms, 'muted', 'band'),
@@ -249,7 +249,7 @@ function Charts({
       {!isEmpty && (
         <details className="mt-4">
           <summary className="flex min-h-7 cursor-pointer items-center text-12 text-muted">
-            As a table
+            Show as table
           </summary>
           <div className="max-h-80 overflow-auto">
             <Table points={result} />
@@ -260,14 +260,14 @@ function Charts({
   );
 }
 
-/** The same numbers for those who do not see lines; steps without an attempt are left out. */
+/** Shows the numbers as text for screen readers, without the steps that have no attempts. */
 function Table({ points }: { points: readonly ActivityPoint[] }) {
   const busy = points.filter((point) => point.delivered + point.failedAttempts > 0);
   return (
     <table className="w-full max-w-160 border-collapse">
       <thead>
         <tr className="border-b border-line text-left">
-          {['From', 'Delivered', 'Failed attempts', 'Ok', 'Retries', 'p50', 'p95'].map(
+          {['From', 'Delivered', 'Failed attempts', 'Success', 'Retries', 'p50', 'p95'].map(
             (head, index) => (
               <th
                 key={head}

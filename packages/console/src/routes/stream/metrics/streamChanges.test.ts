@@ -7,12 +7,12 @@ const edited: StreamChange = { at: 0, kind: 'edited', fields: ['topic0', 'abi'],
 test.each([
   [edited, 'edited topic0, abi by maya'],
   [{ ...edited, kind: 'paused', fields: [], by: 'bootstrap' }, 'paused by first key'],
-  [{ ...edited, kind: 'failed', fields: [], by: null }, 'set to error: its receiver kept failing'],
+  [{ ...edited, kind: 'failed', fields: [], by: null }, 'set to error: the receiver kept failing'],
 ] as const)('%j', (change, words) => {
   expect(describeChange({ ...change, fields: [...change.fields] })).toBe(words);
 });
 
-test('changes stand at their step, and those outside of the chart nowhere', () => {
+test('changes are placed at their step; those outside the chart are dropped', () => {
   const at = (minute: number): StreamChange => ({ ...edited, at: minute * 60_000 });
   const result = [10, 15, 20].map((minute) => ({ at: minute * 60_000 }) as ActivityPoint);
   const changes = [at(25), at(24.9), at(15), at(10), at(9.9)];

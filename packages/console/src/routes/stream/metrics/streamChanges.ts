@@ -1,4 +1,4 @@
-/** What was done to a stream, in words and in a chart. Pure. */
+/** Describes the changes of a stream, and places them in a chart. Pure. */
 import type { Activity, StreamChange, StreamChangeKind } from '@sluice/kit/sluice';
 import { formatKey } from '../../../words/names.ts';
 
@@ -8,13 +8,13 @@ const WORDS: Readonly<Record<StreamChangeKind, string>> = {
   edited: 'edited',
   paused: 'paused',
   resumed: 'resumed',
-  'secret-rotated': 'new secret',
-  failed: 'set to error: its receiver kept failing',
-  recovered: 'active again: its receiver is back',
+  'secret-rotated': 'secret rotated',
+  failed: 'set to error: the receiver kept failing',
+  recovered: 'active again: the receiver recovered',
   terminated: 'terminated: it was in error for too long',
 };
 
-/** `edited topic0, abi by maya`; what the service did itself is by nobody. */
+/** `edited topic0, abi by maya`; changes by the service itself name no key. */
 export const describeChange = ({ kind, fields, by }: Omit<StreamChange, 'at'>): string =>
   [
     WORDS[kind],
@@ -22,7 +22,7 @@ export const describeChange = ({ kind, fields, by }: Omit<StreamChange, 'at'>): 
     ...(by === null ? [] : [`by ${formatKey(by)}`]),
   ].join(' ');
 
-/** Where in a chart the changes were that came within its time, oldest first. */
+/** Returns the changes within the period of a chart, and their steps, oldest first. */
 export function placeChanges(
   changes: readonly StreamChange[],
   { stepMinutes, result }: Pick<Activity, 'stepMinutes' | 'result'>,

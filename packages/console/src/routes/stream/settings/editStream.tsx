@@ -14,7 +14,7 @@ import { ErrorPanel } from '../../../words/errorPanel.tsx';
 import { Loading } from '../../../ui/loading.tsx';
 import type { PartProps } from '../../streamForm/watchPart.tsx';
 
-/** A part of the stream's form: read, changed, shown as a difference, and saved. */
+/** Edits a part of the stream's form, shows the changes, and saves them. */
 export function EditStream({
   stream,
   children,
@@ -22,19 +22,19 @@ export function EditStream({
   stream: StreamSummary;
   children: (part: PartProps) => React.ReactNode;
 }) {
-  const whole = useQuery(streamQuery(stream));
-  if (whole.isError && whole.data === undefined) {
+  const loaded = useQuery(streamQuery(stream));
+  if (loaded.isError && loaded.data === undefined) {
     return (
       <ErrorPanel
-        what="The stream could not be read"
-        error={whole.error}
-        onRetry={() => void whole.refetch()}
+        what="Couldn't load the stream"
+        error={loaded.error}
+        onRetry={() => void loaded.refetch()}
       />
     );
   }
-  if (whole.data === undefined) return <Loading className="p-4" />;
+  if (loaded.data === undefined) return <Loading className="p-4" />;
   return (
-    <EditForm key={JSON.stringify(whole.data)} stream={stream} before={toDraft(whole.data)}>
+    <EditForm key={JSON.stringify(loaded.data)} stream={stream} before={toDraft(loaded.data)}>
       {children}
     </EditForm>
   );
@@ -81,14 +81,14 @@ function EditForm({
         onChange: setDraft,
       })}
       {save.isError && (
-        <ErrorPanel what="The changes were not saved" error={save.error} onRetry={submit} />
+        <ErrorPanel what="Couldn't save the changes" error={save.error} onRetry={submit} />
       )}
       {changes.length > 0 && (
         <div className="sticky bottom-0 border-t border-line bg-surface px-4 py-3">
           <Changes changes={changes} />
           <div className="mt-2 flex flex-wrap items-center gap-2">
             <Button type="submit" look="primary" disabled={!maySave || save.isPending}>
-              {save.isPending ? 'Saving' : `Save ${formatQuantity(changes.length, 'change')}`}
+              {save.isPending ? 'Saving…' : `Save ${formatQuantity(changes.length, 'change')}`}
             </Button>
             <Button onClick={() => setDraft(before)}>Undo</Button>
             <span className="text-bad">{Object.values(problems)[0]}</span>

@@ -8,10 +8,10 @@ import { SharedDryRun } from '../../streamForm/dryRun/sharedDryRun.tsx';
 import { AllAddresses, ChainChoice } from '../../streamForm/watchPart.tsx';
 import { EditStream } from './editStream.tsx';
 
-/** A dry run carries its addresses along; more are not needed to see whether rules fit. */
+/** Addresses sent with a dry run; this many are enough to try the rules. */
 const TRIED_ADDRESSES = 100;
 
-/** What the stream takes of its addresses, and beside it what other rules would have sent. */
+/** Edits the stream's rules next to a dry run of the edited rules. */
 export function RulesTab({ stream }: { stream: StreamSummary }) {
   const { data: chains = [] } = useQuery(chainsQuery);
   const { data: addresses } = useQuery({

@@ -19,7 +19,7 @@ import { DeliverPart } from '../../streamForm/deliverPart.tsx';
 import { EditStream } from './editStream.tsx';
 import { StreamSecretSection } from './streamSecret.tsx';
 
-/** Where the stream delivers, the stream as code, and its end. */
+/** Edits delivery settings, shows the stream as code, and duplicates or deletes it. */
 export function SettingsTab({ stream }: { stream: StreamSummary }) {
   const { data } = useQuery(streamQuery(stream));
   return (
@@ -49,7 +49,7 @@ export function SettingsTab({ stream }: { stream: StreamSummary }) {
   );
 }
 
-/** What the service as a whole was started with, and each of its streams has. */
+/** Shows the settings of the service that apply to every stream. */
 function Promises() {
   const { data: about } = useQuery(aboutQuery);
   if (about === undefined) return null;
@@ -59,22 +59,19 @@ function Promises() {
       <h3 className="caps mb-2">Retries and retention</h3>
       <p className="text-muted">
         {quickRetryMs !== null &&
-          `A first attempt that meets no receiver, or a 5xx, is made again after ${formatWait(quickRetryMs)}. `}
-        An attempt that fails is followed by another
-        {retryWaitsMs.map((waitMs, index) => (
-          <span key={index}>
-            {index === 0 ? ' ' : index === retryWaitsMs.length - 1 ? ' and ' : ', '}
-            <span className="data text-text">{formatWait(waitMs)}</span>
-          </span>
-        ))}{' '}
-        later; then the delivery has failed, and can be sent again.
+          `The first attempt is retried after ${formatWait(quickRetryMs)} if it cannot connect or gets a 5xx. `}
+        Failed attempts are retried after{' '}
+        <span className="data text-text">
+          {retryWaitsMs.map((waitMs) => formatWait(waitMs)).join(', ')}
+        </span>
+        . Then the delivery fails and can be replayed.
       </p>
       <p className="mt-1 text-muted">
-        What was delivered is kept for{' '}
-        <span className="data text-text">{formatSpan(deliveredMs)}</span>, all else for{' '}
+        Successful deliveries are kept for{' '}
+        <span className="data text-text">{formatSpan(deliveredMs)}</span>, others for{' '}
         <span className="data text-text">{formatSpan(undeliveredMs)}</span>.{' '}
         <Link to="/settings" className="text-accent underline underline-offset-2">
-          For all streams alike
+          Same for all streams
         </Link>
       </p>
     </section>
@@ -101,7 +98,7 @@ function Ending({ stream }: { stream: StreamSummary }) {
   const remove = useMutation({
     mutationFn: () => client.streams.delete(stream.id, { networkType: stream.family }),
     onSuccess: async () => {
-      // The list asks for the tape of each stream it shows.
+      // Otherwise the list would request the timeline of the deleted stream.
       queryClient.setQueryData(streamsQuery.queryKey, (streams) =>
         streams?.filter(({ id }) => id !== stream.id),
       );
@@ -113,7 +110,7 @@ function Ending({ stream }: { stream: StreamSummary }) {
     <section aria-label="Duplicate or delete" className="border-t border-line px-4 py-4">
       {duplicate.isError && (
         <ErrorPanel
-          what="The stream was not duplicated"
+          what="Couldn't duplicate the stream"
           error={duplicate.error}
           onRetry={() => duplicate.mutate()}
         />
@@ -121,7 +118,7 @@ function Ending({ stream }: { stream: StreamSummary }) {
       <div className="flex flex-wrap gap-2">
         {stream.family === 'evm' && (
           <Button disabled={duplicate.isPending} onClick={() => duplicate.mutate()}>
-            Duplicate with its addresses
+            Duplicate with addresses
           </Button>
         )}
         <Button className="text-bad" onClick={() => setAsking(true)}>
@@ -135,14 +132,14 @@ function Ending({ stream }: { stream: StreamSummary }) {
             ready={withoutTurns(typed) === withoutTurns(name)}
             destructive
             action="Delete stream"
-            failed="The stream was not deleted"
+            failed="Couldn't delete the stream"
           >
             <p>
-              Nothing more is matched, and what waits to be sent is not sent. Its deliveries can
-              still be read until their retention ends.
+              The stream stops matching, and queued webhooks are not sent. Past deliveries stay
+              visible until their retention ends.
             </p>
             <TextField
-              label={`Type ${name} to delete it`}
+              label={`Type ${name} to confirm`}
               value={typed}
               onChange={(event) => setTyped(event.target.value)}
             />

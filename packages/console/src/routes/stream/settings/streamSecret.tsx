@@ -12,13 +12,13 @@ import { Select } from '../../../ui/form/field.tsx';
 
 const HOUR_SECONDS = 3600;
 const OVERLAPS = [
-  { seconds: 0, label: 'not at all' },
-  { seconds: HOUR_SECONDS, label: 'for an hour' },
-  { seconds: 24 * HOUR_SECONDS, label: 'for a day' },
-  { seconds: 7 * 24 * HOUR_SECONDS, label: 'for a week' },
+  { seconds: 0, label: 'no overlap' },
+  { seconds: HOUR_SECONDS, label: '1 hour' },
+  { seconds: 24 * HOUR_SECONDS, label: '1 day' },
+  { seconds: 7 * 24 * HOUR_SECONDS, label: '1 week' },
 ];
 
-/** What signs this stream's webhooks, shown when asked for, and replaced without a gap. */
+/** Reveals and rotates the secret that signs this stream's webhooks. */
 export function StreamSecretSection({ streamId }: { streamId: string }) {
   const queryClient = useQueryClient();
   const [shown, setShown] = useState(false);
@@ -36,10 +36,10 @@ export function StreamSecretSection({ streamId }: { streamId: string }) {
   return (
     <section aria-label="Secret" className="border-t border-line px-4 py-4">
       <h3 className="caps mb-2">Secret</h3>
-      <p className="text-muted">Makes the webhook-signature of this stream’s webhooks.</p>
+      <p className="text-muted">Signs the webhook-signature header of this stream’s webhooks.</p>
       {secret.isError && (
         <ErrorPanel
-          what="The secret could not be read"
+          what="Couldn't load the secret"
           error={secret.error}
           onRetry={() => void secret.refetch()}
         />
@@ -63,14 +63,14 @@ export function StreamSecretSection({ streamId }: { streamId: string }) {
       {shown &&
         secret.data?.previous.map(({ endsAt }) => (
           <p key={endsAt} className="mt-1 text-12 text-muted">
-            An older one signs beside it until {formatDateTime(endsAt)}.
+            The previous secret also signs until {formatDateTime(endsAt)}.
           </p>
         ))}
       {rotating && (
         <Dialog title="Rotate the secret" onClose={() => setRotating(false)}>
-          <CallForm call={rotate} ready action="Rotate secret" failed="The secret was not rotated">
+          <CallForm call={rotate} ready action="Rotate secret" failed="Couldn't rotate the secret">
             <label className="grid gap-1">
-              The old secret signs beside the new one
+              Keep signing with the old secret for
               <Select
                 value={overlapSeconds}
                 onChange={(event) => setOverlapSeconds(Number(event.target.value))}
