@@ -47,7 +47,7 @@ test('a name among the addresses is looked up, and gives way to what it stands f
   const addresses = page.getByLabel('Addresses', { exact: true });
   await addresses.fill('Treasury.eth\nnobody.eth');
   await page.getByText('nobody.eth stands for no address').waitFor();
-  await page.getByText('treasury.eth is').waitFor();
+  await page.getByText('treasury.eth →').waitFor();
   await expectAccessible(page);
   await page.getByRole('button', { name: 'Watch this address' }).click();
   expect(await addresses.inputValue()).toBe(`${TREASURY}, treasury.eth\nnobody.eth`);

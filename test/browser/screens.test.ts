@@ -68,7 +68,7 @@ test('a useful stream is made in two actions: paste, and Ctrl Enter', async () =
   await dryRun.getByText(/\d+ records? in \d+ of/).waitFor();
   await dryRun.getByText('1.25 SLD').first().waitFor();
   await dryRun
-    .getByText(/≈ [\d,.]+ records a day, ≈ [\d,.]+ webhooks a day \(sent twice/)
+    .getByText(/≈ [\d,.]+ records per day, ≈ [\d,.]+ webhooks per day \(sent twice/)
     .waitFor();
   await page.keyboard.press('Control+Enter');
   await page.waitForURL(/\/streams\/[0-9a-f-]{36}$/);
@@ -78,7 +78,7 @@ test('a useful stream is made in two actions: paste, and Ctrl Enter', async () =
 
 test('who has no address at hand takes an example of the chain', async () => {
   const page = await visitor.signedIn('/streams/new');
-  await page.getByRole('button', { name: 'the first account on Local chain' }).click();
+  await page.getByRole('button', { name: 'First account on Local chain' }).click();
   await expect
     .poll(() => page.getByLabel('Addresses', { exact: true }).inputValue())
     .toMatch(/^0xf39F/);
@@ -99,7 +99,7 @@ test('a dry run tells what a filter nearly let pass', async () => {
   const page = await visitor.signedIn('/streams/new');
   await page.getByLabel('Addresses', { exact: true }).fill(world.token);
   await page.getByRole('button', { name: 'ERC-20 transfer' }).click();
-  await page.getByRole('button', { name: 'Only where…' }).click();
+  await page.getByRole('button', { name: 'Add condition' }).click();
   const value = page.getByLabel('Value', { exact: true });
   // An amount may be written in the unit of the token that is watched, and is told in it.
   await page.getByPlaceholder('1,000 SLD').waitFor();
@@ -122,7 +122,7 @@ test('beside each event stands how often the addresses had it, and what else the
   const transfers = rowOf('Transfer').getByText(/^[1-9]\d* in \d+ blocks$/);
   await endDryRun(page);
   const told = await transfers.innerText();
-  await events.getByText('With none chosen, all are sent.').waitFor();
+  await events.getByText('If none is selected, all are sent.').waitFor();
   expect(await rowOf('Transfer').getByRole('checkbox').isChecked()).toBe(false);
   await expectAccessible(page);
 
@@ -130,7 +130,7 @@ test('beside each event stands how often the addresses had it, and what else the
   const check = rowOf('Transfer').getByRole('checkbox');
   await check.focus();
   await page.keyboard.press('Space');
-  const condition = rowOf('Transfer').getByRole('button', { name: 'Only where…' });
+  const condition = rowOf('Transfer').getByRole('button', { name: 'Add condition' });
   await condition.waitFor();
   expect(await check.evaluate((box) => box === document.activeElement)).toBe(true);
   // One that is only begun is no error of the dry run.
@@ -153,7 +153,7 @@ test('of Aptos beside each path stands how often the addresses had it, and a tic
   await page.getByRole('button', { name: 'Aptos', exact: true }).click();
   await page.getByLabel('Addresses', { exact: true }).fill(aptosDevAccounts.join('\n'));
   const none = page.getByText(
-    'With no function and no event chosen, all transactions of the addresses are sent.',
+    'Without functions and events, all transactions of the addresses are sent.',
   );
   await none.waitFor();
   const events = page.getByRole('group', { name: 'Move events' });
@@ -273,11 +273,11 @@ test('a form that is not right says so at the field, and keeps what was typed', 
   await page.getByLabel('Addresses', { exact: true }).fill('0x12');
   await page.getByText('has 2 digits; an EVM address has 40').waitFor();
   await page.getByLabel('Webhook URL').fill('ftp://example');
-  await page.getByText('Needs to begin with http').waitFor();
+  await page.getByText('must start with http').waitFor();
   await page.getByLabel('Webhook URL').fill('http://127.0.0.1:1025/');
   await page.getByLabel('Addresses', { exact: true }).fill(world.token);
   await page.getByRole('button', { name: /Create stream/ }).click();
-  await page.getByText('The stream was not created').waitFor();
+  await page.getByText("Couldn't create the stream").waitFor();
   await page.getByText(/Could not POST/).waitFor();
   expect(await page.getByLabel('Addresses', { exact: true }).inputValue()).toBe(world.token);
   visitor.expectComplaints((text) => text.includes('400'));
@@ -295,7 +295,7 @@ test('a stream of Aptos is made from a Move path', async () => {
     .getByText(/record/)
     .first()
     .waitFor();
-  const more = dryRun.getByRole('button', { name: /^Look at \d+ more$/ });
+  const more = dryRun.getByRole('button', { name: /^Check \d+ more$/ });
   await more.click();
   await more.or(dryRun.getByRole('button', { name: 'Stop' })).waitFor({ state: 'detached' });
   expect(await dryRun.getByText('The dry run stopped').count()).toBe(0);
@@ -317,7 +317,7 @@ test('events are picked from an ABI and filtered; what changes is shown before i
   await page.getByRole('button', { name: 'ERC-20 approval' }).click();
   await page.getByRole('checkbox', { name: /^Approval/ }).waitFor();
   const approval = page.getByRole('listitem').filter({ hasText: 'Approval' });
-  await approval.getByRole('button', { name: 'Only where…' }).click();
+  await approval.getByRole('button', { name: 'Add condition' }).click();
   await approval.getByLabel('Value', { exact: true }).fill('1000000');
   await page.getByLabel('Changes').getByText('advancedOptions').waitFor();
   await page.getByRole('button', { name: 'Save 3 changes' }).click();
@@ -335,7 +335,7 @@ test('of several lines what is right is added, and what is not says why, where i
   // Of what is being written nothing is said.
   expect(await page.getByText(/^Line 1/).count()).toBe(0);
   await field.fill('Ping(adress)\nPong()\nTransfer(address');
-  await page.getByText('“adress” is no type; did you mean address?').waitFor();
+  await page.getByText('“adress” is not a valid type. Did you mean address?').waitFor();
   await page.getByText('A closing parenthesis is missing at its end.').waitFor();
   expect(await field.getAttribute('aria-invalid')).toBe('true');
   await page.getByText('2 lines with errors').waitFor({ state: 'attached' });
@@ -372,11 +372,11 @@ test('the events of a verified contract are picked by its address', async () => 
 test('triggers and balances are added; what cannot be is said at its field, by us or by the service', async () => {
   const { id } = await world.createStream('reads');
   const page = await visitor.signedIn(`/streams/${id}?tab=rules`);
-  await page.getByRole('button', { name: 'Add a trigger' }).click();
+  await page.getByRole('button', { name: 'Add trigger' }).click();
   const trigger = page.getByRole('group', { name: 'Trigger 1' });
-  await trigger.getByLabel('Of the contract').fill('$value');
+  await trigger.getByLabel('Contract').fill('$value');
   await trigger.getByText('should select an address: one of $contract, $from, $to').waitFor();
-  await trigger.getByLabel('Of the contract').fill('$contract');
+  await trigger.getByLabel('Contract').fill('$contract');
   await trigger.getByLabel('Call').fill('function f(uint256 n) view returns (uint256)');
   await trigger.getByLabel('n: uint256').fill('many');
   await page.getByRole('button', { name: 'Save 1 change' }).click();
@@ -979,8 +979,8 @@ test('a dry run looks further back: it can be stopped, goes on, and ends where t
   const page = await visitor.signedIn('/streams/new');
   await page.getByLabel('Addresses', { exact: true }).fill(world.token);
   const dryRun = page.getByRole('region', { name: 'Dry run' });
-  await dryRun.getByText('Nothing in the last 24 blocks.').waitFor();
-  const more = dryRun.getByRole('button', { name: /^Look at \d+ more$/ });
+  await dryRun.getByText('No matches in the last 24 blocks.').waitFor();
+  const more = dryRun.getByRole('button', { name: /^Check \d+ more$/ });
   let answered = 0;
   await page.route('**/dry-run', async (route) => {
     // The others are not answered, so that it can be stopped.

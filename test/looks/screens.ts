@@ -17,7 +17,7 @@ export interface Screen {
 
 /** Something is there to be seen or not, by the hour; what comes before the last 24 is offered at the end. */
 const endDryRun = (page: Page): Promise<void> =>
-  page.getByRole('button', { name: /^Look at \d+ more$/ }).waitFor();
+  page.getByRole('button', { name: /^Check \d+ more$/ }).waitFor();
 
 /** Until nothing says any more that it is being read. */
 export async function settle(page: Page): Promise<void> {

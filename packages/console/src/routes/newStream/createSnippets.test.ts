@@ -15,7 +15,7 @@ const transfers: StreamDraft = withRule(
   'Transfer(address,address,uint256)',
 );
 
-test('a call says no more than it must', () => {
+test('a call omits default fields', () => {
   const { curl } = createSnippets(transfers, ORIGIN);
   expect(curl).toContain('-X PUT http://127.0.0.1:4400/streams/evm');
   expect(curl).not.toContain('includeNativeTxs');
@@ -35,7 +35,7 @@ test('the command has flags, quoted for a shell', () => {
   );
 });
 
-test('what is more than flags can hold goes into a file, and addresses stand beside it', () => {
+test('fields without a flag go into a file, next to the addresses', () => {
   const draft: StreamDraft = {
     ...transfers,
     allAddresses: false,
@@ -49,7 +49,7 @@ test('what is more than flags can hold goes into a file, and addresses stand bes
   );
 });
 
-test('a script for Aptos names the family', () => {
+test('a script for Aptos sets the family', () => {
   const draft: StreamDraft = {
     ...transfers,
     family: 'aptos',

@@ -1,11 +1,11 @@
-/** The call that makes a stream, as one would write it oneself. Pure. */
+/** Code that creates the stream of a draft. Pure. */
 import { parseAddressList } from '../streamForm/draft/addressList.ts';
 import { toFields } from '../streamForm/draft/fields.ts';
 import type { StreamDraft } from '../streamForm/draft/draft.ts';
 import { quoted } from '../../words/nodeFlag.ts';
 
-/** The fields that say something: what is off, empty or as it would be anyway is left out. */
-const saidFields = (draft: StreamDraft): Record<string, unknown> =>
+/** Returns the fields without those that are off, empty or default. */
+const fieldsOf = (draft: StreamDraft): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(toFields(draft)).filter(
       ([, value]) =>
@@ -21,11 +21,11 @@ function toCurl(draft: StreamDraft, origin: string): string {
     `curl -X PUT ${origin}/streams/${draft.family}`,
     `  -H "x-api-key: $SLUICE_API_KEY"`,
     `  -H 'content-type: application/json'`,
-    `  -d ${quoted(JSON.stringify(saidFields(draft), null, 2))}`,
+    `  -d ${quoted(JSON.stringify(fieldsOf(draft), null, 2))}`,
   ].join(' \\\n');
 }
 
-/** The flags of `sluice streams create`, by the field each sets. */
+/** The flags of `sluice streams create` by field. */
 const FLAGS: Readonly<Record<string, string>> = {
   tag: '--tag',
   description: '--description',
@@ -46,12 +46,12 @@ const FLAGS: Readonly<Record<string, string>> = {
   strictOrder: '--strict-order',
 };
 
-/** More addresses than these go into a file of their own. */
+/** Further addresses are left out of the command. */
 const ADDRESSES_IN_A_LINE = 5;
 
-/** `sluice streams create` with flags, or with a file where a field is more than a flag can hold. */
+/** `sluice streams create` with flags, or with a file if a field has no flag. */
 function toCommand(draft: StreamDraft): string {
-  const fields = saidFields(draft);
+  const fields = fieldsOf(draft);
   const rows = draft.allAddresses ? [] : parseAddressList(draft.addresses, draft.family).rows;
   const addresses = rows.slice(0, ADDRESSES_IN_A_LINE).map(({ address }) => address);
   const given = addresses.length === 0 ? [] : [`--address ${addresses.join(' ')}`];
@@ -69,10 +69,10 @@ function toCommand(draft: StreamDraft): string {
 
 function toScript(draft: StreamDraft, origin: string): string {
   const fields = {
-    ...saidFields(draft),
+    ...fieldsOf(draft),
     ...(draft.family === 'aptos' && { networkType: 'aptos' }),
   };
-  // Keys that are names need no quotes.
+  // Keys that are identifiers need no quotes.
   const body = JSON.stringify(fields, null, 2).replaceAll(/^(\s*)"([A-Za-z]\w*)":/gm, '$1$2:');
   return [
     `import { createClient } from '@sluice/kit';`,
@@ -85,7 +85,7 @@ function toScript(draft: StreamDraft, origin: string): string {
   ].join('\n');
 }
 
-/** The same stream, language by language. */
+/** Returns the code in each language. */
 export const createSnippets = (draft: StreamDraft, origin: string) => ({
   'Command line': toCommand(draft),
   curl: toCurl(draft, origin),

@@ -1,4 +1,4 @@
-/** A form's first state, from what a link gives, and the calls that make the stream of it. */
+/** Builds the first draft of the form, and creates the stream of a draft. */
 import type { ChainHealth } from '@sluice/kit/sluice';
 import { parseAddressList } from '../streamForm/draft/addressList.ts';
 import { client, sluice } from '../../data/queries/service.ts';
@@ -8,7 +8,7 @@ import { DEFAULT_INBOX_URL } from '../../data/inboxes.ts';
 import { recognise, toAddress } from '../../words/paste.ts';
 import type { NewStreamSearch } from '../../data/search.ts';
 
-/** Into the built-in inbox at first, so that no stream waits for a receiver. */
+/** Delivers to the built-in inbox at first, so that no receiver is needed. */
 export function draftFrom({ address }: Pick<NewStreamSearch, 'address'>): StreamDraft {
   const draft: StreamDraft = {
     ...NEW_DRAFT,
@@ -22,7 +22,7 @@ export function draftFrom({ address }: Pick<NewStreamSearch, 'address'>): Stream
   return draft;
 }
 
-/** With the events that a link gives, as a signature or an ABI. */
+/** Adds the events of a link, which are a signature or an ABI. */
 export async function draftOfLink({ event, ...search }: NewStreamSearch): Promise<StreamDraft> {
   const draft = draftFrom(search);
   if (event === undefined || search.address !== undefined) return draft;
@@ -31,15 +31,15 @@ export async function draftOfLink({ event, ...search }: NewStreamSearch): Promis
   }
   const { parseEvents } = await import('../streamForm/draft/abiText.ts');
   const { items, signatures, problems } = parseEvents(event);
-  // A bad link shows the form without it.
+  // An invalid event in the link is ignored.
   if (problems.length > 0) return draft;
   return signatures.reduce(withRule, withEvents({ ...draft, allAddresses: true }, items));
 }
 
-/** Of a local chain, where there is one: on others it is a lot that is told. */
+/** Preferred for the demo, because other chains have a lot of transfers. */
 const LOCAL_CHAINS = ['0x7a69', 'aptos:local'];
 
-/** Something to see at once: every token transfer, or every payment, into the inbox. */
+/** Returns a stream that sends every token transfer, or every payment, to the inbox. */
 export function demoDraft(chains: readonly Pick<ChainHealth, 'id'>[]): StreamDraft | null {
   const chain = chains.find(({ id }) => LOCAL_CHAINS.includes(id)) ?? chains[0];
   if (chain === undefined) return null;
@@ -48,7 +48,7 @@ export function demoDraft(chains: readonly Pick<ChainHealth, 'id'>[]): StreamDra
     allAddresses: true,
     webhookUrl: DEFAULT_INBOX_URL,
     tag: 'demo',
-    description: 'Whatever moves, to look around',
+    description: 'All transfers, for a first look',
   };
   return chain.id.startsWith('aptos:')
     ? {
@@ -60,7 +60,7 @@ export function demoDraft(chains: readonly Pick<ChainHealth, 'id'>[]): StreamDra
     : withRule({ ...draft, chains: [chain.id] }, 'Transfer(address,address,uint256)');
 }
 
-/** Where only the addresses failed: the stream is there, and can be given them again. */
+/** Thrown if the stream was created, but its addresses could not be added. */
 export class AddressesFailed extends Error {
   readonly streamId: string;
 

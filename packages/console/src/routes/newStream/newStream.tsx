@@ -30,14 +30,14 @@ function Part({ title, children }: { title: string; children: React.ReactNode })
   );
 }
 
-/** One page: what to watch, what of it, where to; and beside it what that would have sent. */
+/** Creates a stream on one page, with a dry run next to the form. */
 export function NewStreamPage() {
   const search = useSearch({ from: '/frame/streams/new' });
   const chains = useQuery(chainsQuery);
   const draft = useQuery({
     queryKey: ['new stream', search],
     queryFn: async () => draftOfLink(search),
-    // Of each form its own.
+    // Each form has its own draft.
     gcTime: 0,
     staleTime: Infinity,
   });
@@ -46,7 +46,7 @@ export function NewStreamPage() {
       <Loading className="p-4" />
     ) : (
       <ErrorPanel
-        what="The chains of this service could not be read"
+        what="Couldn't load chains"
         error={chains.error}
         onRetry={() => void chains.refetch()}
       />
@@ -63,7 +63,7 @@ function NewStreamForm({ first }: { first: StreamDraft }) {
   const queryClient = useQueryClient();
   const form = useRef<HTMLFormElement>(null);
   const { data: chains = [] } = useQuery(chainsQuery);
-  // Something to say it is for: the field to begin with.
+  // Starts in the first field.
   useEffect(() => form.current?.querySelector('textarea')?.focus(), []);
 
   const { rows, rejects } = parseAddressList(draft.addresses, draft.family);
@@ -117,7 +117,7 @@ function NewStreamForm({ first }: { first: StreamDraft }) {
             </Part>
             <details>
               <summary className="flex min-h-9 cursor-pointer items-center px-4 text-12 text-muted">
-                The same as code
+                As code
               </summary>
               <Snippets snippets={createSnippets(draft, location.origin)} />
             </details>
@@ -125,14 +125,14 @@ function NewStreamForm({ first }: { first: StreamDraft }) {
           {create.isError && <CreateError error={create.error} onRetry={submit} />}
           <div className="flex flex-wrap items-center gap-3 border-y border-line px-4 py-3 md:border-b-0">
             <Button type="submit" look="primary" disabled={create.isPending}>
-              {create.isPending ? 'Creating' : 'Create stream'}
+              {create.isPending ? 'Creating…' : 'Create stream'}
               <kbd aria-hidden="true" className="font-mono text-11 pointer-coarse:hidden">
                 Ctrl ↵
               </kbd>
             </Button>
             {tried && !ready && (
               <p role="alert" className="min-w-0 flex-1 text-bad">
-                {Object.values(problems)[0] ?? 'A line of the addresses is wrong.'}
+                {Object.values(problems)[0] ?? 'Fix the invalid address lines.'}
               </p>
             )}
           </div>
@@ -143,7 +143,7 @@ function NewStreamForm({ first }: { first: StreamDraft }) {
   );
 }
 
-/** Before somebody has tried to send it, only what was typed is judged. */
+/** Hides problems of empty fields until the first attempt to create the stream. */
 function quiet(
   problems: ReturnType<typeof draftProblems>,
   draft: StreamDraft,
@@ -157,7 +157,7 @@ function CreateError({ error, onRetry }: { error: Error; onRetry: () => void }) 
     return (
       <div role="alert" className="flex flex-wrap items-center gap-3 px-4 py-3">
         <p className="min-w-0 flex-1">
-          The stream is there, but not all of its addresses: {error.message}
+          The stream was created, but adding its addresses failed: {error.message}
         </p>
         <Link
           to="/streams/$streamId"
@@ -165,10 +165,10 @@ function CreateError({ error, onRetry }: { error: Error; onRetry: () => void }) 
           search={{ tab: 'addresses' }}
           className={buttonClass('plain')}
         >
-          Open its addresses <Keycap>↵</Keycap>
+          Open addresses <Keycap>↵</Keycap>
         </Link>
       </div>
     );
   }
-  return <ErrorPanel what="The stream was not created" error={error} onRetry={onRetry} />;
+  return <ErrorPanel what="Couldn't create the stream" error={error} onRetry={onRetry} />;
 }

@@ -7,7 +7,7 @@ import { LineArea } from '../../ui/form/lineArea.tsx';
 import { Segments } from '../../ui/form/segments.tsx';
 import type { PartProps } from './watchPart.tsx';
 
-/** Where webhooks go, under which name, and how often. */
+/** Edits the destination, the tag and the limits of a stream. */
 export function DeliverPart(props: PartProps) {
   const { draft, problems, onChange } = props;
   return (
@@ -16,7 +16,7 @@ export function DeliverPart(props: PartProps) {
       <div className="grid gap-3 sm:grid-cols-2">
         <TextField
           label="Tag"
-          help="The stream’s name; each webhook carries it."
+          help="The stream’s name, sent in each webhook."
           error={draft.tag === '' ? undefined : problems.tag}
           maxLength={256}
           value={draft.tag}
@@ -31,43 +31,43 @@ export function DeliverPart(props: PartProps) {
       </div>
       <div className="grid gap-3 sm:grid-cols-2">
         <TextField
-          label="At once, at most"
+          label="Max in flight"
           inputMode="numeric"
           mono
           placeholder="64"
-          help="Webhooks under way at the same time."
+          help="Webhooks sent at the same time."
           error={problems.maxInFlight}
           value={draft.maxInFlight}
           onChange={(event) => onChange({ ...draft, maxInFlight: event.target.value })}
         />
         <TextField
-          label="Per second, at most"
+          label="Max per second"
           inputMode="decimal"
           mono
           placeholder="no limit"
-          help="Retries included, at even distances."
+          help="Includes retries. Evenly spaced."
           error={problems.maxPerSecond}
           value={draft.maxPerSecond}
           onChange={(event) => onChange({ ...draft, maxPerSecond: event.target.value })}
         />
       </div>
       <Check
-        label="In strict order"
-        help="one at a time; one that fails holds up the rest"
+        label="Strict order"
+        help="one at a time; a failed one blocks the rest"
         checked={draft.strictOrder}
         onChange={(event) => onChange({ ...draft, strictOrder: event.target.checked })}
       />
       {draft.family === 'evm' && (
         <div>
           <Check
-            label="Only when confirmed"
-            help="else each match comes twice: at once, and when its block is final"
+            label="Confirmed only"
+            help="otherwise each match is sent twice: at once and when final"
             checked={draft.onlyConfirmed}
             onChange={(event) => onChange({ ...draft, onlyConfirmed: event.target.checked })}
           />
           <Check
-            label="Tell of removed blocks"
-            help="a notice for each delivery that a reorg took back"
+            label="Removal webhooks"
+            help="one for each delivery whose block was removed"
             checked={draft.notifyRemoved}
             onChange={(event) => onChange({ ...draft, notifyRemoved: event.target.checked })}
           />
@@ -76,7 +76,7 @@ export function DeliverPart(props: PartProps) {
       <LineArea
         label="Headers"
         placeholder="authorization: Bearer …"
-        help="Sent with each webhook, one to a line. Anybody who may read the stream sees them."
+        help="Sent with each webhook, one per line. Visible to anyone with access to the stream."
         problems={headerProblems(draft.headers)}
         value={draft.headers}
         onChange={(headers) => onChange({ ...draft, headers })}
@@ -92,12 +92,12 @@ const PLACES = [
 
 const isInbox = (url: string): boolean => url.startsWith('sluice:');
 
-/** The built-in inbox, or a receiver of one's own. */
+/** Selects the built-in inbox or a URL. */
 function Destination({ draft, problems, onChange }: PartProps) {
   const { data: streams = [] } = useQuery(streamsQuery);
   const inbox = isInbox(draft.webhookUrl);
   const choose = (place: 'inbox' | 'url'): void => {
-    // Most streams of a service go to the same receiver. Secrets in its URL are not listed.
+    // Suggests the URL of another stream, unless it has a hidden secret.
     const last = streams.find(
       ({ webhookUrl: url }) => !isInbox(url) && !url.includes('***'),
     )?.webhookUrl;
@@ -118,8 +118,8 @@ function Destination({ draft, problems, onChange }: PartProps) {
         placeholder="https://api.example.com/webhooks"
         help={
           inbox
-            ? 'Kept by this service, to be looked at under Inbox.'
-            : 'Gets a test webhook before the stream is accepted, and must answer it with 2xx.'
+            ? 'Stored by this service and shown under Inbox.'
+            : 'Must answer a test webhook with 2xx before the stream is saved.'
         }
         error={draft.webhookUrl === '' ? undefined : problems.webhookUrl}
         value={draft.webhookUrl}

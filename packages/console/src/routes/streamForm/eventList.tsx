@@ -23,7 +23,7 @@ import { SeenList, SeenRow } from './dryRun/seenList.tsx';
 import { useSharedDryRun } from './dryRun/sharedDryRun.tsx';
 import type { PartProps } from './watchPart.tsx';
 
-/** The events to choose from: those of the form, then what else the addresses had. */
+/** Lists the events of the form, then the other observed events. */
 export function EventList({ draft, onChange }: Pick<PartProps, 'draft' | 'onChange'>) {
   const { seen, unit } = useSharedDryRun();
   const totals = useMemo(() => countSeen(seen), [seen]);
@@ -47,7 +47,7 @@ export function EventList({ draft, onChange }: Pick<PartProps, 'draft' | 'onChan
             <SeenRow
               key={signature}
               name={<EventName signature={signature} />}
-              // That an event did not happen is news of one that is waited for.
+              // A count of 0 is only useful for selected events.
               count={rule === undefined && count === 0 ? null : count}
               asked={asked}
               checked={rule !== undefined}
@@ -78,17 +78,17 @@ export function EventList({ draft, onChange }: Pick<PartProps, 'draft' | 'onChan
         ))}
       />
       {offered.length > 0 && takesAll(draft) && (
-        <p className="text-12 text-faint">With none chosen, all are sent.</p>
+        <p className="text-12 text-faint">If none is selected, all are sent.</p>
       )}
     </>
   );
 }
 
-/** No event chosen is every event, of those who watch addresses. */
+/** Without rules, a stream that watches addresses takes every event. */
 const takesAll = ({ rules, includeContractLogs, allAddresses }: StreamDraft): boolean =>
   rules.length === 0 && includeContractLogs && !allAddresses;
 
-/** A signature, or the hash of one that nobody here knows. */
+/** Shows a signature, or the hash of an unknown event. */
 function EventName({ signature }: { signature: string }) {
   const [name = signature] = signature.split('(');
   if (name.startsWith('0x')) {
@@ -97,7 +97,7 @@ function EventName({ signature }: { signature: string }) {
         <span className="data" title={signature}>
           {formatHash(signature, 6)}
         </span>
-        <span className="text-faint">name not known</span>
+        <span className="text-faint">unknown event</span>
       </span>
     );
   }
@@ -109,7 +109,7 @@ function EventName({ signature }: { signature: string }) {
   );
 }
 
-/** Those chosen first, in their order, then what else the ABI offers. */
+/** Returns the selected events in their order, then the others of the ABI. */
 const signaturesOf = (draft: StreamDraft): string[] => [
   ...new Set([
     ...draft.rules.map(({ signature }) => signature),
@@ -133,7 +133,7 @@ function Conditions({
 }: {
   rule: EventRule;
   inputs: readonly { name: string; type: string }[];
-  /** Of the contract that emits the event; null where it has none, or is one of several. */
+  /** Unit of the emitting contract; null if it has none, or is one of several. */
   unit: TokenUnit | null;
   onChange: (rule: EventRule) => void;
 }) {
@@ -143,7 +143,7 @@ function Conditions({
       <div className="pl-6">
         <LineArea
           label="Filter"
-          help="More than conditions joined by and, so it is edited as it is."
+          help="This filter is more than a list of conditions. Edit it as JSON."
           problems={problem === undefined ? [] : [problem]}
           value={rule.filterJson}
           onChange={(filterJson) => onChange({ ...rule, filterJson })}
@@ -219,7 +219,7 @@ function Conditions({
             }
           >
             <Plus size={12} strokeWidth={1.5} aria-hidden="true" />
-            {rule.conditions.length === 0 ? 'Only where…' : 'And…'}
+            Add condition
           </Button>
         </div>
       )}
@@ -227,7 +227,7 @@ function Conditions({
   );
 }
 
-/** A value to compare with; of an amount its unit may be written, and is told beside it. */
+/** Edits the value of a condition. Token amounts accept a unit, and appear next to the field. */
 function Value({
   value,
   unit,

@@ -14,24 +14,24 @@ import { LineArea } from '../../ui/form/lineArea.tsx';
 import { EventList } from './eventList.tsx';
 import type { PartProps } from './watchPart.tsx';
 
-/** The one EVM address whose contract's events are meant. */
+/** Returns the EVM address if the text is just one. */
 function addressIn(text: string): string | undefined {
   const one = toAddress(recognise(text));
   return one?.family === 'evm' ? one.address : undefined;
 }
 
 /**
- * Which events, with what values; added by signature, by ABI, or from those that many watch. What is right
- * of a text is taken, and what is not stays with the reason.
+ * Edits the events and their conditions. Events are added by signature, ABI or template; valid
+ * lines are added, and invalid ones stay with the reason.
  */
 export function EventRules({ draft, problems, onChange }: PartProps) {
   const [text, setText] = useState('');
   const [refusal, setRefusal] = useState<string>();
   const { data: about } = useQuery(aboutQuery);
-  // Who can be asked for ABIs, and about which contract at once.
+  // The chain with an ABI source, and the contract whose events are offered.
   const abiChain = draft.chains.find((id) => about?.abiChains.includes(id));
   const [watched] = parseAddressList(draft.addresses, draft.family).rows;
-  // ABIs are long, and the form draws itself anew with every key.
+  // Memoized, because ABIs are long and the form renders on each keystroke.
   const parsed = useMemo(() => parseEvents(addressIn(text) === undefined ? text : ''), [text]);
   const areSomeRight = parsed.items.length + parsed.signatures.length > 0;
 
@@ -40,19 +40,19 @@ export function EventRules({ draft, problems, onChange }: PartProps) {
     if (address === undefined) return parseEvents(given);
     if (abiChain === undefined) {
       throw new Error(
-        `Nobody is named who tells ABIs of ${draft.chains[0] ?? 'this chain'}: start the service with ${toAbiFlag(draft.chains[0] ?? '0x1')}, or paste the ABI`,
+        `No ABI source configured for ${draft.chains[0] ?? 'this chain'}. Start the service with ${toAbiFlag(draft.chains[0] ?? '0x1')}, or paste the ABI.`,
       );
     }
     const { abi } = await sluice.getContractAbi(abiChain, address);
     const events = parseEvents(JSON.stringify(abi));
-    if (events.items.length === 0) throw new Error('The contract has no events');
+    if (events.items.length === 0) throw new Error('The contract has no events.');
     return events;
   };
   const add = async (given: string): Promise<void> => {
     try {
       const { items, signatures, rest } = await read(given);
       onChange(signatures.reduce(withRule, withEvents(draft, items)));
-      // What was written meanwhile, or beside a template, stays.
+      // Text that was typed meanwhile, or next to a template, stays.
       setText((now) => (now === given ? rest : now));
       setRefusal(undefined);
     } catch (error) {
@@ -71,7 +71,7 @@ export function EventRules({ draft, problems, onChange }: PartProps) {
           placeholder="Transfer(address,address,uint256)"
           help={
             parsed.problems.length > 0 && areSomeRight
-              ? 'The other lines can be added; these stay until they are right.'
+              ? 'Valid lines can be added. These stay until they are fixed.'
               : undefined
           }
           error={refusal}

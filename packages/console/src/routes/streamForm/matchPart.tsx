@@ -10,7 +10,7 @@ type Flag = {
 }[keyof StreamDraft];
 
 const EVM_FLAGS: { flag: Flag; label: string; help: string }[] = [
-  { flag: 'includeContractLogs', label: 'Logs', help: 'that name a watched address' },
+  { flag: 'includeContractLogs', label: 'Logs', help: 'with a watched address' },
   {
     flag: 'includeNativeTxs',
     label: 'Transactions',
@@ -19,7 +19,7 @@ const EVM_FLAGS: { flag: Flag; label: string; help: string }[] = [
   {
     flag: 'includeInternalTxs',
     label: 'Internal transactions',
-    help: 'calls that move value; needs a node that traces',
+    help: 'calls that transfer value; requires a tracing node',
   },
   {
     flag: 'includeAllTxLogs',
@@ -28,18 +28,22 @@ const EVM_FLAGS: { flag: Flag; label: string; help: string }[] = [
   },
   {
     flag: 'filterPossibleSpamAddresses',
-    label: 'Leave out possible spam',
-    help: 'by the list of each chain',
+    label: 'Exclude possible spam',
+    help: 'based on a list per chain',
   },
 ];
 
 const APTOS_FLAGS: { flag: Flag; label: string; help: string }[] = [
   { flag: 'includeEvents', label: 'Events', help: 'of each matched transaction' },
   { flag: 'includePayload', label: 'Payloads', help: 'of each matched transaction' },
-  { flag: 'includeChanges', label: 'State changes', help: 'of each matched transaction; large' },
+  {
+    flag: 'includeChanges',
+    label: 'State changes',
+    help: 'of each matched transaction; can be large',
+  },
 ];
 
-/** What of the watched addresses is told. */
+/** Selects what is sent of the watched addresses. */
 export function MatchPart(props: PartProps) {
   const { draft, onChange } = props;
   const flags = draft.family === 'evm' ? EVM_FLAGS : APTOS_FLAGS;

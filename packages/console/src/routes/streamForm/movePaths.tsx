@@ -8,7 +8,7 @@ import { SeenList, SeenRow, SHOWN_SEEN } from './dryRun/seenList.tsx';
 import { useSharedDryRun } from './dryRun/sharedDryRun.tsx';
 import type { PartProps } from './watchPart.tsx';
 
-/** Which functions and which events of Aptos: as text, or from those that the addresses had. */
+/** Edits the Aptos functions and events, as text or from observed paths. */
 export function MovePaths({ draft, problems, onChange }: PartProps) {
   const { functions, moveEvents, allAddresses } = draft;
   const [hasFunctions, hasEvents] = [functions, moveEvents].map((text) => text.trim() !== '');
@@ -18,7 +18,7 @@ export function MovePaths({ draft, problems, onChange }: PartProps) {
         kind="function"
         label="Functions"
         placeholder="0x1::aptos_account::transfer"
-        help="Entry functions as Move paths, one to a line."
+        help="Entry functions as Move paths, one per line."
         error={problems.functions}
         value={functions}
         onChange={(next) => onChange({ ...draft, functions: next })}
@@ -27,26 +27,26 @@ export function MovePaths({ draft, problems, onChange }: PartProps) {
         kind="event"
         label="Move events"
         placeholder="0x1::fungible_asset::Withdraw"
-        help="Types as Move paths; one without generic arguments stands for all of its kind."
+        help="Types as Move paths. Without generic arguments, a path matches all variants."
         error={problems.moveEvents}
         value={moveEvents}
         onChange={(next) => onChange({ ...draft, moveEvents: next })}
       />
       {!allAddresses && !hasFunctions && !hasEvents && (
         <p className="text-12 text-faint">
-          With no function and no event chosen, all transactions of the addresses are sent.
+          Without functions and events, all transactions of the addresses are sent.
         </p>
       )}
       {hasFunctions && hasEvents && (
         <p className="text-12 text-faint">
-          Sent are transactions that call one of the functions or have one of the events.
+          Transactions that call one of the functions or emit one of the events are sent.
         </p>
       )}
     </>
   );
 }
 
-/** Of a line the problem stands at the line; what the field lacks altogether, beneath it. */
+/** Shows problems of a line at the line, and those of the field below it. */
 function Paths({
   kind,
   error,
@@ -79,14 +79,14 @@ function Paths({
       />
       <SeenList
         chosen={rows(listed.slice(0, SHOWN_SEEN), true)}
-        // Of a long text the rest is behind what is offered.
+        // Further paths of a long text follow the observed ones.
         offered={[...rows(offered, false), ...rows(listed.slice(SHOWN_SEEN), true)]}
       />
     </fieldset>
   );
 }
 
-/** What tells paths apart is how they end. */
+/** Shortens the addresses, because paths differ at their ends. */
 function PathName({ path }: { path: string }) {
   const [, address = '', name = path, generics = ''] = /^(0x\w+::)([^<]+)(<.*)?$/.exec(path) ?? [];
   return (

@@ -18,7 +18,7 @@ import { Button } from '../../ui/button.tsx';
 import { Check, Select, TextField } from '../../ui/form/field.tsx';
 import type { PartProps } from './watchPart.tsx';
 
-/** What is read from the chain for each record and sent along: calls and native balances. */
+/** Edits the calls and native balances that are read for each record and sent along. */
 export function ReadsPart({ draft, problems, refusals, onChange }: PartProps) {
   const { triggers, balances } = draft;
   const change = (list: readonly TriggerDraft[]): void =>
@@ -30,8 +30,8 @@ export function ReadsPart({ draft, problems, refusals, onChange }: PartProps) {
       <fieldset>
         <legend className="mb-1 text-12 text-muted">Triggers</legend>
         <p className="text-12 text-faint">
-          Read-only calls at the state of the webhook’s block. A value that begins with $ is a field
-          of the record.
+          Read-only calls at the block of the webhook. A value that starts with $ is a field of the
+          record.
         </p>
         <ul>
           {triggers.map((trigger, index) => (
@@ -49,7 +49,7 @@ export function ReadsPart({ draft, problems, refusals, onChange }: PartProps) {
         </ul>
         <Button look="quiet" onClick={() => change([...triggers, NEW_TRIGGER])}>
           <Plus size={12} strokeWidth={1.5} aria-hidden="true" />
-          Add a trigger
+          Add trigger
         </Button>
       </fieldset>
       <fieldset>
@@ -84,7 +84,7 @@ export function ReadsPart({ draft, problems, refusals, onChange }: PartProps) {
   );
 }
 
-/** Where each field stands in the call's body. */
+/** Path of each field in the request body. */
 const PATHS: Record<TriggerField, string> = {
   contractAddress: 'contractAddress',
   function: 'functionAbi',
@@ -149,7 +149,7 @@ function Trigger({
             value={trigger.topic0}
             onChange={(event) => onChange({ ...trigger, topic0: event.target.value })}
           >
-            <option value="">of any event</option>
+            <option value="">any event</option>
             {abi.filter(isEvent).map((item) => (
               <option key={eventSignature(item)} value={eventSignature(item)}>
                 {eventSignature(item)}
@@ -180,7 +180,7 @@ function Trigger({
       />
       <div className="grid gap-3 sm:grid-cols-2">
         <TextField
-          label="Of the contract"
+          label="Contract"
           mono
           list={`${ids}a`}
           error={problemOf('contractAddress')}
@@ -188,9 +188,9 @@ function Trigger({
           onChange={(event) => onChange({ ...trigger, contractAddress: event.target.value })}
         />
         <TextField
-          label="As msg.sender"
+          label="msg.sender"
           mono
-          placeholder="nobody"
+          placeholder="none"
           list={`${ids}a`}
           error={problemOf('callFrom')}
           value={trigger.callFrom}
@@ -221,7 +221,7 @@ function Trigger({
   );
 }
 
-/** One address that a record of the kind surely has. */
+/** Returns an address that every record of the kind has. */
 const firstSelector = (kind: RecordKind): string[] =>
   selectableOf(kind)
     .addresses.slice(0, 1)
@@ -236,7 +236,7 @@ function Balance({
 }) {
   return (
     <div className="flex min-w-0 flex-1 flex-wrap items-center gap-x-4 gap-y-1">
-      <span className="text-12 text-muted">Of each</span>
+      <span className="text-12 text-muted">For each</span>
       <Select
         aria-label="Record"
         value={type}

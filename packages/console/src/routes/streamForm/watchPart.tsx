@@ -19,15 +19,15 @@ import { Check, FileField } from '../../ui/form/field.tsx';
 import { LineArea } from '../../ui/form/lineArea.tsx';
 import { Segments } from '../../ui/form/segments.tsx';
 
-/** Of a file that goes into the form: it is read anew with each key. */
+/** Maximum lines of a file in the form, which is parsed on each keystroke. */
 const MOST_LINES = 2_000;
-/** That are looked up at once. */
+/** Maximum number of names that are resolved at once. */
 const MOST_NAMES = 5;
 
 export interface PartProps {
   draft: StreamDraft;
   problems: Partial<Record<DraftField, string>>;
-  /** What the service said of it when it was sent last. */
+  /** Errors of the service for the last request. */
   refusals: Refusals;
   onChange: (draft: StreamDraft) => void;
 }
@@ -39,10 +39,10 @@ const FAMILIES: { value: NetworkType; label: string }[] = [
 
 const familyOf = ({ id }: WatchedChain): NetworkType => (id.startsWith('aptos:') ? 'aptos' : 'evm');
 
-/** As streams of the family name the chain: networks stand there without their family. */
+/** Returns the chain as in the fields of a stream, where Aptos networks have no prefix. */
 const nameInStream = ({ id }: WatchedChain): string => id.replace(/^aptos:/, '');
 
-/** The first chain of a family: most services watch one. */
+/** Returns the first chain of a family; most services follow one. */
 export const firstChains = (chains: readonly WatchedChain[], family: NetworkType): string[] =>
   chains
     .filter((chain) => familyOf(chain) === family)
@@ -56,7 +56,7 @@ export function ChainChoice({
   chains,
 }: PartProps & { chains: readonly WatchedChain[] }) {
   const offered = chains.filter((chain) => familyOf(chain) === draft.family);
-  // A stream may name chains that this service does not watch.
+  // A stream may have chains that this service does not follow.
   const others = draft.chains.filter((id) => !offered.some((chain) => nameInStream(chain) === id));
   const toggle = (id: string, on: boolean): void =>
     onChange({
@@ -79,7 +79,7 @@ export function ChainChoice({
           <Check
             key={id}
             label={<span className="data">{id}</span>}
-            help="not watched here"
+            help="not followed here"
             checked
             onChange={() => toggle(id, false)}
           />
@@ -87,7 +87,7 @@ export function ChainChoice({
       </div>
       {offered.length === 0 && (
         <p className="text-warn">
-          This service watches no chain of this family. Name one when it starts:{' '}
+          No chains of this family yet. Start the service with one:{' '}
           <code className="data">
             sluice serve{' '}
             {toNodeFlag(draft.family === 'aptos' ? 'aptos:mainnet' : '0x1', 'https://…')}
@@ -99,7 +99,7 @@ export function ChainChoice({
   );
 }
 
-/** Instead of addresses, or beside them: whoever it is. */
+/** Watches all addresses, instead of or in addition to a list. */
 export function AllAddresses({ draft, onChange }: Pick<PartProps, 'draft' | 'onChange'>) {
   return (
     <Check
@@ -117,7 +117,7 @@ export function AllAddresses({ draft, onChange }: Pick<PartProps, 'draft' | 'onC
   );
 }
 
-/** What a new stream watches: addresses, on which chains. */
+/** Edits the addresses and chains that a new stream watches. */
 export function WatchPart(props: PartProps & { chains: readonly WatchedChain[] }) {
   const { draft, problems, onChange, chains } = props;
   const list = parseAddressList(draft.addresses, draft.family);
@@ -133,12 +133,12 @@ export function WatchPart(props: PartProps & { chains: readonly WatchedChain[] }
     if (lines <= MOST_LINES) change(text);
     else {
       setTooLong(
-        `${file.name} has ${formatCount(lines)} lines, here are at most ${formatCount(MOST_LINES)}: import it into the stream once there is one`,
+        `${file.name} has ${formatCount(lines)} lines; the limit here is ${formatCount(MOST_LINES)}. Create the stream first, then import the file.`,
       );
     }
   };
   const isNone = written !== '' && list.rows.length === 0 && list.rejects.length === 0;
-  /** Of an explorer's URL the address is taken, to a line of its own; the first one says which family is meant. */
+  /** Takes the address of an explorer URL, on its own line; the first one sets the family. */
   const onPaste = (event: React.ClipboardEvent<HTMLTextAreaElement>): void => {
     const one = toAddress(recognise(event.clipboardData.getData('text')));
     if (one === undefined) return;
@@ -175,23 +175,22 @@ export function WatchPart(props: PartProps & { chains: readonly WatchedChain[] }
             }
             help={
               list.rows.length === 0
-                ? 'One to a line, with a label after it if you like.'
-                : formatQuantity(list.rows.length, 'address', 'addresses') +
-                  (list.duplicates === 0
-                    ? ''
-                    : `, ${formatQuantity(list.duplicates, 'double')} left out`)
+                ? 'One per line, with an optional label.'
+                : list.duplicates === 0
+                  ? formatQuantity(list.rows.length, 'address', 'addresses')
+                  : `${formatQuantity(list.rows.length, 'address', 'addresses')}, ${formatQuantity(list.duplicates, 'duplicate')} skipped`
             }
             error={
               list.rejects.length > 0 || draft.addresses === ''
                 ? undefined
                 : isNone
-                  ? 'There is no address in it.'
+                  ? 'No addresses found.'
                   : problems.addresses
             }
             problems={list.rejects.map(({ line, reason }) => ({
               line,
               column: 1,
-              message: `It ${reason}.`,
+              message: `${reason}.`,
             }))}
             value={draft.addresses}
             onPaste={onPaste}
@@ -209,7 +208,7 @@ export function WatchPart(props: PartProps & { chains: readonly WatchedChain[] }
           <div className="mt-1 -ml-2.5 flex flex-wrap items-center gap-x-3">
             <FileField
               look="quiet"
-              label="From a CSV file"
+              label="Choose CSV file"
               accept={LIST_FILES}
               onFile={(file) => void readFile(file)}
             />
@@ -228,7 +227,7 @@ export function WatchPart(props: PartProps & { chains: readonly WatchedChain[] }
   );
 }
 
-/** What names of ENS stand for; the stream watches the address, whoever has the name later. */
+/** Resolves ENS names. The stream watches the address, even if the name changes later. */
 function Names({
   names,
   onResolved,
@@ -256,7 +255,7 @@ function Name({ name, onResolved }: { name: string; onResolved: (address: string
         (error?.message ?? `Looking up ${name}`)
       ) : (
         <>
-          <span className="min-w-0 wrap-anywhere">{name} is</span>
+          <span className="min-w-0 wrap-anywhere">{name} →</span>
           <span className="data" title={data.address}>
             {formatHash(data.address)}
           </span>
@@ -267,7 +266,7 @@ function Name({ name, onResolved }: { name: string; onResolved: (address: string
   );
 }
 
-/** What is at the one EVM address, as it says itself: whether it is the one that is meant. */
+/** Describes the contract at the only EVM address, so that users can check it. */
 function AtAddress({
   draft,
   chains,
@@ -282,7 +281,7 @@ function AtAddress({
   return <p className="text-12 text-muted">{describeContract(data, chain.name)}</p>;
 }
 
-/** Something to begin with for each chain that is chosen, until somebody has an address of their own. */
+/** Offers an example for each selected chain, until the user enters another address. */
 function Examples({
   draft,
   onChange,

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { parseEvents } from './abiText.ts';
 import { indexOf } from '../../../ui/form/lineProblem.ts';
 
-test('Solidity, canonical text and hashes, one to a line', () => {
+test('Solidity, canonical signatures and hashes, one per line', () => {
   const hash = `0x${'ab'.repeat(32)}`;
   const { items, signatures, problems, rest } = parseEvents(
     `event Transfer(address indexed from, address indexed to, uint256 value);
@@ -17,7 +17,7 @@ test('Solidity, canonical text and hashes, one to a line', () => {
   expect({ problems, rest }).toEqual({ problems: [], rest: '' });
 });
 
-test('an event as it stands in a source, over several lines', () => {
+test('an event from source code, over several lines', () => {
   const { items, problems } = parseEvents(
     'event Filled(\n  address indexed maker, // who offered\n  uint256 value\n);\n\nPing()',
   );
@@ -25,7 +25,7 @@ test('an event as it stands in a source, over several lines', () => {
   expect(items).toMatchObject([{ name: 'Filled', inputs: [{ name: 'maker' }, { name: 'value' }] }]);
 });
 
-test('the events of an ABI, of an artifact, and one alone', () => {
+test('the events of an ABI, of an artifact, and a single event', () => {
   const event = { type: 'event', name: 'Ping', inputs: [] };
   const abi = [event, { type: 'function', name: 'ping', inputs: [] }];
   expect(parseEvents(JSON.stringify(abi)).items).toEqual([event]);
@@ -33,7 +33,7 @@ test('the events of an ABI, of an artifact, and one alone', () => {
   expect(parseEvents(JSON.stringify(event)).items).toEqual([event]);
 });
 
-test('every line that is no event is named, and the others are taken', () => {
+test('each invalid line is reported, and the others are added', () => {
   const text = `Transfer(address,adress,uint256)
 Ping()
 event Filled(
@@ -56,30 +56,33 @@ what`;
 });
 
 test.each([
-  ['Transfer(address,adress,uint256)', '“adress” is no type; did you mean address?'],
-  ['Transfer(uint265)', '“uint265” is no type: integers have 8 to 256 bits, in steps of 8.'],
-  ['Transfer(bytes33)', '“bytes33” is no type: it goes from bytes1 to bytes32, or is bytes.'],
+  ['Transfer(address,adress,uint256)', '“adress” is not a valid type. Did you mean address?'],
+  [
+    'Transfer(uint265)',
+    '“uint265” is not a valid type. Integers have 8 to 256 bits, in steps of 8.',
+  ],
+  ['Transfer(bytes33)', '“bytes33” is not a valid type. Use bytes, or bytes1 to bytes32.'],
   [
     'Sold(IERC20)',
-    '“IERC20” is no type of an ABI: write address for a contract, uint8 for an enum, a struct as its types in parentheses.',
+    '“IERC20” is not a valid type. Use address for a contract, uint8 for an enum, and (type,type) for a struct.',
   ],
-  ['Sold(price)', '“price” is no type such as address, uint256 or bytes32.'],
+  ['Sold(price)', '“price” is not a valid type. Use a type such as address, uint256 or bytes32.'],
   ['Sold(address,)', 'A type is missing here.'],
-  [
-    'Transfer',
-    'The types of its parameters are missing in parentheses, such as Transfer(address,uint256).',
-  ],
-  ['Transfer(address', 'A closing parenthesis is missing at its end.'],
+  ['Transfer', 'Add the parameter types in parentheses, such as Transfer(address,uint256).'],
+  ['Transfer(address', 'A closing parenthesis is missing at the end.'],
   ['Transfer(address from to)', 'A comma or a closing parenthesis is missing before “to”.'],
-  ['Transfer(address))', 'There is a closing parenthesis too many.'],
-  ['Ping() Pong()', '“Pong” stands behind the event: each has a line of its own.'],
-  ['9a()', '“9a” is no name of an event.'],
-  ['function transfer(address to)', 'This is a function: name the event that the contract emits.'],
-  ['0xabc', 'The hash of an event has 64 digits; this has 3.'],
-  [`0x${'12'.repeat(20)}`, 'An address stands alone: then the events of its contract are read.'],
+  ['Transfer(address))', 'There is one closing parenthesis too many.'],
+  ['Ping() Pong()', '“Pong” follows the event. Put each event on its own line.'],
+  ['9a()', '“9a” is not a valid event name.'],
+  [
+    'function transfer(address to)',
+    'Expected an event instead of “function”. Enter an event that the contract emits.',
+  ],
+  ['0xabc', 'An event hash has 64 digits; this one has 3.'],
+  [`0x${'12'.repeat(20)}`, 'Enter the address alone to read the events of its contract.'],
   ['[', 'Expected a ].'],
-  ['[]', 'This is JSON, but there is no event in it.'],
-  [`A(${'a'.repeat(5_000)})`, 'It is longer than 4,096 characters.'],
+  ['[]', 'This JSON contains no events.'],
+  [`A(${'a'.repeat(5_000)})`, 'The event is longer than 4,096 characters.'],
 ])('%j: %s', (text, message) => {
   const { items, signatures, problems, rest } = parseEvents(text);
   expect(problems.map((each) => each.message)).toEqual([message]);
@@ -87,7 +90,7 @@ test.each([
   expect(rest).toBe(text);
 });
 
-test('an ABI of signatures, as ethers and viem take it', () => {
+test('an ABI of signatures, as ethers and viem accept it', () => {
   const given = JSON.stringify([
     'function transfer(address to, uint256 value) returns (bool)',
     'event Transfer(address indexed from, address indexed to, uint256 value)',
@@ -102,13 +105,13 @@ test('an ABI of signatures, as ethers and viem take it', () => {
   const parsed = parseEvents(wrong);
   expect(parsed.items).toHaveLength(1);
   expect(parsed.problems).toMatchObject([
-    { message: expect.stringContaining('did you mean address') },
+    { message: expect.stringContaining('Did you mean address') },
   ]);
   expect(parsed.problems.map(({ column }) => wrong.slice(column - 1, column + 5))).toEqual([
     'adress',
   ]);
   expect(parsed.rest).toBe(wrong);
   expect(parseEvents('["function f()"]').problems).toMatchObject([
-    { message: 'This is JSON, but there is no event in it.' },
+    { message: 'This JSON contains no events.' },
   ]);
 });

@@ -1,4 +1,4 @@
-/** Events as people have them: an ABI as JSON, or signatures as in Solidity. Pure. */
+/** Parses events from a JSON ABI or from Solidity signatures. Pure. */
 import type { AbiItem } from '@sluice/kit';
 import { findSignatureProblem, parseEventSignature } from '@sluice/kit/contract';
 import { parseAbiItem } from 'abitype';
@@ -9,13 +9,13 @@ import { problemAt, type LineProblem } from '../../../ui/form/lineProblem.ts';
 import { nearest } from '../../../words/nearest.ts';
 
 export interface ParsedEvents {
-  /** With names and what is indexed: these can be decoded. */
+  /** Events with names and indexed inputs, which can be decoded. */
   items: AbiItem[];
-  /** Only what is matched: canonical text, or a hash. */
+  /** Events that can only be matched: canonical signatures and hashes. */
   signatures: string[];
-  /** What is no event, by its place; where JSON is none, the first alone. */
+  /** Invalid events by position; for invalid JSON, only the first problem. */
   problems: LineProblem[];
-  /** The lines that are no events, or the JSON that is none. */
+  /** The invalid lines, or the invalid JSON. */
   rest: string;
 }
 
@@ -46,15 +46,15 @@ function parseLines(text: string): ParsedEvents {
   return { ...found, rest: rest.join('\n') };
 }
 
-/** Of one event; its parameters each on a line of its own. */
+/** Maximum lines of one event with one parameter per line. */
 const MOST_LINES = 64;
 
-/** As many as are needed to close the parentheses of the first one; one where they are never closed. */
+/** Counts the lines until the parentheses of the first one close; 1 if they never do. */
 function linesOfEvent(lines: readonly string[], first: number): number {
   let depth = 0;
   for (let index = first; index < Math.min(lines.length, first + MOST_LINES); index++) {
     const line = (lines[index] ?? '').replace(/\/\/.*/, '');
-    // Another one begins: this one was not closed.
+    // Another event starts: this one was not closed.
     if (index > first && /^\s*event\s/.test(line)) return 1;
     depth += line.split('(').length - line.split(')').length;
     if (depth <= 0) return index - first + 1;
@@ -62,7 +62,7 @@ function linesOfEvent(lines: readonly string[], first: number): number {
   return 1;
 }
 
-/** @returns why it is none. */
+/** @returns the problem if the text is not an event. */
 function addEvent(
   { items, signatures }: ParsedEvents,
   text: string,
@@ -85,24 +85,27 @@ function parseHumanReadable(text: string): AbiItem | undefined {
   }
 }
 
-/** What may be meant; the ones that are meant most first. */
+/** Types to suggest, the most common first. */
 const TYPES = [
   ...['address', 'uint256', 'bytes32', 'bool', 'string', 'bytes', 'int256'],
   ...['uint8', 'uint32', 'uint64', 'uint128', 'uint160', 'int24', 'tuple'],
 ];
 
-/** What the text of a line is instead of an event, and what to do. */
+/** Explains why a line is not an event, and how to fix it. */
 function wordsFor(text: string): { at: number; message: string } {
   const other = /^(function|error|constructor|modifier|struct)\b/.exec(text)?.[1];
   if (other !== undefined) {
-    return { at: 0, message: `This is a ${other}: name the event that the contract emits.` };
+    return {
+      at: 0,
+      message: `Expected an event instead of “${other}”. Enter an event that the contract emits.`,
+    };
   }
   const [hex] = /^0x[0-9a-f]*/i.exec(text) ?? [];
   if (hex?.length === 42) {
-    return { at: 0, message: 'An address stands alone: then the events of its contract are read.' };
+    return { at: 0, message: 'Enter the address alone to read the events of its contract.' };
   }
   if (hex !== undefined) {
-    return { at: 0, message: `The hash of an event has 64 digits; this has ${hex.length - 2}.` };
+    return { at: 0, message: `An event hash has 64 digits; this one has ${hex.length - 2}.` };
   }
   const { at, found, expected } = findSignatureProblem(text) ?? {
     ...{ at: 0, found: text, expected: 'name' },
@@ -111,39 +114,39 @@ function wordsFor(text: string): { at: number; message: string } {
   const say = (message: string) => ({ at, message });
   switch (expected) {
     case 'name':
-      return say(`${it} is no name of an event.`);
+      return say(`${it} is not a valid event name.`);
     case '(':
       return say(
-        `The types of its parameters are missing in parentheses, such as ${/^\w+/.exec(text)?.[0] ?? 'Transfer'}(address,uint256).`,
+        `Add the parameter types in parentheses, such as ${/^\w+/.exec(text)?.[0] ?? 'Transfer'}(address,uint256).`,
       );
     case ')':
       return say(
         found === ''
-          ? 'A closing parenthesis is missing at its end.'
+          ? 'A closing parenthesis is missing at the end.'
           : `A comma or a closing parenthesis is missing before ${it}.`,
       );
     case 'end':
       return say(
         found === ')'
-          ? 'There is a closing parenthesis too many.'
-          : `${it} stands behind the event: each has a line of its own.`,
+          ? 'There is one closing parenthesis too many.'
+          : `${it} follows the event. Put each event on its own line.`,
       );
     case 'less':
-      return say('It is longer than 4,096 characters.');
+      return say('The event is longer than 4,096 characters.');
     case 'type':
       return say(found === '' || !/\w/.test(found) ? 'A type is missing here.' : noType(found));
   }
 }
 
 function noType(word: string): string {
-  const it = `“${word}” is no type`;
-  if (/^u?int\d+$/.test(word)) return `${it}: integers have 8 to 256 bits, in steps of 8.`;
-  if (/^bytes\d+$/.test(word)) return `${it}: it goes from bytes1 to bytes32, or is bytes.`;
+  const it = `“${word}” is not a valid type`;
+  if (/^u?int\d+$/.test(word)) return `${it}. Integers have 8 to 256 bits, in steps of 8.`;
+  if (/^bytes\d+$/.test(word)) return `${it}. Use bytes, or bytes1 to bytes32.`;
   const meant = nearest(word, TYPES);
-  if (meant !== undefined) return `${it}; did you mean ${meant}?`;
+  if (meant !== undefined) return `${it}. Did you mean ${meant}?`;
   return /^[A-Z]/.test(word)
-    ? `${it} of an ABI: write address for a contract, uint8 for an enum, a struct as its types in parentheses.`
-    : `${it} such as address, uint256 or bytes32.`;
+    ? `${it}. Use address for a contract, uint8 for an enum, and (type,type) for a struct.`
+    : `${it}. Use a type such as address, uint256 or bytes32.`;
 }
 
 function parseJsonAbi(text: string): ParsedEvents {
@@ -151,7 +154,8 @@ function parseJsonAbi(text: string): ParsedEvents {
     ...{ items: [], signatures: [], problems: [problem], rest: text },
   });
   const json = parseJson(text);
-  if (json === null) return none(jsonProblem(text) ?? problemAt(text, 0, 'This is no JSON.'));
+  if (json === null)
+    return none(jsonProblem(text) ?? problemAt(text, 0, 'This is not valid JSON.'));
   const { value } = json;
   const inner: unknown =
     typeof value === 'object' && value !== null && 'abi' in value ? value.abi : value;
@@ -160,7 +164,7 @@ function parseJsonAbi(text: string): ParsedEvents {
     items: items.filter((item): item is AbiItem => isRecord(item) && isEvent(item as AbiItem)),
     ...{ signatures: [], problems: [], rest: '' },
   };
-  // As ethers and viem write it: signatures, functions among them.
+  // ethers and viem write ABIs as signatures, including functions.
   for (const item of items) {
     if (typeof item !== 'string' || !/^\s*event\s/.test(item)) continue;
     const line = item.trim();
@@ -171,7 +175,7 @@ function parseJsonAbi(text: string): ParsedEvents {
     found.rest = text;
   }
   if (found.items.length + found.signatures.length + found.problems.length === 0) {
-    return none(problemAt(text, 0, 'This is JSON, but there is no event in it.'));
+    return none(problemAt(text, 0, 'This JSON contains no events.'));
   }
   return found;
 }

@@ -10,7 +10,7 @@ import {
 const A = `0x${'a1'.repeat(20)}`;
 const B = `0x${'B2'.repeat(20)}`;
 
-test('addresses, labels, comments and a head line', () => {
+test('addresses, labels, comments and a header line', () => {
   const text = `Address,Label\n${A},"Binance, hot ""14"""\r\n\n# later\n${B}\ttreasury\n`;
   expect(parseAddressList(text, 'evm')).toEqual({
     rows: [
@@ -22,7 +22,7 @@ test('addresses, labels, comments and a head line', () => {
   });
 });
 
-test('names of ENS are found among what is rejected, and give way to their addresses', () => {
+test('ENS names are found in rejected lines, and replaced by their addresses', () => {
   const text = `${A}\nPay.Treasury.eth\nvitalik.eth, "Vitalik, the man"\nhello\nvitalik.eth`;
   expect(namesIn(parseAddressList(text, 'evm').rejects)).toEqual([
     'pay.treasury.eth',
@@ -41,7 +41,7 @@ test('names of ENS are found among what is rejected, and give way to their addre
   });
 });
 
-test('the label may stand first, and a plain list needs no commas', () => {
+test('the label may come first, and a plain list needs no commas', () => {
   expect(parseAddressList(`cold wallet;${A}`, 'evm').rows).toEqual([
     { address: A, label: 'cold wallet' },
   ]);
@@ -50,7 +50,7 @@ test('the label may stand first, and a plain list needs no commas', () => {
   ]);
 });
 
-test('each rejected line says where it is and what is wrong', () => {
+test('each rejected line has its number and a reason', () => {
   const { rows, rejects, duplicates } = parseAddressList(
     [
       A,
@@ -65,12 +65,12 @@ test('each rejected line says where it is and what is wrong', () => {
   expect(rows).toHaveLength(1);
   expect(duplicates).toBe(1);
   expect(rejects.map(({ line, reason }) => [line, reason])).toEqual([
-    [2, 'has no address'],
-    [3, 'has 2 digits; an EVM address has 40'],
-    [4, 'has a character that is no hex digit'],
-    [6, 'has 38 digits; an EVM address has 40'],
+    [2, 'No address found'],
+    [3, 'An EVM address has 40 digits, not 2'],
+    [4, 'A character is not a hex digit'],
+    [6, 'An EVM address has 40 digits, not 38'],
   ]);
-  expect(toRejectsCsv(rejects).split('\n')[1]).toBe('"hello","",2,"has no address"');
+  expect(toRejectsCsv(rejects).split('\n')[1]).toBe('"hello","",2,"No address found"');
   for (const text of ['=HYPERLINK("http://x")', '+1', '-1', '@SUM(A1)', '\t=1']) {
     const [, row] = toRejectsCsv([{ line: 1, text, label: text, reason: 'r' }]).split('\n');
     const cell = `"'${text.replaceAll('"', '""')}"`;
@@ -78,7 +78,7 @@ test('each rejected line says where it is and what is wrong', () => {
   }
 });
 
-test('what was rejected is repaired in its file, and keeps its labels', () => {
+test('rejected lines can be fixed in their file, and keep their labels', () => {
   const { rejects } = parseAddressList(
     `label,address\n"Binance, hot",${A}ff\n,${B}0\n${'x'.repeat(65)},${A}`,
     'evm',
@@ -95,7 +95,7 @@ test('what was rejected is repaired in its file, and keeps its labels', () => {
   ]);
 });
 
-test('the first line says which column the label is in', () => {
+test('the header line decides which column the label is in', () => {
   const text = `\u{feff}address,chain,name\n${A},ethereum,treasury\n${B},base,\n`;
   expect(parseAddressList(text, 'evm').rows).toEqual([
     { address: A, label: 'treasury' },
@@ -103,7 +103,7 @@ test('the first line says which column the label is in', () => {
   ]);
 });
 
-test.each(['evm', 'aptos'] as const)('the sample of %s is a list without a fault', (family) => {
+test.each(['evm', 'aptos'] as const)('the sample of %s is a valid list', (family) => {
   const { rows, rejects } = parseAddressList(SAMPLE_LISTS[family], family);
   expect(rejects).toEqual([]);
   expect(rows).toHaveLength(3);

@@ -1,4 +1,4 @@
-/** A list of addresses as people have it: CSV, or one to a line, with or without labels. Pure. */
+/** Parses a list of addresses: CSV, or one per line, with or without labels. Pure. */
 import type { NetworkType } from '@sluice/kit';
 import { cutText } from '@sluice/kit/sluice';
 import { recognise } from '../../../words/paste.ts';
@@ -6,14 +6,14 @@ import { recognise } from '../../../words/paste.ts';
 export interface AddressRow {
   /** Lower case, with all digits. */
   address: string;
-  /** Empty where there is none. */
+  /** Empty if there is none. */
   label: string;
 }
 
 export interface RejectedLine {
   /** 1 for the first. */
   line: number;
-  /** What was taken for the address; the whole line where nothing looks like one. */
+  /** The text taken for the address; the full line if nothing looks like one. */
   text: string;
   label: string;
   reason: string;
@@ -22,7 +22,7 @@ export interface RejectedLine {
 export interface AddressList {
   rows: AddressRow[];
   rejects: RejectedLine[];
-  /** Lines whose address an earlier line has already. */
+  /** Number of lines that repeat an earlier address. */
   duplicates: number;
 }
 
@@ -31,38 +31,38 @@ const PATTERNS: Record<NetworkType, RegExp> = {
   aptos: /^0x[0-9a-f]{1,64}$/,
 };
 
-/** Of a label; the service takes no longer one. */
+/** Maximum length of a label, as in the service. */
 const LONGEST_LABEL = 64;
-/** Of a line in the list of rejects. */
+/** Maximum length of a line in the list of rejects. */
 const LONGEST_TEXT = 200;
 const CONTROL = /\p{Cc}/u;
 
-/** A line that says what the columns are. */
+/** Matches a header line. */
 const HEAD = /address|account|wallet|contract/i;
 const LABEL_HEAD = /^(label|name|tag)$/i;
 
 /** Files that may be a list, as a file field's `accept`. */
 export const LIST_FILES = '.csv,.txt,.tsv,text/csv,text/plain';
 
-/** What a list may look like, to begin with. */
+/** Sample lists to start from. */
 export const SAMPLE_LISTS: Readonly<Record<NetworkType, string>> = {
   evm: `address,label
 0x28C6c06298d514Db089934071355E5743bf21d60,binance-14
 0xdAC17F958D2ee523a2206206994597C13D831ec7,"Tether USD, the contract"
-# A label is not needed, and lines that begin with # are left out.
+# Labels are optional. Lines that start with # are ignored.
 0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48
 `,
   aptos: `address,label
 0x1,framework
 0x3,"Token objects, legacy"
-# A label is not needed, and lines that begin with # are left out.
+# Labels are optional. Lines that start with # are ignored.
 0x4
 `,
 };
 
 /**
- * Lines are kept apart by line breaks; within a line, the address is the first thing that is one. Its
- * label is in the column that the first line calls so, else the first other cell with something in it.
+ * Takes the first address of each line. Its label is in the column that the header line names, or
+ * else in the first other cell that is not empty.
  */
 export function parseAddressList(text: string, family: NetworkType): AddressList {
   const rows: AddressRow[] = [];
@@ -75,8 +75,8 @@ export function parseAddressList(text: string, family: NetworkType): AddressList
   const pattern = PATTERNS[family];
   const lines = text.replace(/^\u{feff}/u, '').split(/\r\n|\r|\n/);
   let labelAt = -1;
-  for (const [index, whole] of lines.entries()) {
-    const line = whole.trim();
+  for (const [index, full] of lines.entries()) {
+    const line = full.trim();
     if (line === '' || line.startsWith('#')) continue;
     const cells = cellsOf(line);
     const at = cells.findIndex((cell) => /^0x/i.test(cell));
@@ -88,7 +88,7 @@ export function parseAddressList(text: string, family: NetworkType): AddressList
           index,
           line,
           '',
-          nameOf(line) === undefined ? 'has no address' : 'is a name, and no address',
+          nameOf(line) === undefined ? 'No address found' : 'A name instead of an address',
         );
       }
       continue;
@@ -103,7 +103,12 @@ export function parseAddressList(text: string, family: NetworkType): AddressList
       continue;
     }
     if (label.length > LONGEST_LABEL || CONTROL.test(label)) {
-      reject(index, address, label, `has a label of more than ${LONGEST_LABEL} characters`);
+      reject(
+        index,
+        address,
+        label,
+        `The label is longer than ${LONGEST_LABEL} characters or has control characters`,
+      );
       continue;
     }
     const padded = family === 'aptos' ? `0x${address.slice(2).padStart(64, '0')}` : address;
@@ -117,7 +122,7 @@ export function parseAddressList(text: string, family: NetworkType): AddressList
   return { rows, rejects, duplicates };
 }
 
-/** The names of ENS that rejected lines begin with, each once. */
+/** Returns the ENS names that rejected lines start with, each once. */
 export const namesIn = (rejects: readonly RejectedLine[]): string[] => [
   ...new Set(rejects.flatMap(({ text }) => nameOf(text) ?? [])),
 ];
@@ -127,7 +132,7 @@ function nameOf(line: string): string | undefined {
   return found?.kind === 'ens-name' ? found.name : undefined;
 }
 
-/** The list with the address for the name, which is the label where there is no other. */
+/** Replaces a name with its address; the name becomes the label if there is no other. */
 export const withAddressOf = (text: string, name: string, address: string): string =>
   text
     .split('\n')
@@ -143,13 +148,13 @@ const cut = (text: string): string => cutText(text, LONGEST_TEXT);
 
 function reasonOf(address: string, family: NetworkType): string {
   const digits = address.slice(2);
-  if (!/^[0-9a-f]*$/.test(digits)) return 'has a character that is no hex digit';
+  if (!/^[0-9a-f]*$/.test(digits)) return 'A character is not a hex digit';
   return family === 'evm'
-    ? `has ${digits.length} digits; an EVM address has 40`
-    : `has ${digits.length} digits; an Aptos address has 1 to 64`;
+    ? `An EVM address has 40 digits, not ${digits.length}`
+    : `An Aptos address has 1 to 64 digits, not ${digits.length}`;
 }
 
-/** The cells of a line of CSV, TSV or plain text; quotes as spreadsheets write them. */
+/** Splits a line of CSV, TSV or plain text into cells; quotes follow spreadsheets. */
 function cellsOf(line: string): string[] {
   if (!line.includes('"')) {
     return (/[,;\t]/.test(line) ? line.split(/[,;\t]/) : line.split(/\s+(.*)/s, 2)).map((cell) =>
@@ -161,7 +166,7 @@ function cellsOf(line: string): string[] {
   );
 }
 
-/** The rejected lines as CSV, to be repaired in place and imported again. No cell is a formula to a spreadsheet. */
+/** Returns the rejected lines as CSV to fix and import again. No cell is a spreadsheet formula. */
 export function toRejectsCsv(rejects: readonly RejectedLine[]): string {
   const cell = (text: string): string =>
     `"${text.replace(/^(?=[=+\-@\t\r])/, "'").replaceAll('"', '""')}"`;

@@ -1,8 +1,8 @@
-/** Reads a list of addresses beside the page: 100,000 lines would hold it up. */
+/** Parses addresses off the main thread, which 100,000 lines would block. */
 import type { NetworkType } from '@sluice/kit';
 import { parseAddressList } from './addressList.ts';
 
-// The library for workers and that for pages exclude each other, so it is said here.
+// Typed here, because the type libraries of workers and pages exclude each other.
 const worker = globalThis as unknown as {
   addEventListener: (
     type: 'message',

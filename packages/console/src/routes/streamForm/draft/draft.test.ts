@@ -34,13 +34,13 @@ const aptos: StreamDraft = {
 
 const asStream = (draft: StreamDraft) => ({ ...toEvmFields(draft) }) as unknown as Stream;
 
-test('what the form sends is what the contract takes', () => {
+test('the fields of the form match the schema of the contract', () => {
   expect(createEvmStreamSchema.safeParse(toEvmFields(good)).error).toBeUndefined();
   expect(createAptosStreamSchema.safeParse(toAptosFields(aptos)).error).toBeUndefined();
   expect(toAptosFields(aptos).headers).toEqual({ Authorization: 'Bearer a:b' });
 });
 
-test('a stream that goes through the form unchanged is unchanged', () => {
+test('an unedited stream keeps its fields', () => {
   const filtered: StreamDraft = {
     ...good,
     rules: [
@@ -67,7 +67,7 @@ test('a stream that goes through the form unchanged is unchanged', () => {
   });
 });
 
-test('a filter that no conditions can say is kept as JSON', () => {
+test('a filter that conditions cannot express is kept as JSON', () => {
   const filter = { or: [{ in: ['from', ['0x1']] }, { gt: ['value', 1] }] };
   const stream = { ...asStream(good), advancedOptions: [{ topic0: TRANSFER, filter }] };
   const draft = toDraft(stream);
@@ -75,13 +75,13 @@ test('a filter that no conditions can say is kept as JSON', () => {
   expect(toEvmFields(draft).advancedOptions).toEqual([{ topic0: TRANSFER, filter }]);
 });
 
-test('a hash is shown as the event of the ABI that it stands for', () => {
+test('a hash is shown as its event of the ABI', () => {
   const topic0 = ['0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'];
   const draft = toDraft({ ...asStream(good), topic0 });
   expect(draft.rules.map(({ signature }) => signature)).toEqual([TRANSFER]);
 });
 
-test('only what changed is sent', () => {
+test('only changed fields are sent', () => {
   expect(toChanges(good, { ...good, tag: 'x', description: 'whales' })).toEqual({ tag: 'x' });
   expect(toChanges(good, withoutRule(good, TRANSFER))).toEqual({ topic0: [] });
   expect(withRule(good, TRANSFER)).toBe(good);
@@ -103,7 +103,7 @@ test.each<[Partial<StreamDraft>, string]>([
   expect(Object.keys(draftProblems({ ...good, ...change }, 1))).toEqual([field]);
 });
 
-test('nothing is wrong with a good one; without addresses it watches nothing', () => {
+test('a valid draft has no problems; without addresses it has one', () => {
   expect(draftProblems(good, 1)).toEqual({});
   expect(draftProblems(aptos, 0)).toEqual({});
   expect(Object.keys(draftProblems(good, 0))).toEqual(['addresses']);
@@ -112,28 +112,28 @@ test('nothing is wrong with a good one; without addresses it watches nothing', (
 test.each([
   [
     'coin::transfer',
-    '“coin::transfer” begins with no address such as 0x1: it is address::module::name.',
+    '“coin::transfer” does not start with an address such as 0x1. Use address::module::name.',
   ],
-  ['0x1::coin', '“0x1::coin” has 2 parts of three: address::module::name.'],
-  ['0x1::coin::a b', '“0x1::coin::a b” is no Move path such as 0x1::coin::WithdrawEvent.'],
-])('%s is no Move path', (path, message) => {
+  ['0x1::coin', '“0x1::coin” has 2 parts instead of three: address::module::name.'],
+  ['0x1::coin::a b', '“0x1::coin::a b” is not a Move path such as 0x1::coin::WithdrawEvent.'],
+])('%s is not a Move path', (path, message) => {
   expect(movePathProblems(`0x1::coin::transfer<0x1::a::B>\n\n  ${path}`)).toEqual([
     { line: 3, column: 3, message },
   ]);
 });
 
-test('headers are told line by line what they lack', () => {
+test('problems of headers are reported by line', () => {
   expect(headerProblems('authorization: Bearer a:b\n\nx-team: chain')).toEqual([]);
   const text = 'nonsense\nmy name: value\nx-team:\n  x-a: 1\n  X-A: 2';
   expect(headerProblems(text)).toEqual([
-    { line: 1, column: 1, message: 'A colon is missing: a header is written as name: value.' },
-    { line: 2, column: 1, message: '“my name” is no name of a header.' },
+    { line: 1, column: 1, message: 'A colon is missing. Write headers as name: value.' },
+    { line: 2, column: 1, message: '“my name” is not a valid header name.' },
     { line: 3, column: 1, message: 'The value of “x-team” is missing.' },
-    { line: 5, column: 3, message: '“X-A” stands above already: one is sent.' },
+    { line: 5, column: 3, message: 'Duplicate header “X-A”.' },
   ]);
 });
 
-test('a filter is an object; what is none is told by its place', () => {
+test('a filter is an object; problems have a position', () => {
   expect(filterProblem('{"gt": ["value", "1"]}')).toBeUndefined();
   expect(filterProblem('[]')).toEqual({
     line: 1,

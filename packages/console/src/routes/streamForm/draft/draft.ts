@@ -1,4 +1,4 @@
-/** A stream as the form holds it. Pure. */
+/** The form's model of a stream. Pure. */
 import type { AbiItem } from '@sluice/kit';
 import { eventSignature } from '@sluice/kit/contract';
 import type { NetworkType } from '@sluice/kit';
@@ -8,7 +8,7 @@ export const OPERATORS = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte'] as const;
 
 export type Operator = (typeof OPERATORS)[number];
 
-/** As people write them. */
+/** The operators as the form shows them. */
 export const OPERATOR_SIGNS: Record<Operator, string> = {
   eq: '=',
   ne: '≠',
@@ -26,10 +26,10 @@ export interface Condition {
 }
 
 export interface EventRule {
-  /** Canonical text, or the hash where only that is known. */
+  /** Canonical signature, or the hash if only that is known. */
   signature: string;
   conditions: Condition[];
-  /** A filter that is more than conditions joined by and: as JSON, to be edited as such. */
+  /** JSON of a filter that is more than conditions joined by `and`; null otherwise. */
   filterJson: string | null;
 }
 
@@ -37,17 +37,17 @@ export interface EventRule {
 export interface TriggerDraft {
   type: StreamTrigger['type'];
   contractAddress: string;
-  /** As in Solidity: `function balanceOf(address owner) view returns (uint256)`. */
+  /** In Solidity syntax: `function balanceOf(address owner) view returns (uint256)`. */
   function: string;
   /** One for each parameter; arrays and structs as JSON. */
   inputs: string[];
-  /** Of logs: the event alone; empty for all. */
+  /** Event of a log trigger; empty for all events. */
   topic0: string;
-  /** Empty: nobody. */
+  /** Sender of the call; empty for none. */
   callFrom: string;
 }
 
-/** Whose native balance to send along, of each record of a kind. */
+/** Addresses of each record of a kind whose native balances are sent along. */
 export interface BalanceDraft {
   type: RecordKind;
   selectors: string[];
@@ -55,9 +55,9 @@ export interface BalanceDraft {
 
 export interface StreamDraft {
   family: NetworkType;
-  /** Ids of EVM chains, or networks of Aptos. */
+  /** Ids of EVM chains, or Aptos networks. */
   chains: string[];
-  /** As typed or pasted; only of a stream that is new. */
+  /** As typed or pasted; only used for new streams. */
   addresses: string;
   allAddresses: boolean;
   abi: AbiItem[];
@@ -69,9 +69,9 @@ export interface StreamDraft {
   filterPossibleSpamAddresses: boolean;
   triggers: TriggerDraft[];
   balances: BalanceDraft[];
-  /** Move paths, one to a line. */
+  /** Move paths, one per line. */
   functions: string;
-  /** Move paths, one to a line. */
+  /** Move paths, one per line. */
   moveEvents: string;
   includePayload: boolean;
   includeEvents: boolean;
@@ -79,14 +79,14 @@ export interface StreamDraft {
   webhookUrl: string;
   tag: string;
   description: string;
-  /** Whole number, or empty for the service's own limit. */
+  /** Integer, or empty for the limit of the service. */
   maxInFlight: string;
-  /** Number, or empty for none. */
+  /** Number, or empty for no limit. */
   maxPerSecond: string;
   strictOrder: boolean;
   onlyConfirmed: boolean;
   notifyRemoved: boolean;
-  /** `name: value`, one to a line. */
+  /** `name: value`, one per line. */
   headers: string;
 }
 
@@ -120,7 +120,7 @@ export const NEW_DRAFT: StreamDraft = {
   headers: '',
 };
 
-/** Events most streams are about, with the ABI that decodes them. */
+/** Common events, with the ABI that decodes them. */
 export const TEMPLATES: readonly { name: string; abi: string }[] = [
   {
     name: 'ERC-20 transfer',
@@ -140,7 +140,7 @@ export const TEMPLATES: readonly { name: string; abi: string }[] = [
   },
 ];
 
-/** The event of an ABI that a rule is about; it names the parameters. */
+/** Returns the ABI item of a signature, which names the parameters. */
 export const itemOf = (abi: readonly AbiItem[], signature: string): AbiItem | undefined =>
   abi.find((item) => item.type === 'event' && eventSignature(item) === signature);
 
@@ -150,7 +150,7 @@ export const linesOf = (text: string): string[] =>
     .map((line) => line.trim())
     .filter((line) => line !== '');
 
-/** Adds events with their ABI, and takes them all. */
+/** Adds events with their ABI, and selects them all. */
 export function withEvents(draft: StreamDraft, items: readonly AbiItem[]): StreamDraft {
   const known = new Set(draft.abi.filter(isEvent).map(eventSignature));
   const fresh = items.filter((item) => isEvent(item) && !known.has(eventSignature(item)));

@@ -8,7 +8,7 @@ import { exampleOf } from './examples.ts';
 
 const draft = { ...NEW_DRAFT, webhookUrl: 'sluice://inbox/default', tag: 'example' };
 
-test('every example is a stream that can be created, and each address is written with its checksum', () => {
+test('every example is a valid stream, and each address has its checksum', () => {
   const known = EVM_CHAINS.flatMap(({ id }) => {
     const example = exampleOf('evm', id);
     return example === null ? [] : [{ id, example }];
@@ -28,7 +28,7 @@ test('every example is a stream that can be created, and each address is written
   expect(draftProblems(payments, 0)).toEqual({});
 });
 
-test('an example keeps what is there: addresses above it, and events that somebody chose', () => {
+test('an example keeps existing addresses and selected events', () => {
   const example = exampleOf('evm', '0x1')!;
   const rules = [
     { signature: 'Approval(address,address,uint256)', conditions: [], filterJson: null },
@@ -41,7 +41,7 @@ test('an example keeps what is there: addresses above it, and events that somebo
   ]);
 });
 
-test('where no right address is known there is no example', () => {
+test('chains without a known address have no example', () => {
   expect(exampleOf('evm', '0xfa')).toBeNull();
   expect(exampleOf('evm', '0x123456')).toBeNull();
 });

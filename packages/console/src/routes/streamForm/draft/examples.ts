@@ -1,16 +1,16 @@
-/** For each chain that a right one is known of, an example of what a new stream may watch. Pure. */
+/** Examples of what a new stream can watch, for chains with a known address. Pure. */
 import { withRule, type StreamDraft } from './draft.ts';
 
 export interface Example {
   /** Such as `USDC`. */
   name: string;
-  /** Of an EVM chain; of Aptos it is a function. */
+  /** Null on Aptos, where the example is a function. */
   address: string | null;
-  /** The draft with the example in it. */
+  /** Returns the draft with the example added. */
   add(draft: StreamDraft): StreamDraft;
 }
 
-/** Circle's own contracts: https://developers.circle.com/stablecoins/usdc-contract-addresses */
+/** Contracts of Circle: https://developers.circle.com/stablecoins/usdc-contract-addresses */
 const USDC: Readonly<Record<string, string>> = {
   '0x1': '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48',
   '0xaa36a7': '0x1c7D4B196Cb0C7B01d743Fbc6116a902379C7238',
@@ -29,18 +29,18 @@ export const LOCAL_ACCOUNT = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
 const LOCAL_CHAIN = '0x7a69';
 const APTOS_TRANSFER = '0x1::aptos_account::transfer';
 
-/** @param chain as streams of the family name it: of Aptos a network, all of which have the framework. */
+/** @param chain as in the fields of a stream; an Aptos network always has the framework. */
 export function exampleOf(family: StreamDraft['family'], chain: string): Example | null {
   if (family === 'aptos') {
     return {
-      name: 'payments',
+      name: 'Payments',
       address: null,
       add: (draft) => ({ ...draft, allAddresses: true, functions: APTOS_TRANSFER }),
     };
   }
   if (chain === LOCAL_CHAIN) {
     return {
-      name: 'the first account',
+      name: 'First account',
       address: LOCAL_ACCOUNT,
       add: (draft) => ({
         ...withAddress(draft, LOCAL_ACCOUNT, 'first account'),
@@ -53,7 +53,7 @@ export function exampleOf(family: StreamDraft['family'], chain: string): Example
   return {
     name: 'USDC',
     address,
-    // What else a token emits is of no use to most; who chose events already knows.
+    // Most users need only the transfers of a token. Selected events are kept.
     add: (draft) => {
       const filled = withAddress(draft, address, 'USDC');
       return draft.rules.length > 0
@@ -63,7 +63,7 @@ export function exampleOf(family: StreamDraft['family'], chain: string): Example
   };
 }
 
-/** On a line of its own. */
+/** Adds the address as a new line. */
 function withAddress(draft: StreamDraft, address: string, label: string): StreamDraft {
   const before = draft.addresses.trim();
   return { ...draft, addresses: `${before === '' ? '' : `${before}\n`}${address}, ${label}` };

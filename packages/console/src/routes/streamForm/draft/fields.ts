@@ -1,4 +1,4 @@
-/** A stream as the form holds it, from and to the fields that the service takes. Pure. */
+/** Converts between the form's model of a stream and the fields of the API. Pure. */
 import type { AdvancedOption, AptosNetwork, AptosStream, Stream } from '@sluice/kit';
 import type { AptosStreamFields, StreamFields } from '@sluice/kit';
 import { eventSignature, parseEventSignature } from '@sluice/kit/contract';
@@ -14,7 +14,7 @@ import {
 } from './draft.ts';
 import { filterProblem } from './problems.ts';
 
-/** Decimal integers of any length stay exact as text; the service reads both. */
+/** Integers are sent as text, which is exact at any length; the service accepts both. */
 const toFilter = ({ conditions, filterJson }: EventRule): Record<string, unknown> | undefined => {
   if (filterJson !== null) {
     return filterProblem(filterJson) === undefined
@@ -86,11 +86,11 @@ export function toAptosFields(draft: StreamDraft): AptosStreamFields {
   };
 }
 
-/** One of the two, as the stream's family has it. */
+/** Returns the fields of the stream's family. */
 export const toFields = (draft: StreamDraft): StreamFields | AptosStreamFields =>
   draft.family === 'evm' ? toEvmFields(draft) : toAptosFields(draft);
 
-/** A stream that exists, for the form. */
+/** Converts an existing stream to the form's model. */
 export function toDraft(stream: Stream | AptosStream): StreamDraft {
   const common = {
     ...NEW_DRAFT,
@@ -178,7 +178,7 @@ function fromPart(part: unknown): Condition | undefined {
 const isScalar = (value: unknown): value is string | number | boolean =>
   typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
 
-/** A field that changes, as JSON before and after. */
+/** A changed field, as JSON before and after. */
 export interface FieldChange {
   field: string;
   before: string;
@@ -194,7 +194,7 @@ export function changesOf(before: StreamDraft, after: StreamDraft): FieldChange[
   });
 }
 
-/** The changed fields alone: what is absent stays as it is. */
+/** Returns only the changed fields; absent fields stay unchanged. */
 export function toChanges(before: StreamDraft, after: StreamDraft): Record<string, unknown> {
   const to = toFields(after) as unknown as Record<string, unknown>;
   return Object.fromEntries(changesOf(before, after).map(({ field }) => [field, to[field]]));

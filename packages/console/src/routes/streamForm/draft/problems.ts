@@ -1,4 +1,4 @@
-/** What is wrong with a stream as the form holds it. Pure. */
+/** Validates the form's model of a stream. Pure. */
 import { readInboxName } from '@sluice/kit/sluice';
 import { formatQuantity } from '../../../ui/text/format.ts';
 import { parseJson } from '../../../body/json.ts';
@@ -23,16 +23,16 @@ export type DraftField =
 
 const MOVE_PATH = /^0x[0-9a-fA-F]{1,64}(::\w+){2}(<.+>)?$/;
 
-/** Of things one to a line, those that are not right: `wordsFor` says why, of a line without what is around it. */
+/** Returns the invalid lines of a text; `wordsFor` describes the problem of a trimmed line. */
 function problemsOfLines(
   text: string,
   wordsFor: (line: string) => string | undefined,
 ): LineProblem[] {
   let from = 0;
-  return text.split('\n').flatMap((whole) => {
-    const at = from + whole.length - whole.trimStart().length;
-    from += whole.length + 1;
-    const line = whole.trim();
+  return text.split('\n').flatMap((full) => {
+    const at = from + full.length - full.trimStart().length;
+    from += full.length + 1;
+    const line = full.trim();
     const words = line === '' ? undefined : wordsFor(line);
     return words === undefined ? [] : [problemAt(text, at, words)];
   });
@@ -41,18 +41,18 @@ function problemsOfLines(
 export const movePathProblems = (text: string): LineProblem[] =>
   problemsOfLines(text, (path) => (MOVE_PATH.test(path) ? undefined : wordsForPath(path)));
 
-/** What HTTP takes as the name of a header. */
+/** Valid names of HTTP headers. */
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 
 export function headerProblems(text: string): LineProblem[] {
   const names = new Set<string>();
   return problemsOfLines(text, (line) => {
     const at = line.indexOf(':');
-    if (at === -1) return 'A colon is missing: a header is written as name: value.';
+    if (at === -1) return 'A colon is missing. Write headers as name: value.';
     const name = line.slice(0, at).trim();
-    if (!HEADER_NAME.test(name)) return `“${name}” is no name of a header.`;
+    if (!HEADER_NAME.test(name)) return `“${name}” is not a valid header name.`;
     if (line.slice(at + 1).trim() === '') return `The value of “${name}” is missing.`;
-    if (names.has(name.toLowerCase())) return `“${name}” stands above already: one is sent.`;
+    if (names.has(name.toLowerCase())) return `Duplicate header “${name}”.`;
     names.add(name.toLowerCase());
     return undefined;
   });
@@ -61,15 +61,15 @@ export function headerProblems(text: string): LineProblem[] {
 function wordsForPath(path: string): string {
   const parts = path.split('<', 1)[0]!.split('::');
   if (!/^0x[0-9a-f]{1,64}$/i.test(parts[0] ?? '')) {
-    return `“${path}” begins with no address such as 0x1: it is address::module::name.`;
+    return `“${path}” does not start with an address such as 0x1. Use address::module::name.`;
   }
   if (parts.length !== 3) {
-    return `“${path}” has ${formatQuantity(parts.length, 'part')} of three: address::module::name.`;
+    return `“${path}” has ${formatQuantity(parts.length, 'part')} instead of three: address::module::name.`;
   }
-  return `“${path}” is no Move path such as 0x1::coin::WithdrawEvent.`;
+  return `“${path}” is not a Move path such as 0x1::coin::WithdrawEvent.`;
 }
 
-/** Why a text is no filter; whether its event has what it names, the service says. */
+/** Checks the form of a filter. The service checks whether the event has its parameters. */
 export function filterProblem(text: string): LineProblem | undefined {
   const value = parseJson(text)?.value;
   return typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -79,8 +79,8 @@ export function filterProblem(text: string): LineProblem | undefined {
 }
 
 /**
- * What keeps it from being sent, by field; empty when nothing does.
- * @param addressCount how many addresses the stream has or will have.
+ * Returns problems by field; empty if the draft can be sent.
+ * @param addressCount number of addresses that the stream has or will have.
  */
 export function draftProblems(
   draft: StreamDraft,
@@ -89,16 +89,17 @@ export function draftProblems(
   const problems: Partial<Record<DraftField, string>> = {};
   if (draft.chains.length === 0) problems.chains = 'Choose at least one chain.';
   if (!draft.allAddresses && addressCount === 0) {
-    problems.addresses = 'Paste an address, or watch all of them.';
+    problems.addresses = 'Paste an address, or watch all addresses.';
   }
   if (draft.family === 'evm') {
     if (draft.allAddresses && draft.rules.length === 0) {
-      problems.rules = 'Choose an event: all addresses without one would be the whole chain.';
+      problems.rules =
+        'Choose an event. All addresses without an event would match the entire chain.';
     }
     const broken = draft.rules.find(
       ({ filterJson }) => filterJson !== null && filterProblem(filterJson) !== undefined,
     );
-    if (broken !== undefined) problems.rules = `The filter of ${broken.signature} is not right.`;
+    if (broken !== undefined) problems.rules = `The filter of ${broken.signature} is not valid.`;
     const empty = draft.rules.find(({ conditions }) =>
       conditions.some(({ name, value }) => name === '' || value.trim() === ''),
     );
@@ -116,37 +117,38 @@ export function draftProblems(
       if (bad !== undefined) problems[field] = bad.message;
     }
     if (draft.allAddresses && draft.functions.trim() === '' && draft.moveEvents.trim() === '') {
-      problems.functions = 'Name a function or an event: all addresses would be the whole chain.';
+      problems.functions =
+        'Add a function or an event. All addresses alone would match the entire chain.';
     }
   }
   const urlProblem = problemOfUrl(draft.webhookUrl);
   if (urlProblem !== undefined) problems.webhookUrl = urlProblem;
-  if (!/[\p{L}\p{N}]/u.test(draft.tag)) problems.tag = 'Needs a letter or a digit.';
+  if (!/[\p{L}\p{N}]/u.test(draft.tag)) problems.tag = 'Enter at least one letter or digit.';
   if (!isWithin(draft.maxInFlight, 1, 64, true)) {
-    problems.maxInFlight = 'A whole number from 1 to 64, or nothing.';
+    problems.maxInFlight = 'Enter a whole number from 1 to 64, or leave it empty.';
   }
   if (!isWithin(draft.maxPerSecond, 0.01, 10_000, false)) {
-    problems.maxPerSecond = 'A number from 0.01 to 10,000, or nothing.';
+    problems.maxPerSecond = 'Enter a number from 0.01 to 10,000, or leave it empty.';
   }
   const [header] = headerProblems(draft.headers);
   if (header !== undefined) problems.headers = header.message;
   return problems;
 }
 
-function isWithin(text: string, least: number, most: number, whole: boolean): boolean {
+function isWithin(text: string, least: number, most: number, isInteger: boolean): boolean {
   if (text.trim() === '') return true;
   const value = Number(text);
-  return value >= least && value <= most && (!whole || Number.isInteger(value));
+  return value >= least && value <= most && (!isInteger || Number.isInteger(value));
 }
 
 function problemOfUrl(url: string): string | undefined {
-  if (url === '') return 'Say where webhooks shall be POSTed.';
+  if (url === '') return 'Enter a webhook URL.';
   if (url.startsWith('sluice:')) {
     return readInboxName(url) === undefined
-      ? 'The name of an inbox has 1 to 63 small letters, digits and dashes.'
+      ? 'Inbox names have 1 to 63 lowercase letters, digits and dashes.'
       : undefined;
   }
   return /^https?:\/\//i.test(url) && URL.canParse(url)
     ? undefined
-    : 'Needs to begin with http:// or https://.';
+    : 'The URL must start with http:// or https://.';
 }

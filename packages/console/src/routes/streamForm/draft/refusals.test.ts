@@ -12,15 +12,15 @@ const sent: StreamDraft = { ...NEW_DRAFT, tag: 'a', triggers: [trigger({}), trig
 const error = new SluiceError('validation_failed', 'Unprocessable', {
   status: 422,
   details: {
-    'requestBody.triggers.0.inputs.0': { message: 'is no number' },
-    'requestBody.triggers.1.functionAbi': { message: 'is no function' },
+    'requestBody.triggers.0.inputs.0': { message: 'should be a number' },
+    'requestBody.triggers.1.functionAbi': { message: 'should be a function' },
     'requestBody.tag': { message: 'is taken' },
   },
 });
 const standing = (now: StreamDraft): string[] => Object.keys(refusalsOf(error, sent, now));
 
-test('a refusal stands at its field until the field is another', () => {
-  expect(refusalOf(refusalsOf(error, sent, sent), 'triggers.0.inputs')).toBe('is no number');
+test('an error stays at its field until the field changes', () => {
+  expect(refusalOf(refusalsOf(error, sent, sent), 'triggers.0.inputs')).toBe('should be a number');
   expect(standing({ ...sent, description: 'b' })).toHaveLength(3);
   const [first, second] = sent.triggers as [TriggerDraft, TriggerDraft];
   expect(standing({ ...sent, triggers: [{ ...first, inputs: ['2'] }, second] })).toEqual([
@@ -33,7 +33,7 @@ test('a refusal stands at its field until the field is another', () => {
   expect(standing({ ...sent, triggers: [], tag: 'b' })).toEqual([]);
 });
 
-test('nothing is refused by what is no answer 422, or before anything was sent', () => {
+test('there are no errors before the first request, or after other errors than 422', () => {
   expect(refusalsOf(new Error('away'), sent, sent)).toEqual({});
   expect(refusalsOf(null, undefined, sent)).toEqual({});
 });

@@ -1,13 +1,13 @@
 import { isSluiceError } from '@sluice/kit/sluice';
 import type { StreamDraft, TriggerDraft } from './draft.ts';
 
-/** What the service has against fields of a body, by their path there: `triggers.0.inputs`. */
+/** Validation errors of the service by field path, such as `triggers.0.inputs`. */
 export type Refusals = Readonly<Record<string, string>>;
 
-/** What the form calls another name than the body. */
+/** Fields whose names differ between the request body and the form. */
 const DRAFT_FIELDS: Readonly<Record<string, keyof TriggerDraft>> = { functionAbi: 'function' };
 
-/** What a draft has in the place of this path: of a trigger one of its fields. */
+/** Returns the value of a draft at a path, which may be a field of a trigger. */
 function fieldOf(draft: StreamDraft, path: string): unknown {
   const [field = '', index, part = ''] = path.split('.');
   if (field !== 'triggers' || index === undefined) return draft[field as keyof StreamDraft];
@@ -15,8 +15,8 @@ function fieldOf(draft: StreamDraft, path: string): unknown {
 }
 
 /**
- * Of an answer 422, as far as the fields are still what was refused; empty for every other error.
- * @param sent undefined before anything was.
+ * Returns the errors of a 422 response for fields that are unchanged since; otherwise empty.
+ * @param sent undefined before the first request.
  */
 export function refusalsOf(
   error: unknown,
@@ -38,6 +38,6 @@ export function refusalsOf(
   );
 }
 
-/** What is said of a field or of anything within it. */
+/** Returns the error of a field or of anything within it. */
 export const refusalOf = (refusals: Refusals, path: string): string | undefined =>
   Object.entries(refusals).find(([key]) => key === path || key.startsWith(`${path}.`))?.[1];

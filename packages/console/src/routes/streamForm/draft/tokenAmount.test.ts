@@ -19,7 +19,7 @@ test.each([
   expect(fromAmount(text, USDT)).toBe(value);
 });
 
-test('law: an amount as it is told is the value that it was told of', () => {
+test('law: parsing a formatted amount returns its value', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }), fc.nat(77), (value, decimals) => {
       const unit = { symbol: 'X', decimals };
@@ -28,11 +28,11 @@ test('law: an amount as it is told is the value that it was told of', () => {
   );
 });
 
-test('what is no whole number is no amount', () => {
+test('a value that is not an integer has no amount', () => {
   for (const value of ['', 'abc', '1.5', '-1', '0x10']) expect(toAmount(value, USDT)).toBeNull();
 });
 
-test('amounts are those of a token that counts', () => {
+test('only tokens with amounts have a unit', () => {
   const token = { name: 'Tether', symbol: 'USDT', decimals: 6, standard: '' } as const;
   expect(unitOf({ isContract: true, token })).toEqual(USDT);
   expect(unitOf({ isContract: true, token: { ...token, standard: 'ERC721' } })).toBeNull();

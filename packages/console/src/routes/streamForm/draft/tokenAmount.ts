@@ -1,4 +1,4 @@
-/** Amounts of a token as people write them, and as its events have them. Pure. */
+/** Converts token amounts between decimal text and the integers of events. Pure. */
 import type { Contract } from '@sluice/kit/sluice';
 import { formatAmount } from '../../../ui/text/format.ts';
 
@@ -7,10 +7,10 @@ export interface TokenUnit {
   decimals: number;
 }
 
-/** Names of one's own making are shown, but too long ones are no unit. */
+/** Anyone can choose a symbol; longer ones are not used as units. */
 const LONGEST_SYMBOL = 20;
 
-/** In which unit a contract counts; null where it is no token of amounts, or does not say. */
+/** Returns the unit of a token; null if it has no amounts or reports no unit. */
 export function unitOf(contract: Contract | undefined): TokenUnit | null {
   const token = contract?.token;
   if (token == null || token.standard !== '' || token.decimals === null) return null;
@@ -18,27 +18,27 @@ export function unitOf(contract: Contract | undefined): TokenUnit | null {
   return /^\S+$/.test(symbol) && symbol.length <= LONGEST_SYMBOL ? { symbol, decimals } : null;
 }
 
-/** What events of tokens call their amounts. */
+/** Names of amounts in token events. */
 const AMOUNT = /^_?(value|amount|wad)$/;
 
 /** Whether the parameter is an amount of the token that emits the event. */
 export const isAmount = ({ name, type }: { name: string; type: string }): boolean =>
   type === 'uint256' && AMOUNT.test(name);
 
-/** `1,000,000 USDT`; null where the value is no whole number. */
+/** `1,000,000 USDT`; null if the value is not an integer. */
 export function toAmount(value: string, { symbol, decimals }: TokenUnit): string | null {
   const amount = formatAmount(value.trim(), decimals);
   return amount === null ? null : `${amount} ${symbol}`;
 }
 
-/** A number, and its unit with a space between or without. */
+/** A number and its unit, with or without a space. */
 const AMOUNT_OF = /^((?:\d[\d,]*)?(?:\.\d+)?)(?:\s+(\S+)|([^\d\s.,]\S*))$/;
 
-/** The value of `1,000,000 USDT`, in either case; null where no such amount is written. */
+/** Returns the value of `1,000,000 USDT`, case-insensitively; null for other text. */
 export function fromAmount(text: string, { symbol, decimals }: TokenUnit): string | null {
   const [, number = '', apart = '', unit = apart] = AMOUNT_OF.exec(text.trim()) ?? [];
   if (number === '' || unit.toLowerCase() !== symbol.toLowerCase()) return null;
-  const [whole = '', fraction = ''] = number.replaceAll(',', '').split('.');
+  const [integer = '', fraction = ''] = number.replaceAll(',', '').split('.');
   if (fraction.length > decimals) return null;
-  return String(BigInt(whole + fraction.padEnd(decimals, '0') || '0'));
+  return String(BigInt(integer + fraction.padEnd(decimals, '0') || '0'));
 }

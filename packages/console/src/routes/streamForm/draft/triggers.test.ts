@@ -19,7 +19,7 @@ const EVENT = {
   ],
 } as const;
 
-test('a trigger is sent as the contract has it, and reads back the same', () => {
+test('a trigger converts to the fields of the contract and back', () => {
   const draft: TriggerDraft = {
     ...NEW_TRIGGER,
     contractAddress: CONTRACT,
@@ -36,7 +36,7 @@ test('a trigger is sent as the contract has it, and reads back the same', () => 
   expect(toTrigger(draft).map(fromTrigger).flatMap(toTrigger)).toEqual(toTrigger(draft));
 });
 
-test('an ABI with more than Solidity says stays as it is', () => {
+test('an ABI that Solidity syntax cannot express stays unchanged', () => {
   const trigger = {
     type: 'tx' as const,
     contractAddress: CONTRACT,
@@ -63,13 +63,13 @@ test.each<[Partial<TriggerDraft>, string, string]>([
   [{ inputs: [] }, 'inputs', 'owner needs a value'],
   [{ type: 'log', contractAddress: '$address', inputs: ['$who'] }, 'inputs', '$topic1'],
   [{ type: 'log', contractAddress: '$address', inputs: ['$data'], topic0: 'X()' }, 'topic0', 'ABI'],
-])('%j is refused at %s', (change, field, reason) => {
+])('%j is rejected at %s', (change, field, reason) => {
   const problems = triggerProblems({ ...NEW_TRIGGER, ...change }, [EVENT]);
   expect(Object.keys(problems)).toEqual([field]);
   expect(Object.values(problems)[0]).toContain(reason);
 });
 
-test('parameters of the event that is named can be selected', () => {
+test('parameters of the selected event can be used', () => {
   const onEvent: TriggerDraft = {
     ...NEW_TRIGGER,
     type: 'log',
@@ -81,8 +81,8 @@ test('parameters of the event that is named can be selected', () => {
   expect(triggerProblems(NEW_TRIGGER, [])).toEqual({});
 });
 
-test('balances are of addresses of the record', () => {
+test('balances require addresses of the record', () => {
   expect(balanceProblem(NEW_BALANCE)).toBeUndefined();
   expect(balanceProblem({ type: 'tx', selectors: ['$from'] })).toContain('$fromAddress');
-  expect(balanceProblem({ type: 'tx', selectors: [] })).toContain('transaction');
+  expect(balanceProblem({ type: 'tx', selectors: [] })).toContain('$fromAddress');
 });

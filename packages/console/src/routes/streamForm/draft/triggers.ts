@@ -1,4 +1,4 @@
-/** Triggers and native balances as the form holds them, and what is wrong with them. Pure. */
+/** The form's model of triggers and native balances, and its validation. Pure. */
 import type { AbiItem, RecordKind, StreamTrigger } from '@sluice/kit';
 import { eventSignature, parseEventSignature, selectableOf, toAddress } from '@sluice/kit/contract';
 import type { Selectable } from '@sluice/kit/contract';
@@ -18,7 +18,7 @@ export const BALANCE_KINDS: readonly { value: RecordKind; label: string }[] = [
   { value: 'internalTx', label: 'internal transaction' },
 ];
 
-/** What most ask: the balance of whom a transfer left with less. */
+/** The most common trigger: the balance of the sender of a transfer. */
 export const NEW_TRIGGER: TriggerDraft = {
   type: 'erc20transfer',
   contractAddress: '$contract',
@@ -30,7 +30,7 @@ export const NEW_TRIGGER: TriggerDraft = {
 
 export const NEW_BALANCE: BalanceDraft = { type: 'erc20transfer', selectors: ['$from'] };
 
-/** The function of a signature as in Solidity, or of its JSON; undefined where it is none. */
+/** Parses a function from Solidity syntax or JSON; undefined if it is not one. */
 export function parseFunction(text: string): AbiItem | undefined {
   const trimmed = text.trim().replace(/;$/, '');
   try {
@@ -43,7 +43,7 @@ export function parseFunction(text: string): AbiItem | undefined {
   }
 }
 
-/** What selectors of the trigger may name, its event's parameters among them. */
+/** Returns the fields that selectors of the trigger can use, including its event's parameters. */
 export function selectorsOf({ type, topic0 }: TriggerDraft, abi: readonly AbiItem[]): Selectable {
   const wanted = type === 'log' ? parseEventSignature(topic0)?.topic0 : undefined;
   const event = abi.filter(
@@ -69,7 +69,7 @@ function addressProblem(text: string, { addresses }: Selectable): string | undef
   return toAddress(value) === undefined ? 'should be an address, or a selector of one' : undefined;
 }
 
-/** Selectors stand anywhere in an input, also within arrays and structs. */
+/** Selectors can be anywhere in an input, even within arrays and structs. */
 function inputProblem(value: unknown, { all }: Selectable): string | undefined {
   if (Array.isArray(value)) {
     return (value as unknown[])
@@ -82,7 +82,7 @@ function inputProblem(value: unknown, { all }: Selectable): string | undefined {
   return `should be a field of the record: one of ${oneOf(all)}`;
 }
 
-/** What keeps a trigger from being taken, by field. */
+/** Returns the problems of a trigger by field. */
 export function triggerProblems(
   trigger: TriggerDraft,
   abi: readonly AbiItem[],
@@ -128,13 +128,10 @@ export function balanceProblem({ type, selectors }: BalanceDraft): string | unde
     text.startsWith('$') && addresses.includes(text.slice(1));
   return selectors.length > 0 && selectors.every(isRight)
     ? undefined
-    : `Balances of a ${labelOf(type)} are of one or more of ${oneOf(addresses)}`;
+    : `Select one or more of ${oneOf(addresses)}.`;
 }
 
-const labelOf = (kind: RecordKind): string =>
-  BALANCE_KINDS.find(({ value }) => value === kind)?.label ?? kind;
-
-/** Arrays and structs are written as JSON; all else is text. */
+/** Parses arrays and structs as JSON; everything else is text. */
 function toInput(text: string): unknown {
   const trimmed = text.trim();
   if (!trimmed.startsWith('[')) return trimmed;
@@ -145,7 +142,7 @@ function toInput(text: string): unknown {
   }
 }
 
-/** None while its function cannot be read. */
+/** Empty while the function is not valid. */
 export function toTrigger(trigger: TriggerDraft): StreamTrigger[] {
   const functionAbi = parseFunction(trigger.function);
   if (functionAbi === undefined) return [];
@@ -173,7 +170,7 @@ export const fromTrigger = (trigger: StreamTrigger): TriggerDraft => ({
   callFrom: trigger.callFrom ?? '',
 });
 
-/** As in Solidity, where that says all of it; else the JSON, so that saving it again changes nothing. */
+/** Returns Solidity syntax if it is lossless, otherwise JSON, so that saving changes nothing. */
 function toFunctionText(item: AbiItem): string {
   const json = JSON.stringify(item);
   try {

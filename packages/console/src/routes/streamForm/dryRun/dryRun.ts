@@ -1,4 +1,4 @@
-/** What a draft would have matched in the newest blocks, one block at a time. */
+/** Runs a draft against the newest blocks, one block at a time. */
 import type { AptosWebhook, EvmWebhook } from '@sluice/kit';
 import { isSluiceError, mergeNearMisses, type NearMiss } from '@sluice/kit/sluice';
 import { useEffect, useMemo, useRef, useState } from 'react';
@@ -12,37 +12,37 @@ import { noneSeen, settleSeen, withSeen, type Seen, type SeenEntry } from './see
 import { pathsCountedApart } from './seenPaths.ts';
 import type { WatchedChain } from '../../../chains/tape.ts';
 
-/** After the last change, so that typing asks nothing. */
+/** Delay after the last change, so that typing sends no requests. */
 const SETTLE_MS = 600;
-/** Bodies kept to leaf through. */
+/** Maximum number of sample bodies. */
 const KEPT_SAMPLES = 20;
 
 export interface DryRun {
-  /** What it was asked for; null before the first. */
+  /** Key of the draft that was run; null before the first run. */
   question: string | null;
   /** Newest first. */
   blocks: DryRunBlock[];
   samples: { blockNumber: number; webhook: Partial<EvmWebhook> | Partial<AptosWebhook> }[];
-  /** What one comparison of a filter kept out, by rule, most frequent first. */
+  /** Close matches by rule, most frequent first. */
   near: NearMiss[];
-  /** Records of all blocks asked so far. */
+  /** Number of records in all blocks so far. */
   records: number;
   asked: number;
   state: 'idle' | 'running' | 'done';
-  /** The nodes have no block before these: the chain begins here, or what was before is pruned. */
+  /** Whether the nodes have no earlier blocks: the chain starts here, or they are pruned. */
   isAtBeginning: boolean;
   error: unknown;
 }
 
-/** What can be done with a run, beside changing the draft. */
+/** Actions on a run. */
 export interface DryRunSteps {
-  /** Begins anew, with the newest blocks. */
+  /** Restarts with the newest blocks. */
   again: () => void;
-  /** So many blocks more can be looked at; 0 while it runs, and where there are no more. */
+  /** Number of earlier blocks that can be added; 0 while it runs, or if there are none. */
   further: number;
-  /** Goes on with them, or where it was broken off. */
+  /** Continues with earlier blocks, or where the run stopped. */
   goOn: () => void;
-  /** Keeps what there is. */
+  /** Stops the run and keeps its results. */
   stop: () => void;
 }
 
@@ -75,7 +75,7 @@ interface BlockAnswer {
   webhook: Partial<EvmWebhook> | Partial<AptosWebhook>;
   near: NearMiss[];
   seen: SeenEntry[];
-  /** Of the block, in milliseconds; null where the webhook does not tell. */
+  /** Time of the block in milliseconds; null without a webhook. */
   timestamp: number | null;
 }
 
@@ -102,8 +102,8 @@ async function askBlock(
 
 /**
  * Runs again, from the newest block, whenever the draft changes.
- * @param chain where to look; undefined while none is chosen.
- * @param addresses null while what is typed is not complete.
+ * @param chain undefined while none is selected.
+ * @param addresses null while the input is incomplete.
  */
 export function useDryRun(
   draft: StreamDraft,
@@ -113,10 +113,10 @@ export function useDryRun(
   const [run, setRun] = useState(NOTHING);
   const [seen, setSeen] = useState(NOTHING_SEEN);
   const [round, setRound] = useState(0);
-  /** Ends what is asked now. */
+  /** Aborts the current request. */
   const leaving = useRef<AbortController>(undefined);
   const chainId = chain?.id;
-  // What is asked, as text: the same question is not asked twice. The addresses may be many.
+  // Compared as text, so that nothing runs twice. Memoized, because there may be many addresses.
   const mayAsk = isAskable(draft, addresses);
   const where = useMemo(
     () =>
@@ -188,10 +188,10 @@ export function useDryRun(
       clearTimeout(timer);
       leaving.current?.abort();
     };
-    // oxlint-disable-next-line react/exhaustive-deps -- the question says it all; new blocks ask nothing
+    // oxlint-disable-next-line react/exhaustive-deps -- the question covers all inputs; new blocks start no run
   }, [question]);
 
-  // Until it begins anew, a run of another question is only there to be read.
+  // A run of another question is only shown until the next one starts.
   const mayGoOn = run.state === 'done' && run.question === question;
   return {
     ...run,

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { firstBlocks, olderBlocks, withOlderBlocks } from './dryRunBlocks.ts';
 
-/** Newest first, down to the one of this number. */
+/** Blocks from `newest` down. */
 const chainOf = (newest: number, length: number) =>
   Array.from({ length }, (_, n) => ({ number: newest - n, timestamp: (newest - n) * 12_000 }));
 
 const numbers = (blocks: readonly { number: number }[]) => blocks.map(({ number }) => number);
 
-test('the newest 24 are asked first, then those before them up to 300, with the times that are known', () => {
+test('a run starts with the newest 24 blocks and extends to 300, with known timestamps', () => {
   const known = chainOf(1_000, 60);
   const first = firstBlocks(known);
   expect(numbers(first)).toEqual(numbers(known.slice(0, 24)));
@@ -22,7 +22,7 @@ test('the newest 24 are asked first, then those before them up to 300, with the 
   expect(withOlderBlocks(all, known)).toEqual(all);
 });
 
-test('of a chain of which few blocks are known those before them are asked, too', () => {
+test('earlier blocks fill up a chain with few known blocks', () => {
   const sparse = [1_000, 990].map((number) => ({ number, timestamp: number * 200 }));
   const first = firstBlocks(sparse);
   expect(numbers(first)).toEqual(numbers(chainOf(1_000, 24)));
@@ -30,7 +30,7 @@ test('of a chain of which few blocks are known those before them are asked, too'
   expect(numbers(firstBlocks(chainOf(3, 1)))).toEqual([3, 2, 1, 0]);
 });
 
-test('nothing is asked of a time before block 0, or of a chain without blocks', () => {
+test('there are no blocks before block 0, or without a known block', () => {
   const first = firstBlocks(chainOf(30, 31));
   expect(olderBlocks(first)).toBe(7);
   expect(withOlderBlocks(first, []).at(-1)?.number).toBe(0);

@@ -1,25 +1,25 @@
-/** Which blocks a dry run asks for, newest first. Pure. */
+/** Selects the blocks of a dry run, newest first. Pure. */
 import type { ChainBlock } from '@sluice/kit/sluice';
 
-/** At first; more would take a node longer than one waits. */
+/** Blocks of the first run; more would take a node too long. */
 export const FIRST_BLOCKS = 24;
-/** In all, for who looks further back: an hour of Ethereum. */
+/** Maximum number of blocks: an hour of Ethereum. */
 const MOST_BLOCKS = 300;
 
 export interface DryRunBlock {
   number: number;
-  /** Unix milliseconds; null while it is not known. */
+  /** Unix milliseconds; null while unknown. */
   timestamp: number | null;
-  /** Null while it was not asked. */
+  /** Null until the block was run. */
   records: number | null;
-  /** Of the webhook; 0 where nothing matched. */
+  /** Size of the webhook; 0 if nothing matched. */
   bodyBytes: number;
 }
 
 type Known = readonly Pick<ChainBlock, 'number' | 'timestamp'>[];
 
 /**
- * The newest ones, also where few are known: the service has just begun, or passes over what nobody watches.
+ * Returns the newest blocks, even if few are known: after a start, or on chains without streams.
  * @param known newest first.
  */
 export function firstBlocks(known: Known): DryRunBlock[] {
@@ -27,17 +27,17 @@ export function firstBlocks(known: Known): DryRunBlock[] {
   return newest === undefined ? [] : blocksDown(newest.number, FIRST_BLOCKS, known);
 }
 
-/** With those before them, up to {@link MOST_BLOCKS} in all and down to block 0. */
+/** Adds earlier blocks, up to {@link MOST_BLOCKS} in total and down to block 0. */
 export function withOlderBlocks(blocks: readonly DryRunBlock[], known: Known): DryRunBlock[] {
   const oldest = blocks.at(-1)?.number ?? 0;
   return [...blocks, ...blocksDown(oldest - 1, olderBlocks(blocks), known)];
 }
 
-/** How many {@link withOlderBlocks} would add. */
+/** Number of blocks that {@link withOlderBlocks} adds. */
 export const olderBlocks = (blocks: readonly DryRunBlock[]): number =>
   Math.max(0, Math.min(MOST_BLOCKS - blocks.length, blocks.at(-1)?.number ?? 0));
 
-/** So many from this one on, as far as there are as many. */
+/** Returns up to `count` blocks from `newest` down. */
 function blocksDown(newest: number, count: number, known: Known): DryRunBlock[] {
   const times = new Map(known.map(({ number, timestamp }) => [number, timestamp]));
   return Array.from({ length: Math.min(count, newest + 1) }, (_, n) => ({

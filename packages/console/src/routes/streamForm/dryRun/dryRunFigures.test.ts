@@ -11,7 +11,7 @@ const blocksOf = (...records: (number | null)[]): DryRunBlock[] =>
     bodyBytes: (count ?? 0) * 500,
   }));
 
-test('A day is as many of these blocks as fit in it', () => {
+test('a day has as many of these blocks as fit into it', () => {
   // Four blocks of 12 s: 1,800 times a day.
   expect(dryRunFigures(blocksOf(3, 0, 1, 0), 2)).toEqual({
     matched: 2,
@@ -23,23 +23,23 @@ test('A day is as many of these blocks as fit in it', () => {
   });
 });
 
-test('Blocks that were not asked yet are no quiet ones', () => {
+test('blocks that were not run yet do not count as quiet', () => {
   const figures = dryRunFigures(blocksOf(1, 1, null, null), 1);
   expect(figures?.spanMs).toBe(24_000);
   expect(figures?.perDay).toEqual({ records: 7200, webhooks: 7200 });
 });
 
-test('Where blocks have no times apart, there is no rate, but sizes', () => {
+test('equal timestamps give sizes, but no rate', () => {
   const still = blocksOf(2, 1).map((block) => ({ ...block, timestamp: 1000 }));
   expect(dryRunFigures(still, 2)).toMatchObject({ largestBytes: 1000, perDay: null });
 });
 
-test('Nothing matched says nothing', () => {
+test('there are no figures without a match', () => {
   expect(dryRunFigures(blocksOf(0, 0, null), 2)).toBeNull();
   expect(dryRunFigures([], 2)).toBeNull();
 });
 
-test('blocks without a time of their own go by the pace of the others', () => {
+test('blocks without a timestamp use the mean block time of the others', () => {
   const blocks = blocksOf(1, 0, 0, 0).map((block, n) =>
     n < 2 ? block : { ...block, timestamp: null },
   );

@@ -1,26 +1,26 @@
-/** What the blocks of a dry run say of a stream's days. Pure. */
+/** Estimates a stream's daily volume from the blocks of a dry run. Pure. */
 import { meanBlockMs } from '../../../chains/blockPace.ts';
 import type { DryRunBlock } from './dryRunBlocks.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 export interface DryRunFigures {
-  /** Blocks in which something matched: a webhook each, or two. */
+  /** Number of blocks with a match, each of which is one or two webhooks. */
   matched: number;
   averageBytes: number;
   largestBytes: number;
   /** The block with the most records. */
   busiestRecords: number;
-  /** From the first of the blocks to the end of the last, by their own times. */
+  /** Time that the blocks cover, by their timestamps. */
   spanMs: number;
-  /** If all days were like this; null where the times of the blocks tell nothing. */
+  /** Projected volume; null if the timestamps give no block time. */
   perDay: { records: number; webhooks: number } | null;
 }
 
 /**
- * @param blocks newest first; those not asked yet count for the pace of the chain alone.
- * @param timesSent webhooks for a block that matches.
- * @returns null before anything matched.
+ * @param blocks newest first; those not run yet only count for the block time.
+ * @param timesSent webhooks per matching block.
+ * @returns null without a match.
  */
 export function dryRunFigures(
   blocks: readonly DryRunBlock[],
@@ -49,13 +49,13 @@ export function dryRunFigures(
   };
 }
 
-/** What the blocks take of the chain's time, asked or not; null where their times tell nothing. */
+/** Returns the time that the blocks cover, run or not; null if unknown. */
 export function spanOf(blocks: readonly DryRunBlock[]): number | null {
   const blockMs = paceOf(blocks);
   return blockMs === null ? null : blocks.length * blockMs;
 }
 
-/** By those whose times are known. */
+/** Returns the mean block time of blocks with a known timestamp. */
 const paceOf = (blocks: readonly DryRunBlock[]): number | null =>
   meanBlockMs(blocks.filter(isTimed));
 

@@ -30,7 +30,7 @@ const toTape = (blocks: readonly DryRunBlock[]): Tape => ({
   unconfirmed: 0,
 });
 
-/** What the stream would have sent of the last blocks, beside the form that makes it. */
+/** Shows what the stream would have sent for recent blocks, next to its form. */
 export function DryRunPanel({
   draft,
   chain,
@@ -44,7 +44,7 @@ export function DryRunPanel({
   const sample = run.samples[Math.min(at, run.samples.length - 1)];
   const first = run.blocks.at(-1)?.number;
   const last = run.blocks[0]?.number;
-  // Aptos has final blocks alone.
+  // Aptos blocks are always final.
   const timesSent = draft.family === 'evm' && !draft.onlyConfirmed ? 2 : 1;
   const figures = dryRunFigures(run.blocks, timesSent);
   const spanMs = spanOf(run.blocks);
@@ -91,11 +91,11 @@ export function DryRunPanel({
               </Button>
             )}
             {run.isAtBeginning && (
-              <span className="text-12 text-muted">The nodes have none before.</span>
+              <span className="text-12 text-muted">No earlier blocks available.</span>
             )}
             {run.further > 0 && (
               <Button look="quiet" onClick={run.goOn}>
-                Look at {formatCount(run.further)} more
+                Check {formatCount(run.further)} more
               </Button>
             )}
           </div>
@@ -105,15 +105,15 @@ export function DryRunPanel({
             <span className="text-muted">
               {chain === undefined
                 ? 'Choose a chain.'
-                : 'Begins as soon as there is an address, or an event of all addresses.'}
+                : 'Starts when you add an address, or an event for all addresses.'}
             </span>
           ) : (
             <>
               <span className="font-medium">{formatQuantity(run.records, 'record')}</span>{' '}
               <span className="text-muted">
                 in {figures?.matched ?? 0} of {formatQuantity(run.asked, 'block')}
-                {figures !== null && `, ${formatBytes(figures.averageBytes)} a webhook`}
-                {run.state === 'running' && ` · ${run.blocks.length - run.asked} to go`}
+                {figures !== null && `, ${formatBytes(figures.averageBytes)} per webhook`}
+                {run.state === 'running' && ` · ${run.blocks.length - run.asked} left`}
               </span>
             </>
           )}
@@ -126,8 +126,8 @@ export function DryRunPanel({
       )}
       {run.state === 'done' && run.error === null && run.samples.length === 0 && (
         <p className="px-4 py-3 text-muted">
-          Nothing in the last {formatQuantity(run.asked, 'block')}. That need not be wrong: quiet
-          addresses match rarely. The stream may be created all the same.
+          No matches in the last {formatQuantity(run.asked, 'block')}. This can be normal for quiet
+          addresses.
         </p>
       )}
       {sample !== undefined && (
@@ -173,7 +173,7 @@ export function DryRunPanel({
   );
 }
 
-/** What the days of the stream would be like, and the largest of what it sends. */
+/** Shows the estimated daily volume of the stream, and its largest body. */
 function Days({
   figures: { perDay, spanMs, largestBytes, busiestRecords },
   isSentTwice,
@@ -186,24 +186,24 @@ function Days({
       {perDay !== null && (
         <p>
           <span className="font-medium">{formatAbout(perDay.records)} records</span>{' '}
-          <span className="text-muted">a day,</span>{' '}
+          <span className="text-muted">per day,</span>{' '}
           <span className="font-medium">{formatAbout(perDay.webhooks)} webhooks</span>{' '}
           <span className="text-muted">
-            a day
-            {isSentTwice && ' (sent twice: when the block appears, and when it is confirmed)'}
+            per day
+            {isSentTwice && ' (sent twice: when the block appears and when it is confirmed)'}
           </span>
         </p>
       )}
       <p className="text-12 text-muted">
         Largest body {formatBytes(largestBytes)}, busiest block{' '}
         {formatQuantity(busiestRecords, 'record')}
-        {perDay !== null && `; an estimate from ${formatSpan(spanMs)} of the chain`}
+        {perDay !== null && `; estimated from ${formatSpan(spanMs)} of the chain`}
       </p>
     </>
   );
 }
 
-/** Advice: a bound that is a little too tight looks like a stream that is quiet. */
+/** Shows close matches, because a slightly too strict filter looks like a quiet stream. */
 function NearMisses({ near, unit }: { near: readonly NearMiss[]; unit: TokenUnit | null }) {
   return (
     <section aria-label="Not matched but close" className="mt-2">

@@ -4,7 +4,7 @@ import { isAskable, toDryRunFields } from './dryRunQuestion.ts';
 
 const TRANSFER = 'Transfer(address,address,uint256)';
 
-test('asked is what watches something: addresses, or of all of them a choice', () => {
+test('a draft runs with addresses, or with events of all addresses', () => {
   expect(isAskable(NEW_DRAFT, [])).toBe(false);
   expect(isAskable(NEW_DRAFT, null)).toBe(false);
   expect(isAskable(NEW_DRAFT, ['0x1'])).toBe(true);
@@ -16,7 +16,7 @@ test('asked is what watches something: addresses, or of all of them a choice', (
   expect(isAskable({ ...aptos, moveEvents: '0x1::coin::Deposit' }, [])).toBe(true);
 });
 
-test('a condition without a value changes nothing yet; the name of the stream never does', () => {
+test('neither an incomplete condition nor the tag changes the request', () => {
   const draft = withRule(NEW_DRAFT, TRANSFER);
   const withCondition = (value: string) => ({
     ...draft,

@@ -1,10 +1,10 @@
-/** What a dry run of a draft asks for, and whether there is something to ask. Pure. */
+/** Builds the request of a dry run, and decides whether a draft can run. Pure. */
 import { toAptosFields, toEvmFields } from '../draft/fields.ts';
 import type { EventRule, StreamDraft } from '../draft/draft.ts';
 
 /**
- * The service refuses all addresses without a choice of what of them: it would be the whole chain.
- * @param addresses null while what is typed is not complete.
+ * The service rejects all addresses without an event or function: that is the entire chain.
+ * @param addresses null while the input is incomplete.
  */
 export function isAskable(draft: StreamDraft, addresses: readonly string[] | null): boolean {
   if (!draft.allAddresses) return addresses !== null && addresses.length > 0;
@@ -13,7 +13,7 @@ export function isAskable(draft: StreamDraft, addresses: readonly string[] | nul
     : `${draft.functions}${draft.moveEvents}`.trim() !== '';
 }
 
-/** What decides about a body: not where it goes, how fast, or under which name. */
+/** Returns the fields that affect a body: not the destination, the limits or the tag. */
 export function toDryRunFields(draft: StreamDraft) {
   if (draft.family === 'evm') {
     const {
@@ -43,7 +43,7 @@ export function toDryRunFields(draft: StreamDraft) {
   };
 }
 
-/** A condition that was just begun asks nothing yet. */
+/** Drops incomplete conditions. */
 const withoutOpenConditions = (rule: EventRule): EventRule => ({
   ...rule,
   conditions: rule.conditions.filter(({ name, value }) => name !== '' && value.trim() !== ''),

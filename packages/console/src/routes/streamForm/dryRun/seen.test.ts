@@ -8,24 +8,24 @@ const event = (topic0: string, count: number, indexed = 2): SeenEvent => ({
 const path = (kind: SeenMovePath['kind'], count: number): SeenMovePath => ({
   ...{ kind, path: '0x1::coin::transfer', count },
 });
-/** Block by block, from number 1 on. */
+/** One list per block, from block 1 on. */
 const seenOf = (...blocks: SeenEntry[][]): Seen =>
   blocks.reduce((seen, found, n) => withSeen(seen, 'here', n + 1, found), noneSeen('here'));
 const orderOf = (seen: Seen) => rowsOf(seen).map(({ key, count }) => `${key} ${count}`);
 
-test('what was seen is added up; a block that is asked again counts once', () => {
+test('counts add up; a block that runs again counts once', () => {
   const seen = seenOf([event('a', 2)], [event('a', 1), event('b', 1)]);
   expect(orderOf(seen)).toEqual(['a 3', 'b 1']);
   expect(orderOf(withSeen(seen, 'here', 2, [event('b', 4)]))).toEqual(['a 2', 'b 4']);
 });
 
-test('of other addresses it begins anew', () => {
+test('other addresses reset the counts', () => {
   expect(orderOf(withSeen(seenOf([event('a', 2)]), 'elsewhere', 9, [event('b', 1)]))).toEqual([
     'b 1',
   ]);
 });
 
-test('the order changes at the end of the first run, and when more is asked for; in no other moment', () => {
+test('the order changes only at the end of the first run, and when more blocks are requested', () => {
   const first = seenOf([event('a', 1)], [event('b', 3)]);
   expect(orderOf(first)).toEqual(['a 1', 'b 3']);
   const settled = settleSeen(first, { anew: false });
@@ -36,7 +36,7 @@ test('the order changes at the end of the first run, and when more is asked for;
   expect(orderOf(settleSeen(again, { anew: true }))).toEqual(['c 20', 'a 10', 'b 3']);
 });
 
-test('an event is one row, whatever is indexed; a function and an event of one path are two', () => {
+test('an event is one row, whatever is indexed; a function and an event with one path are two', () => {
   expect(rowsOf(seenOf([event('a', 2), event('a', 1, 3)]))).toEqual([
     { key: 'a', count: 3, entries: [event('a', 2), event('a', 1, 3)] },
   ]);

@@ -1,22 +1,22 @@
-/** What the watched addresses had in the blocks that were asked. Pure. */
+/** Observed events and paths of the watched addresses in the blocks of a dry run. Pure. */
 import { mergeSeen, type SeenEvent, type SeenMovePath } from '@sluice/kit/sluice';
 
-/** Events of EVM; of Aptos functions and types of events. */
+/** An EVM event, or an Aptos function or event type. */
 export type SeenEntry = SeenEvent | SeenMovePath;
 
-/** Kept while the same addresses are asked about: what of it is chosen makes no difference to it. */
+/** Kept while the addresses stay the same; the selected events do not affect it. */
 export interface Seen {
-  /** The chain, the addresses and what else decides what is told, as a key. */
+  /** Key of the chain, the addresses and other inputs that affect the results. */
   of: string;
-  /** By number: a block that is asked again counts once. */
+  /** By block number, so that a block that runs again counts once. */
   blocks: ReadonlyMap<number, readonly SeenEntry[]>;
-  /** Keys of rows in the order they are shown in: nobody finds another under the finger. */
+  /** Keys of the rows in display order, which is stable so that no click hits another row. */
   order: readonly string[];
-  /** Whether {@link settleSeen} has put the order by what is frequent. */
+  /** Whether {@link settleSeen} has sorted the order by frequency. */
   isSettled: boolean;
 }
 
-/** What stands in one row: events of one topic are one, whatever of them is indexed. */
+/** Returns the row of an entry: events with one topic share it, whatever is indexed. */
 const rowOf = (entry: SeenEntry): string =>
   'path' in entry ? `${entry.kind} ${entry.path}` : entry.topic0;
 
@@ -24,7 +24,7 @@ export const noneSeen = (of: string): Seen => ({
   ...{ of, blocks: new Map(), order: [], isSettled: false },
 });
 
-/** With what came of one more block; what is new stands at the end. */
+/** Adds the entries of a block; new rows go to the end. */
 export function withSeen(
   before: Seen,
   of: string,
@@ -40,8 +40,8 @@ export function withSeen(
 }
 
 /**
- * The most frequent first, once a run has come to its end.
- * @param anew also where that was done before: somebody asked for more.
+ * Sorts the rows by frequency at the end of a run.
+ * @param anew sorts again, because the user requested more blocks.
  */
 export function settleSeen(seen: Seen, { anew }: { anew: boolean }): Seen {
   if (seen.isSettled && !anew) return seen;
@@ -49,15 +49,15 @@ export function settleSeen(seen: Seen, { anew }: { anew: boolean }): Seen {
   return { ...seen, order: rows.map(({ key }) => key), isSettled: true };
 }
 
-/** A row, of all blocks that were asked. */
+/** A row with the count of all blocks. */
 export interface SeenRow {
   key: string;
   count: number;
-  /** What is counted apart in it. */
+  /** The entries that the row combines. */
   entries: readonly SeenEntry[];
 }
 
-/** In the order to show them in. */
+/** Returns the rows in display order. */
 export function rowsOf({ blocks, order }: Seen): SeenRow[] {
   const rows = Map.groupBy(mergeSeen([], [...blocks.values()].flat()), rowOf);
   return order.map((key) => {

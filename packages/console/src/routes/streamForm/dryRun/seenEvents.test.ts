@@ -12,21 +12,21 @@ const UNKNOWN = `0x${'17'.repeat(32)}`;
 const event = (topic0: string, count: number, indexed = 2): SeenEvent => ({
   ...{ topic0, signature: KNOWN_EVENTS[topic0] ?? null, indexed, count },
 });
-/** Block by block, from number 1 on. */
+/** One list per block, from block 1 on. */
 const seenOf = (...blocks: SeenEvent[][]): Seen =>
   blocks.reduce((seen, found, n) => withSeen(seen, 'here', n + 1, found), noneSeen('here'));
 function onlyOf(seen: Seen): SeenTotal {
   const [total, ...more] = countSeen(seen);
-  if (total === undefined || more.length > 0) throw new Error('Not one event');
+  if (total === undefined || more.length > 0) throw new Error('Expected one event');
   return total;
 }
 
-test('what stands in the form, by signature or by hash, is not offered once more', () => {
+test('events of the form, by signature or hash, are not offered again', () => {
   const totals = countSeen(seenOf([event(TOPIC, 2), event(UNKNOWN, 1), event('c', 1)]));
   expect(offeredOf(totals, [TRANSFER, UNKNOWN]).map(({ topic0 }) => topic0)).toEqual(['c']);
 });
 
-test('each event of the token standards is added with its ABI, of the standard that was seen', () => {
+test('each event of the token standards is added with the ABI of the observed standard', () => {
   for (const [topic0, signature] of Object.entries(KNOWN_EVENTS)) {
     const shapes = /^(Transfer|Approval)\(/.test(signature)
       ? [2, 3]
@@ -40,14 +40,14 @@ test('each event of the token standards is added with its ABI, of the standard t
   }
 });
 
-test('of both standards it is added without an ABI, which would leave one of them out', () => {
+test('an event of both standards is added without an ABI, which would exclude one', () => {
   const seen = seenOf([event(TOPIC, 5, 2), event(TOPIC, 2, 3)]);
   const total = onlyOf(seen);
   expect(total).toMatchObject({ signature: TRANSFER, count: 7 });
   const draft = withSeenEvent(NEW_DRAFT, total);
   expect(draft).toEqual(withRule(NEW_DRAFT, TRANSFER));
   expect(countEach([total], draft.abi, [TRANSFER]).get(TRANSFER)).toBe(7);
-  // The ABI of one takes that one.
+  // The ABI of one standard takes only its events.
   const erc20 = onlyOf(seenOf([event(TOPIC, 5, 2)]));
   const { abi } = withSeenEvent(NEW_DRAFT, erc20);
   expect(countEach([total], abi, [TRANSFER]).get(TRANSFER)).toBe(5);
@@ -58,13 +58,13 @@ test('of both standards it is added without an ABI, which would leave one of the
   ).toBe(0);
 });
 
-test('what nobody names is added by its hash', () => {
+test('an unknown event is added by its hash', () => {
   const total = onlyOf(seenOf([event(UNKNOWN, 1)]));
   expect(total.signature).toBeNull();
   expect(withSeenEvent(NEW_DRAFT, total)).toEqual(withRule(NEW_DRAFT, UNKNOWN));
 });
 
-test('an event that many watch is named, though no token standard has it', () => {
+test('a common event has a name, although no token standard has it', () => {
   const swap = keccak256('Swap(address,address,int256,int256,uint160,uint128,int24)');
   expect(countSeen(seenOf([event(swap, 1)]))).toMatchObject([
     { signature: 'Swap(address,address,int256,int256,uint160,uint128,int24)' },

@@ -1,4 +1,4 @@
-/** Which events the watched addresses had, beside those of a form. Pure. */
+/** Compares the observed events with those of the form. Pure. */
 import type { SeenEvent } from '@sluice/kit/sluice';
 import type { AbiItem } from '@sluice/kit';
 import { eventTopic, parseEventSignature } from '@sluice/kit/contract';
@@ -6,16 +6,16 @@ import { parseEvents } from '../draft/abiText.ts';
 import { isEvent, TEMPLATES, withEvents, withRule, type StreamDraft } from '../draft/draft.ts';
 import { rowsOf, type Seen } from './seen.ts';
 
-/** An event in all blocks that were asked. */
+/** An observed event in all blocks. */
 export interface SeenTotal {
   topic0: string;
   signature: string | null;
   count: number;
-  /** The same by how many inputs are indexed: ERC-20 and ERC-721 share the topic of Transfer. */
+  /** Split by the number of indexed inputs: ERC-20 and ERC-721 share the topic of Transfer. */
   kinds: readonly SeenEvent[];
 }
 
-/** In the order to show them in. */
+/** Returns the observed events in display order. */
 export const countSeen = (seen: Seen): SeenTotal[] =>
   rowsOf(seen).map(({ key, count, entries }) => {
     const kinds = entries.filter((each) => 'topic0' in each);
@@ -24,8 +24,8 @@ export const countSeen = (seen: Seen): SeenTotal[] =>
   });
 
 /**
- * How many of them each event of a form takes: where the ABI has the event, those with as many inputs
- * indexed.
+ * Counts the observed events that each event of the form takes. If the ABI has the event, the
+ * number of indexed inputs must match.
  */
 export function countEach(
   totals: readonly SeenTotal[],
@@ -46,7 +46,7 @@ export function countEach(
   );
 }
 
-/** What a form may offer: all but the events that stand in it, by signature or hash. */
+/** Returns the observed events that are not in the form, by signature or hash. */
 export function offeredOf(
   totals: readonly SeenTotal[],
   listed: readonly string[],
@@ -56,8 +56,8 @@ export function offeredOf(
 }
 
 /**
- * The draft with an event that was seen: with its ABI where that is known and says all there was, else by
- * signature or by hash.
+ * Adds an observed event to a draft: with its ABI if one is known that covers all occurrences,
+ * otherwise by signature or hash.
  */
 export function withSeenEvent(
   draft: StreamDraft,
@@ -73,7 +73,7 @@ const topicOf = (signature: string): string => parseEventSignature(signature)?.t
 const countIndexed = ({ inputs = [] }: AbiItem): number =>
   inputs.filter(({ indexed }) => indexed === true).length;
 
-/** As in Solidity: what many watch, and the rest of the token standards. */
+/** Common events and the rest of the token standards, in Solidity syntax. */
 const KNOWN = [
   ...TEMPLATES.map(({ abi }) => abi),
   'event Transfer(address indexed from, address indexed to, uint256 indexed tokenId)',
@@ -87,7 +87,7 @@ interface KnownEvent {
   signature: string | undefined;
 }
 
-/** By topic and number of indexed inputs; hashed when something was seen. */
+/** By topic and number of indexed inputs; hashed on first use. */
 let knownEvents: Map<string, KnownEvent> | undefined;
 
 function knownEvent({ topic0, indexed }: SeenEvent): KnownEvent | undefined {

@@ -3,10 +3,10 @@ import { formatCount, formatQuantity } from '../../../ui/text/format.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Check } from '../../../ui/form/field.tsx';
 
-/** Of what was seen and is not in the form; more open on demand. */
+/** Observed rows that are shown before a click shows the rest. */
 export const SHOWN_SEEN = 8;
 
-/** Rows to choose from. One list: what is chosen moves up in it, and keeps the focus. */
+/** Lists rows to select. Selected rows move up in the same list and keep the focus. */
 export function SeenList({
   chosen,
   offered,
@@ -20,14 +20,14 @@ export function SeenList({
       <ul>{[...chosen, ...(isOpen ? offered : offered.slice(0, SHOWN_SEEN))]}</ul>
       {offered.length > SHOWN_SEEN && (
         <Button look="quiet" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
-          {isOpen ? 'Fewer' : `${formatCount(offered.length - SHOWN_SEEN)} more`}
+          {isOpen ? 'Show fewer' : `${formatCount(offered.length - SHOWN_SEEN)} more`}
         </Button>
       )}
     </>
   );
 }
 
-/** Something to choose, with how often it was seen. */
+/** A row to select, with how often it was observed. */
 export function SeenRow({
   name,
   count,
@@ -37,9 +37,9 @@ export function SeenRow({
   children,
 }: {
   name: React.ReactNode;
-  /** How often it was seen; null says nothing of it. */
+  /** How often it was observed; null hides the count. */
   count: number | null;
-  /** Blocks in which it was looked for. */
+  /** Number of blocks that were run. */
   asked: number;
   checked: boolean;
   onChange: (isChecked: boolean) => void;

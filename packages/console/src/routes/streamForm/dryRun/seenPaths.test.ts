@@ -15,7 +15,7 @@ const seen: Seen = [
   [seenPath('function', PLAY, 4), seenPath('function', TRANSFER, 1)],
 ].reduce((before, found, n) => withSeen(before, 'here', n, found), noneSeen('here'));
 
-test('what stands in the text comes first, however it is spelled and whether it was seen or not', () => {
+test('paths of the text come first, in any spelling, observed or not', () => {
   expect(countPaths(seen, 'function', '')).toEqual({
     listed: [],
     offered: [
@@ -38,12 +38,12 @@ test('what stands in the text comes first, however it is spelled and whether it 
   });
 });
 
-test('what is counted only where it is named is known before it is asked for', () => {
+test('paths that are counted only if listed are found before the request', () => {
   const text = '0x1::a::B\n 0x01::a::B<u8> \n0x1::a::B<u';
   expect(pathsCountedApart(text)).toEqual(['0x1::a::B<u8>']);
 });
 
-test('a path is a line of its own; taking it out leaves the other lines as they are', () => {
+test('a path is one line; removing it leaves the other lines unchanged', () => {
   expect(withPath('', TRANSFER)).toBe(TRANSFER);
   expect(withPath('0x1::a::b', TRANSFER)).toBe(`0x1::a::b\n${TRANSFER}`);
   expect(withPath('0x1::a::b\n', TRANSFER)).toBe(`0x1::a::b\n${TRANSFER}`);

@@ -1,4 +1,4 @@
-/** Which functions and events of Aptos the watched addresses had, beside the lines of a form. Pure. */
+/** Compares the observed Aptos functions and events with the lines of the form. Pure. */
 import type { SeenMovePath } from '@sluice/kit/sluice';
 import { shortenMovePath, toMovePath } from '@sluice/kit/contract';
 import { linesOf } from '../draft/draft.ts';
@@ -6,12 +6,12 @@ import { movePathProblems } from '../draft/problems.ts';
 import { rowsOf, type Seen } from './seen.ts';
 
 export interface PathCount {
-  /** Special addresses short, others with 64 digits. */
+  /** With short special addresses; other addresses have 64 digits. */
   path: string;
   count: number;
 }
 
-/** Those of a text, each once and in its order, also what was not seen; then what else was seen. */
+/** Returns the paths of a text, each once and in order, and the other observed paths. */
 export function countPaths(
   seen: Seen,
   kind: SeenMovePath['kind'],
@@ -31,15 +31,15 @@ export function countPaths(
   };
 }
 
-/** Of a text those that the service counts only where they are named: types with generic arguments. */
+/** Returns the paths that the service counts only if listed: types with generic arguments. */
 export const pathsCountedApart = (text: string): string[] =>
   validPaths(text).filter((path) => path.endsWith('>'));
 
-/** The text with one line more. */
+/** Adds a path as a new line. */
 export const withPath = (text: string, path: string): string =>
   text === '' || text.endsWith('\n') ? text + path : `${text}\n${path}`;
 
-/** The text without the lines that name the path, however they spell it; the others stay as they are. */
+/** Removes the lines with the path, in any spelling; the others stay unchanged. */
 export const withoutPath = (text: string, path: string): string =>
   text
     .split('\n')
@@ -51,5 +51,5 @@ const validPaths = (text: string): string[] =>
     .filter((line) => movePathProblems(line).length === 0)
     .map(toShortPath);
 
-/** As the service spells what it has seen. */
+/** Spells a path as the service does. */
 const toShortPath = (path: string): string => shortenMovePath(toMovePath(path));

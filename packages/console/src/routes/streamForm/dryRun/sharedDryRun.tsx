@@ -6,14 +6,14 @@ import type { StreamDraft } from '../draft/draft.ts';
 import type { WatchedChain } from '../../../chains/tape.ts';
 import { unitOf, type TokenUnit } from '../draft/tokenAmount.ts';
 
-/** The run, and in which unit the one watched contract counts, where it is one. */
+/** The run, and the unit of the watched contract if there is only one. */
 type SharedRun = ReturnType<typeof useDryRun> & { unit: TokenUnit | null };
 
 const Shared = createContext<SharedRun | null>(null);
 
 /**
- * One dry run for a form and the panel beside it. Each block draws again what looks at the run, and not the
- * whole form.
+ * Shares one dry run between a form and the panel next to it. Each block renders only the users of
+ * the run again, not the entire form.
  */
 export function SharedDryRun({
   draft,
@@ -34,9 +34,9 @@ export function SharedDryRun({
   return <Shared value={{ ...run, unit: unitOf(contract) }}>{children}</Shared>;
 }
 
-/** The run of the {@link SharedDryRun} around it. */
+/** Returns the run of the enclosing {@link SharedDryRun}. */
 export function useSharedDryRun(): SharedRun {
   const run = use(Shared);
-  if (run === null) throw new Error('No dry run around this part of a form');
+  if (run === null) throw new Error('useSharedDryRun needs a SharedDryRun around it');
   return run;
 }
