@@ -30,18 +30,18 @@ function parseLines(text: string): ParsedEvents {
   let from = 0;
   for (let index = 0; index < lines.length;) {
     const count = linesOfEvent(lines, index);
-    const whole = lines.slice(index, index + count).join('\n');
-    const code = whole.replaceAll(/\/\/.*/g, ({ length }) => ' '.repeat(length)).trimEnd();
+    const full = lines.slice(index, index + count).join('\n');
+    const code = full.replaceAll(/\/\/.*/g, ({ length }) => ' '.repeat(length)).trimEnd();
     const indent = code.length - code.trimStart().length;
     if (code !== '') {
       const problem = addEvent(found, code.trimStart());
       if (problem !== undefined) {
         found.problems.push(problemAt(text, from + indent + problem.at, problem.message));
-        rest.push(whole);
+        rest.push(full);
       }
     }
     index += count;
-    from += whole.length + 1;
+    from += full.length + 1;
   }
   return { ...found, rest: rest.join('\n') };
 }

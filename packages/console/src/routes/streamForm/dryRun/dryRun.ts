@@ -174,7 +174,7 @@ export function useDryRun(
       setSeen((before) => withSeen(before, where, number, answer.seen));
     }
     setRun({ ...current, state: 'done' });
-    setSeen((before) => settleSeen(before, { anew: from.asked > 0 }));
+    setSeen((before) => settleSeen(before, { again: from.asked > 0 }));
   };
 
   useEffect(() => {
@@ -211,7 +211,7 @@ export function useDryRun(
         state: 'done',
         blocks: run.blocks.filter(isAsked),
       });
-      setSeen((before) => settleSeen(before, { anew: true }));
+      setSeen((before) => settleSeen(before, { again: true }));
     },
   };
 }

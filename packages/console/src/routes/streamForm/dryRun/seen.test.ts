@@ -28,12 +28,12 @@ test('other addresses reset the counts', () => {
 test('the order changes only at the end of the first run, and when more blocks are requested', () => {
   const first = seenOf([event('a', 1)], [event('b', 3)]);
   expect(orderOf(first)).toEqual(['a 1', 'b 3']);
-  const settled = settleSeen(first, { anew: false });
+  const settled = settleSeen(first, { again: false });
   expect(orderOf(settled)).toEqual(['b 3', 'a 1']);
   const again = withSeen(settled, 'here', 3, [event('a', 9), event('c', 20)]);
   expect(orderOf(again)).toEqual(['b 3', 'a 10', 'c 20']);
-  expect(orderOf(settleSeen(again, { anew: false }))).toEqual(['b 3', 'a 10', 'c 20']);
-  expect(orderOf(settleSeen(again, { anew: true }))).toEqual(['c 20', 'a 10', 'b 3']);
+  expect(orderOf(settleSeen(again, { again: false }))).toEqual(['b 3', 'a 10', 'c 20']);
+  expect(orderOf(settleSeen(again, { again: true }))).toEqual(['c 20', 'a 10', 'b 3']);
 });
 
 test('an event is one row, whatever is indexed; a function and an event with one path are two', () => {

@@ -41,10 +41,10 @@ export function withSeen(
 
 /**
  * Sorts the rows by frequency at the end of a run.
- * @param anew sorts again, because the user requested more blocks.
+ * @param again sorts again, because the user requested more blocks.
  */
-export function settleSeen(seen: Seen, { anew }: { anew: boolean }): Seen {
-  if (seen.isSettled && !anew) return seen;
+export function settleSeen(seen: Seen, { again }: { again: boolean }): Seen {
+  if (seen.isSettled && !again) return seen;
   const rows = rowsOf(seen).toSorted((a, b) => b.count - a.count);
   return { ...seen, order: rows.map(({ key }) => key), isSettled: true };
 }
