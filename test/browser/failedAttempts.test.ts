@@ -237,6 +237,6 @@ test('a certificate that is about to expire is told beside what it still deliver
   await expectNoSidewaysScroll(page);
   // Of one that is over, the attempts themselves say so.
   await page.goto(consoleUrl('expired'));
-  await attemptsOn(page).getByText('Renew or correct it').waitFor();
+  await attemptsOn(page).getByText('Renew or fix it').waitFor();
   expect(await page.getByText('certificate expires soon').count()).toBe(0);
 });

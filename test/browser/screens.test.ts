@@ -271,7 +271,7 @@ test('a name that turns the direction of text turns nothing beside it', async ()
 test('a form that is not right says so at the field, and keeps what was typed', async () => {
   const page = await visitor.signedIn('/streams/new');
   await page.getByLabel('Addresses', { exact: true }).fill('0x12');
-  await page.getByText('has 2 digits; an EVM address has 40').waitFor();
+  await page.getByText('An EVM address has 40 digits, not 2').waitFor();
   await page.getByLabel('Webhook URL').fill('ftp://example');
   await page.getByText('must start with http').waitFor();
   await page.getByLabel('Webhook URL').fill('http://127.0.0.1:1025/');
@@ -336,7 +336,7 @@ test('of several lines what is right is added, and what is not says why, where i
   expect(await page.getByText(/^Line 1/).count()).toBe(0);
   await field.fill('Ping(adress)\nPong()\nTransfer(address');
   await page.getByText('“adress” is not a valid type. Did you mean address?').waitFor();
-  await page.getByText('A closing parenthesis is missing at its end.').waitFor();
+  await page.getByText('A closing parenthesis is missing at the end.').waitFor();
   expect(await field.getAttribute('aria-invalid')).toBe('true');
   await page.getByText('2 lines with errors').waitFor({ state: 'attached' });
   await expectAccessible(page);
@@ -419,7 +419,7 @@ test('5,000 addresses are imported, with those that are none named, and on after
     buffer: Buffer.from(['nobody', ...lines].join('\n')),
   });
   await dialog.getByText('1 line rejected').waitFor();
-  await dialog.getByText('has no address').waitFor();
+  await dialog.getByText('No address found').waitFor();
   await expectAccessible(page);
   // The connection is lost behind the first part, for longer than a call is repeated.
   let calls = 0;
