@@ -93,7 +93,7 @@ const RecordPage = memo(function RecordPage({
   return records.map((record, index) => <Record key={index} record={record} {...context} />);
 });
 
-/** What is known of a record in addition to its fields. */
+/** Facts about a record beyond its fields. */
 interface Context {
   delivery: DeliveryDetail | undefined;
   /** Why each record matched: undefined while loading, null if unknown. */
