@@ -64,7 +64,7 @@ test('what came since the backup comes again with other ids, what waited with th
   const seen = received(waiting).length;
   const unsure = await sluice(['restore', file, '--data', data]);
   expect(unsure.code).toBe(2);
-  expect(unsure.stderr).toContain('--yes replaces it');
+  expect(unsure.stderr).toContain('pass --yes to replace it');
   expect(await sluice(['restore', file, '--data', data, '--yes'])).toMatchObject({ code: 0 });
   await world.start();
 

@@ -74,7 +74,7 @@ test('takes a chain on from a block, and says why it cannot', async () => {
   await anvil.request('anvil_mine', ['0xa']);
   const resumed = await sluice('chains', 'resume', '0x7a69', '--from', '8');
   expect(resumed).toMatchObject({ code: 0 });
-  expect(resumed.stdout).toContain('0x7a69 goes on from block 8');
+  expect(resumed.stdout).toContain('0x7a69 resumes from block 8');
 
   const beyond = await sluice('chains', 'resume', '0x7a69', '--from', '99');
   expect(beyond.code).toBe(4);

@@ -1,7 +1,7 @@
 /**
- * The one package people install: kit, service, test kit, command line and console in one folder,
- * without dependencies but the pinned Node. `node -C @sluice/source packages/cli/scripts/pack.ts DIR`
- * makes `DIR/sluice`, for `npm pack` or `npm publish`.
+ * Builds the package that users install: kit, service, test kit, command line and console in one folder,
+ * with the pinned Node as the only dependency. `node -C @sluice/source packages/cli/scripts/pack.ts DIR`
+ * creates `DIR/sluice`, ready for `npm pack` or `npm publish`.
  */
 import {
   cpSync,
@@ -34,7 +34,7 @@ rmSync(built, { recursive: true, force: true });
 mkdirSync(built, { recursive: true });
 
 await build({
-  // What runs in a thread or a process of its own is read from beside what starts it.
+  // Code that runs in its own thread or process needs its own file next to the main one.
   input: {
     main: at('packages/cli/src/main.ts'),
     sqliteWorker: at('packages/service/src/store/engine/sqlite/sqliteWorker.ts'),
@@ -42,7 +42,7 @@ await build({
     isolatedSender: at('packages/service/src/deliver/send/isolatedSender.ts'),
   },
   platform: 'node',
-  // All are looked for by libraries that do without.
+  // Optional packages that libraries import only if they are installed.
   external: ['pg-native', 'bufferutil', 'utf-8-validate', '@grpc/proto-loader'],
   resolve: { conditionNames: ['@sluice/source', 'node'] },
   transform: { target: 'node20' },
@@ -57,14 +57,14 @@ await build({
 
 const consoleBuild = at('packages/console/dist');
 if (!existsSync(consoleBuild)) {
-  throw new Error('The console is not built: npm start, or npm run build -w @sluice/console');
+  throw new Error('The console is not built. Run npm run build -w @sluice/console.');
 }
 cpSync(consoleBuild, join(built, 'console'), {
   recursive: true,
-  // What the build notes for itself.
+  // Skips the build's own metadata.
   filter: (path) => !basename(path).startsWith('.'),
 });
-// What it links to lies beside it in the package.
+// In the package, the linked files are next to the README.
 const readme = readFileSync(at('packages/cli/README.md'), 'utf8').replaceAll('](../../', '](');
 writeFileSync(join(built, 'README.md'), readme);
 for (const name of ['CHANGELOG.md', 'LICENSE', 'SECURITY.md']) cpSync(at(name), join(built, name));
@@ -83,13 +83,13 @@ const manifest = {
   ...{ name, version, description, license },
   type: 'module',
   bin: { sluice: 'dist/main.js' },
-  // Old enough to say what is missing; what runs the service is the pinned one.
+  // Lower than required, so that the launcher can start and use the pinned Node.
   engines: { node: '>=20' },
   optionalDependencies,
 };
 writeFileSync(join(built, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
 
-/** A link to what stays in the repository becomes its words. */
+/** Replaces links to files outside the package with their text. */
 function withoutDeadLinks(page: string, folder: string): string {
   return page.replaceAll(
     /\[([^\]]+)\]\(([^)#]+)(?:#[^)]*)?\)/g,

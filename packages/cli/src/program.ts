@@ -1,6 +1,6 @@
 /**
- * The command tree. The first screen knows names and a line each; a command's flags and code are
- * loaded when it is called, so that help and version stay quick.
+ * The command tree. The first screen needs only names and summaries; a command's flags and code are
+ * loaded when it is called, which keeps help and version fast.
  */
 import { Command } from 'commander';
 import type { CommandName } from './package/commandNames.ts';
@@ -8,180 +8,180 @@ import { EXIT, reportError } from './terminal/errors.ts';
 import { STOPPED, type Terminal, type TerminalOptions } from './terminal/terminal.ts';
 import { VERSION } from './version.ts';
 
-/** Gives a command its flags, its subcommands and what they do. */
+/** Adds flags, subcommands and actions to a command. */
 export type Declare = (command: Command, terminal: Terminal) => unknown;
 
 interface Entry {
   name: CommandName;
   summary: string;
-  /** It stops by itself when it is asked to, in its own time. */
+  /** Drains after a signal and may take longer than `END_WITHIN_MS`. */
   drains?: true;
   load(): Promise<Declare>;
 }
 
 const GROUPS: Readonly<Record<string, readonly Entry[]>> = {
-  'Every day:': [
+  'Common commands:': [
     {
       name: 'dev',
-      summary: 'service, local chains with activity, console and a sample receiver',
+      summary: 'Start a service, local chains, the console and a sample receiver',
       drains: true,
       load: async () => (await import('./commands/dev.ts')).declareDev,
     },
     {
       name: 'listen',
-      summary: 'forward live webhooks to your app on this machine',
+      summary: 'Forward live webhooks to a local app',
       load: async () => (await import('./commands/listen.ts')).declareListen,
     },
     {
       name: 'trigger',
-      summary: 'send your app a signed webhook of any kind',
+      summary: 'Send a signed sample webhook to your app',
       load: async () => (await import('./commands/trigger.ts')).declareTrigger,
     },
     {
       name: 'tail',
-      summary: 'follow deliveries',
+      summary: 'Follow deliveries as they happen',
       load: async () => (await import('./commands/tail.ts')).declareTail,
     },
     {
       name: 'replay',
-      summary: 'send deliveries again, or to another address',
+      summary: 'Send deliveries again, to the same or another URL',
       load: async () => (await import('./commands/replay.ts')).declareReplay,
     },
     {
       name: 'explain',
-      summary: 'why a webhook was sent, or not, stream by stream',
+      summary: 'Explain why each stream sent a webhook or not',
       load: async () => (await import('./commands/explain.ts')).declareExplain,
     },
   ],
   'Manage:': [
     {
       name: 'streams',
-      summary: 'create, list, get, update, pause, resume, delete, duplicate',
+      summary: 'Create, list, update, pause, resume, duplicate and delete streams',
       load: async () => (await import('./commands/streams.ts')).declareStreams,
     },
     {
       name: 'apply',
-      summary: 'make the streams what a YAML file says',
+      summary: 'Create and update streams from a YAML file',
       load: async () => (await import('./commands/apply.ts')).declareApply,
     },
     {
       name: 'export',
-      summary: 'write the streams to a YAML file',
+      summary: 'Write all streams to a YAML file',
       load: async () => (await import('./commands/apply.ts')).declareExport,
     },
     {
       name: 'addresses',
-      summary: 'add, remove, list, import, diff',
+      summary: 'Add, remove, list, import and compare stream addresses',
       load: async () => (await import('./commands/addresses.ts')).declareAddresses,
     },
     {
       name: 'dry-run',
-      summary: 'what a stream would have got of past blocks',
+      summary: 'Match past blocks against a stream without sending anything',
       load: async () => (await import('./commands/dryRun.ts')).declareDryRun,
     },
     {
       name: 'deliveries',
-      summary: 'list, get, payload',
+      summary: 'List deliveries, show one or print its body',
       load: async () => (await import('./commands/deliveries.ts')).declareDeliveries,
     },
     {
       name: 'replays',
-      summary: 'selections that are sent again: list, get, cancel',
+      summary: 'List, show and cancel replays',
       load: async () => (await import('./commands/replay.ts')).declareReplays,
     },
     {
       name: 'verify',
-      summary: 'whether a webhook is genuine, and why it is not',
+      summary: 'Verify the signature of a webhook',
       load: async () => (await import('./commands/verify.ts')).declareVerify,
     },
     {
       name: 'fixture',
-      summary: 'webhooks as test data: save, run',
+      summary: 'Save deliveries as test fixtures and send them',
       load: async () => (await import('./commands/fixture.ts')).declareFixture,
     },
     {
       name: 'import',
-      summary: 'bring streams here from the hosted Streams API',
+      summary: 'Import streams from the hosted Streams API',
       load: async () => (await import('./commands/importHosted.ts')).declareImport,
     },
     {
       name: 'chains',
-      summary: 'the chains a running service reads',
+      summary: 'List and resume chains, and test a node',
       load: async () => (await import('./commands/chains.ts')).declareChains,
     },
   ],
   'Keys and secrets:': [
     {
       name: 'keys',
-      summary: 'API keys: create, list, revoke',
+      summary: 'Create, list and revoke API keys',
       load: async () => (await import('./commands/keys.ts')).declareKeys,
     },
     {
       name: 'secret',
-      summary: 'what signs the webhooks of a stream: show, rotate',
+      summary: 'Show and rotate the signing secret of a stream',
       load: async () => (await import('./commands/secret.ts')).declareSecret,
     },
     {
       name: 'audit',
-      summary: 'who did what: list, verify',
+      summary: 'List and verify the audit log',
       load: async () => (await import('./commands/audit.ts')).declareAudit,
     },
   ],
-  'Run and look after:': [
+  'Operate:': [
     {
       name: 'serve',
-      summary: 'the service alone, for chains given with --chain',
+      summary: 'Run the service',
       drains: true,
       load: async () => (await import('./commands/serve.ts')).declareServe,
     },
     {
       name: 'backup',
-      summary: 'write the ledger to a file while the service runs',
+      summary: 'Write the ledger to a file while the service runs',
       load: async () => (await import('./commands/backup.ts')).declareBackup,
     },
     {
       name: 'restore',
-      summary: 'put a backup in the place of the ledger',
+      summary: 'Restore the ledger from a backup',
       load: async () => (await import('./commands/backup.ts')).declareRestore,
     },
     {
       name: 'doctor',
-      summary: 'look for what most often is wrong',
+      summary: 'Check for common problems',
       load: async () => (await import('./commands/doctor.ts')).declareDoctor,
     },
     {
       name: 'docs',
-      summary: 'the documentation: a page, a heading, an error code',
+      summary: 'Print a documentation page, section or error code',
       load: async () => (await import('./commands/docs.ts')).declareDocs,
     },
     {
       name: 'completion',
-      summary: 'completion for bash, zsh or fish',
+      summary: 'Print a completion script for bash, zsh or fish',
       load: async () => (await import('./commands/completion.ts')).declareCompletion,
     },
     {
       name: 'open',
-      summary: 'open the console',
+      summary: 'Open the console in a browser',
       load: async () => (await import('./commands/open.ts')).declareOpen,
     },
     {
       name: 'login',
-      summary: 'remember a service and its key under a name',
+      summary: 'Save a service and its API key under a name',
       load: async () => (await import('./commands/contexts.ts')).declareLogin,
     },
     {
       name: 'logout',
-      summary: 'forget a service and its key',
+      summary: 'Remove a saved service and its API key',
       load: async () => (await import('./commands/contexts.ts')).declareLogout,
     },
     {
       name: 'whoami',
-      summary: 'which service the commands speak to, and whether it knows the key',
+      summary: 'Show the service in use and check the API key',
       load: async () => (await import('./commands/contexts.ts')).declareWhoami,
     },
     {
       name: 'context',
-      summary: 'the services signed in to: list, use',
+      summary: 'List and switch saved services',
       load: async () => (await import('./commands/contexts.ts')).declareContext,
     },
   ],
@@ -192,12 +192,12 @@ const findEntry = (name: string): Entry | undefined =>
     .flat()
     .find((each) => each.name === name);
 
-/** How long a command may take to end after Ctrl-C, where it does not drain. */
+/** Time that a command without a drain has to end after Ctrl-C. */
 const END_WITHIN_MS = 2_000;
 
-/** Runs what the arguments say and answers with the exit code. Prints errors; never rejects. */
+/** Runs a command and returns its exit code. Prints errors; never rejects. */
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
-  // What the scripts of `sluice completion` ask; no command of its own.
+  // Called by the completion scripts; hidden from help.
   if (args[0] === 'complete') return answerTab(args.slice(args[1] === '--' ? 2 : 1), terminal);
   const given = toGiven(args);
   const program = createProgram(terminal);
@@ -209,16 +209,16 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     const { aborted, reason } = terminal.signal;
     return aborted && !entry?.drains && reason !== STOPPED ? EXIT.interrupted : EXIT.success;
   } catch (error) {
-    // Ctrl-C is no failure, and what it broke off is not worth a word; a drain that fails is.
+    // Errors caused by Ctrl-C are not reported, but a failed drain is.
     if (terminal.signal.aborted && !entry?.drains) return EXIT.interrupted;
     const json = given.slice(0, given.indexOf('--') >>> 0).includes('--json');
     return reportError(error, terminal, { command: toPath(program, given), json });
   }
 }
 
-/** One word a line. */
+/** Prints the completions, one per line. */
 async function answerTab(words: readonly string[], terminal: Terminal): Promise<number> {
-  // A note would be printed over what is being typed.
+  // A note would be printed over the user's input.
   terminal.adopt({ quiet: true });
   const { complete } = await import('./flags/complete.ts');
   const load = async (command: Command): Promise<unknown> =>
@@ -228,13 +228,13 @@ async function answerTab(words: readonly string[], terminal: Terminal): Promise<
   return EXIT.success;
 }
 
-/** `sluice` alone asks for help, and `sluice help listen` is `sluice listen --help`. */
+/** `sluice` alone prints help; `sluice help listen` is `sluice listen --help`. */
 function toGiven(args: readonly string[]): readonly string[] {
   if (args.length === 0) return ['--help'];
   return args[0] === 'help' ? [...args.slice(1), '--help'] : args;
 }
 
-/** The command that was meant, as far as it is known: `sluice streams list`. */
+/** Returns the part of the command path that exists: `sluice streams list`. */
 function toPath(program: Command, given: readonly string[]): string {
   const path = [program.name()];
   let at: Command | undefined = program;
@@ -248,18 +248,21 @@ function toPath(program: Command, given: readonly string[]): string {
 
 function createProgram(terminal: Terminal): Command {
   const program = new Command('sluice')
-    .description('Watch blockchains, deliver signed webhooks')
-    .version(VERSION, '-V, --version')
-    .option('--no-color', 'no colour; variable NO_COLOR')
-    .option('--quiet', 'no progress and no hints')
-    .option('--no-input', 'never ask')
-    .option('--debug', 'print each request, and the stack of an error')
+    .description('Watch blockchains and deliver signed webhooks.')
+    .version(VERSION, '-V, --version', 'Print the version')
+    .helpOption('-h, --help', 'Show help')
+    .option('--no-color', 'Disable colors (env: NO_COLOR)')
+    .option('--quiet', 'Hide progress and hints')
+    .option('--no-input', 'Never prompt')
+    .option('--debug', 'Print each request, and the stack trace of an error')
+    // Subcommands inherit the description; `help` itself is not listed on the first screen.
+    .helpCommand('help [command]', 'Show help for a command')
     .helpCommand(false)
     .showSuggestionAfterError()
     .exitOverride()
     .configureOutput({
       writeOut: (text) => terminal.stdout.write(text.endsWith('\n') ? text : `${text}\n`),
-      // `reportError` tells of it, in the words of all errors.
+      // `reportError` prints every error in one format.
       writeErr: () => {},
       outputError: () => {},
       getOutHelpWidth: () => terminal.width,

@@ -1,2 +1,2 @@
-/** Of this package; every package of Sluice has the same. */
+/** Version of this package; all packages of Sluice share it. */
 export const VERSION = '0.1.0';

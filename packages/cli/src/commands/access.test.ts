@@ -39,7 +39,7 @@ describe('keys', () => {
     // The key alone on standard output, for `KEY=$(sluice keys create …)`.
     const key = made.stdout.trimEnd();
     expect(key).toMatch(/^sluice_[0-9A-Za-z]{13}_[0-9A-Za-z]{43}$/);
-    expect(made.stderr).toContain('The key, shown this once:');
+    expect(made.stderr).toContain('API key, shown only once:');
     expect(made.stderr).not.toContain(key);
     expect(await isTaken(key)).toBe(true);
 
@@ -80,7 +80,7 @@ describe('keys', () => {
       [['create', 'x', '--expires', 'soon'], 2, /--expires soon/],
       [['create', ''], 5, /name /],
       [['create'], 2, /name/],
-      [['revoke', 'nobody'], 4, /error\[not_found\]: There is no key nobody/],
+      [['revoke', 'nobody'], 4, /error\[not_found\]: There is no API key nobody/],
     ] as const) {
       const run = await sluice(['keys', ...args]);
       expect([run.code, run.stdout], args.join(' ')).toEqual([code, '']);
@@ -105,7 +105,8 @@ describe('secret', () => {
     expect(rotated.code).toBe(0);
     const second = rotated.stdout.trimEnd();
     expect(second).not.toBe(first);
-    const [, until = ''] = /^An older one signs beside it until (\S+)$/m.exec(rotated.stderr) ?? [];
+    const [, until = ''] =
+      /^The previous secret also signs until (\S+)$/m.exec(rotated.stderr) ?? [];
     expect(Date.parse(until) - Date.now()).toBeGreaterThan(59 * 60_000);
     expect(Date.parse(until) - Date.now()).toBeLessThanOrEqual(60 * 60_000);
 
@@ -172,13 +173,11 @@ describe('audit', () => {
     const good = await sluice(['audit', 'verify', '--head', whole.head]);
     expect([good.code, good.stderr]).toEqual([0, '']);
     expect(good.stdout).toBe(
-      `${whole.records} records, unbroken; the newest has the hash\n  ${whole.head}\n`,
+      `${whole.records} records, intact; hash of the newest:\n  ${whole.head}\n`,
     );
     const unknown = await sluice(['audit', 'verify', '--head', '0xabc']);
     expect(unknown.code).toBe(9);
-    expect(unknown.stderr).toContain(
-      'error[check_failed]: No record of the audit log has the hash',
-    );
+    expect(unknown.stderr).toContain('error[check_failed]: No audit record has the hash');
 
     const ledger = new DatabaseSync(join(world.folder, 'data', 'sluice.db'), { timeout: 5_000 });
     try {
@@ -189,13 +188,13 @@ describe('audit', () => {
       set.run('10.6.6.6');
       const changed = await sluice(['audit', 'verify']);
       expect([changed.code, changed.stdout]).toEqual([9, '']);
-      expect(changed.stderr).toContain('The audit log was changed at record 2');
+      expect(changed.stderr).toContain('The audit log was changed at or right after record 2');
       set.run(address);
       expect((await sluice(['audit', 'verify'])).code).toBe(0);
       ledger.exec('delete from audit where seq = 1');
       const cut = await sluice(['audit', 'verify']);
       expect(cut.code).toBe(9);
-      expect(cut.stderr).toContain('The audit log begins at record 2');
+      expect(cut.stderr).toContain('The audit log starts at record 2');
     } finally {
       ledger.close();
     }

@@ -8,13 +8,14 @@ import {
   connect,
 } from '../connection/connection.ts';
 import { toCount } from '../flags/durations.ts';
+import { examples } from '../flags/examples.ts';
 import { sluiceCommand } from '../package/packaged.ts';
 import { type AddressFile, readAddressFile } from '../streams/addressFile.ts';
 import { compareAddresses, readAddresses, removeAddresses } from '../streams/addresses.ts';
 import { toListedAddresses } from '../streams/givenAddresses.ts';
 import { findStream } from '../streams/findStream.ts';
 import { CommandError } from '../terminal/errors.ts';
-import { count, createProgress } from '../terminal/progress.ts';
+import { count, counted, createProgress } from '../terminal/progress.ts';
 import { confirm } from '../terminal/prompt.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -22,31 +23,45 @@ export function declareAddresses(command: Command, terminal: Terminal): void {
   const add = (spec: string, description: string): Command =>
     addConnectionOptions(command.command(spec).description(description));
 
-  add('add <stream> <address...>', 'watch more addresses, or what names of ENS stand for')
-    .option('--label <text>', 'a name for people, for each of them')
+  add('add <stream> <address...>', 'Add addresses or ENS names to a stream')
+    .option('--label <text>', 'Label for each address')
+    .addHelpText(
+      'after',
+      examples(
+        'sluice addresses add payments 0x… --label Treasury',
+        'sluice addresses add payments vitalik.eth',
+      ),
+    )
     .action((name: string, addresses: string[], options: AddOptions) =>
       withStream(name, options, terminal, async ({ sluice }, stream) => {
         const { id: streamId, family } = stream;
         const labelled = await toListedAddresses(sluice, addresses, options.label);
         await sluice.importAddresses({ streamId, family, addresses: labelled });
-        tell(`Added ${count(addresses.length)} to ${stream.tag}`, { added: addresses.length });
+        tell(`Added ${counted(addresses.length, 'address', 'addresses')} to ${stream.tag}`, {
+          added: addresses.length,
+        });
       }),
     );
-  add('remove <stream> <address...>', 'watch them no longer').action(
-    (name: string, addresses: string[], options: ConnectionOptions) =>
+  add('remove <stream> <address...>', 'Remove addresses from a stream')
+    .addHelpText('after', examples('sluice addresses remove payments 0x…'))
+    .action((name: string, addresses: string[], options: ConnectionOptions) =>
       withStream(name, options, terminal, async ({ api }, stream) => {
         await removeAddresses(
           api,
           stream,
           addresses.map((address) => ({ address })),
         );
-        tell(`Removed ${count(addresses.length)} from ${stream.tag}`, {
+        tell(`Removed ${counted(addresses.length, 'address', 'addresses')} from ${stream.tag}`, {
           removed: addresses.length,
         });
       }),
-  );
-  add('list <stream>', 'one a line, with labels; when and by whom they were added with --json')
-    .option('--find <text>', 'those that begin with it, or have it in them or their labels')
+    );
+  add('list <stream>', 'List addresses, one per line')
+    .option('--find <text>', 'Only addresses whose start, text or label matches')
+    .addHelpText(
+      'after',
+      examples('sluice addresses list payments', 'sluice addresses list payments --find Alice'),
+    )
     .action((name: string, { find, ...options }: ListOptions) =>
       withStream(name, options, terminal, async ({ sluice }, { id }) => {
         for await (const each of sluice.listAddresses(id, { find })) {
@@ -58,18 +73,26 @@ export function declareAddresses(command: Command, terminal: Terminal): void {
         }
       }),
     );
-  addFileOptions(add('import <stream> <file>', 'add those of a file, one a line or CSV'))
-    .option('--replace', 'watch these and no others')
-    .option('-y, --yes', 'do not ask before addresses are removed')
-    .option('--from <n>', 'begin with this one of the file, as a broken-off import says', '1')
-    .option('--rejects <path>', 'where lines go that are no addresses; default: <file>.rejects')
+  addFileOptions(add('import <stream> <file>', 'Add addresses from a text or CSV file'))
+    .option('--replace', 'Remove addresses that are not in the file')
+    .option('-y, --yes', 'Do not prompt before removing addresses')
+    .option('--from <n>', 'Start at this address of the file, to resume an import', '1')
+    .option('--rejects <path>', 'File for rejected lines; default: <file>.rejects')
+    .addHelpText(
+      'after',
+      examples(
+        'sluice addresses import payments addresses.csv',
+        'sluice addresses import payments addresses.csv --replace',
+      ),
+    )
     .action((name: string, path: string, options: ImportOptions) =>
       withStream(name, options, terminal, (connection, stream) =>
         importFile(connection, stream, path, options, terminal),
       ),
     );
-  addFileOptions(add('diff <stream> <file>', 'what import --replace would change')).action(
-    (name: string, path: string, options: FileOptions) =>
+  addFileOptions(add('diff <stream> <file>', 'Show what --replace would change'))
+    .addHelpText('after', examples('sluice addresses diff payments addresses.csv'))
+    .action((name: string, path: string, options: FileOptions) =>
       withStream(name, options, terminal, async ({ api }, stream) => {
         const { addresses } = readAddressFile(path, options);
         const { added, removed } = compareAddresses(await readAddresses(api, stream), addresses);
@@ -78,7 +101,7 @@ export function declareAddresses(command: Command, terminal: Terminal): void {
         for (const { address } of removed) terminal.say(terminal.tint('bad', `- ${address}`));
         terminal.note(`${count(added.length)} to add, ${count(removed.length)} to remove`);
       }),
-  );
+    );
 
   let json: boolean | undefined;
   const tell = (text: string, data: object): void =>
@@ -111,10 +134,7 @@ interface ImportOptions extends FileOptions {
 }
 
 const addFileOptions = (command: Command): Command =>
-  command.option(
-    '--label-column <column>',
-    'name or number of the column of labels; default: label',
-  );
+  command.option('--label-column <column>', 'Name or number of the label column; default: label');
 
 async function withStream(
   name: string,
@@ -140,7 +160,7 @@ async function importFile(
     ? compareAddresses(await readAddresses(api, stream), addresses).removed
     : [];
   if (removed.length > 0) {
-    const what = `Stops watching ${count(removed.length)} addresses that are not in ${path}.`;
+    const what = `This removes ${counted(removed.length, 'address', 'addresses')} missing from ${path}.`;
     await confirm(terminal, what, String(removed.length), options);
   }
   const first = toCount('--from', options.from, 1) - 1;
@@ -161,7 +181,7 @@ async function importFile(
     await removeAddresses(api, stream, removed);
   } catch (error) {
     progress.end();
-    terminal.note(`${count(done)} of ${count(addresses.length)} are in; to go on:`);
+    terminal.note(`Imported ${count(done)} of ${count(addresses.length)} addresses. To resume:`);
     terminal.note(`  ${toResume(stream, path, done + 1, options)}`);
     throw error;
   }
@@ -175,21 +195,21 @@ async function importFile(
   if (options.json) terminal.sayJson({ ...told, rejects: rejectsPath ?? null });
   else {
     terminal.say(
-      `${count(addresses.length)} addresses of ${path} are in ${stream.tag || stream.id}` +
-        (removed.length > 0 ? `, ${count(removed.length)} others removed` : '') +
-        (repeated > 0 ? `, ${count(repeated)} lines repeated one` : ''),
+      `Imported ${counted(addresses.length, 'address', 'addresses')} of ${path} to ${stream.tag || stream.id}` +
+        (removed.length > 0 ? `, removed ${count(removed.length)}` : '') +
+        (repeated > 0 ? `, skipped ${counted(repeated, 'duplicate line')}` : ''),
     );
   }
   if (rejectsPath !== undefined) {
     throw new CommandError(
       'partial',
-      `${count(rejects.length)} lines of ${path} are no addresses, the first is line ${rejects[0]!.line}: ${rejects[0]!.why}`,
-      `mend them in ${rejectsPath} and import that file`,
+      `Rejected ${counted(rejects.length, 'line')} of ${path}; line ${rejects[0]!.line} is ${rejects[0]!.why}`,
+      `fix them in ${rejectsPath} and import that file`,
     );
   }
 }
 
-/** The command that goes on with a broken-off import. */
+/** Returns the command that resumes an interrupted import. */
 const toResume = (
   { tag, id }: StreamSummary,
   path: string,
@@ -203,7 +223,7 @@ const toResume = (
     ...(replace ? ['--replace'] : []),
   ].join(' ');
 
-/** Where the lines are that could not be read, as they came; undefined where all could be. */
+/** Saves the rejected lines unchanged and returns the path; undefined if there are none. */
 function saveRejects({ rejects }: AddressFile, path: string): string | undefined {
   if (rejects.length === 0) return undefined;
   writeFileSync(

@@ -12,6 +12,7 @@ import {
   readAddresses,
   removeAddresses,
 } from '../streams/addresses.ts';
+import { examples } from '../flags/examples.ts';
 import { createStream, readStream, updateStream } from '../streams/saveStream.ts';
 import {
   type DeclaredStream,
@@ -22,7 +23,7 @@ import {
 import { type FieldChange, compareFields, familyOf, toFields } from '../streams/streamFields.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { confirm } from '../terminal/prompt.ts';
-import { count } from '../terminal/progress.ts';
+import { counted } from '../terminal/progress.ts';
 import { cutText } from '../terminal/text.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import type { StreamSummary } from '@sluice/kit/sluice';
@@ -30,10 +31,14 @@ import { resolve } from 'node:path';
 
 export const declareApply = (command: Command, terminal: Terminal): Command =>
   addConnectionOptions(command)
-    .option('-f, --file <file>', 'YAML with a list of streams')
-    .option('--dry-run', 'print what would change')
-    .option('--prune', 'delete the streams that the file does not have')
-    .option('-y, --yes', 'do not ask before streams are deleted')
+    .option('-f, --file <file>', 'YAML file with a list of streams')
+    .option('--dry-run', 'Print the changes without applying them')
+    .option('--prune', 'Delete streams that are not in the file')
+    .option('-y, --yes', 'Do not prompt before deleting streams')
+    .addHelpText(
+      'after',
+      examples('sluice apply -f sluice.yaml --dry-run', 'sluice apply -f sluice.yaml --prune'),
+    )
     .action((options: ApplyOptions) => apply(options, terminal));
 
 interface ApplyOptions extends ConnectionOptions {
@@ -43,7 +48,7 @@ interface ApplyOptions extends ConnectionOptions {
   yes?: boolean;
 }
 
-/** What makes one stream as it is declared. */
+/** The change that brings one stream to its declared state. */
 type Step =
   | { readonly do: 'create'; readonly tag: string; readonly declared: DeclaredStream }
   | {
@@ -58,7 +63,7 @@ type Step =
 
 async function apply(options: ApplyOptions, terminal: Terminal): Promise<void> {
   if (options.file === undefined) {
-    throw new CommandError('usage', 'Which file? -f is missing', 'sluice apply -f sluice.yaml');
+    throw new CommandError('usage', 'Missing -f', 'pass a file, e.g. sluice apply -f sluice.yaml');
   }
   const declared = readStreamFile(options.file);
   for (const each of declared) checkFields(options.file, each);
@@ -73,10 +78,15 @@ async function apply(options: ApplyOptions, terminal: Terminal): Promise<void> {
   }
   const deletions = steps.filter((step) => step.do === 'delete').length;
   if (deletions > 0) {
-    await confirm(terminal, `Deletes ${count(deletions)} streams.`, String(deletions), options);
+    await confirm(
+      terminal,
+      `This deletes ${counted(deletions, 'stream')}.`,
+      String(deletions),
+      options,
+    );
   }
   for (const step of changes) await carryOut(connection, step);
-  terminal.note(`Applied ${count(changes.length)} changes`);
+  terminal.note(`Applied ${counted(changes.length, 'change')}`);
 }
 
 async function plan(
@@ -95,8 +105,8 @@ async function plan(
     if (more.length > 0) {
       throw new CommandError(
         'invalid_file',
-        `${more.length + 1} streams of the service have the tag ${tag}, so it does not say which is meant`,
-        'give each its id in the file, as sluice export does, or a tag of its own',
+        `${more.length + 1} streams of the service have the tag ${tag}`,
+        'add the id of each to the file, as sluice export does, or use unique tags',
       );
     }
     if (stream === undefined) {
@@ -107,8 +117,8 @@ async function plan(
     if (stream.family !== familyOf(each.fields)) {
       throw new CommandError(
         'invalid_file',
-        `${tag} is an ${stream.family} stream of the service`,
-        'give the new one another tag',
+        `${tag} already exists as an ${stream.family} stream`,
+        'use another tag for the new stream',
       );
     }
     const changes = compareFields(await readStream(api, stream), each.fields);
@@ -170,7 +180,9 @@ function describe(step: Step, { tint, width }: Terminal): string[] {
         ...Object.entries(fields)
           .filter(([field]) => field !== 'tag')
           .map(([field, value]) => `    ${field}: ${brief(value, width - field.length - 6)}`),
-        ...(addresses.length > 0 ? [`    ${count(addresses.length)} addresses`] : []),
+        ...(addresses.length > 0
+          ? [`    ${counted(addresses.length, 'address', 'addresses')}`]
+          : []),
       ];
     }
     case 'update': {
@@ -181,8 +193,8 @@ function describe(step: Step, { tint, width }: Terminal): string[] {
           const half = Math.floor((width - field.length - 9) / 2);
           return `    ${field}: ${brief(from, half)} → ${brief(to, half)}`;
         }),
-        ...(added.length > 0 ? [`    + ${count(added.length)} addresses`] : []),
-        ...(removed.length > 0 ? [`    - ${count(removed.length)} addresses`] : []),
+        ...(added.length > 0 ? [`    + ${counted(added.length, 'address', 'addresses')}`] : []),
+        ...(removed.length > 0 ? [`    - ${counted(removed.length, 'address', 'addresses')}`] : []),
       ];
     }
   }
@@ -204,8 +216,9 @@ function toJson(step: Step): object {
 
 export const declareExport = (command: Command, terminal: Terminal): Command =>
   addConnectionOptions(command)
-    .option('-o, --output <file>', 'where to; default: standard output')
-    .option('--no-addresses', 'leave the lists of addresses out')
+    .option('-o, --output <file>', 'Output file; default: standard output')
+    .option('--no-addresses', 'Omit the addresses')
+    .addHelpText('after', examples('sluice export -o sluice.yaml'))
     .action((options: ExportOptions) => exportStreams(options, terminal));
 
 interface ExportOptions extends ConnectionOptions {
@@ -213,7 +226,7 @@ interface ExportOptions extends ConnectionOptions {
   addresses: boolean;
 }
 
-/** What `apply` makes the same streams of. Headers of their own are in it: keep the file private. */
+/** Writes a file for `apply`. It is private, because it contains custom headers. */
 async function exportStreams(options: ExportOptions, terminal: Terminal): Promise<void> {
   const { api, sluice } = connect(options, terminal);
   const streams: DeclaredStream[] = [];
@@ -233,6 +246,6 @@ async function exportStreams(options: ExportOptions, terminal: Terminal): Promis
   if (options.output === undefined) terminal.sayExact(text);
   else {
     writePrivately(resolve(terminal.cwd, options.output), text);
-    terminal.note(`${count(streams.length)} streams are in ${options.output}`);
+    terminal.note(`Wrote ${counted(streams.length, 'stream')} to ${options.output}`);
   }
 }

@@ -3,18 +3,21 @@ import type { AuditRecord } from '@sluice/kit/sluice';
 import type { Command } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection/connection.ts';
 import { toCount } from '../flags/durations.ts';
+import { examples } from '../flags/examples.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { toLine } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export function declareAudit(command: Command, terminal: Terminal): void {
   addConnectionOptions(command.command('list'))
-    .description('who did what, newest first')
-    .option('--limit <n>', 'how many', '100')
+    .description('List audit records, newest first')
+    .option('--limit <n>', 'Maximum number of records', '100')
+    .addHelpText('after', examples('sluice audit list --limit 20'))
     .action((options: ListOptions) => listAudit(options, terminal));
   addConnectionOptions(command.command('verify'))
-    .description('whether nothing was changed, left out or put in')
-    .option('--head <hash>', 'a hash noted earlier, which must still be there')
+    .description('Check that no audit record was changed, removed or inserted')
+    .option('--head <hash>', 'Hash from an earlier check that must still exist')
+    .addHelpText('after', examples('sluice audit verify', 'sluice audit verify --head 3f9a…'))
     .action((options: VerifyOptions) => verifyAudit(options, terminal));
 }
 
@@ -35,7 +38,7 @@ interface VerifyOptions extends ConnectionOptions {
   head?: string;
 }
 
-/** Holds each record, newest first, against its hash and what the one after it says of it. */
+/** Checks each record, newest first, against its own hash and the link in the next record. */
 async function verifyAudit(options: VerifyOptions, terminal: Terminal): Promise<void> {
   let newest: AuditRecord | undefined;
   let later: AuditRecord | undefined;
@@ -47,7 +50,7 @@ async function verifyAudit(options: VerifyOptions, terminal: Terminal): Promise<
     if (!follows || hashAuditRecord(record) !== record.hash) {
       throw new CommandError(
         'check_failed',
-        `The audit log was changed at record ${record.seq}, or just after it`,
+        `The audit log was changed at or right after record ${record.seq}`,
       );
     }
     if (record.hash === options.head) isHeadThere = true;
@@ -56,17 +59,14 @@ async function verifyAudit(options: VerifyOptions, terminal: Terminal): Promise<
   if (later !== undefined && (later.seq !== 1 || later.previousHash !== '')) {
     throw new CommandError(
       'check_failed',
-      `The audit log begins at record ${later.seq}: what came before it is gone`,
+      `The audit log starts at record ${later.seq}: earlier records are missing`,
     );
   }
   if (!isHeadThere)
-    throw new CommandError(
-      'check_failed',
-      `No record of the audit log has the hash ${options.head}`,
-    );
+    throw new CommandError('check_failed', `No audit record has the hash ${options.head}`);
   const [records, head] = [newest?.seq ?? 0, newest?.hash ?? ''];
   if (options.json) terminal.sayJson({ records, head });
-  else terminal.sayText(`${records} records, unbroken; the newest has the hash ${head}`);
+  else terminal.sayText(`${records} records, intact; hash of the newest: ${head}`);
 }
 
 const sayRecord = (
@@ -79,7 +79,7 @@ const sayRecord = (
       { text: `${new Date(at).toISOString().slice(0, 19)}Z` },
       { text: action },
       { text: target, cut: 'middle' },
-      { text: keyId || 'nobody' },
+      { text: keyId || 'no key' },
       { text: address },
     ]),
   );

@@ -1,6 +1,7 @@
-/** `sluice backup` and `sluice restore`: the ledger as a file, and back. */
+/** `sluice backup` and `sluice restore`. */
 import { type Command, Option } from 'commander';
 import { CallerError, backUpSqlite, restoreSqlite } from '@sluice/service';
+import { examples } from '../flags/examples.ts';
 import { CommandError } from '../terminal/errors.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -13,50 +14,53 @@ interface LedgerOptions {
 const addLedgerOptions = (command: Command): Command =>
   command
     .addOption(
-      new Option('--data <dir>', 'folder of the ledger').env('SLUICE_DATA').default('.sluice/data'),
+      new Option('--data <dir>', 'Folder of the ledger').env('SLUICE_DATA').default('.sluice/data'),
     )
     .addOption(
-      new Option('--database-url <url>', 'says how PostgreSQL does it').env('SLUICE_DATABASE_URL'),
+      new Option('--database-url <url>', 'Print the PostgreSQL command to use instead').env(
+        'SLUICE_DATABASE_URL',
+      ),
     )
-    .option('--json', 'print JSON');
+    .option('--json', 'Print JSON');
 
 export const declareBackup = (command: Command, terminal: Terminal): Command =>
-  addLedgerOptions(command.argument('<file>', 'a file that is not there yet')).action(
-    (file: string, options: LedgerOptions) => {
+  addLedgerOptions(command.argument('<file>', 'File to create'))
+    .addHelpText('after', examples('sluice backup sluice.backup'))
+    .action((file: string, options: LedgerOptions) => {
       if (options.databaseUrl !== undefined) {
         throw new CommandError(
           'usage',
-          'A ledger on PostgreSQL is backed up by PostgreSQL itself',
-          `pg_dump --format=custom --file=${file} "$SLUICE_DATABASE_URL" while the service runs; for ` +
-            'every commit up to the last, pg_basebackup and an archive of the WAL',
+          'A PostgreSQL ledger is backed up with PostgreSQL tools',
+          `run pg_dump --format=custom --file=${file} "$SLUICE_DATABASE_URL" while the service runs; for ` +
+            'point-in-time recovery use pg_basebackup and a WAL archive',
         );
       }
       const bytes = backUp(options.data, file);
       if (options.json) terminal.sayJson({ file, bytes });
       else terminal.say(`${file}  ${(bytes / 1024 / 1024).toFixed(1)} MiB, checked`);
       terminal.note(
-        'The master key is not in it, and without it nobody reads its secrets: keep both, apart.',
+        'The backup does not contain the master key, which is required to read its secrets. Store the key separately.',
       );
-    },
-  );
+    });
 
 export const declareRestore = (command: Command, terminal: Terminal): Command =>
-  addLedgerOptions(command.argument('<file>', 'what sluice backup wrote'))
-    .option('--yes', 'replace the ledger that is there')
+  addLedgerOptions(command.argument('<file>', 'File that sluice backup created'))
+    .option('--yes', 'Replace an existing ledger')
+    .addHelpText('after', examples('sluice restore sluice.backup --data .sluice/data'))
     .action(async (file: string, options: LedgerOptions & { yes?: boolean }) => {
       if (options.databaseUrl !== undefined) {
         throw new CommandError(
           'usage',
-          'A ledger on PostgreSQL is restored by PostgreSQL itself',
-          `stop the service, then pg_restore --clean --if-exists --dbname="$SLUICE_DATABASE_URL" ${file}`,
+          'A PostgreSQL ledger is restored with PostgreSQL tools',
+          `stop the service, then run pg_restore --clean --if-exists --dbname="$SLUICE_DATABASE_URL" ${file}`,
         );
       }
       await restore(file, options.data, options.yes === true);
       if (options.json) terminal.sayJson({ data: options.data });
-      else terminal.say(`${options.data} holds what ${file} held`);
+      else terminal.say(`Restored ${file} to ${options.data}`);
       terminal.note(
-        'Start the service: it reads the blocks since the backup again, and what was delivered since is ' +
-          'delivered once more, with ids of its own.',
+        'Start the service. It reads the blocks since the backup again, and sends their webhooks again with ' +
+          'new ids.',
       );
     });
 
@@ -64,7 +68,7 @@ function backUp(folder: string, file: string): number {
   try {
     return backUpSqlite(folder, file);
   } catch (error) {
-    throw toCommandError(error, 'name a file that is not there yet');
+    throw toCommandError(error, 'pass a path that does not exist yet');
   }
 }
 
@@ -72,11 +76,11 @@ async function restore(file: string, folder: string, overwrite: boolean): Promis
   try {
     await restoreSqlite(file, folder, { overwrite });
   } catch (error) {
-    throw toCommandError(error, '--yes replaces it');
+    throw toCommandError(error, 'pass --yes to replace it');
   }
 }
 
-/** What can go wrong with a ledger or a backup is wrong with a file. */
+/** Converts errors of the service to errors about the file. */
 function toCommandError(error: unknown, ifTaken: string): CommandError {
   const { message } = error as Error;
   if (!(error instanceof CallerError)) return new CommandError('invalid_file', message);

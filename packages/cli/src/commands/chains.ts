@@ -2,6 +2,7 @@ import type { ChainHealth } from '@sluice/kit/sluice';
 import type { Command } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection/connection.ts';
 import { toCount } from '../flags/durations.ts';
+import { examples } from '../flags/examples.ts';
 import { spellCommands } from '../package/packaged.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { cutText } from '../terminal/text.ts';
@@ -9,16 +10,19 @@ import type { Terminal } from '../terminal/terminal.ts';
 
 export function declareChains(command: Command, terminal: Terminal): void {
   addConnectionOptions(command.command('list'))
-    .description('how each chain is, and each of its nodes')
+    .description('List the chains and their nodes with their state')
+    .addHelpText('after', examples('sluice chains list'))
     .action((options: ConnectionOptions) => listChains(options, terminal));
   command
     .command('test <url>')
-    .description('what an EVM node can do, asked from here, without the service')
-    .option('--json', 'print JSON')
+    .description('Check which methods an EVM node supports, without the service')
+    .option('--json', 'Print JSON')
+    .addHelpText('after', examples('sluice chains test https://node.example'))
     .action((url: string, { json = false }: { json?: boolean }) => testNode(url, json, terminal));
   addConnectionOptions(command.command('resume <id>'))
-    .description('take a halted chain on from a block, and record what was left out')
-    .option('--from <block>', 'the first block to read; default: the head of the node')
+    .description('Resume a halted chain and record the skipped blocks')
+    .option('--from <block>', 'First block to read; default: the head of the node')
+    .addHelpText('after', examples('sluice chains resume 0x1 --from 21000000'))
     .action((id: string, options: ResumeOptions) => resumeChain(id, options, terminal));
 }
 
@@ -29,7 +33,7 @@ async function listChains(options: ConnectionOptions, terminal: Terminal): Promi
     return;
   }
   if (chains.length === 0) {
-    terminal.note('No chains: start the service with --chain <hexId>=<rpcUrl>');
+    terminal.note('No chains yet. Start the service with --chain <hexId>=<rpcUrl>');
   }
   for (const line of chains.flatMap(describe)) terminal.sayText(spellCommands(line), { indent: 4 });
 }
@@ -38,7 +42,7 @@ interface ResumeOptions extends ConnectionOptions {
   from?: string;
 }
 
-/** The way out of a halt: goes on from a block, or from the head. */
+/** Resumes a halted chain from a block, or from the head. */
 async function resumeChain(id: string, options: ResumeOptions, terminal: Terminal): Promise<void> {
   const from = options.from === undefined ? {} : { from: toCount('--from', options.from) };
   const resumed = await connect(options, terminal).sluice.resumeChain(id, from);
@@ -46,14 +50,14 @@ async function resumeChain(id: string, options: ResumeOptions, terminal: Termina
   else {
     const { chainId, from: next } = resumed;
     terminal.sayText(
-      `${chainId} goes on from block ${next}; what was left out is a hole in the coverage of its streams`,
+      `${chainId} resumes from block ${next}; skipped blocks are a hole in the coverage of its streams`,
     );
   }
 }
 
 function describe(chain: ChainHealth): string[] {
   const head = chain.head === null ? 'head unknown' : `head ${chain.head}`;
-  const at = chain.checkpoint === null ? 'not begun' : `at ${chain.checkpoint}`;
+  const at = chain.checkpoint === null ? 'not started' : `at ${chain.checkpoint}`;
   const finalized = chain.finalized === null ? '' : `, finalized ${chain.finalized}`;
   return [
     `${chain.id}  ${chain.name}  ${chain.state}  ${at}, ${head}${finalized}, confirmations ${chain.confirmations}`,
@@ -71,7 +75,7 @@ const describeUnverified = (unverified: ChainHealth['unverified']): string[] =>
     ? []
     : [`  ${unverified.blocks} unverified, latest ${unverified.latest}: ${unverified.reason}`];
 
-/** What ingestion asks of a node; `needed`: it cannot do without. */
+/** The calls that ingestion makes; it cannot work without those that are `needed`. */
 const QUESTIONS = [
   { what: 'chain', method: 'eth_chainId', params: [], needed: true },
   { what: 'head', method: 'eth_blockNumber', params: [], needed: true },
@@ -89,7 +93,7 @@ const QUESTIONS = [
 
 async function testNode(url: string, json: boolean, terminal: Terminal): Promise<void> {
   if (!/^https?:/.test(url) || !URL.canParse(url)) {
-    throw new CommandError('usage', `${url}: should be an http or https URL of a node`);
+    throw new CommandError('usage', `${url}: should be the HTTP or HTTPS URL of a node`);
   }
   const findings: object[] = [];
   let missing = 0;
@@ -113,11 +117,7 @@ async function testNode(url: string, json: boolean, terminal: Terminal): Promise
   }
   if (json) terminal.sayJson(findings);
   if (missing > 0) {
-    throw new CommandError(
-      'check_failed',
-      `${missing} calls that are needed fail`,
-      'use another node',
-    );
+    throw new CommandError('check_failed', `${missing} required calls failed`, 'use another node');
   }
 }
 
@@ -138,8 +138,8 @@ async function call(
       result?: unknown;
       error?: { message?: string };
     };
-    if (error !== undefined) return { problem: error.message ?? 'refused' };
-    return result === null || result === undefined ? { problem: 'no answer' } : { answer: result };
+    if (error !== undefined) return { problem: error.message ?? 'rejected' };
+    return result === null || result === undefined ? { problem: 'no result' } : { answer: result };
   } catch (error) {
     const { cause, message } = error as Error;
     return { problem: cause instanceof Error ? cause.message : message };

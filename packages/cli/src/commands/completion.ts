@@ -1,9 +1,10 @@
 import { Argument, type Command } from 'commander';
+import { examples } from '../flags/examples.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
-/** Each asks `sluice complete` for what may come next: one word a line. */
+/** Each script calls `sluice complete`, which prints one completion per line. */
 const SCRIPTS: Readonly<Record<(typeof SHELLS)[number], string>> = {
   bash: `_sluice() {
   local IFS=$'\\n'
@@ -25,9 +26,9 @@ compdef _sluice sluice
 
 export const declareCompletion = (command: Command, terminal: Terminal): Command =>
   command
-    .addArgument(new Argument('<shell>', 'whose').choices(SHELLS))
+    .addArgument(new Argument('<shell>', 'Shell to print the script for').choices(SHELLS))
     .addHelpText(
       'after',
-      '\n  bash: source <(sluice completion bash)   the same for zsh\n  fish: sluice completion fish | source',
+      examples('source <(sluice completion bash)', 'sluice completion fish | source'),
     )
     .action((shell: (typeof SHELLS)[number]) => terminal.stdout.write(SCRIPTS[shell]));

@@ -8,6 +8,7 @@ import {
   toMissingKey,
 } from '../connection/connection.ts';
 import { contextsPath, readContexts, saveContexts } from '../connection/contexts.ts';
+import { examples } from '../flags/examples.ts';
 import { sluiceCommand } from '../package/packaged.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { ask } from '../terminal/prompt.ts';
@@ -15,13 +16,21 @@ import { sayTable } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export const declareLogin = (command: Command, terminal: Terminal): Command =>
-  addConnectionOptions(command).action((options: ConnectionOptions) => login(options, terminal));
+  addConnectionOptions(command)
+    .addHelpText(
+      'after',
+      examples(
+        'sluice login',
+        'sluice login --api-url https://sluice.example --context production',
+      ),
+    )
+    .action((options: ConnectionOptions) => login(options, terminal));
 
-/** Asks for what was not given, tries it, and remembers it as the context in use. */
+/** Prompts for missing values, checks the key and saves the service as the context in use. */
 async function login(options: ConnectionOptions, terminal: Terminal): Promise<void> {
   const { env } = terminal;
   const given = options.apiUrl ?? env['SLUICE_API_URL'];
-  const url = given ?? (await ask(terminal, 'Address of the service:', { fix: 'pass --api-url' }));
+  const url = given ?? (await ask(terminal, 'Service URL:', { fix: 'pass --api-url' }));
   const apiKey =
     options.apiKey ??
     env['SLUICE_API_KEY'] ??
@@ -42,7 +51,7 @@ async function login(options: ConnectionOptions, terminal: Terminal): Promise<vo
   });
   if (options.json) terminal.sayJson({ context: name, apiUrl: url });
   else terminal.sayText(`Signed in to ${url} as context ${name}`);
-  terminal.note(`kept in ${contextsPath(terminal)}`);
+  terminal.note(`Saved in ${contextsPath(terminal)}`);
 }
 
 async function checkKey(
@@ -59,56 +68,62 @@ async function checkKey(
   if (await client.checkSession()) return;
   throw new CommandError(
     'not_signed_in',
-    `${url} does not know this API key`,
-    'take the key that the service printed at its first start, or one given with --api-key',
+    `${url} rejected this API key`,
+    'use the key that the service printed at its first start, or one passed with --api-key',
   );
 }
 
 export const declareLogout = (command: Command, terminal: Terminal): Command =>
-  command.argument('[context]', 'default: the one in use').action((name: string | undefined) => {
-    const { current, contexts } = readContexts(terminal);
-    const gone = name ?? current;
-    if (gone === undefined || contexts[gone] === undefined) throw unknown(gone, contexts);
-    const rest = Object.fromEntries(Object.entries(contexts).filter(([each]) => each !== gone));
-    saveContexts(terminal, {
-      ...(current !== undefined && current !== gone && { current }),
-      contexts: rest,
+  command
+    .argument('[context]', 'Context to remove; default: the one in use')
+    .addHelpText('after', examples('sluice logout', 'sluice logout production'))
+    .action((name: string | undefined) => {
+      const { current, contexts } = readContexts(terminal);
+      const gone = name ?? current;
+      if (gone === undefined || contexts[gone] === undefined) throw unknown(gone, contexts);
+      const rest = Object.fromEntries(Object.entries(contexts).filter(([each]) => each !== gone));
+      saveContexts(terminal, {
+        ...(current !== undefined && current !== gone && { current }),
+        contexts: rest,
+      });
+      terminal.say(`Removed ${gone}`);
     });
-    terminal.say(`Forgot ${gone}`);
-  });
 
 const unknown = (name: string | undefined, contexts: object): CommandError =>
   new CommandError(
     'not_found',
     name === undefined ? 'No context is in use' : `There is no context ${JSON.stringify(name)}`,
-    `there are: ${Object.keys(contexts).join(', ') || 'none'}`,
+    `saved contexts: ${Object.keys(contexts).join(', ') || 'none'}`,
   );
 
 export const declareWhoami = (command: Command, terminal: Terminal): Command =>
-  addConnectionOptions(command).action(async (options: ConnectionOptions) => {
-    const target = findTarget(options, terminal);
-    const { url, apiKey, source, name } = target;
-    if (apiKey !== undefined) await checkKey(url, apiKey, options, terminal);
-    const from = {
-      flags: 'flags or variables',
-      context: `context ${name}`,
-      dev: `sluice dev in ${name}`,
-      default: 'the default',
-    };
-    const key = apiKey === undefined ? null : `…${apiKey.slice(-4)}`;
-    if (options.json) terminal.sayJson({ apiUrl: url, source, name: name ?? null, apiKey: key });
-    else {
-      const told = `${url}  by ${from[source]}  ${key === null ? 'no API key' : `key ${key}`}`;
-      terminal.sayText(told, { indent: 4 });
-    }
-    if (apiKey === undefined) throw toMissingKey(target);
-  });
+  addConnectionOptions(command)
+    .addHelpText('after', examples('sluice whoami', 'sluice whoami --context production'))
+    .action(async (options: ConnectionOptions) => {
+      const target = findTarget(options, terminal);
+      const { url, apiKey, source, name } = target;
+      if (apiKey !== undefined) await checkKey(url, apiKey, options, terminal);
+      const from = {
+        flags: 'flags or variables',
+        context: `context ${name}`,
+        dev: `sluice dev in ${name}`,
+        default: 'the default',
+      };
+      const key = apiKey === undefined ? null : `…${apiKey.slice(-4)}`;
+      if (options.json) terminal.sayJson({ apiUrl: url, source, name: name ?? null, apiKey: key });
+      else {
+        const told = `${url}  from ${from[source]}  ${key === null ? 'no API key' : `key ${key}`}`;
+        terminal.sayText(told, { indent: 4 });
+      }
+      if (apiKey === undefined) throw toMissingKey(target);
+    });
 
 export function declareContext(command: Command, terminal: Terminal): void {
   command
     .command('list')
-    .description('every context; the one in use is marked')
-    .option('--json', 'print JSON')
+    .description('List saved services; * marks the one in use')
+    .option('--json', 'Print JSON')
+    .addHelpText('after', examples('sluice context list'))
     .action(({ json }: { json?: boolean }) => {
       const { current, contexts } = readContexts(terminal);
       const rows = Object.entries(contexts).map(([name, { apiUrl }]) => ({
@@ -127,7 +142,8 @@ export function declareContext(command: Command, terminal: Terminal): void {
     });
   command
     .command('use <name>')
-    .description('speak to this one from now on')
+    .description('Switch to a saved service')
+    .addHelpText('after', examples('sluice context use production'))
     .action((name: string) => {
       const { contexts } = readContexts(terminal);
       if (contexts[name] === undefined) throw unknown(name, contexts);

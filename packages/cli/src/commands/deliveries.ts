@@ -9,6 +9,7 @@ import {
 } from '../connection/connection.ts';
 import { type FilterOptions, addFilterOptions, toFilter } from '../flags/deliveryFilter.ts';
 import { describeAgo, toCount } from '../flags/durations.ts';
+import { examples } from '../flags/examples.ts';
 import { readPath } from '../live/setPath.ts';
 import { sluiceCommand } from '../package/packaged.ts';
 import { findDeliveryId } from '../connection/shortIds.ts';
@@ -25,18 +26,36 @@ import type { Terminal } from '../terminal/terminal.ts';
 
 export function declareDeliveries(command: Command, terminal: Terminal): void {
   addFilterOptions(
-    addTableOptions(addConnectionOptions(command.command('list').description('newest first'))),
+    addTableOptions(
+      addConnectionOptions(command.command('list').description('List deliveries, newest first')),
+    ),
   )
-    .option('--limit <n>', 'at most so many', '20')
+    .option('--limit <n>', 'Maximum number of deliveries', '20')
+    .addHelpText(
+      'after',
+      examples(
+        'sluice deliveries list --stream payments --limit 5',
+        'sluice deliveries list --failed --since 2h',
+      ),
+    )
     .action((options: ListOptions) => list(options, terminal));
   addConnectionOptions(
-    command.command('get <delivery>').description('one with all its attempts, without its body'),
-  ).action((id: string, options: ConnectionOptions) => get(id, options, terminal));
-  addConnectionOptions(
-    command.command('payload <delivery>').description('the body, byte by byte as it was sent'),
+    command.command('get <delivery>').description('Show a delivery and its attempts'),
   )
-    .option('--decode', 'its events, decoded by the ABI of the stream')
-    .option('--path <path>', 'one value of it: $.logs[0].topic0')
+    .addHelpText('after', examples('sluice deliveries get 0cc6a32f'))
+    .action((id: string, options: ConnectionOptions) => get(id, options, terminal));
+  addConnectionOptions(
+    command.command('payload <delivery>').description('Print the body exactly as it was sent'),
+  )
+    .option('--decode', 'Print the events, decoded with the ABI of the stream')
+    .option('--path <path>', 'Print one value, e.g. $.logs[0].topic0')
+    .addHelpText(
+      'after',
+      examples(
+        'sluice deliveries payload 0cc6a32f --decode',
+        "sluice deliveries payload 0cc6a32f --path '$.logs[0].topic0'",
+      ),
+    )
     .action((id: string, options: PayloadOptions) => payload(id, options, terminal));
 }
 
@@ -70,24 +89,24 @@ async function list(options: ListOptions, terminal: Terminal): Promise<void> {
       { title: 'PHASE', value: ({ phase }) => phase },
       { title: 'STATE', value: stateCell },
       { title: 'HTTP', value: ({ status }) => status ?? '–', right: true },
-      { title: 'TRIES', value: ({ attempts }) => attempts, right: true },
-      { title: 'MADE', value: ({ createdAt }) => describeAgo(createdAt), right: true },
+      { title: 'ATTEMPTS', value: ({ attempts }) => attempts, right: true },
+      { title: 'CREATED', value: ({ createdAt }) => describeAgo(createdAt), right: true },
     ],
     options,
   );
 }
 
-/** What a list without rows means; in a line of its own, to be copied, what to do next. */
+/** Explains an empty list. The next command is on its own line, so that it can be copied. */
 async function describeNone(filter: DeliveryFilter, { sluice }: Connection): Promise<string[]> {
   if (Object.keys(filter).length > 0) {
-    return ['No delivery matches these flags.', `Without them: ${sluiceCommand()} deliveries list`];
+    return ['No deliveries match these flags.', `List all: ${sluiceCommand()} deliveries list`];
   }
   if ((await sluice.listStreamSummaries()).length === 0) {
     return ['No deliveries yet, because there are no streams.', CREATE_STREAM];
   }
   return [
-    'No deliveries yet. Each block that matches a stream makes one.',
-    `Why a block made none: ${sluiceCommand()} explain <block>`,
+    'No deliveries yet. Each block that matches a stream creates one.',
+    `See why a block did not match: ${sluiceCommand()} explain <block>`,
   ];
 }
 
@@ -118,7 +137,7 @@ async function get(given: string, options: ConnectionOptions, terminal: Terminal
   if (certificate) {
     const { subject, names, expiresAt } = certificate;
     const until = new Date(expiresAt).toISOString();
-    const text = `${subject} for ${names.join(', ')}, until ${until}`;
+    const text = `${subject} for ${names.join(', ')}, expires ${until}`;
     sayField(terminal, 'certificate'.padEnd(16), text);
   }
   if (attemptList.length === 0) return;
@@ -127,14 +146,14 @@ async function get(given: string, options: ConnectionOptions, terminal: Terminal
     { title: '#', value: ({ number }) => number, right: true },
     { title: 'AT', value: ({ startedAt }) => new Date(startedAt).toISOString().slice(0, 19) },
     { title: 'HTTP', value: ({ status }) => status ?? '–', right: true },
-    { title: 'TOOK', value: ({ durationMs }) => `${durationMs} ms`, right: true },
-    { title: 'OF WHICH', value: ({ parts }) => describeParts(parts), cut: 'end' },
+    { title: 'DURATION', value: ({ durationMs }) => `${durationMs} ms`, right: true },
+    { title: 'TIMING', value: ({ parts }) => describeParts(parts), cut: 'end' },
     { title: 'ERROR', value: ({ error }) => error ?? '', cut: 'end' },
-    { title: 'ANSWER', value: ({ responseBody }) => responseBody, cut: 'end' },
+    { title: 'RESPONSE', value: ({ responseBody }) => responseBody, cut: 'end' },
   ]);
 }
 
-/** `dns 2, tls 31, wait 4966`; those that took no time are left out. */
+/** Formats `dns 2, tls 31, wait 4966` without the parts that took no time. */
 function describeParts(parts: AttemptParts | null): string {
   if (parts === null) return '';
   const { dnsMs, connectMs, tlsMs, waitMs, bodyMs } = parts;
@@ -166,14 +185,17 @@ async function payload(given: string, options: PayloadOptions, terminal: Termina
   const shown: unknown = options.decode ? decode(webhook) : webhook;
   const value = options.path === undefined ? shown : readPath(shown, options.path);
   if (value === undefined)
-    throw new CommandError('not_found', `--path ${options.path} leads nowhere`);
+    throw new CommandError('not_found', `--path ${options.path} does not exist in the body`);
   const text = typeof value === 'string' && !options.json ? value : toJson(value, !options.json);
   terminal.sayExact(`${text}\n`);
 }
 
 function decode(webhook: EvmWebhook | AptosWebhook): unknown {
   if (isAptosWebhook(webhook)) {
-    throw new CommandError('usage', '--decode: a webhook of an Aptos stream is decoded as it is');
+    throw new CommandError(
+      'usage',
+      '--decode is not supported for Aptos, whose webhooks are already decoded',
+    );
   }
   return decodeLogs(webhook);
 }

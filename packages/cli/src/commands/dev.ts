@@ -1,4 +1,4 @@
-/** `sluice dev`: everything on this machine, from a chain to a decoded webhook, in one process. */
+/** `sluice dev`: a chain, the service, the console and a receiver in one process. */
 import { writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -21,6 +21,7 @@ import { keep, newKey, startOnFreePort } from '../dev/devService.ts';
 import { sayStartRow } from '../dev/startRows.ts';
 import { type LocalEvm, startLocalAptos, startLocalEvm } from '../dev/localChains.ts';
 import { type ServiceOptions, addServiceOptions, toServiceConfig } from '../flags/options.ts';
+import { examples } from '../flags/examples.ts';
 import { findUnknownVariables } from '../flags/unknownVariables.ts';
 import { findDemo, sluiceCommand } from '../package/packaged.ts';
 import { type Receiver, startReceiver } from '../dev/receiver.ts';
@@ -30,27 +31,28 @@ import { VERSION } from '../version.ts';
 
 const DEMO_TAG = 'demo';
 const APTOS_DEMO_TAG = 'demo-aptos';
-/** What the demo stream of Aptos tells of: the two functions that pay somebody. */
+/** The two payment functions that the Aptos demo stream matches. */
 const APTOS_PAYMENTS = ['0x1::aptos_account::transfer', '0x1::coin::transfer'];
 
 export interface DevOptions extends ServiceOptions {
   fresh?: boolean;
-  /** False: never. Default: at the first start of a folder, where there is a browser. */
+  /** False: never open the console. Default: on the first start of a folder, if a browser is available. */
   open?: boolean;
-  /** In a checkout. */
+  /** Only in a checkout. */
   seed?: 'demo';
 }
 
 export function declareDev(command: Command, terminal: Terminal): Command {
   addServiceOptions(command, '.sluice/dev')
-    .option('--fresh', 'begin with an empty data folder')
-    .option('--no-open', 'open no browser; otherwise the first start of a folder does');
+    .option('--fresh', 'Start with an empty data folder')
+    .option('--no-open', 'Do not open the console on the first start of a folder')
+    .addHelpText('after', examples('sluice dev', 'sluice dev --fresh --port 4500'));
   const demo = findDemo();
   if (demo !== undefined) {
     command.addOption(
       new Option(
         '--seed <day>',
-        'begin with a day of sample data: scripted chains, ten streams, 100,000 deliveries',
+        'Start with a day of sample data: simulated chains, ten streams, 100,000 deliveries',
       ).choices(['demo']),
     );
   }
@@ -74,7 +76,7 @@ async function dev(options: DevOptions, terminal: Terminal): Promise<void> {
   const apiKey = options.apiKey ?? keep(join(folder, 'api-key'), () => newKey('sluice_dev_'));
   const secret = options.secret ?? keep(join(folder, 'secret'), () => newKey('whs_dev_'));
 
-  // The receiver is there first, on the port it had: what waited since the last run finds it.
+  // The receiver starts first and on its previous port, so that queued deliveries reach it.
   const portFile = join(folder, 'receiver-port');
   const receiver = await startReceiver({
     port: Number(keep(portFile, () => '0')),
@@ -86,7 +88,7 @@ async function dev(options: DevOptions, terminal: Terminal): Promise<void> {
     onAptosWebhook({ webhook, id }) {
       sayReceived(terminal, `aptos #${webhook.block.number} final`, webhook, id);
     },
-    onRefused: (why) => notice(`refused a webhook: ${why}`),
+    onRefused: (why) => notice(`rejected a webhook: ${why}`),
   });
   writeFileSync(portFile, String(receiver.port));
 
@@ -135,7 +137,7 @@ async function dev(options: DevOptions, terminal: Terminal): Promise<void> {
   await asked;
   takeBack();
   say();
-  say(`  ${tint('faint', 'stopping: the last webhooks go out, then the chain is saved')}`);
+  say(`  ${tint('faint', 'stopping: sending the last webhooks, then saving the chain')}`);
   await activity.stop();
   await service.stop();
   await receiver.close();
@@ -164,7 +166,7 @@ function sayReceived(
   terminal.say(`  ${line}`);
 }
 
-/** One stream over the three local contracts, made once and pointed at this run's receiver. */
+/** Creates the stream for the three local contracts, or points it at this run's receiver. */
 async function createDemoStream({
   client,
   receiver,
@@ -191,7 +193,7 @@ async function createDemoStream({
   await client.streams.addAddress(stream.id, Object.values(contracts));
 }
 
-/** One stream over the payments of everybody, made once and pointed at this run's receiver. */
+/** Creates the stream for all Aptos payments, or points it at this run's receiver. */
 async function createAptosDemoStream({
   client,
   receiver,
@@ -224,7 +226,7 @@ function eventsOf(...abis: (readonly AbiItem[])[]): AbiItem[] {
   return [...new Map(events.map((item) => [JSON.stringify(item), item])).values()];
 }
 
-/** Signed in: the key stands behind the #, which is never sent. */
+/** Signs the console in: the key is in the fragment, which browsers never send. */
 const toConsole = (url: string, apiKey: string): string => `${url}/console/#key=${apiKey}`;
 
 function printStart(
@@ -241,7 +243,7 @@ function printStart(
   }: {
     service: Service;
     evm: LocalEvm;
-    /** Of the scripted chain; undefined where a real one is read. */
+    /** URL of the scripted chain; undefined if a real one is read. */
     aptosUrl: string | undefined;
     networks: AptosNetwork[];
     apiKey: string;
@@ -260,13 +262,17 @@ function printStart(
   row('API', service.url, `x-api-key: ${apiKey}`);
   row('Secret', service.secret, 'signs the webhooks');
   row('Chain', evm.config.id, evm.description);
-  if (aptosUrl === undefined) row('Aptos', networks.join(', '), 'read from the nodes you gave');
+  if (aptosUrl === undefined) row('Aptos', networks.join(', '), 'read from your nodes');
   else {
-    row('Aptos', `scripted at ${aptosUrl}, new each time`);
-    row('', 'not a real chain; to read one:', '--aptos testnet=<fullnodeUrl>');
+    row('Aptos', `simulated at ${aptosUrl}, starts over with each run`);
+    row('', 'to read a real chain:', '--aptos testnet=<fullnodeUrl>');
   }
-  row('Receiver', receiver.url, 'verifies and decodes, one line per webhook:');
-  row('Data', relative(process.cwd(), folder) || folder, 'begin anew with --fresh; Ctrl-C stops');
-  row('Next', `${sluiceCommand()} listen 3000`, 'in this folder: to your own app');
+  row('Receiver', receiver.url, 'prints each verified webhook below');
+  row('Data', relative(process.cwd(), folder) || folder, '--fresh starts over; Ctrl-C stops');
+  row(
+    'Next',
+    `${sluiceCommand()} listen 3000`,
+    'run in this folder to forward webhooks to your app',
+  );
   say();
 }

@@ -1,6 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
+import { examples } from '../flags/examples.ts';
 import { findDocs } from '../package/packaged.ts';
 import { CommandError } from '../terminal/errors.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -8,8 +9,12 @@ import { wrapText } from '../terminal/text.ts';
 
 export const declareDocs = (command: Command, terminal: Terminal): Command =>
   command
-    .argument('[term]', 'name of a page, words of a heading, or an error code; default: the pages')
-    .option('--json', 'print JSON')
+    .argument(
+      '[term]',
+      'Name of a page, words of a heading, or an error code; default: list the pages',
+    )
+    .option('--json', 'Print JSON')
+    .addHelpText('after', examples('sluice docs quickstart', 'sluice docs "exit codes"'))
     .action((term: string | undefined, { json }: { json?: boolean }) => {
       const sections = term === undefined ? [contents()] : findSections(readSections(), term);
       if (json) return terminal.sayJson(sections);
@@ -20,7 +25,7 @@ export const declareDocs = (command: Command, terminal: Terminal): Command =>
       }
     });
 
-/** On a terminal paragraphs are wrapped; a file gets the page as it is, and code stays as it is everywhere. */
+/** Wraps paragraphs on a terminal. Code blocks and output to files are unchanged. */
 function toLines(text: string, { stdout, width }: Terminal): string[] {
   const lines = text.split('\n');
   if (!stdout.isTTY) return lines;
@@ -32,9 +37,9 @@ function toLines(text: string, { stdout, width }: Terminal): string[] {
   });
 }
 
-/** A heading with what stands below it. */
+/** A heading and the text below it. */
 interface Section {
-  /** Path below `docs`, without its ending. */
+  /** Path in `docs`, without the extension. */
   page: string;
   heading: string;
   text: string;
@@ -50,7 +55,7 @@ function contents(): Section {
 function docsFolder(): string {
   const folder = findDocs();
   if (folder !== undefined) return folder;
-  throw new CommandError('not_found', 'The documentation is not here', 'install sluice again');
+  throw new CommandError('not_found', 'The documentation is not installed', 'reinstall sluice');
 }
 
 function readSections(): Section[] {
@@ -62,7 +67,7 @@ function readSections(): Section[] {
     );
 }
 
-/** One for each heading, up to the next of its level or above; the first is the whole page. */
+/** Splits a page by headings. A section includes its subsections; the first is the complete page. */
 function toSections(page: string, text: string): Section[] {
   const lines = text.split('\n');
   let isCode = false;
@@ -78,7 +83,7 @@ function toSections(page: string, text: string): Section[] {
 }
 
 /**
- * The page of that name; else the sections with that heading; else those whose heading has it.
+ * Finds the page with this name, or the sections with this heading, or those whose heading contains it.
  *
  * @throws CommandError `not_found`
  */
@@ -92,8 +97,8 @@ function findSections(sections: readonly Section[], term: string): Section[] {
   if (found.length > 0) return found;
   throw new CommandError(
     'not_found',
-    `No page and no heading has ${JSON.stringify(term)}`,
-    'sluice docs lists the pages',
+    `No page or heading matches ${JSON.stringify(term)}`,
+    'list the pages: sluice docs',
   );
 }
 

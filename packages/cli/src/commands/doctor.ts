@@ -9,6 +9,7 @@ import {
   toClientOptions,
 } from '../connection/connection.ts';
 import { contextsPath } from '../connection/contexts.ts';
+import { examples } from '../flags/examples.ts';
 import { spellCommands } from '../package/packaged.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { quoteForShell, wrapText } from '../terminal/text.ts';
@@ -16,7 +17,9 @@ import type { Terminal } from '../terminal/terminal.ts';
 import { VERSION } from '../version.ts';
 
 export const declareDoctor = (command: Command, terminal: Terminal): Command =>
-  addConnectionOptions(command).action((options: ConnectionOptions) => doctor(options, terminal));
+  addConnectionOptions(command)
+    .addHelpText('after', examples('sluice doctor', 'sluice doctor --context production'))
+    .action((options: ConnectionOptions) => doctor(options, terminal));
 
 interface Finding {
   check: string;
@@ -27,7 +30,7 @@ interface Finding {
 
 const MAX_SKEW_MS = 60_000;
 
-/** Looks at what most often is wrong; exit code 9 where something is. */
+/** Checks for common problems; the exit code is 9 if it finds one. */
 async function doctor(options: ConnectionOptions, terminal: Terminal): Promise<void> {
   const findings: Finding[] = [];
   const tell = ({ message, fix, ...rest }: Finding): void => {
@@ -67,7 +70,7 @@ async function* examine(
     yield {
       check: 'contexts',
       state: 'bad',
-      message: `${contextsPath(terminal)} holds keys and others may read it`,
+      message: `${contextsPath(terminal)} contains keys, but other users can read it`,
       fix: `chmod 600 ${contextsPath(terminal)}`,
     };
   }
@@ -82,17 +85,17 @@ async function* examine(
     yield {
       check: 'service',
       state: 'bad',
-      message: `${url} does not answer: ${cause instanceof Error ? cause.message : String(error)}`,
-      fix: 'is it running (sluice dev, sluice serve)? Is the address right (sluice whoami)?',
+      message: `${url} does not respond: ${cause instanceof Error ? cause.message : String(error)}`,
+      fix: 'start it (sluice dev, sluice serve), or check the URL (sluice whoami)',
     };
     return;
   }
   yield answered.ok
-    ? ok('service', `${url} answers in ${Date.now() - asked} ms`)
-    : { check: 'service', state: 'bad', message: `${url}/health answers ${answered.status}` };
+    ? ok('service', `${url} responds in ${Date.now() - asked} ms`)
+    : { check: 'service', state: 'bad', message: `${url}/health returns ${answered.status}` };
   yield clock(answered.headers.get('date'));
   if (apiKey === undefined) {
-    yield { check: 'key', state: 'bad', message: `none for ${url}`, fix: 'sluice login' };
+    yield { check: 'key', state: 'bad', message: `no API key for ${url}`, fix: 'sluice login' };
     return;
   }
   const sluice = createSluiceClient({ baseUrl: url, apiKey, fetch, ...rest });
@@ -100,12 +103,12 @@ async function* examine(
     yield {
       check: 'key',
       state: 'bad',
-      message: 'the service does not know it',
+      message: 'the service rejects this API key',
       fix: 'sluice login',
     };
     return;
   }
-  yield ok('key', `…${apiKey.slice(-4)} is known`);
+  yield ok('key', `…${apiKey.slice(-4)} is valid`);
   yield* examineChains(sluice);
   yield* examineStreams(sluice);
 }
@@ -115,12 +118,12 @@ const ok = (check: string, message: string): Finding => ({ check, state: 'ok', m
 function clock(date: string | null): Finding {
   const skewMs = date === null ? 0 : Date.now() - Date.parse(date);
   return Math.abs(skewMs) < MAX_SKEW_MS
-    ? ok('clock', 'agrees with the service')
+    ? ok('clock', 'in sync with the service')
     : {
         check: 'clock',
         state: 'bad',
-        message: `${Math.round(skewMs / 1_000)} s apart from the service: signatures look too old or too new`,
-        fix: 'set the clock of the one that is wrong (NTP)',
+        message: `${Math.round(skewMs / 1_000)} s off the service's clock, so signatures look too old or too new`,
+        fix: 'synchronize both clocks with NTP',
       };
 }
 
@@ -130,7 +133,7 @@ async function* examineChains(sluice: SluiceClient): AsyncGenerator<Finding, und
     yield {
       check: 'chains',
       state: 'warn',
-      message: 'none is read',
+      message: 'no chain is configured',
       fix: 'start the service with --chain <hexId>=<rpcUrl>',
     };
   }
@@ -140,9 +143,11 @@ async function* examineChains(sluice: SluiceClient): AsyncGenerator<Finding, und
       check: id.startsWith('aptos') ? 'aptos' : 'chain',
       state: state === 'down' ? 'bad' : state === 'live' ? 'ok' : 'warn',
       message: `${name} (${id}) is ${state}${lag}${message === '' ? '' : `: ${message}`}`,
-      ...(state === 'down' && { fix: 'can the service reach its node? sluice chains test <url>' }),
+      ...(state === 'down' && {
+        fix: 'check that the service can reach the node: sluice chains test <url>',
+      }),
     };
-    // What is said of the only node is said of the chain.
+    // With a single node, the chain's message already describes it.
     const troubled = providers.filter((each) => each.state !== 'good');
     for (const node of providers.length > 1 || state === 'live' ? troubled : []) {
       yield {
@@ -159,15 +164,15 @@ async function* examineStreams(sluice: SluiceClient): AsyncGenerator<Finding, un
   const read = new Set((await sluice.listChains()).map(({ id }) => id));
   const findings = streams.map((stream) => examineStream(stream, read));
   const troubled = findings.filter((found) => found.some(({ state }) => state !== 'ok')).length;
-  yield ok('streams', `${streams.length}, ${troubled} of them need attention`);
+  yield ok('streams', `${streams.length}, ${troubled} need attention`);
   yield* findings.flat();
 }
 
-/** What keeps a stream from delivering, worst first, each with the way out of this one. */
+/** Lists what keeps a stream from delivering, worst first, each with a fix. */
 function examineStream(stream: StreamSummary, read: ReadonlySet<string>): Finding[] {
   const { id, status, statusMessage, chainIds, failingSince, webhookUrl } = stream;
   const name = stream.tag || id;
-  // So that the commands fit a line, to be copied whole.
+  // Short ids keep the commands on one line, so that they can be copied.
   const short = id.slice(0, 8);
   const finding = (state: Finding['state'], message: string, fix: string): Finding => ({
     ...{ check: 'stream', state, message: `${name} ${message}`, fix },
@@ -176,13 +181,13 @@ function examineStream(stream: StreamSummary, read: ReadonlySet<string>): Findin
     return [finding('ok', 'is paused', `sluice streams resume ${short}`)];
   }
   if (status === 'terminated') {
-    return [finding('bad', `was ended: ${statusMessage}`, `sluice streams resume ${short}`)];
+    return [finding('bad', `was terminated: ${statusMessage}`, `sluice streams resume ${short}`)];
   }
   const unread = chainIds.filter((chain) => !read.has(chain));
   const found = unread.map((chain) =>
     finding(
       'bad',
-      `is on ${chain}, which no node serves: it delivers nothing of it`,
+      `is on ${chain}, but no node is configured for it`,
       `start the service with ${toChainFlag(chain)}`,
     ),
   );
@@ -198,8 +203,8 @@ function examineStream(stream: StreamSummary, read: ReadonlySet<string>): Findin
     found.push(
       finding(
         'bad',
-        `has a receiver that fails${since}${why}`,
-        `${isLookedAt}the attempts: sluice deliveries list --stream ${short} --limit 5`,
+        `has a failing receiver${since}${why}`,
+        `${isLookedAt}list attempts: sluice deliveries list --stream ${short} --limit 5`,
       ),
     );
   }

@@ -21,6 +21,7 @@ import {
   describeNearMisses,
   describeSeen,
 } from '../streams/describeDryRun.ts';
+import { examples } from '../flags/examples.ts';
 import { toCount, toRange } from '../flags/durations.ts';
 import { findTransaction, onlyOf, onlyOfAptos } from '../live/readTransaction.ts';
 import { readAddresses } from '../streams/addresses.ts';
@@ -29,17 +30,24 @@ import { readStream } from '../streams/saveStream.ts';
 import { readStreamFile } from '../streams/streamFile.ts';
 import { type Fields, familyOf, toFields } from '../streams/streamFields.ts';
 import { CommandError } from '../terminal/errors.ts';
-import { count, createProgress } from '../terminal/progress.ts';
+import { count, counted, createProgress } from '../terminal/progress.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export const declareDryRun = (command: Command, terminal: Terminal): Command =>
   addConnectionOptions(command)
-    .option('-f, --file <file>', 'YAML of one stream')
-    .option('--stream <stream>', 'as this one is now, by id or tag')
-    .option('--blocks <range>', 'one, or from..to, both included')
-    .option('--tx <hash>', 'one transaction alone, wherever it is')
-    .option('--chain <id>', 'default: the first of the stream')
-    .option('--expect <n>', 'exit code 9 unless so many blocks match')
+    .option('-f, --file <file>', 'YAML file with one stream')
+    .option('--stream <stream>', 'Existing stream, by id or tag')
+    .option('--blocks <range>', 'Blocks to match: one, or from..to')
+    .option('--tx <hash>', 'Match one transaction, on any chain')
+    .option('--chain <id>', 'Chain; default: the first of the stream')
+    .option('--expect <n>', 'Exit with code 9 unless this number of blocks match')
+    .addHelpText(
+      'after',
+      examples(
+        'sluice dry-run --stream payments --blocks 21000000..21000100',
+        'sluice dry-run -f stream.yaml --tx 0x…',
+      ),
+    )
     .action((options: CommandOptions) => dryRun(options, terminal));
 
 interface CommandOptions extends ConnectionOptions {
@@ -53,7 +61,7 @@ interface CommandOptions extends ConnectionOptions {
 
 const MAX_BLOCKS = 10_000;
 
-/** What a stream would have got of past blocks. Nothing is sent or stored. */
+/** Matches past blocks against a stream. Nothing is sent or stored. */
 async function dryRun(options: CommandOptions, terminal: Terminal): Promise<void> {
   const given = checkOptions(options);
   const { tx } = options;
@@ -68,11 +76,11 @@ async function dryRun(options: CommandOptions, terminal: Terminal): Promise<void
     (fields['chainIds'] as string[] | undefined)?.[0] ??
     (fields['network'] as string[] | undefined)?.[0];
   if (chain === undefined)
-    throw new CommandError('usage', 'The stream names no chain', 'pass --chain');
+    throw new CommandError('usage', 'The stream has no chain', 'pass --chain');
   const family = familyOf(fields);
   if (chainId !== undefined && (toAptosNetwork(chainId) !== undefined) !== (family === 'aptos')) {
     const of = family === 'aptos' ? 'Aptos' : 'EVM chains';
-    throw new CommandError('usage', `The transaction is of ${chainId}, and the stream of ${of}`);
+    throw new CommandError('usage', `The transaction is on ${chainId}, but the stream is on ${of}`);
   }
   const total = to - from + 1;
   const progress = createProgress(terminal, { what: 'blocks', total });
@@ -89,7 +97,7 @@ async function dryRun(options: CommandOptions, terminal: Terminal): Promise<void
     const found = webhook === null ? 0 : countRecords(webhook);
     records += found;
     if (found > 0) matched++;
-    // What was nearly let pass was seen, too.
+    // Close matches are observed events too.
     if (found === 0 && (seen.length === 0 || !options.json)) continue;
     progress.end();
     if (options.json) terminal.sayJson({ block, records: found, webhook, near, seen });
@@ -101,12 +109,14 @@ async function dryRun(options: CommandOptions, terminal: Terminal): Promise<void
     describeSeen(had, tx, terminal.width).forEach(terminal.say);
     describeNearMisses(close, tx, terminal.width).forEach(terminal.say);
   }
-  terminal.note(`${count(matched)} of ${count(total)} blocks match, ${count(records)} records`);
+  terminal.note(
+    `${count(matched)} of ${counted(total, 'block')} matched, ${counted(records, 'record')}`,
+  );
   if (given.expect !== undefined && matched !== given.expect) {
     throw new CommandError(
       'check_failed',
-      `${matched} blocks match, expected were ${given.expect}`,
-      'sluice explain <block> tells why one matches or not',
+      `${counted(matched, 'block')} matched, expected ${count(given.expect)}`,
+      'see why a block matches or not: sluice explain <block>',
     );
   }
 }
@@ -114,7 +124,7 @@ async function dryRun(options: CommandOptions, terminal: Terminal): Promise<void
 interface Range {
   from: number;
   to: number;
-  /** Of a transaction: the chain that has it, as streams name it. */
+  /** The chain of the transaction, as streams name it. */
   chainId?: string;
 }
 
@@ -124,27 +134,27 @@ interface Wanted {
 }
 
 interface Given {
-  /** Or the hash of a transaction. */
+  /** A range, or the hash of a transaction. */
   blocks: Range | string;
-  /** Or the id or tag of one that is there. */
+  /** A declared stream, or the id or tag of an existing one. */
   stream: Wanted | string;
   expect: number | undefined;
 }
 
-/** @throws CommandError for what cannot be, whatever the service has. */
+/** @throws CommandError for options that are invalid for any service. */
 function checkOptions({ blocks, tx, file, stream, expect }: CommandOptions): Given {
   const range = blocks === undefined ? undefined : toRange('--blocks', blocks);
   const which = range ?? tx;
   if (which === undefined || (range !== undefined && tx !== undefined)) {
-    throw new CommandError('usage', 'Which blocks? One of --blocks and --tx is needed');
+    throw new CommandError('usage', 'Pass either --blocks or --tx');
   }
   if (range !== undefined && range.to - range.from >= MAX_BLOCKS) {
-    throw new CommandError('usage', `--blocks ${blocks}: at most ${MAX_BLOCKS} at once`);
+    throw new CommandError('usage', `--blocks ${blocks}: should be at most ${MAX_BLOCKS} blocks`);
   }
   const declared = file === undefined ? undefined : readDeclared(file);
   const wanted = declared ?? stream;
   if (wanted === undefined || (declared !== undefined && stream !== undefined)) {
-    throw new CommandError('usage', 'Which stream? One of -f and --stream is needed');
+    throw new CommandError('usage', 'Pass either -f or --stream');
   }
   return {
     blocks: which,
@@ -158,7 +168,7 @@ function readDeclared(file: string): Wanted {
   if (declared === undefined || more.length > 0) {
     throw new CommandError(
       'invalid_file',
-      `${file} should declare one stream, it declares ${more.length + (declared ? 1 : 0)}`,
+      `${file} should declare one stream, but declares ${more.length + (declared ? 1 : 0)}`,
     );
   }
   return {
@@ -180,7 +190,7 @@ async function readWanted(connection: Connection, stream: string): Promise<Wante
   };
 }
 
-/** What of a stream decides what it gets; the rest says where it goes. */
+/** The fields that affect matching. */
 const MATCHING_FIELDS = {
   evm: [
     'tag',
@@ -210,14 +220,14 @@ const MATCHING_FIELDS = {
 interface Question extends Wanted {
   chain: string;
   block: number;
-  /** What else the block has is left out. */
+  /** Limits the result to this transaction. */
   tx: string | undefined;
 }
 
 interface Answer {
-  /** Null where nothing matches. */
+  /** Null if nothing matches. */
   webhook: EvmWebhook | AptosWebhook | null;
-  /** Empty of Aptos. */
+  /** Always empty on Aptos. */
   near: NearMiss[];
   seen: Seen[];
 }

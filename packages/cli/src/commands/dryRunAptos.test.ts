@@ -42,12 +42,12 @@ test('tells which functions and events the transactions of the addresses had', a
   const { code, stdout, stderr } = await world.sluice(run);
   expect({ code, stderr }).toEqual({
     code: 0,
-    stderr: expect.stringContaining('1 of 2 blocks match, 1 records') as string,
+    stderr: expect.stringContaining('1 of 2 blocks matched, 1 record') as string,
   });
   const [block, ...lines] = stdout.split('\n');
-  expect(block).toContain(`#${from + 1}  1 records`);
+  expect(block).toContain(`#${from + 1}  1 record`);
   expect(lines).toEqual([
-    'Called in transactions of the addresses:',
+    'Functions called in transactions of the addresses:',
     '  3 × 0x1::aptos_account::transfer',
     '  1 × 0x1::coin::transfer',
     'Events in transactions of the addresses:',
@@ -96,7 +96,7 @@ test('of one transaction it tells that alone', async () => {
   expect(await world.sluice(['dry-run', '-f', evm, '--tx', hash])).toMatchObject({
     code: 2,
     stderr: expect.stringContaining(
-      'The transaction is of local, and the stream of EVM chains',
+      'The transaction is on local, but the stream is on EVM chains',
     ) as string,
   });
 });

@@ -30,6 +30,6 @@ test('lists without rows', async () => {
   });
   expect(await noteOf('deliveries list')).toMatch(/^No deliveries yet\. Each block that matches/);
   expect(await noteOf('deliveries list --stream pay --failed')).toBe(
-    'No delivery matches these flags.\nWithout them: npm run -s sluice -- deliveries list',
+    'No deliveries match these flags.\nList all: npm run -s sluice -- deliveries list',
   );
 });

@@ -8,6 +8,7 @@ import {
 import { type Command, Option } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection/connection.ts';
 import { chooseId, findDeliveryId } from '../connection/shortIds.ts';
+import { examples } from '../flags/examples.ts';
 import { CommandError } from '../terminal/errors.ts';
 import type { Terminal, Tone } from '../terminal/terminal.ts';
 
@@ -22,13 +23,19 @@ const EXPECTABLE = [
 
 export const declareExplain = (command: Command, terminal: Terminal): Command =>
   addConnectionOptions(
-    command.argument('<what>', 'transaction, block, address, name, delivery, or version of Aptos'),
+    command.argument('<what>', 'Transaction, block, address, ENS name, delivery or Aptos version'),
   )
-    .option('--chain <id>', 'where the number or hash could be of several')
-    .option('--stream <stream>', 'this one alone, by id or tag')
-    .option('--stages', 'every question that was asked, and not the deciding one alone')
+    .option('--chain <id>', 'Chain of the block or transaction, if several have it')
+    .option('--stream <stream>', 'Only this stream, by id or tag')
+    .option('--stages', 'Show every stage, not only the deciding one')
     .addOption(
-      new Option('--expect <verdict>', 'exit code 9 unless a stream has it').choices(EXPECTABLE),
+      new Option('--expect <verdict>', 'Exit with code 9 unless a stream has this verdict').choices(
+        EXPECTABLE,
+      ),
+    )
+    .addHelpText(
+      'after',
+      examples('sluice explain 0x5c50… --stages', 'sluice explain 21000000 --chain 0x1'),
     )
     .action((what: string, options: ExplainOptions) => explain(what, options, terminal));
 
@@ -50,7 +57,7 @@ const TONES: Readonly<Record<ExplainVerdict, Tone>> = {
   'not-watched': 'faint',
 };
 
-/** Why a webhook was sent or not, stream by stream, with the rule that decided. */
+/** Prints for each stream why a webhook was sent or not, with the deciding rule. */
 async function explain(given: string, options: ExplainOptions, terminal: Terminal): Promise<void> {
   const { sluice } = connect(options, terminal);
   const what = isShortId(given) ? await findDeliveryId(sluice, given) : given;
@@ -73,13 +80,13 @@ async function explain(given: string, options: ExplainOptions, terminal: Termina
     throw new CommandError(
       'not_found',
       found.message,
-      'give the whole hash, id or number; where several chains have it, --chain <id>',
+      'pass the complete hash, id or number; if several chains have it, add --chain <id>',
     );
   }
   const { expect } = options;
   if (expect !== undefined && !streams.some(({ verdict }) => verdict === expect)) {
     const got = streams.map(({ tag, verdict }) => `${tag} ${verdict}`).join(', ') || 'no stream';
-    throw new CommandError('check_failed', `No stream is ${expect}: ${got}`);
+    throw new CommandError('check_failed', `No stream has the verdict ${expect}: ${got}`);
   }
 }
 

@@ -99,7 +99,7 @@ test('an app that refuses them fails the check', async () => {
   const { code, stdout, stderr } = await world.sluice(broken);
   expect(code).toBe(9);
   expect(JSON.parse(stderr)).toMatchObject({
-    error: { code: 'check_failed', message: '2 of 2 were not answered with a 2xx' },
+    error: { code: 'check_failed', message: '2 of 2 did not get a 2xx response' },
   });
   expect(
     stdout

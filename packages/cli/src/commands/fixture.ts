@@ -5,6 +5,7 @@ import { toFixtureName } from '@sluice/kit/sluice';
 import type { Command } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection/connection.ts';
 import { writePrivately } from '../connection/contexts.ts';
+import { examples } from '../flags/examples.ts';
 import { createSingleSender, findSecret, toLocalUrl } from '../live/forward.ts';
 import { findDeliveryId } from '../connection/shortIds.ts';
 import { CommandError } from '../terminal/errors.ts';
@@ -12,15 +13,22 @@ import type { Terminal } from '../terminal/terminal.ts';
 
 export function declareFixture(command: Command, terminal: Terminal): void {
   addConnectionOptions(
-    command.command('save <delivery...>').description('keep bodies of deliveries as files'),
+    command.command('save <delivery...>').description('Save the bodies of deliveries as files'),
   )
-    .option('--dir <dir>', 'where to', 'fixtures')
+    .option('--dir <dir>', 'Target folder', 'fixtures')
+    .addHelpText('after', examples('sluice fixture save 0cc6a32f --dir test/fixtures'))
     .action((ids: string[], options: SaveOptions) => save(ids, options, terminal));
   addConnectionOptions(
-    command.command('run <path...>').description('send files, or all of a folder, to your app'),
+    command
+      .command('run <path...>')
+      .description('Send files, or all files of a folder, to your app'),
   )
-    .option('--to <url>', 'port or URL of the receiver', '3000')
-    .option('--secret <secret>', 'signs them; default: SLUICE_SECRET, else that of the service')
+    .option('--to <url>', 'Port or URL of the receiver', '3000')
+    .option(
+      '--secret <secret>',
+      'Secret to sign with; default: SLUICE_SECRET, or that of the service',
+    )
+    .addHelpText('after', examples('sluice fixture run fixtures --to 3000'))
     .action((paths: string[], options: RunOptions) => runFixtures(paths, options, terminal));
 }
 
@@ -75,7 +83,7 @@ async function runFixtures(
   if (failed > 0) {
     throw new CommandError(
       'check_failed',
-      `${failed} of ${fixtures.length} were not answered with a 2xx`,
+      `${failed} of ${fixtures.length} did not get a 2xx response`,
     );
   }
 }
@@ -85,17 +93,17 @@ interface Read {
   webhook: EvmWebhook | AptosWebhook;
 }
 
-/** Those of a folder in the order of their blocks, as a receiver would get them. */
+/** Reads a file, or a folder in block order, as a receiver would get the webhooks. */
 function readFixtures(path: string): Read[] {
   const found = statSync(path, { throwIfNoEntry: false });
-  if (found === undefined) throw new CommandError('invalid_file', `${path} is not there`);
+  if (found === undefined) throw new CommandError('invalid_file', `${path} does not exist`);
   if (!found.isDirectory()) return [{ file: path, webhook: readWebhook(path) }];
   const names = readdirSync(path).filter((name) => name.endsWith('.json'));
   if (names.length === 0) {
     throw new CommandError(
       'invalid_file',
-      `${path} holds no .json files`,
-      'sluice fixture save <delivery>',
+      `${path} has no .json files`,
+      'save one: sluice fixture save <delivery>',
     );
   }
   return names
@@ -108,7 +116,7 @@ function readFixtures(path: string): Read[] {
 const compareTurns = (a: EvmWebhook | AptosWebhook, b: EvmWebhook | AptosWebhook): number =>
   Number(a.block.number) - Number(b.block.number) || phaseOf(a) - phaseOf(b);
 
-/** Unconfirmed, confirmed, removed; of Aptos there are only confirmed ones. */
+/** Sort order: unconfirmed, confirmed, removed. Aptos webhooks are always confirmed. */
 const phaseOf = (webhook: EvmWebhook | AptosWebhook): number =>
   isAptosWebhook(webhook) ? 1 : webhook.removed ? 2 : webhook.confirmed ? 1 : 0;
 
@@ -125,7 +133,7 @@ function readWebhook(path: string): EvmWebhook | AptosWebhook {
   }
   throw new CommandError(
     'invalid_file',
-    `${path} is no body of a webhook: it should have streamId, block, and logs or transactions`,
-    'sluice fixture save <delivery>',
+    `${path} is not a webhook body: should have streamId, block, and logs or transactions`,
+    'save one: sluice fixture save <delivery>',
   );
 }

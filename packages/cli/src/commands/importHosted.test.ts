@@ -84,7 +84,7 @@ test(`${TOTAL} addresses arrive whole, also through kill -9 and Ctrl-C; run agai
   const second = await world.sluice(flags());
   expect(second).toMatchObject({ code: 0 });
   expect(second.stdout).toBe(
-    '✓ deposits  is here  64,001 addresses\n✓ small  is here  3 addresses\n',
+    '✓ deposits  imported  64,001 addresses\n✓ small  imported  3 addresses\n',
   );
   expect(second.stderr).toContain('64,001 of 64,001');
   // What was noted was not read again.
@@ -134,16 +134,16 @@ test('the secret comes first, is never printed, and a receiver that refuses is e
   };
   try {
     for (const [status, why] of [
-      [401, 'it verifies with another secret: import with --streams-secret'],
-      [404, 'nothing takes a POST at this path'],
-      [500, 'it failed by itself'],
+      [401, 'The receiver verifies with another secret: pass that secret with --streams-secret'],
+      [404, 'The receiver does not accept POST at this path'],
+      [500, 'The receiver failed: check its log'],
     ] as const) {
       other.sink.respond({ status });
       const refused = await bring();
       expect([refused.code, refused.stdout]).toEqual([8, '']);
       expect(refused.stderr).toMatch(/✗ deposits: should answer .* HTTP \d+\n {2}/);
       expect(refused.stderr).toContain(`\n  ${why}`);
-      expect(refused.stderr).toContain('give it with --streams-secret');
+      expect(refused.stderr).toContain('pass that secret with --streams-secret.');
     }
     other.sink.respond({ status: 200 });
     const before = other.sink.requests.length;
@@ -152,7 +152,9 @@ test('the secret comes first, is never printed, and a receiver that refuses is e
     // Already the first test webhook is one that the receiver knows.
     const [first] = other.sink.requests.slice(before);
     expect(first!.headers['x-signature']).toBe(signWebhook(first!.body, 'hosted-streams-secret'));
-    expect((await bring('--streams-secret', HOSTED_KEY)).stderr).toContain('is the hosted API key');
+    expect((await bring('--streams-secret', HOSTED_KEY)).stderr).toContain(
+      'is also the hosted API key',
+    );
     await bring('--new-secret');
     const { secretKey = '' } = await other.api.settings.read();
     expect(secretKey).toMatch(/^whs_/);

@@ -9,6 +9,7 @@ import {
   connect,
   toClientOptions,
 } from '../connection/connection.ts';
+import { examples } from '../flags/examples.ts';
 import { sluiceCommand } from '../package/packaged.ts';
 import { type ImportJournal, type ImportedStream, openJournal } from '../streams/importJournal.ts';
 import type { ListedAddress } from '../streams/addressFile.ts';
@@ -16,25 +17,35 @@ import { type SecretOptions, bringSecret, explainRefusal } from '../streams/impo
 import { createStream } from '../streams/saveStream.ts';
 import { type AnyStream, compareFields, toContractFields } from '../streams/streamFields.ts';
 import { CommandError } from '../terminal/errors.ts';
-import { type Progress, count, createProgress } from '../terminal/progress.ts';
+import { type Progress, counted, createProgress } from '../terminal/progress.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export function declareImport(command: Command, terminal: Terminal): void {
   addConnectionOptions(
     command
       .command('moralis')
-      .description('streams and addresses of the hosted Streams API, by its own key'),
+      .description('Import streams and addresses from the hosted Moralis Streams API'),
   )
-    .option('--hosted-key <key>', 'its API key; default: variable MORALIS_API_KEY')
-    .option('--hosted-url <url>', 'where it is', 'https://api.moralis-streams.com')
+    .option('--hosted-key <key>', 'API key of the hosted service (env: MORALIS_API_KEY)')
+    .option('--hosted-url <url>', 'URL of the hosted service', 'https://api.moralis-streams.com')
     .option(
       '--streams-secret <secret>',
-      'what receivers verify with now; default: variable MORALIS_STREAMS_SECRET, or asked for',
+      'Secret that receivers verify with now (env: MORALIS_STREAMS_SECRET); default: prompt',
     )
-    .option('--new-secret', 'sign with a new secret instead; receivers have to learn it first')
-    .option('--activate', 'leave active what is active there; default: all arrive paused')
-    .option('--journal <file>', 'what has arrived: a second run goes on there', JOURNAL)
-    .option('--dry-run', 'print what would be made')
+    .option('--new-secret', 'Sign with a new secret, which receivers must know first')
+    .option(
+      '--activate',
+      'Activate the streams that are active there; default: import all as paused',
+    )
+    .option('--journal <file>', 'Journal of the import, from which a second run resumes', JOURNAL)
+    .option('--dry-run', 'Print what would be created')
+    .addHelpText(
+      'after',
+      examples(
+        'sluice import moralis --hosted-key … --dry-run',
+        'sluice import moralis --hosted-key … --streams-secret …',
+      ),
+    )
     .action((options: ImportOptions) => importHosted(options, terminal));
 }
 
@@ -48,9 +59,9 @@ interface ImportOptions extends ConnectionOptions, SecretOptions {
   dryRun?: boolean;
 }
 
-/** Pages of 100 that are gathered before they are written and the place is noted. */
+/** Number of pages of 100 that are collected before they are written and journaled. */
 const PAGES_AT_ONCE = 50;
-/** The hosted service limits how fast it is read, and says how long to wait. */
+/** Retries for the hosted service's rate limit, which states how long to wait. */
 const MAX_RETRIES = 6;
 
 async function importHosted(options: ImportOptions, terminal: Terminal): Promise<void> {
@@ -58,7 +69,7 @@ async function importHosted(options: ImportOptions, terminal: Terminal): Promise
   if (apiKey === undefined) {
     throw new CommandError(
       'usage',
-      'No key of the hosted service',
+      'API key of the hosted service is required',
       'pass --hosted-key, or set MORALIS_API_KEY',
     );
   }
@@ -87,11 +98,11 @@ async function importHosted(options: ImportOptions, terminal: Terminal): Promise
         });
       else
         terminal.say(
-          `${terminal.tint('ok', '✓')} ${stream.tag || stream.id}  ${how}  ${count(imported.addresses)} addresses`,
+          `${terminal.tint('ok', '✓')} ${stream.tag || stream.id}  ${how}  ${counted(imported.addresses, 'address', 'addresses')}`,
         );
     };
     if (entry?.done) {
-      done(entry, 'was here already');
+      done(entry, 'already imported');
       continue;
     }
     try {
@@ -104,7 +115,7 @@ async function importHosted(options: ImportOptions, terminal: Terminal): Promise
           journal,
           activate: options.activate ?? false,
         }));
-      done(await copyAddresses({ hosted, sluice, stream, target, journal, terminal }), 'is here');
+      done(await copyAddresses({ hosted, sluice, stream, target, journal, terminal }), 'imported');
     } catch (error) {
       if (terminal.signal.aborted) throw error;
       if (!isSluiceError(error)) throw error;
@@ -118,17 +129,17 @@ async function importHosted(options: ImportOptions, terminal: Terminal): Promise
   if (failed > 0) {
     throw new CommandError(
       'partial',
-      `${failed} of ${found.length} streams did not arrive whole`,
-      'mend what is said above and run it again: it goes on where it stopped',
+      `${failed} of ${found.length} streams failed to import`,
+      'fix the problems above and run the command again; it resumes where it stopped',
     );
   }
   if (!options.activate)
     terminal.note(
-      `They are paused, so that nobody is told twice: ${sluiceCommand()} streams resume <tag>`,
+      `Imported streams are paused to avoid duplicate webhooks. Resume: ${sluiceCommand()} streams resume <tag>`,
     );
 }
 
-/** What the service says of each field, which is more than its message. */
+/** Returns the field errors of the service if there are any; they are more specific than its message. */
 function whyOf({ message, details = {} }: SluiceError): string {
   const said = Object.values(details).flatMap((detail) =>
     typeof detail === 'object' && detail !== null && 'message' in detail
@@ -151,7 +162,7 @@ async function listHosted(hosted: Client): Promise<HostedStream[]> {
       found.push({ stream, family: 'aptos' });
     }
   } catch (error) {
-    // It no longer has any.
+    // The hosted service no longer supports Aptos.
     const isGone =
       isSluiceError(error) &&
       ['not_found', 'bad_request', 'forbidden', 'validation_failed', 'server_error'].includes(
@@ -180,16 +191,17 @@ function tellPlan(
       terminal.sayJson({ from: id, tag, family, status, fields: toContractFields(stream) });
     else {
       const addresses =
-        amountOfAddresses === undefined ? '' : `, ${count(amountOfAddresses)} addresses`;
+        amountOfAddresses === undefined
+          ? ''
+          : `, ${counted(amountOfAddresses, 'address', 'addresses')}`;
       terminal.sayText(`+ ${tag || id}  ${family}, ${status} there${addresses}`);
     }
   }
-  terminal.note(`${count(found.length)} streams; nothing was made (--dry-run)`);
+  terminal.note(`${counted(found.length, 'stream')}; nothing was imported (--dry-run)`);
 }
 
 /**
- * The stream of ours that takes the hosted one's place: one that an earlier run made and was ended
- * before it could note so, or a new one.
+ * Finds the local stream that an interrupted run created without journaling it, or creates a new one.
  */
 async function findOrCreate(
   api: Client,

@@ -80,7 +80,7 @@ const running: [args: string, underWay: RegExp][] = [
   ['listen 3000', /Forwarding/],
   ['tail --debug', /GET/],
   ['trigger erc20-transfer --to SINK --count 1000 --rate 5/s', /200/],
-  ['dry-run --stream pay --blocks 0..2000', /^#\d+  1 records/m],
+  ['dry-run --stream pay --blocks 0..2000', /^#\d+  1 record /m],
   ['replay --stream pay --to SINK', /✓ 200[\s\S]*✓ 200/],
   ['export -o streams.yaml --debug', /GET/],
 ];
@@ -97,7 +97,7 @@ test('replay --wait: the service goes on with it, and is told how to end', async
   const { code, output } = await interrupt(words, /GET \S+replays\/\S+ 200/);
   expect(code, output).toBe(130);
   const [, cancel = ''] =
-    /^The service goes on with it; .*end it: npm run -s sluice -- (.+)$/m.exec(output)!;
+    /^The replay continues in the service\. .*cancel: npm run -s sluice -- (.+)$/m.exec(output)!;
   const ended = await world.sluice([...cancel.split(' '), '--json']);
   expect(JSON.parse(ended.stdout)).toMatchObject({ state: 'cancelled' });
 });

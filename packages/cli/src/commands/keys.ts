@@ -3,22 +3,38 @@ import { type ApiKey, type Scope, isSluiceError } from '@sluice/kit/sluice';
 import type { Command } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection/connection.ts';
 import { toDurationMs } from '../flags/durations.ts';
+import { examples } from '../flags/examples.ts';
 import { repeatable } from '../flags/options.ts';
 import { CommandError } from '../terminal/errors.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export function declareKeys(command: Command, terminal: Terminal): void {
   addConnectionOptions(command.command('create <name>'))
-    .description('make a key; it is printed this once')
-    .addOption(repeatable('--scope <scope>', `${SCOPES.join(', ')}; default: all`))
-    .addOption(repeatable('--cidr <network>', 'take it from there alone; default: anywhere'))
-    .option('--expires <duration>', 'how long it is good, such as 90d; default: for ever')
+    .description('Create an API key and print it once')
+    .addOption(
+      repeatable(
+        '--scope <scope>',
+        `Allow only this scope: ${SCOPES.join(', ')}; repeatable`,
+        undefined,
+        'all',
+      ),
+    )
+    .addOption(
+      repeatable('--cidr <network>', 'Accept only from this network; repeatable', undefined, 'any'),
+    )
+    .option('--expires <duration>', 'Expires after, e.g. 90d; default: never')
+    .addHelpText(
+      'after',
+      examples('sluice keys create ci', `sluice keys create ci --scope ${SCOPES[0]} --expires 90d`),
+    )
     .action((name: string, options: NewKeyOptions) => createKey(name, options, terminal));
   addConnectionOptions(command.command('list'))
-    .description('every key there is or was, without the keys themselves')
+    .description('List all API keys, including revoked ones, without their secrets')
+    .addHelpText('after', examples('sluice keys list'))
     .action((options: ConnectionOptions) => listKeys(options, terminal));
   addConnectionOptions(command.command('revoke <id>'))
-    .description('end a key, and the console sessions opened with it')
+    .description('Revoke an API key and its console sessions')
+    .addHelpText('after', examples('sluice keys revoke 0a1b2c3d'))
     .action((id: string, options: ConnectionOptions) => revokeKey(id, options, terminal));
 }
 
@@ -32,7 +48,7 @@ async function createKey(name: string, options: NewKeyOptions, terminal: Termina
   const { scope, cidr, expires } = options;
   const created = await connect(options, terminal).sluice.createApiKey({
     name,
-    // The service names those that there are.
+    // The service validates the scopes.
     ...(scope.length > 0 && { scopes: scope as Scope[] }),
     ...(cidr.length > 0 && { cidrs: cidr }),
     ...(expires !== undefined && { expiresAt: Date.now() + toDurationMs('--expires', expires) }),
@@ -42,7 +58,7 @@ async function createKey(name: string, options: NewKeyOptions, terminal: Termina
     return;
   }
   terminal.note(describe(created));
-  terminal.note('The key, shown this once:');
+  terminal.note('API key, shown only once:');
   terminal.say(created.key);
 }
 
@@ -52,7 +68,8 @@ async function listKeys(options: ConnectionOptions, terminal: Terminal): Promise
     terminal.sayJson(keys);
     return;
   }
-  if (keys.length === 0) terminal.note('No keys but the one the service was started with');
+  if (keys.length === 0)
+    terminal.note('No API keys yet, except the one that the service was started with');
   for (const key of keys) terminal.sayText(describe(key), { indent: 4 });
 }
 
@@ -65,7 +82,11 @@ async function revokeKey(
     .sluice.revokeApiKey(id)
     .catch((error: unknown) => {
       if (!isSluiceError(error, 'not_found')) throw error;
-      throw new CommandError('not_found', `There is no key ${id}`, 'sluice keys list names them');
+      throw new CommandError(
+        'not_found',
+        `There is no API key ${id}`,
+        'list them: sluice keys list',
+      );
     });
   if (options.json) terminal.sayJson(revoked);
   else terminal.sayText(describe(revoked), { indent: 4 });

@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection/connection.ts';
+import { examples } from '../flags/examples.ts';
 import { PHASES, deliveryLine } from '../live/deliveryLine.ts';
 import { followDeliveries } from '../live/followDeliveries.ts';
 import { type Forwarded, createForwarder, findSecret, toLocalUrl } from '../live/forward.ts';
@@ -12,14 +13,21 @@ import type { Terminal } from '../terminal/terminal.ts';
 const OUTPUTS = ['interactive', 'compact', 'json', 'quiet'] as const;
 
 export const declareListen = (command: Command, terminal: Terminal): Command =>
-  addConnectionOptions(command.argument('[port]', 'port, host:port or URL of your app', '3000'))
-    .option('--path <path>', 'where in your app', '/')
-    .option('--stream <stream>', 'only of this one, by id or tag')
-    .addOption(new Option('--events <phase...>', 'only these').choices(PHASES))
-    .option('--secret <secret>', 'signs them; default: the secret of the service')
-    .option('--print-secret', 'print the secret to verify with, and end')
+  addConnectionOptions(command.argument('[port]', 'Port, host:port or URL of your app', '3000'))
+    .option('--path <path>', 'Path in your app', '/')
+    .option('--stream <stream>', 'Only this stream, by id or tag')
+    .addOption(new Option('--events <phase...>', 'Only these phases').choices(PHASES))
+    .option('--secret <secret>', 'Secret to sign with; default: that of the service')
+    .option('--print-secret', 'Print the secret to verify with, and exit')
     .addOption(
-      new Option('--output <how>', 'interactive on a terminal, else compact').choices(OUTPUTS),
+      new Option(
+        '--output <how>',
+        'Output format; default: interactive on a terminal, otherwise compact',
+      ).choices(OUTPUTS),
+    )
+    .addHelpText(
+      'after',
+      examples('sluice listen 3000', 'sluice listen 3000 --path /webhooks --stream payments'),
     )
     .action((port: string, options: ListenOptions) => listen(port, options, terminal));
 
@@ -32,13 +40,13 @@ interface ListenOptions extends ConnectionOptions {
   output?: (typeof OUTPUTS)[number];
 }
 
-/** How a forwarded delivery is shown. */
+/** Shows forwarded deliveries. */
 export interface ForwardedView {
   show(forwarded: Forwarded): void;
   close(): void;
 }
 
-/** Forwards each new delivery once, one after the other, until Ctrl-C. */
+/** Forwards each new delivery once, one at a time, until Ctrl-C. */
 async function listen(port: string, options: ListenOptions, terminal: Terminal): Promise<void> {
   const connection = connect(options, terminal);
   const secret = await findSecret(options.secret, terminal.env, () => connection);
@@ -50,10 +58,8 @@ async function listen(port: string, options: ListenOptions, terminal: Terminal):
   const stream =
     options.stream === undefined ? undefined : await findStream(connection, options.stream);
   const forwarder = createForwarder({ connection, url, secret, signal: terminal.signal });
-  terminal.note(
-    `Forwarding ${stream ? stream.tag : 'every stream'} of ${connection.url} to ${url}`,
-  );
-  terminal.note(`Verify with the secret of: ${sluiceCommand()} listen --print-secret`, {
+  terminal.note(`Forwarding ${stream ? stream.tag : 'all streams'} of ${connection.url} to ${url}`);
+  terminal.note(`Print the secret to verify with: ${sluiceCommand()} listen --print-secret`, {
     tone: 'faint',
   });
   const output = options.json
@@ -76,7 +82,7 @@ async function listen(port: string, options: ListenOptions, terminal: Terminal):
       if (options.events !== undefined && !options.events.includes(phase)) continue;
       if (!isNew(id)) continue;
       const forwarded = await forwarder.forward(id);
-      if (forwarded === undefined) terminal.note(`${id} is no longer there`);
+      if (forwarded === undefined) terminal.note(`Delivery ${id} no longer exists`);
       else if (!terminal.signal.aborted) view.show(forwarded);
     }
   } finally {
@@ -111,7 +117,7 @@ function createLines(output: 'compact' | 'json' | 'quiet', terminal: Terminal): 
 
 const REMEMBERED = 100_000;
 
-/** Whether an id comes for the first time. */
+/** Returns a function that reports whether an id is new. */
 function rememberIds(): (id: string) => boolean {
   const seen = new Set<string>();
   return (id) => {

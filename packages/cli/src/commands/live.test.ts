@@ -66,7 +66,7 @@ describe('listen', () => {
     world.pay(1n);
     await world.sink.waitFor(1);
     running = world.start(['listen', app('/app')]);
-    await until('it listens', () => running!.stderr().includes('Forwarding every stream'));
+    await until('it listens', () => running!.stderr().includes('Forwarding all streams'));
     await new Promise((resolve) => setTimeout(resolve, 200));
     for (const value of [2n, 3n, 4n]) world.pay(value);
     await until('all are forwarded', () => idsAt('/app').length >= 6);
@@ -100,7 +100,7 @@ describe('listen', () => {
     await until('the first is forwarded', () => paidAt('/dropped').includes(10));
     proxy.cut();
     world.pay(11n);
-    await until('it noticed', () => running!.stderr().includes('connection lost'));
+    await until('it noticed', () => running!.stderr().includes('Connection lost'));
     proxy.heal();
     await until('the second is forwarded', () => paidAt('/dropped').includes(11), 30_000);
     await world.restart();
@@ -108,7 +108,7 @@ describe('listen', () => {
     await until('the third is forwarded', () => paidAt('/dropped').includes(12), 30_000);
     expect(paidAt('/dropped').filter((value) => value >= 10)).toEqual([10, 11, 12]);
     expect(new Set(idsAt('/dropped')).size).toBe(idsAt('/dropped').length);
-    expect(running.stderr()).toContain('connected again');
+    expect(running.stderr()).toContain('Reconnected');
     const told = await until('all are told', () => {
       const lines = running!.stdout().trim().split('\n');
       return lines.length === idsAt('/dropped').length && lines;
@@ -294,7 +294,7 @@ describe('trigger', () => {
     const wrong = await trigger('erc20-transfer', '--set', 'logs[3].data=0x');
     expect(wrong).toMatchObject({ code: 2 });
     expect(wrong.stderr).toContain(
-      '--set logs[3].data: there is no "3"\n  fix: under logs there is 0',
+      '--set logs[3].data: "3" does not exist\n  fix: use one of these keys of logs: 0',
     );
     world.sink.clear();
     const edited = await world.sluice(
@@ -419,7 +419,7 @@ test('a selection is counted, asked about, sent again by the service, and follow
   const anyState = ['replay', '--stream', 'pay', '--blocks', blocks, '--dry-run'];
   const safe = await world.sluice(anyState);
   expect(safe.stdout).toBe('0 deliveries, about 0 kB\n');
-  expect(safe.stderr).toContain(`${deliveries} more were delivered: --include-delivered`);
+  expect(safe.stderr).toContain(`${deliveries} more succeeded; add --include-delivered`);
   const whole = await world.sluice([...anyState, '--include-delivered', '--json']);
   expect(JSON.parse(whole.stdout)).toMatchObject({ deliveries });
 

@@ -43,7 +43,7 @@ describe('streams', () => {
 
   test('the list fits 80 columns', async () => {
     const { stdout } = await sluice(['streams', 'list']);
-    expect(stdout).toMatch(/^STREAM +STATE +WATCHES +CHAINS +QUEUE +OK 24H +BAD +LAST\n/);
+    expect(stdout).toMatch(/^STREAM +STATE +WATCHES +CHAINS +QUEUE +OK 24H +FAILED +LAST\n/);
     expect(stdout).toMatch(/\nwallet +active +2 addr +0x7a69 +0 +\d+ +0 +/);
     for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
     expect(await json<Shown[]>('streams', 'list')).toMatchObject([{ tag: 'wallet' }]);
@@ -136,7 +136,7 @@ describe('streams', () => {
     const missing = await sluice(['streams', 'get', 'nobody']);
     expect(missing).toMatchObject({ code: 4, stdout: '' });
     expect(missing.stderr).toBe(
-      'error[not_found]: There is no stream "nobody"\n  fix: name one by its id or tag: wallet\n  docs: npm run -s sluice -- docs not_found\n',
+      'error[not_found]: There is no stream "nobody"\n  fix: use an existing one: wallet\n  docs: npm run -s sluice -- docs not_found\n',
     );
     const refused = await sluice(['streams', 'create', '--url', 'ftp://x', '--chain', '1']);
     expect(refused.code).toBe(5);
@@ -179,7 +179,7 @@ ${more}`;
     );
     const { stdout } = await sluice(['apply', '-f', file()]);
     expect(stdout).toBe(
-      '~ token\n    description: "" → "tokens"\n    includeContractLogs: true → false\n    - 1 addresses\n',
+      '~ token\n    description: "" → "tokens"\n    includeContractLogs: true → false\n    - 1 address\n',
     );
     expect(await json('streams', 'get', 'token')).toMatchObject({
       description: 'tokens',
@@ -200,7 +200,7 @@ ${more}`;
   test('a dry run refuses what apply would', async () => {
     const file = join(world.folder, 'misspelt.yaml');
     for (const [line, why] of [
-      ['descripton: mine', 'descripton: a stream has no such field'],
+      ['descripton: mine', 'unknown field: descripton'],
       ['maxInFlight: many', 'maxInFlight: '],
     ] as const) {
       const url = `webhookUrl: ${world.sink.url}`;
@@ -292,7 +292,7 @@ describe('addresses', () => {
       addedBy: 'bootstrap',
     });
     expect((await sluice(['addresses', 'remove', 'token', BOB])).stdout).toBe(
-      'Removed 1 from token\n',
+      'Removed 1 address from token\n',
     );
     expect(await sluice(['addresses', 'remove', 'token', BOB])).toMatchObject({ code: 4 });
   });
@@ -303,9 +303,11 @@ describe('addresses', () => {
     writeFileSync(path(), `address,label\n${lines.join('\n')}\n`);
     const run = await sluice(['addresses', 'import', 'token', path()]);
     expect(run.code).toBe(8);
-    expect(run.stdout).toBe(`25,000 addresses of ${path()} are in token, 1 lines repeated one\n`);
+    expect(run.stdout).toBe(
+      `Imported 25,000 addresses of ${path()} to token, skipped 1 duplicate line\n`,
+    );
     expect(run.stderr).toMatch(/^\d,\d{3} of 25,000 addresses {2}[\d,]+\/s {2}\d+ s left\n/);
-    expect(run.stderr).toContain('is line 5: no address');
+    expect(run.stderr).toContain('line 5 is not an address');
     expect(readFileSync(`${path()}.rejects`, 'utf8')).toMatch(/^# line 5: .*\nhello\n$/);
     expect(await json('streams', 'get', 'token')).toMatchObject({ amountOfAddresses: 25_001 });
   });
@@ -324,7 +326,7 @@ describe('addresses', () => {
     });
     const replaced = await sluice(['addresses', 'import', 'token', path(), '--replace', '-y']);
     expect(replaced).toMatchObject({ code: 0 });
-    expect(replaced.stdout).toContain('25,000 others removed');
+    expect(replaced.stdout).toContain('removed 25,000');
     expect((await sluice(['addresses', 'diff', 'token', path()])).stdout).toBe('');
   });
 
@@ -367,7 +369,7 @@ describe('deliveries and dry runs', () => {
     expect((await sluice([...columns, 'http,stream'])).stdout).toBe('HTTP  STREAM\n 200  pay\n');
     expect(await sluice([...columns, 'nothing'])).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('should be of delivery, stream, block') as string,
+      stderr: expect.stringContaining('should be one of delivery, stream, block') as string,
     });
     const [listed] = await json<object[]>('deliveries', 'list', '--limit', '1');
     expect(listed).toMatchObject({ tag: 'pay' });
@@ -385,17 +387,17 @@ describe('deliveries and dry runs', () => {
     expect({ code, stdout }).toEqual({
       code: 0,
       stdout: [
-        '#1  1 records  Transfer 250 0x7099…79c8 → 0x3c44…93bc',
-        'Seen at the addresses:',
+        '#1  1 record  Transfer 250 0x7099…79c8 → 0x3c44…93bc',
+        'Events of the addresses:',
         '  1 × Transfer(address,address,uint256)',
         '',
       ].join('\n'),
     });
-    expect(stderr).toContain('1 of 2 blocks match, 1 records');
+    expect(stderr).toContain('1 of 2 blocks matched, 1 record');
     expect(await sluice([...range, '--expect', '2'])).toMatchObject({ code: 9 });
     const { hash } = world.chain.blockAt(1n)!.transactions[0]!;
     const one = await sluice(['dry-run', '--stream', 'pay', '--tx', hash]);
-    const ofBlock = stdout.replace('addresses:', 'addresses, in the whole block:');
+    const ofBlock = stdout.replace('addresses:', 'addresses in the complete block:');
     expect(one).toMatchObject({ code: 0, stdout: ofBlock });
     const absent = await sluice(['dry-run', '--stream', 'pay', '--tx', `0x${'ab'.repeat(32)}`]);
     expect(absent).toMatchObject({ code: 4 });
@@ -452,10 +454,10 @@ getNativeBalances: [{ type: erc20transfer, selectors: [$from] }]
     const low = declare('low.yaml', '250');
     expect((await sluice(['dry-run', '-f', low, '--blocks', '0..1'])).stdout).toBe(
       [
-        '#1  1 records  Transfer 250 0x7099…79c8 → 0x3c44…93bc',
+        '#1  1 record  Transfer 250 0x7099…79c8 → 0x3c44…93bc',
         '    trigger  tokens  750',
         '    balance  0x7099…79c8  1.5 native',
-        'Seen at the addresses:',
+        'Events of the addresses:',
         '  1 × Transfer(address,address,uint256)',
         '',
       ].join('\n'),
@@ -473,11 +475,11 @@ getNativeBalances: [{ type: erc20transfer, selectors: [$from] }]
     expect(missed).toMatchObject({
       code: 0,
       stdout: [
-        'Seen at the addresses:',
+        'Events of the addresses:',
         '  1 × Transfer(address,address,uint256)',
-        'Not matched but close:',
+        'Close matches:',
         '  1 × Transfer  value ≥ 1,000',
-        '      it was 250',
+        '      actual: 250',
         '',
       ].join('\n'),
     });
@@ -508,7 +510,7 @@ getNativeBalances: [{ type: erc20transfer, selectors: [$from] }]
     });
     expect((await verify('other', body)).stderr).toContain('error[check_failed]: wrong-secret');
     expect((await verify('other', body, '--other-secret', `prod=${SECRET}`)).stderr).toContain(
-      'It is prod.',
+      'The secret is prod.',
     );
     expect(await sluice(['verify', ...given], { input: body })).toMatchObject({ code: 2 });
   });
@@ -521,14 +523,14 @@ getNativeBalances: [{ type: erc20transfer, selectors: [$from] }]
     });
     const gone = await sluice(['doctor', '--api-url', 'http://127.0.0.1:9']);
     expect(gone.code).toBe(9);
-    expect(gone.stdout).toContain('✗ service   http://127.0.0.1:9 does not answer');
+    expect(gone.stdout).toContain('✗ service   http://127.0.0.1:9 does not respond');
     expect(gone.stderr).toMatch(/^error\[check_failed\]: 1 of 2 failed: service\n/);
     const config = join(world.folder, 'config');
     mkdirSync(join(config, 'sluice'), { recursive: true });
     writeFileSync(join(config, 'sluice', 'contexts.json'), '{"contexts":{}}', { mode: 0o644 });
     const open = await sluice(['doctor'], { env: { XDG_CONFIG_HOME: config } });
     expect(open.code).toBe(9);
-    expect(open.stdout).toMatch(/^✗ contexts {2}\S+ holds[^✗]* read it\n +chmod 600 /m);
+    expect(open.stdout).toMatch(/^✗ contexts {2}\S+ contains[^✗]* read it\n +chmod 600 /m);
     const stranger = await json<object[]>('doctor', '--api-key', 'x'.repeat(20));
     expect(stranger).toContainEqual(expect.objectContaining({ check: 'key', state: 'bad' }));
   });
@@ -553,7 +555,7 @@ getNativeBalances: [{ type: erc20transfer, selectors: [$from] }]
       /✓ stream +resting is paused\n +npm run -s sluice -- streams resume [\da-f]{8}\n/,
     );
     expect(resting.stdout).toMatch(
-      /✗ stream +nowhere is on 0x1, which no node serves[^✗]*--chain 0x1=/,
+      /✗ stream +nowhere is on 0x1, but no node is configured[^✗]*--chain 0x1=/,
     );
     expect(resting.code).toBe(9);
     world.sink.respond({ status: 500 }, { path: '/down' });
@@ -565,7 +567,7 @@ getNativeBalances: [{ type: erc20transfer, selectors: [$from] }]
     const path = new URL(stream.webhookUrl).pathname;
     expect(failing.stdout).toMatch(
       new RegExp(
-        `✗ stream +broken has a receiver that fails since [^✗]*curl -v -X POST '\\S+${path}';`,
+        `✗ stream +broken has a failing receiver since [^✗]*curl -v -X POST '\\S+${path}';`,
       ),
     );
     for (const id of ids) await sluice(['streams', 'delete', id, '--yes']);

@@ -7,18 +7,16 @@ import {
   connect,
   findTarget,
 } from '../connection/connection.ts';
+import { examples } from '../flags/examples.ts';
 import { findDeliveryId } from '../connection/shortIds.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export const declareOpen = (command: Command, terminal: Terminal): Command =>
   addConnectionOptions(
-    command.argument(
-      '[what]',
-      'a page of the console, e.g. deliveries, or an id of a delivery',
-      '',
-    ),
+    command.argument('[what]', 'Page of the console, e.g. deliveries, or a delivery id', ''),
   )
-    .option('--print', 'print the address alone')
+    .option('--print', 'Only print the URL')
+    .addHelpText('after', examples('sluice open', 'sluice open deliveries'))
     .action(async (given: string, options: ConnectionOptions & { print?: boolean }) => {
       const { url } = findTarget(options, terminal);
       const what = isShortId(given)

@@ -44,13 +44,13 @@ const commands: [command: string, text: RegExp, data: object][] = [
   ['streams pause pay', /^Paused pay\n$/, { status: 'paused' }],
   ['streams resume pay', /^Resumed pay\n$/, { status: 'active' }],
   ['export', /^streams:\n {2}- tag: pay\n/, [{ tag: 'pay', fields: { chainIds: ['0x7a69'] } }]],
-  ['addresses add pay ALICE --label Alice', /^Added 1 to pay\n$/, { added: 1 }],
-  ['addresses import pay FILE', /^2 addresses of \S+ are in pay\n$/, { read: 2, rejected: 0 }],
+  ['addresses add pay ALICE --label Alice', /^Added 1 address to pay\n$/, { added: 1 }],
+  ['addresses import pay FILE', /^Imported 2 addresses of \S+ to pay\n$/, { read: 2, rejected: 0 }],
   ['addresses diff pay FILE', /^- 0x700b\S+\n$/, { added: [], removed: [{ address: TOKEN }] }],
   ['chains list', /^0x7a69 .* live .*\n {2}\S+ +good/, [{ id: '0x7a69', state: 'live' }]],
   [
     'deliveries get DELIVERY',
-    /^state +succeeded$[\s\S]+OF WHICH[\s\S]+ wait \d+/m,
+    /^state +succeeded$[\s\S]+TIMING[\s\S]+ wait \d+/m,
     { state: 'succeeded', attemptList: [{}] },
   ],
   ['deliveries payload DELIVERY', /^\{.*"tag":"pay".*\}$/, { tag: 'pay' }],
@@ -62,7 +62,7 @@ const commands: [command: string, text: RegExp, data: object][] = [
   ['fixture run FOLDER --to SINK', /^✓ 200 {2}\S+\n$/, { delivered: true, status: 200 }],
   ['trigger erc20-transfer --to SINK', /^✓ 200 {2}confirmed/, { delivered: true, status: 200 }],
   ['open deliveries', /^http\S+\/console\/deliveries\n$/, { url: /\/console\/deliveries$/ }],
-  ['whoami', /by flags or variables {2}key …/, { source: 'flags' }],
+  ['whoami', /from flags or variables {2}key …/, { source: 'flags' }],
   ['doctor', /^✓ sluice +/, [{ check: 'sluice', state: 'ok' }]],
 ];
 
@@ -137,12 +137,15 @@ test.each([
 
 const DAMAGED = /^(--.)(.)(.)/;
 
-test('a mistyped flag of any command is refused, with the right one', async () => {
+test('every command has examples with its own flags, and refuses a mistyped one', async () => {
   const toLeaves = async (path: string[]): Promise<string[][]> => {
     const { stdout } = await sluiceAlone([...path, '--help']);
     const children = stdout
       .split('\n\n')
-      .filter((part) => /^[\w ]+:\n/.test(part) && !/^(Options|Arguments|Which)/.test(part))
+      .filter(
+        (part) =>
+          /^[\w ]+:\n/.test(part) && !/^(Options|Arguments|Service options|Examples)/.test(part),
+      )
       .flatMap((part) => [...part.matchAll(/^ {2}([a-z][\w-]*)/gm)].map(([, name = '']) => name));
     // The help of a command is no command of ours.
     if (path.at(-1) === 'help') return [];
@@ -155,6 +158,11 @@ test('a mistyped flag of any command is refused, with the right one', async () =
     const { stdout } = await sluiceAlone([...leaf, '--help']);
     const flags = [...stdout.matchAll(/^ {2}(?:-\w, )?(--[\w-]+)/gm)].map(([, flag = '']) => flag);
     expect(flags, leaf.join(' ')).not.toEqual([]);
+    const [, examples = ''] = stdout.split('\nExamples:\n');
+    expect(examples, leaf.join(' ')).toContain(`sluice ${leaf.join(' ')}`);
+    for (const line of examples.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+    const used = [...examples.matchAll(/ (--[\w-]+)/g)].map(([, flag]) => flag);
+    expect(flags.concat('--no-logs'), leaf.join(' ')).toEqual(expect.arrayContaining(used));
     for (const flag of flags) {
       const mistyped = flag.replace(DAMAGED, '$1$3$2');
       if (mistyped === flag || flags.includes(mistyped)) continue;

@@ -10,6 +10,7 @@ import {
 } from '../connection/connection.ts';
 import { type FilterOptions, addFilterOptions, toFilter } from '../flags/deliveryFilter.ts';
 import { describeAgo, toPerSecond } from '../flags/durations.ts';
+import { examples } from '../flags/examples.ts';
 import { deliveryLine } from '../live/deliveryLine.ts';
 import { type Forwarder, createForwarder, findSecret, toLocalUrl } from '../live/forward.ts';
 import { sluiceCommand } from '../package/packaged.ts';
@@ -23,16 +24,25 @@ import type { Terminal } from '../terminal/terminal.ts';
 
 export const declareReplay = (command: Command, terminal: Terminal): Command =>
   addFilterOptions(
-    addConnectionOptions(command.argument('[delivery...]', 'ids; or say which by the flags below')),
+    addConnectionOptions(
+      command.argument('[delivery...]', 'Ids; or select deliveries with the flags below'),
+    ),
   )
-    .option('--to <url>', 'port or URL: sent from here, signed anew; the service is not involved')
-    .option('--secret <secret>', 'with --to: signs them; default: the secret of the service')
-    .option('--name <text>', 'what the replay is called', 'sluice replay')
-    .option('--rate <n/s>', 'no faster than that', '50/s')
-    .option('--include-delivered', 'also send what was delivered already; default: what was not')
-    .option('--dry-run', 'say how many it would be')
-    .option('--wait', 'until all have been sent')
-    .option('-y, --yes', 'do not ask')
+    .option('--to <url>', 'Send from this machine to this port or URL instead of the webhook URL')
+    .option('--secret <secret>', 'Secret to sign with, for --to; default: that of the service')
+    .option('--name <text>', 'Name of the replay', 'sluice replay')
+    .option('--rate <n/s>', 'Maximum rate', '50/s')
+    .option('--include-delivered', 'Also send deliveries that succeeded; default: only others')
+    .option('--dry-run', 'Only print how many deliveries match')
+    .option('--wait', 'Wait until all have been sent')
+    .option('-y, --yes', 'Do not prompt')
+    .addHelpText(
+      'after',
+      examples(
+        'sluice replay --failed --stream payments --since 2h',
+        'sluice replay 0cc6a32f --to http://localhost:3000',
+      ),
+    )
     .action((ids: string[], options: ReplayOptions) => replay(ids, options, terminal));
 
 interface ReplayOptions extends ConnectionOptions, FilterOptions {
@@ -46,7 +56,7 @@ interface ReplayOptions extends ConnectionOptions, FilterOptions {
   yes?: boolean;
 }
 
-/** Sends deliveries once more: by the service to their streams' URLs, or from here to another. */
+/** Sends deliveries again: through the service to their webhook URLs, or from here to another URL. */
 async function replay(given: string[], options: ReplayOptions, terminal: Terminal): Promise<void> {
   const connection = connect(options, terminal);
   const chosen = await toFilter(options, connection);
@@ -54,8 +64,8 @@ async function replay(given: string[], options: ReplayOptions, terminal: Termina
   if (!isFiltered && given.length === 0) {
     throw new CommandError(
       'usage',
-      'Which deliveries?',
-      'name their ids, or a selection: sluice replay --failed --since 2h',
+      'No deliveries selected',
+      'pass ids or flags, e.g. sluice replay --failed --since 2h',
     );
   }
   const ids: string[] = [];
@@ -73,10 +83,12 @@ async function replay(given: string[], options: ReplayOptions, terminal: Termina
     if (!(await resend(id))) failed++;
     if (terminal.signal.aborted) break;
   }
-  terminal.note(`${count(sent)} sent${terminal.signal.aborted ? ', the others were not' : ''}`);
+  terminal.note(
+    `${count(sent)} sent${terminal.signal.aborted ? ', interrupted before the rest' : ''}`,
+  );
   if (terminal.signal.aborted) return;
   if (failed > 0) {
-    throw new CommandError('partial', `${failed} of ${sent} were not taken by the receiver`);
+    throw new CommandError('partial', `The receiver rejected ${failed} of ${sent}`);
   }
 }
 
@@ -87,7 +99,7 @@ async function* listIds(
   for await (const { id } of sluice.listDeliveries(filter)) yield id;
 }
 
-/** By the service, in the background: it goes on without us. */
+/** Starts a replay in the service, which continues in the background. */
 async function replaySelection(
   { sluice }: Connection,
   chosen: DeliveryFilter,
@@ -101,8 +113,8 @@ async function replaySelection(
   if (deleted !== undefined) {
     throw new CommandError(
       'not_found',
-      `The stream ${deleted} was deleted: the service sends nothing of it any more`,
-      'send what it has kept from here: --to with a port or URL',
+      `The stream ${deleted} was deleted, so the service cannot replay its deliveries`,
+      'send them from this machine: --to with a port or URL',
     );
   }
   const estimate = await sluice.estimateReplay(filter);
@@ -114,18 +126,20 @@ async function replaySelection(
     if (!isChosenByState) {
       const { deliveries: all } = await sluice.estimateReplay(chosen);
       if (all > deliveries)
-        terminal.note(`${count(all - deliveries)} more were delivered: --include-delivered`);
+        terminal.note(
+          `${count(all - deliveries)} more succeeded; add --include-delivered to send them again`,
+        );
     }
     return;
   }
-  await confirm(terminal, `Sends ${many} again.`, String(deliveries), options);
+  await confirm(terminal, `This sends ${many} again.`, String(deliveries), options);
   const made = await sluice.createReplay({ name: options.name, filter, perSecond });
-  const look = `see how it goes: ${sluiceCommand()} replays get ${made.id}; end it: ${sluiceCommand()} replays cancel ${made.id}`;
+  const look = `Show progress: ${sluiceCommand()} replays get ${made.id}; cancel: ${sluiceCommand()} replays cancel ${made.id}`;
   let ended = made;
   try {
     if (options.wait) ended = await waitFor(sluice, made, terminal);
   } catch (error) {
-    terminal.note(`The service goes on with it; ${look}`);
+    terminal.note(`The replay continues in the service. ${look}`);
     throw error;
   }
   if (options.json) terminal.sayJson(ended);
@@ -162,7 +176,7 @@ async function waitFor(
 const describe = ({ id, name, state, total, replayed, succeeded, failed }: Replay): string =>
   `${id}  ${name}  ${state}  ${count(replayed)} of ${count(total)} sent again, ${count(succeeded)} delivered, ${count(failed)} failed`;
 
-/** One delivery after the other; answers whether it was taken. */
+/** Returns a function that sends one delivery and reports whether it was accepted. */
 async function createResend(
   connection: Connection,
   options: ReplayOptions,
@@ -206,22 +220,22 @@ export function declareReplays(command: Command, terminal: Terminal): void {
   const add = (spec: string, description: string): Command =>
     addConnectionOptions(command.command(spec).description(description));
 
-  addTableOptions(add('list', 'those under way and those that were')).action(
-    (options: ConnectionOptions & TableOptions) => listReplays(options, terminal),
-  );
+  addTableOptions(add('list', 'List running and finished replays'))
+    .addHelpText('after', examples('sluice replays list'))
+    .action((options: ConnectionOptions & TableOptions) => listReplays(options, terminal));
   for (const [verb, description] of [
-    ['get', 'how one goes'],
-    ['cancel', 'end one; what it made due already is sent'],
+    ['get', 'Show the progress of a replay'],
+    ['cancel', 'Cancel a replay; deliveries that are already queued are still sent'],
   ] as const) {
-    add(`${verb} <replay>`, description).action(
-      async (given: string, options: ConnectionOptions) => {
+    add(`${verb} <replay>`, description)
+      .addHelpText('after', examples(`sluice replays ${verb} 01a207c0`))
+      .action(async (given: string, options: ConnectionOptions) => {
         const { sluice } = connect(options, terminal);
         const id = await findReplayId(sluice, given);
         const found = await (verb === 'get' ? sluice.getReplay(id) : sluice.cancelReplay(id));
         if (options.json) terminal.sayJson(found);
         else terminal.sayText(describe(found), { indent: 4 });
-      },
-    );
+      });
   }
 }
 
@@ -246,7 +260,7 @@ async function listReplays(
         right: true,
       },
       { title: 'FAILED', value: ({ failed }) => failed, right: true },
-      { title: 'MADE', value: ({ createdAt }) => describeAgo(createdAt), right: true },
+      { title: 'CREATED', value: ({ createdAt }) => describeAgo(createdAt), right: true },
     ],
     options,
   );

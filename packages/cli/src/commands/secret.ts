@@ -2,20 +2,23 @@ import type { StreamSecret } from '@sluice/kit/sluice';
 import type { Command } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection/connection.ts';
 import { toDurationMs } from '../flags/durations.ts';
+import { examples } from '../flags/examples.ts';
 import { findStream } from '../streams/findStream.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export function declareSecret(command: Command, terminal: Terminal): void {
   addConnectionOptions(command.command('show <stream>'))
-    .description('print it')
+    .description('Print the signing secret of a stream')
+    .addHelpText('after', examples('sluice secret show payments'))
     .action(async (name: string, options: ConnectionOptions) => {
       const { sluice } = connect(options, terminal);
       const { id } = await findStream({ sluice }, name);
       print(await sluice.getStreamSecret(id), options, terminal);
     });
   addConnectionOptions(command.command('rotate <stream>'))
-    .description('make a new one; the old one signs beside it for a while')
-    .option('--overlap <duration>', 'for how long; 0: not at all', '24h')
+    .description('Create a new signing secret and keep the old one for a while')
+    .option('--overlap <duration>', 'Time to sign with both secrets; 0: none', '24h')
+    .addHelpText('after', examples('sluice secret rotate payments --overlap 7d'))
     .action(async (name: string, options: ConnectionOptions & { overlap: string }) => {
       const overlapSeconds = Math.round(toDurationMs('--overlap', options.overlap) / 1_000);
       const { sluice } = connect(options, terminal);
@@ -31,6 +34,6 @@ function print(secret: StreamSecret, { json }: ConnectionOptions, terminal: Term
   }
   terminal.say(secret.secret);
   for (const { endsAt } of secret.previous) {
-    terminal.note(`An older one signs beside it until ${new Date(endsAt).toISOString()}`);
+    terminal.note(`The previous secret also signs until ${new Date(endsAt).toISOString()}`);
   }
 }

@@ -16,13 +16,13 @@ test('without a chain it says so, and a misspelt variable is named with the righ
   const env = { SLUICE_CHIAN: '0x1=https://node.example', SLUICE_PORT_4400_TCP: 'tcp://10.0.0.1' };
   const running = start(['serve', '--port', '0', '--data', join(folder, 'data')], { env });
   await until('it listens', () => running.stdout().includes('listening on'));
-  await until('it says so', () => running.stderr().includes('No chain is read. Pass one'));
+  await until('it says so', () => running.stderr().includes('No chain is configured. Add one'));
   expect(running.stderr()).toContain(
-    'SLUICE_CHIAN is not a variable of sluice, and is ignored. Did you mean SLUICE_CHAIN?\n',
+    'Ignoring unknown variable SLUICE_CHIAN. Did you mean SLUICE_CHAIN?\n',
   );
   expect(running.stderr()).not.toContain('SLUICE_PORT_4400_TCP');
   // Alone in its line, to be copied.
-  expect(running.stderr()).toMatch(/^API key, shown only this once; .+:\nsluice_\S+$/m);
+  expect(running.stderr()).toMatch(/^API key, shown only once .+:\nsluice_\S+$/m);
   running.interrupt();
   expect(await running.ended).toMatchObject({ code: 0 });
 });
@@ -55,7 +55,7 @@ test('each variable of a flag is known, and one with a slip finds it', () => {
     for (const slip of slips) {
       const [said] = findUnknownVariables(command, { [slip]: '' });
       expect(said).toMatch(
-        new RegExp(`^${slip} is not a variable of sluice, .*Did you mean SLUICE_`),
+        new RegExp(`^Ignoring unknown variable ${slip}\\. Did you mean SLUICE_`),
       );
     }
   }

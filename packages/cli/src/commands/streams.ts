@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { type Command, Option } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection/connection.ts';
 import { describeAgo } from '../flags/durations.ts';
+import { examples } from '../flags/examples.ts';
 import { spellCommands } from '../package/packaged.ts';
 import { toListedAddresses } from '../streams/givenAddresses.ts';
 import { CREATE_STREAM, findStream } from '../streams/findStream.ts';
@@ -11,7 +12,7 @@ import { type AnyStream, type Fields, familyOf } from '../streams/streamFields.t
 import { readStreamFile } from '../streams/streamFile.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { confirm } from '../terminal/prompt.ts';
-import { count } from '../terminal/progress.ts';
+import { count, counted } from '../terminal/progress.ts';
 import {
   type Cell,
   type TableOptions,
@@ -25,35 +26,55 @@ export function declareStreams(command: Command, terminal: Terminal): void {
   const add = (spec: string, description: string): Command =>
     addConnectionOptions(command.command(spec).description(description));
 
-  addTableOptions(
-    add('list', 'every stream with its state and what it has lately delivered'),
-  ).action((options: ListOptions) => list(options, terminal));
-  add('get <stream>', 'all fields of a stream, by id or tag').action(
-    async (name: string, options: ConnectionOptions) => {
+  addTableOptions(add('list', 'List streams with their state and recent deliveries'))
+    .addHelpText(
+      'after',
+      examples('sluice streams list', 'sluice streams list --columns stream,state,queue'),
+    )
+    .action((options: ListOptions) => list(options, terminal));
+  add('get <stream>', 'Show all fields of a stream')
+    .addHelpText('after', examples('sluice streams get payments'))
+    .action(async (name: string, options: ConnectionOptions) => {
       const { api, sluice } = connect(options, terminal);
       const summary = await findStream({ sluice }, name);
       tell(await readStream(api, summary), options, terminal);
       if (options.json === true) return;
       noteProblem(summary, terminal);
       noteReceiver(summary, terminal);
-    },
-  );
-  addFieldOptions(add('create', 'a new stream, of flags or of a YAML file'))
-    .option('-f, --file <file>', 'take the fields from a YAML file; flags win')
+    });
+  addFieldOptions(add('create', 'Create a stream from flags or a YAML file'))
+    .option('-f, --file <file>', 'Read the fields from a YAML file; flags take precedence')
     .option(
       '--address <address...>',
-      'what it watches, or names of ENS; more with sluice addresses',
+      'Addresses or ENS names to watch; add more with sluice addresses',
+    )
+    .addHelpText(
+      'after',
+      examples(
+        'sluice streams create -f stream.yaml',
+        'sluice streams create --tag pay --url https://app.example/hook \\\n' +
+          '      --chain 0x1 --native --address 0x…',
+      ),
     )
     .action((options: CreateOptions) => create(options, terminal));
-  addFieldOptions(add('update <stream>', 'change what is given, leave the rest')).action(
-    (name: string, options: FieldOptions & ConnectionOptions) => update(name, options, terminal),
-  );
-  for (const [verb, status, done] of [
-    ['pause', 'paused', 'Paused'],
-    ['resume', 'active', 'Resumed'],
+  addFieldOptions(add('update <stream>', 'Change the given fields of a stream'))
+    .addHelpText(
+      'after',
+      examples(
+        'sluice streams update pay --max-per-second 10',
+        'sluice streams update pay --no-logs',
+      ),
+    )
+    .action((name: string, options: FieldOptions & ConnectionOptions) =>
+      update(name, options, terminal),
+    );
+  for (const [verb, status, done, summary] of [
+    ['pause', 'paused', 'Paused', 'Stop matching and delivering'],
+    ['resume', 'active', 'Resumed', 'Start matching and delivering again'],
   ] as const) {
-    add(`${verb} <stream>`, verb === 'pause' ? 'deliver nothing for now' : 'deliver again').action(
-      async (name: string, options: ConnectionOptions) => {
+    add(`${verb} <stream>`, summary)
+      .addHelpText('after', examples(`sluice streams ${verb} payments`))
+      .action(async (name: string, options: ConnectionOptions) => {
         const { api, sluice } = connect(options, terminal);
         const { id, family, tag } = await findStream({ sluice }, name);
         const answer = await api.streams.setStatus(id, status, { networkType: family });
@@ -62,19 +83,19 @@ export function declareStreams(command: Command, terminal: Terminal): void {
           terminal.sayText(`${done} ${tag || id}`);
           if (status === 'active') noteProblem(await findStream({ sluice }, id), terminal);
         }
-      },
-    );
+      });
   }
-  add('delete <stream>', 'for good, with what waits to be delivered')
-    .option('-y, --yes', 'do not ask')
+  add('delete <stream>', 'Permanently delete a stream and its queue')
+    .option('-y, --yes', 'Do not prompt')
+    .addHelpText('after', examples('sluice streams delete payments'))
     .action((name: string, options: DeleteOptions) => remove(name, options, terminal));
-  add('duplicate <stream>', 'a new EVM stream with the same fields and addresses').action(
-    async (name: string, options: ConnectionOptions) => {
+  add('duplicate <stream>', 'Copy an EVM stream with its fields and addresses')
+    .addHelpText('after', examples('sluice streams duplicate payments'))
+    .action(async (name: string, options: ConnectionOptions) => {
       const { api, sluice } = connect(options, terminal);
       const { id } = await findStream({ sluice }, name);
       tell(await api.streams.duplicate(id), options, terminal);
-    },
-  );
+    });
 }
 
 type ListOptions = ConnectionOptions & TableOptions;
@@ -83,10 +104,10 @@ const STATES = {
   active: { text: 'active', tone: 'ok' },
   paused: { text: 'paused', tone: 'faint' },
   error: { text: 'error', tone: 'bad' },
-  terminated: { text: 'ended', tone: 'bad' },
+  terminated: { text: 'terminated', tone: 'bad' },
 } as const satisfies Record<StreamSummary['status'], Cell>;
 
-/** An active stream that cannot find all it asks for says so in its line; the note below says why. */
+/** Marks an active stream that has a problem; the note below the table explains it. */
 const toState = ({ status, statusMessage }: StreamSummary): Cell =>
   status === 'active' && statusMessage !== ''
     ? { text: 'attention', tone: 'warn' }
@@ -107,7 +128,7 @@ async function list(options: ListOptions, terminal: Terminal): Promise<void> {
       { title: 'QUEUE', value: ({ queue }) => queue, right: true },
       { title: 'OK 24H', value: ({ delivered24h }) => delivered24h, right: true },
       {
-        title: 'BAD',
+        title: 'FAILED',
         value: ({ failedAttempts24h: bad }) => (bad > 0 ? { text: String(bad), tone: 'bad' } : '0'),
         right: true,
       },
@@ -121,35 +142,35 @@ async function list(options: ListOptions, terminal: Terminal): Promise<void> {
   }
 }
 
-/** Why a stream does not deliver, or not all it asks for. */
+/** Prints why a stream delivers nothing, or not everything. */
 function noteProblem({ tag, id, statusMessage }: StreamSummary, terminal: Terminal): void {
   if (statusMessage !== '') terminal.note(`${tag || id}: ${spellCommands(statusMessage)}`);
 }
 
-/** That nothing is sent to its receiver for a while, though deliveries are due; or will be, before long. */
+/** Prints that the receiver is backed off, or that its certificate expires soon. */
 function noteReceiver(
   { tag, id, spared, certificateEndsAt }: StreamSummary,
   terminal: Terminal,
 ): void {
   if (certificateEndsAt !== null && certificateEndsAt > Date.now()) {
     const at = new Date(certificateEndsAt).toISOString().slice(0, 16).replace('T', ' ');
-    terminal.note(`${tag || id}: the certificate of its receiver ends at ${at} UTC`);
+    terminal.note(`${tag || id}: the receiver's certificate expires at ${at} UTC`);
   }
   if (spared === null || spared.until <= Date.now()) return;
-  const nothing = `nothing is sent until ${new Date(spared.until).toTimeString().slice(0, 8)}`;
+  const until = `paused until ${new Date(spared.until).toTimeString().slice(0, 8)}`;
   terminal.note(
     spared.reason === 'failures'
-      ? `${tag || id}: its receiver fails; ${nothing}, then one delivery tries`
-      : `${tag || id}: its receiver asked for patience; ${nothing}`,
+      ? `${tag || id}: the receiver is failing; deliveries are ${until}, then one is tried`
+      : `${tag || id}: the receiver sent Retry-After; deliveries are ${until}`,
   );
 }
 
 const describeScope = ({ allAddresses, amountOfAddresses, topic0 }: StreamSummary): string => {
   const events = topic0.length === 0 ? '' : ` · ${topic0.length} evt`;
-  return `${allAddresses ? 'everybody' : `${count(amountOfAddresses)} addr`}${events}`;
+  return `${allAddresses ? 'all' : count(amountOfAddresses)} addr${events}`;
 };
 
-/** A line for each field; lists and the like as JSON, as far as it fits. */
+/** Prints a line per field; lists and objects as JSON, cut to the width. */
 function tell(stream: AnyStream, { json }: ConnectionOptions, terminal: Terminal): void {
   if (json) return terminal.sayJson(stream);
   for (const [name, value] of Object.entries(stream)) {
@@ -158,7 +179,7 @@ function tell(stream: AnyStream, { json }: ConnectionOptions, terminal: Terminal
   }
 }
 
-/** The fields of a stream as flags; what is more than a flag can hold goes into a file. */
+/** The fields of a stream as flags. Complex fields are only in files. */
 export interface FieldOptions {
   url?: string;
   tag?: string;
@@ -179,39 +200,39 @@ export interface FieldOptions {
   strictOrder?: boolean;
 }
 
-/** Turns a switch off; the help of the switch itself names it. */
+/** A flag that turns another one off; the help of that flag mentions it. */
 const hidden = (flag: string): Option => new Option(flag).hideHelp();
 
 const addFieldOptions = (command: Command): Command =>
   command
-    .option('--url <url>', 'where its webhooks go')
-    .option('--tag <tag>', 'its name; each webhook carries it')
-    .option('--description <text>', 'for people')
+    .option('--url <url>', 'Webhook URL')
+    .option('--tag <tag>', 'Name of the stream; included in each webhook')
+    .option('--description <text>', 'Description')
     .option('--chain <id...>', 'EVM chains, e.g. 0x1 137')
-    .option('--network <name...>', 'networks of Aptos: makes it an Aptos stream')
-    .option('--event <signature...>', "'Transfer(address,address,uint256)'; on Aptos a Move path")
-    .option('--function <path...>', 'on Aptos: entry functions by their Move path')
-    .option('--abi <file>', 'JSON file of the events to decode')
-    .option('--all-addresses', 'any address, where an event is named; --no-all-addresses')
-    .addOption(hidden('--no-all-addresses'))
-    .option('--native', 'native transactions; --no-native: without them')
-    .addOption(hidden('--no-native'))
-    .option('--logs', 'logs of contracts; --no-logs')
-    .addOption(hidden('--no-logs'))
-    .option('--internal', 'calls inside transactions that move value; --no-internal')
-    .addOption(hidden('--no-internal'))
-    .option('--deliver <which>', 'both, or confirmed alone')
+    .option('--network <name...>', 'Aptos networks; creates an Aptos stream')
     .option(
-      '--notify-removed',
-      'a removal webhook where a block left the chain; --no-notify-removed',
+      '--event <signature...>',
+      "Events, e.g. 'Transfer(address,address,uint256)'; on Aptos by Move path",
     )
+    .option('--function <path...>', 'Entry functions by Move path (Aptos only)')
+    .option('--abi <file>', 'JSON file with the ABI for decoding events')
+    .option('--all-addresses', 'Match all addresses; requires an event (off: --no-all-addresses)')
+    .addOption(hidden('--no-all-addresses'))
+    .option('--native', 'Include native transactions (off: --no-native)')
+    .addOption(hidden('--no-native'))
+    .option('--logs', 'Include contract logs (off: --no-logs)')
+    .addOption(hidden('--no-logs'))
+    .option('--internal', 'Include internal transactions (off: --no-internal)')
+    .addOption(hidden('--no-internal'))
+    .option('--deliver <which>', 'Phases to deliver: both or confirmed')
+    .option('--notify-removed', 'Send a removal webhook after a reorg (off: --no-notify-removed)')
     .addOption(hidden('--no-notify-removed'))
-    .option('--max-in-flight <n>', 'webhooks under way at once')
-    .option('--max-per-second <n>', 'webhooks sent in a second')
-    .option('--strict-order', 'one at a time, in the order of the chain; --no-strict-order')
+    .option('--max-in-flight <n>', 'Maximum number of concurrent webhooks')
+    .option('--max-per-second <n>', 'Maximum number of webhooks per second')
+    .option('--strict-order', 'Send one at a time, in chain order (off: --no-strict-order)')
     .addOption(hidden('--no-strict-order'));
 
-/** By the contract's names; only what was given. */
+/** Maps the given flags to the contract's field names. */
 function toGivenFields(options: FieldOptions): Fields {
   const isAptos = options.network !== undefined;
   const fields: Fields = {
@@ -242,12 +263,13 @@ function toNumber(flag: string, text: string | undefined): number | undefined {
   throw new CommandError('usage', `${flag} ${text}: should be a number`);
 }
 
-/** A list of events, or what compilers write around one. */
+/** Reads an ABI: a JSON list, or a compiler's output that contains one. */
 function readAbi(path: string): unknown {
   try {
     const parsed = JSON.parse(readFileSync(path, 'utf8')) as unknown;
     const abi = Array.isArray(parsed) ? parsed : (parsed as { abi?: unknown }).abi;
-    if (!Array.isArray(abi)) throw new Error('should be a JSON list, or an object with one as abi');
+    if (!Array.isArray(abi))
+      throw new Error('should be a JSON list, or an object with a list in abi');
     return abi.filter((item: { type?: unknown }) => item.type === 'event');
   } catch (error) {
     throw new CommandError('invalid_file', `${path}: ${(error as Error).message}`);
@@ -265,7 +287,7 @@ async function create(options: CreateOptions, terminal: Terminal): Promise<void>
     throw new CommandError(
       'usage',
       `${options.file} declares several streams`,
-      `sluice apply -f ${options.file}`,
+      `create them with sluice apply -f ${options.file}`,
     );
   }
   const fields = { description: '', ...declared?.fields, ...toGivenFields(options) };
@@ -280,7 +302,7 @@ async function create(options: CreateOptions, terminal: Terminal): Promise<void>
     await sluice.importAddresses({ streamId: stream.id, family, addresses });
   }
   tell({ ...stream, amountOfAddresses: addresses.length }, options, terminal);
-  // Among the fields it is cut to the terminal's width, and it names what is to be done.
+  // Printed again, because the field above is cut and this message says what to do.
   if (options.json !== true) noteProblem(await findStream({ sluice }, stream.id), terminal);
 }
 
@@ -290,7 +312,8 @@ async function update(
   terminal: Terminal,
 ): Promise<void> {
   const changes = toGivenFields(options);
-  if (Object.keys(changes).length === 0) throw new CommandError('usage', 'Nothing to change');
+  if (Object.keys(changes).length === 0)
+    throw new CommandError('usage', 'Nothing to change: pass at least one field');
   const { api, sluice } = connect(options, terminal);
   tell(await updateStream(api, await findStream({ sluice }, name), changes), options, terminal);
 }
@@ -303,7 +326,12 @@ async function remove(name: string, options: DeleteOptions, terminal: Terminal):
   const { api, sluice } = connect(options, terminal);
   const { id, family, tag, queue } = await findStream({ sluice }, name);
   const named = tag || id;
-  await confirm(terminal, `Deletes ${named} and ${count(queue)} waiting webhooks.`, named, options);
+  await confirm(
+    terminal,
+    `This deletes ${named} and ${counted(queue, 'queued webhook')}.`,
+    named,
+    options,
+  );
   await api.streams.delete(id, { networkType: family });
   if (options.json) terminal.sayJson({ id, deleted: true });
   else terminal.sayText(`Deleted ${named}`);

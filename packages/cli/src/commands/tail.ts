@@ -3,6 +3,7 @@ import type { DeliverySummary } from '@sluice/kit/sluice';
 import { type Command, Option } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection/connection.ts';
 import { toTimeMs } from '../flags/durations.ts';
+import { examples } from '../flags/examples.ts';
 import { deliveryLine } from '../live/deliveryLine.ts';
 import { followDeliveries } from '../live/followDeliveries.ts';
 import { tellState } from '../live/tellState.ts';
@@ -11,10 +12,11 @@ import type { Terminal } from '../terminal/terminal.ts';
 
 export const declareTail = (command: Command, terminal: Terminal): Command =>
   addConnectionOptions(command)
-    .addOption(new Option('--state <state>', 'only in this state').choices(DELIVERY_STATES))
-    .option('--stream <stream>', 'only of this one, by id or tag')
-    .option('--chain <id>', 'only of this chain')
-    .option('--since <time>', 'begin with those since then: 2h, or 2026-01-31T08:00Z')
+    .addOption(new Option('--state <state>', 'Only in this state').choices(DELIVERY_STATES))
+    .option('--stream <stream>', 'Only this stream, by id or tag')
+    .option('--chain <id>', 'Only this chain')
+    .option('--since <time>', 'Start at this time: 2h, or 2026-01-31T08:00Z')
+    .addHelpText('after', examples('sluice tail', 'sluice tail --stream payments --since 2h'))
     .action((options: TailOptions) => tail(options, terminal));
 
 interface TailOptions extends ConnectionOptions {
@@ -24,7 +26,7 @@ interface TailOptions extends ConnectionOptions {
   since?: string;
 }
 
-/** A line for each change of a delivery, until Ctrl-C. */
+/** Prints a line for each change of a delivery, until Ctrl-C. */
 async function tail(options: TailOptions, terminal: Terminal): Promise<void> {
   const { sluice } = connect(options, terminal);
   const streamId =
@@ -35,7 +37,7 @@ async function tail(options: TailOptions, terminal: Terminal): Promise<void> {
     sinceMs: options.since === undefined ? undefined : toTimeMs('--since', options.since),
     onState: tellState(terminal),
   });
-  /** By delivery, so that a state that is told of twice is one line. */
+  /** Last printed state by delivery; a repeated state is not printed again. */
   const told = new Map<string, string>();
   for await (const delivery of deliveries) {
     const { id, state, attempts, chainId, updatedAt } = delivery;

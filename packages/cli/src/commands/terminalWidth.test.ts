@@ -100,8 +100,8 @@ describe.each([80, 120])('%i columns', (columns) => {
     const running = start('doctor', columns);
     await running.ended;
     const text = linesOf(running.written()).join(' ').replaceAll(/ +/g, ' ');
-    expect(text).toContain('✓ streams 2, 2 of them need attention');
-    expect(text.match(/fails since \S+Z curl -v -X POST 'http:\S+';/g)).toHaveLength(2);
+    expect(text).toContain('✓ streams 2, 2 need attention');
+    expect(text.match(/failing receiver since \S+Z curl -v -X POST 'http:\S+';/g)).toHaveLength(2);
   });
 
   test('listen: what it forwards, a delivery opened, and back', async () => {

@@ -15,6 +15,7 @@ import {
 import { Argument, type Command } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection/connection.ts';
 import { toCount, toPerSecond } from '../flags/durations.ts';
+import { examples } from '../flags/examples.ts';
 import { createSingleSender, findSecret, toLocalUrl } from '../live/forward.ts';
 import { setPath } from '../live/setPath.ts';
 import { readTransaction } from '../live/readTransaction.ts';
@@ -41,22 +42,35 @@ const KINDS = [...EVM_KINDS, 'aptos-coin-transfer', 'aptos-test', 'transaction']
 export const declareTrigger = (command: Command, terminal: Terminal): Command =>
   addConnectionOptions(
     command.addArgument(
-      new Argument('<kind>', 'what it is about; transaction: see --from-tx').choices(KINDS),
+      new Argument('<kind>', 'Kind of webhook; transaction requires --from-tx').choices(KINDS),
     ),
   )
-    .option('--to <url>', 'port or URL of the receiver; default: of --stream, else port 3000')
-    .option('--stream <stream>', 'as if it came from this one: its id, tag, ABI and URL')
-    .option('--secret <secret>', 'signs it; default: SLUICE_SECRET, else that of the service')
-    .option('--from-tx <hash>', 'records of a transaction on a chain the service follows')
-    .option('--touching <address>', 'with --from-tx: one it touches, where it moves no token')
-    .option('--set <path=value...>', 'erc20Transfers[0].value=5; numbers as 1e18, too')
-    .option('--edit', 'open it in $EDITOR first')
-    .option('--confirmed', 'the confirmed delivery alone, as without any of these')
-    .option('--unconfirmed', 'the unconfirmed one alone')
-    .option('--both', 'unconfirmed, then confirmed')
-    .option('--reorg', 'unconfirmed, then the notice that its block left the chain')
-    .option('--count <n>', 'so many, a block apart', '1')
-    .option('--rate <n/s>', 'no faster than that', '10/s')
+    .option('--to <url>', 'Port or URL of the receiver; default: that of --stream, or 3000')
+    .option('--stream <stream>', 'Use the id, tag, ABI and URL of this stream')
+    .option(
+      '--secret <secret>',
+      'Secret to sign with; default: SLUICE_SECRET, or that of the service',
+    )
+    .option('--from-tx <hash>', 'Use the records of a transaction on a followed chain')
+    .option(
+      '--touching <address>',
+      'Address in the transaction, for --from-tx without token events',
+    )
+    .option('--set <path=value...>', 'Set a value, e.g. erc20Transfers[0].value=1e18')
+    .option('--edit', 'Edit the body in $EDITOR before sending')
+    .option('--confirmed', 'Send only the confirmed delivery (default)')
+    .option('--unconfirmed', 'Send only the unconfirmed delivery')
+    .option('--both', 'Send the unconfirmed, then the confirmed delivery')
+    .option('--reorg', 'Send the unconfirmed delivery, then a removal webhook')
+    .option('--count <n>', 'Number of webhooks, one block apart', '1')
+    .option('--rate <n/s>', 'Maximum rate', '10/s')
+    .addHelpText(
+      'after',
+      examples(
+        'sluice trigger erc20-transfer --both',
+        'sluice trigger transaction --from-tx 0x… --to 3000',
+      ),
+    )
     .action((kind: (typeof KINDS)[number], options: TriggerOptions) =>
       trigger(kind, options, terminal),
     );
@@ -137,13 +151,13 @@ async function trigger(
   if (refused > 0 && !terminal.signal.aborted) {
     throw new CommandError(
       'check_failed',
-      `${refused} of ${sent} were not taken by ${url}`,
-      'a receiver answers 2xx within 15 s; 401 most often means another secret (sluice verify), 500 is told by its own log',
+      `${refused} of ${sent} were rejected by ${url}`,
+      'respond with 2xx within 15 s; 401 usually means another secret (sluice verify), for 500 see its log',
     );
   }
 }
 
-/** The webhook that is asked for, and where it goes. */
+/** Builds the webhook and the target URL from the options. */
 async function compose(
   kind: (typeof KINDS)[number],
   options: TriggerOptions,
@@ -153,14 +167,14 @@ async function compose(
   if (modes.filter(Boolean).length > 1) {
     throw new CommandError(
       'usage',
-      '--confirmed, --unconfirmed, --both and --reorg exclude each other',
+      'Pass only one of --confirmed, --unconfirmed, --both and --reorg',
     );
   }
   if ((kind === 'transaction') !== (options.fromTx !== undefined)) {
     throw new CommandError(
       'usage',
-      '--from-tx and the kind "transaction" belong together',
-      'sluice trigger transaction --from-tx 0x…',
+      '--from-tx and the kind "transaction" must be used together',
+      'e.g. sluice trigger transaction --from-tx 0x…',
     );
   }
   const connection =
@@ -176,10 +190,10 @@ async function compose(
       ? await readTransaction(connection, options.fromTx, options.touching)
       : sampleOf(kind);
   if (kind !== 'test' && kind !== 'aptos-test') {
-    // A receiver takes one without a stream for a test webhook.
+    // Receivers treat a webhook without a stream as a test webhook.
     webhook.streamId ||= randomUUID();
     if (stream !== undefined) Object.assign(webhook, { streamId: stream.id, tag: stream.tag });
-    // So that a handler without an ABI of its own can decode it.
+    // Lets a handler without its own ABI decode the webhook.
     if ('abi' in webhook) {
       const ofStream = stream !== undefined && 'abi' in stream ? (stream.abi ?? []) : undefined;
       webhook.abi = ofStream ?? STANDARD_EVENTS;
@@ -190,7 +204,7 @@ async function compose(
   return { webhook, url: toLocalUrl('--to', to) };
 }
 
-/** In a block of its own: a handler that pairs deliveries by their block takes each run for news. */
+/** Returns a sample in a new block, so that a handler that pairs deliveries by block treats it as new. */
 function sampleOf(kind: (typeof KINDS)[number]): Webhook {
   const sample = kind.startsWith('aptos-')
     ? sampleAptosWebhook(kind.slice('aptos-'.length) as AptosSampleKind)
@@ -198,7 +212,7 @@ function sampleOf(kind: (typeof KINDS)[number]): Webhook {
   return sample.streamId === '' ? sample : blocksLater(sample, 0);
 }
 
-/** Another block of the same chain. */
+/** Moves a webhook to another block of the same chain. */
 const blocksLater = (webhook: Webhook, blocks: number): Webhook => {
   const number = BigInt(webhook.block.number || '0') + BigInt(blocks);
   const hash = `0x${randomBytes(32).toString('hex')}`;
@@ -211,7 +225,7 @@ function edit(webhook: Webhook, { env }: Terminal): Webhook {
     throw new CommandError(
       'usage',
       '--edit: neither VISUAL nor EDITOR is set',
-      'EDITOR=nano sluice trigger …',
+      'set one, e.g. EDITOR=nano sluice trigger …',
     );
   }
   const folder = mkdtempSync(join(tmpdir(), 'sluice-edit-'));
@@ -220,7 +234,7 @@ function edit(webhook: Webhook, { env }: Terminal): Webhook {
     writeFileSync(path, `${JSON.stringify(webhook, undefined, 2)}\n`);
     const { status } = spawnSync(`${editor} "${path}"`, { shell: true, stdio: 'inherit' });
     if (status !== 0)
-      throw new CommandError('usage', `${editor} ended with ${status}; nothing was sent`);
+      throw new CommandError('usage', `${editor} exited with code ${status}; nothing was sent`);
     return JSON.parse(readFileSync(path, 'utf8')) as Webhook;
   } finally {
     rmSync(folder, { recursive: true });

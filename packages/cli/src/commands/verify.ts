@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type UnwrapOptions, diagnose, isSluiceError, unwrap } from '@sluice/kit';
 import type { Command } from 'commander';
+import { examples } from '../flags/examples.ts';
 import { CommandError } from '../terminal/errors.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -8,14 +9,21 @@ export const declareVerify = (command: Command, terminal: Terminal): Command =>
   command
     .option(
       '--header <name:value...>',
-      'each header of the request that has webhook or signature in its name',
+      'Headers of the request whose names contain webhook or signature',
     )
-    .option('--secret <secret>', 'default: variable SLUICE_SECRET')
-    .option('--other-secret <name=secret...>', 'secrets that might have signed instead')
-    .option('--body <file>', 'default: standard input')
-    .option('--allow-x-signature', 'the hosted service, which sends no other signature', false)
-    .option('--at <time>', 'when it arrived; default: now')
-    .option('--json', 'print JSON')
+    .option('--secret <secret>', 'Secret to verify with (env: SLUICE_SECRET)')
+    .option('--other-secret <name=secret...>', 'Other secrets that may have signed the webhook')
+    .option('--body <file>', 'File with the body; default: standard input')
+    .option('--allow-x-signature', 'Accept only x-signature, as sent by the hosted service', false)
+    .option('--at <time>', 'Time of arrival; default: now')
+    .option('--json', 'Print JSON')
+    .addHelpText(
+      'after',
+      examples(
+        'sluice verify --secret whs_… --body body.json --header \\\n' +
+          "      'webhook-id: …' 'webhook-timestamp: …' 'webhook-signature: …'",
+      ),
+    )
     .action((options: VerifyOptions) => verify(options, terminal));
 
 interface VerifyOptions {
@@ -28,21 +36,21 @@ interface VerifyOptions {
   json?: boolean;
 }
 
-/** Says that a webhook is genuine, or why it is refused: exit code 9. */
+/** Prints that a webhook is genuine, or why it is rejected; the exit code is then 9. */
 async function verify(options: VerifyOptions, terminal: Terminal): Promise<void> {
   if (options.header === undefined) {
     throw new CommandError(
       'usage',
-      'Which headers did it have? --header is missing',
-      "--header 'webhook-id: …' 'webhook-timestamp: …' 'webhook-signature: …'",
+      'Missing --header',
+      "pass the headers: --header 'webhook-id: …' 'webhook-timestamp: …' 'webhook-signature: …'",
     );
   }
   const secret = options.secret ?? terminal.env['SLUICE_SECRET'];
   if (secret === undefined) {
     throw new CommandError(
       'usage',
-      'No secret to verify with',
-      'pass --secret, or set SLUICE_SECRET: sluice listen --print-secret',
+      'Missing secret',
+      'pass --secret or set SLUICE_SECRET; print the secret with sluice listen --print-secret',
     );
   }
   const body = options.body === undefined ? await readInput(terminal) : readFile(options.body);
@@ -74,7 +82,7 @@ async function verify(options: VerifyOptions, terminal: Terminal): Promise<void>
     });
   throw new CommandError(
     'check_failed',
-    `${problem}${certain ? '' : ', most likely'}: ${message}${secretName === undefined ? '' : ` It is ${secretName}.`}`,
+    `${problem}${certain ? '' : ', most likely'}: ${message}${secretName === undefined ? '' : ` The secret is ${secretName}.`}`,
     fix,
   );
 }
@@ -91,7 +99,7 @@ function describe(request: UnwrapOptions): string {
 const toTime = (text: string): number => {
   const time = /^\d+$/.test(text) ? Number(text) * 1_000 : Date.parse(text);
   if (!Number.isNaN(time)) return time;
-  throw new CommandError('usage', `--at ${text}: should be a time, or Unix seconds`);
+  throw new CommandError('usage', `--at ${text}: should be an ISO time or Unix seconds`);
 };
 
 function toHeaders(given: readonly string[]): Record<string, string> {
@@ -103,7 +111,7 @@ function toHeaders(given: readonly string[]): Record<string, string> {
       throw new CommandError(
         'usage',
         `--header ${each}: should be name: value`,
-        "--header 'x-signature: 0x…'",
+        "e.g. --header 'x-signature: 0x…'",
       );
     }),
   );
@@ -123,8 +131,8 @@ async function readInput({ stdin }: Terminal): Promise<Uint8Array> {
   if (stdin.isTTY) {
     throw new CommandError(
       'usage',
-      'No body: standard input is a terminal',
-      'pipe it in, sluice verify … < body.json, or pass --body',
+      'Missing body: standard input is a terminal',
+      'pipe the body (sluice verify … < body.json) or pass --body',
     );
   }
   const chunks: Buffer[] = [];

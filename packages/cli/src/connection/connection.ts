@@ -1,4 +1,4 @@
-/** Which service a command speaks to, and how. */
+/** Finds the service that a command calls, and connects to it. */
 import { type Client, createClient } from '@sluice/kit';
 import { type SluiceClient, createSluiceClient } from '@sluice/kit/sluice';
 import { type Command, Option } from 'commander';
@@ -17,36 +17,40 @@ export interface ConnectionOptions {
 
 export const addConnectionOptions = (command: Command): Command =>
   command
-    .option('--json', 'print JSON')
+    .option('--json', 'Print JSON')
     .addOption(
-      new Option('--api-url <url>', 'the service; variable SLUICE_API_URL').helpGroup(GROUP),
+      new Option('--api-url <url>', 'URL of the service (env: SLUICE_API_URL)').helpGroup(GROUP),
     )
-    .addOption(new Option('--api-key <key>', 'its key; variable SLUICE_API_KEY').helpGroup(GROUP))
-    .addOption(new Option('--context <name>', 'one of sluice context list').helpGroup(GROUP))
-    .addOption(new Option('--timeout <duration>', 'of each request; default 30s').helpGroup(GROUP));
+    .addOption(new Option('--api-key <key>', 'API key (env: SLUICE_API_KEY)').helpGroup(GROUP))
+    .addOption(
+      new Option('--context <name>', 'Saved service, see sluice context list').helpGroup(GROUP),
+    )
+    .addOption(
+      new Option('--timeout <duration>', 'Timeout of each request; default: 30s').helpGroup(GROUP),
+    );
 
-const GROUP = 'Which service:';
+const GROUP = 'Service options:';
 const DEFAULT_URL = 'http://127.0.0.1:4400';
 
-/** Where the address of a service came from. */
+/** Source of a service's URL. */
 export type ConnectionSource = 'flags' | 'context' | 'dev' | 'default';
 
 export interface Target {
   url: string;
   apiKey: string | undefined;
   source: ConnectionSource;
-  /** Of a context: its name; of a dev service: its folder. */
+  /** Name of the context, or folder of the dev service. */
   name?: string;
-  /** Where nothing named it: what it is. */
+  /** Describes a service that the user did not name explicitly. */
   guess?: string;
 }
 
-/** The context that stands for the dev service of this folder, where none is saved under this name. */
+/** Context name that selects the dev service of this folder, unless a context with this name is saved. */
 const DEV_CONTEXT = 'dev';
 
 /**
- * What a flag or variable says; else the context asked for, or the one in use; else the `sluice dev` of
- * this folder, with its own key and no other; else a service on this machine.
+ * Finds the service, in this order: flag or variable, the named context, the context in use, the
+ * `sluice dev` of this folder (only with its own key), the default URL on this machine.
  */
 export function findTarget(options: ConnectionOptions, terminal: Terminal): Target {
   const { env } = terminal;
@@ -61,8 +65,8 @@ export function findTarget(options: ConnectionOptions, terminal: Terminal): Targ
       const known = Object.keys(contexts).join(', ') || 'none';
       throw new CommandError(
         'usage',
-        `There is no context ${JSON.stringify(named)}; there are: ${known}`,
-        `sluice login --context ${named}`,
+        `There is no context ${JSON.stringify(named)}; saved contexts: ${known}`,
+        `create it: sluice login --context ${named}`,
       );
     }
     return {
@@ -100,11 +104,11 @@ export interface Connection {
   readonly source: ConnectionSource;
   /** The compatible API. */
   readonly api: Client;
-  /** Our own routes. */
+  /** Routes that the hosted API does not have. */
   readonly sluice: SluiceClient;
 }
 
-/** @throws CommandError `no_service` when nothing says which; `not_signed_in` when there is no key to send. */
+/** @throws CommandError `no_service` if no service is configured; `not_signed_in` without an API key. */
 export function connect(options: ConnectionOptions, terminal: Terminal): Connection {
   const target = findTarget(options, terminal);
   const { url, apiKey, source } = target;
@@ -122,23 +126,23 @@ export function connect(options: ConnectionOptions, terminal: Terminal): Connect
 
 const told = new WeakSet<Terminal>();
 
-/** Once for each command, where nothing named the service. */
+/** Prints the service in use once per command, unless the user named it. */
 function noteGuess({ url, guess }: Target, terminal: Terminal): void {
   if (guess === undefined || told.has(terminal)) return;
   told.add(terminal);
   terminal.note(`Using ${url}, ${guess}`);
 }
 
-/** Why there is no key to send. */
+/** Explains why there is no API key. */
 export const toMissingKey = ({ url, source }: Pick<Target, 'url' | 'source'>): CommandError =>
   source === 'default'
     ? new CommandError(
         'no_service',
-        'No service is chosen, and no `sluice dev` runs for this folder',
+        'No service is configured, and no `sluice dev` runs for this folder',
       )
     : new CommandError('not_signed_in', `No API key for ${url}`);
 
-/** Deadline, Ctrl-C and `--debug` for a client of the kit. */
+/** Client options for the timeout, Ctrl-C and `--debug`. */
 export const toClientOptions = ({ timeout }: ConnectionOptions, terminal: Terminal) => ({
   ...(timeout !== undefined && { timeoutMs: toDurationMs('--timeout', timeout) }),
   fetch: (input: Parameters<typeof fetch>[0], init: RequestInit = {}) =>

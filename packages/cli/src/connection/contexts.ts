@@ -1,6 +1,6 @@
 /**
- * Services one has signed in to, by name: `contexts.json` in the user's configuration folder, for
- * nobody else to read. And the service that `sluice dev` runs for the folder one stands in.
+ * Saved services, in `contexts.json` in the user's configuration folder (mode 0600), and the service that
+ * `sluice dev` runs for the current folder.
  */
 import { lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -15,14 +15,14 @@ export interface Context {
 }
 
 export interface Contexts {
-  /** Name of the one in use. */
+  /** Name of the context in use. */
   current?: string;
   contexts: Record<string, Context>;
 }
 
 type World = Pick<Terminal, 'env' | 'cwd'>;
 
-/** Path of the file, whether or not it is there. */
+/** Returns the path of the file, whether or not it exists. */
 export function contextsPath({ env }: World): string {
   const base =
     env['XDG_CONFIG_HOME'] ??
@@ -39,7 +39,7 @@ export function readContexts(world: World): Contexts {
     const { current, contexts } = JSON.parse(text) as Contexts;
     return { ...(current !== undefined && { current }), contexts: { ...contexts } };
   } catch {
-    throw new CommandError('invalid_file', `${path} is no JSON`, `mend or delete ${path}`);
+    throw new CommandError('invalid_file', `${path} is not valid JSON`, `fix or delete ${path}`);
   }
 }
 
@@ -47,7 +47,7 @@ export function saveContexts(world: World, contexts: Contexts): void {
   writePrivately(contextsPath(world), `${JSON.stringify(contexts, undefined, 2)}\n`);
 }
 
-/** Written beside and moved into place: there whole or not at all, and for this user alone. */
+/** Writes a file atomically, readable only by this user. */
 export function writePrivately(path: string, text: string): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const beside = `${path}.${process.pid}`;
@@ -57,22 +57,22 @@ export function writePrivately(path: string, text: string): void {
 
 const DEV_SERVICE = 'service.json';
 
-/** Tells the commands run in this folder, and below it, of a dev service; answers how to take it back. */
+/** Lets commands in this folder and below find the dev service. Returns a function that undoes it. */
 export function announceDevService(dataFolder: string, context: Context): () => void {
   const path = join(dataFolder, DEV_SERVICE);
   const { apiUrl, apiKey } = context;
-  // A service that listens on every address is reached on loopback as well.
+  // A service that listens on all addresses is also reachable on loopback.
   const onLoopback = apiUrl.replace(/\/\/(0\.0\.0\.0|\[::\])(?=:)/, '//127.0.0.1');
   writePrivately(path, JSON.stringify({ apiUrl: onLoopback, apiKey, pid: process.pid }));
   return () => rmSync(path, { force: true });
 }
 
 export interface DevService extends Context {
-  /** That `sluice dev` was started in. */
+  /** The folder in which `sluice dev` was started. */
   folder: string;
 }
 
-/** The dev service of this folder or the nearest above it, while it runs. */
+/** Finds the running dev service of this folder or the nearest parent. */
 export function findDevService({ cwd }: Pick<World, 'cwd'>): DevService | undefined {
   const { root } = parse(cwd);
   for (let at = cwd; ; at = dirname(at)) {
@@ -83,8 +83,8 @@ export function findDevService({ cwd }: Pick<World, 'cwd'>): DevService | undefi
 }
 
 /**
- * Reads what a folder says of a dev service, and believes nothing that a repository or another user could
- * have put there: the process it names has to hold the lock of this folder.
+ * Reads the dev service of a folder. A repository or another user could have created the file, so the
+ * process it names must hold the lock of the folder.
  */
 function readDevService(dataFolder: string): Context | undefined {
   const path = join(dataFolder, DEV_SERVICE);
@@ -97,11 +97,11 @@ function readDevService(dataFolder: string): Context | undefined {
   return isProven ? { apiUrl, apiKey } : undefined;
 }
 
-/** A file or folder of this user's that no one else may write to, and not a link to one. */
+/** Whether only this user can write to the file or folder. Symbolic links are refused. */
 function isOurs(path: string): boolean {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined || found.isSymbolicLink()) return false;
-  // Windows has neither; its folders are closed to other users by default.
+  // Windows has neither uid nor mode; its user folders are private by default.
   return process.getuid === undefined || (found.uid === process.getuid() && !(found.mode & 0o022));
 }
 
@@ -119,7 +119,7 @@ function isOnLoopback(url: string): boolean {
   return protocol === 'http:' && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }
 
-/** Of this user: the processes of others may not be signalled. */
+/** Whether the process runs and belongs to this user; other users' processes cannot be signaled. */
 function isRunning(pid: number): boolean {
   try {
     return Number.isSafeInteger(pid) && pid > 0 && process.kill(pid, 0);

@@ -24,7 +24,7 @@ test('law: however an id is shortened, it is found, or what else it is short for
   );
   expect(chooseId('not-an-id', ['0a'], 'ids')).toBeUndefined();
   expect(() => chooseId('0199…', ['01990000-a', '01990000-b'], 'deliveries')).toThrow(
-    '0199… is short for 2 deliveries',
+    '0199… matches 2 deliveries',
   );
 });
 

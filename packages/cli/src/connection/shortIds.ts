@@ -1,32 +1,32 @@
-/** The one id that somebody means, whole or shortened; several that fit are named. */
+/** Resolves a complete or shortened id. */
 import { type SluiceClient, findDeliveryIds, isShortId, matchIds } from '@sluice/kit/sluice';
 import { CommandError } from '../terminal/errors.ts';
 
 const SHOWN = 5;
 
-/** @throws CommandError `usage` with the candidates where several ids fit. */
+/** @throws CommandError `usage` that lists the candidates if several ids match. */
 function takeOne(given: string, found: readonly string[], what: string): string | undefined {
   if (found.length <= 1) return found[0];
   const more = found.length > SHOWN ? `, and ${found.length - SHOWN} more` : '';
   throw new CommandError(
     'usage',
-    `${given} is short for ${found.length} ${what}`,
-    `name one: ${found.slice(0, SHOWN).join(', ')}${more}`,
+    `${given} matches ${found.length} ${what}`,
+    `pass one of: ${found.slice(0, SHOWN).join(', ')}${more}`,
   );
 }
 
 /**
- * Chooses the one of these ids that is meant; undefined where none is.
+ * Returns the id that matches, or undefined.
  *
- * @throws CommandError `usage` with the candidates where several are.
+ * @throws CommandError `usage` that lists the candidates if several match.
  */
 export const chooseId = (given: string, ids: readonly string[], what: string): string | undefined =>
   takeOne(given, matchIds(given, ids), what);
 
 /**
- * The whole id of the delivery that is meant. What is not a shortened id is returned as it is.
+ * Returns the complete id of a delivery. A text that is not a shortened id is returned unchanged.
  *
- * @throws CommandError as {@link chooseId}; `not_found` where no delivery has such an id.
+ * @throws CommandError as {@link chooseId}; `not_found` if no delivery matches.
  */
 export async function findDeliveryId(sluice: SluiceClient, given: string): Promise<string> {
   if (!isShortId(given) && !/^\d+$/.test(given)) return given;
@@ -35,11 +35,11 @@ export async function findDeliveryId(sluice: SluiceClient, given: string): Promi
   throw new CommandError(
     'not_found',
     `None of the newest 10,000 deliveries has the id ${given}`,
-    'give the whole id: sluice deliveries list --wide',
+    'pass the complete id: sluice deliveries list --wide',
   );
 }
 
-/** The same for a replay. */
+/** Returns the complete id of a replay. */
 export async function findReplayId(sluice: SluiceClient, given: string): Promise<string> {
   if (!isShortId(given) && !/^\d+$/.test(given)) return given;
   const ids = (await sluice.listReplays()).map(({ id }) => id);

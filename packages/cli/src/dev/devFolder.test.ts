@@ -68,6 +68,6 @@ describe('--fresh', () => {
     write(home, 'photo.jpg');
     const { code, stderr } = await sluice([...command.split(' '), '--fresh', '--data', home]);
     expect([code, readdirSync(home)]).toEqual([2, ['photo.jpg']]);
-    expect(stderr).toContain(`error[usage]: --fresh: sluice dev did not make ${home}, so nothing`);
+    expect(stderr).toContain(`error[usage]: --fresh: sluice dev did not create ${home}; nothing`);
   });
 });

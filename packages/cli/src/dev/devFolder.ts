@@ -1,18 +1,18 @@
-/** The data folder of `sluice dev`, which `--fresh` may empty because `sluice dev` made it. */
+/** The data folder of `sluice dev`. `--fresh` empties it only if `sluice dev` created it. */
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { LOCK_FILE, lockFolder } from '@sluice/service/folderLock';
 import { CommandError } from '../terminal/errors.ts';
 
-/** Written into a folder that was empty before, and into no other. */
+/** Marker file, written only into a folder that was empty. */
 const MARKER = 'made-by-sluice-dev';
 
 /**
- * Creates the folder where it is missing, and with `fresh` empties it first.
+ * Creates the folder if it is missing; with `fresh`, empties it first.
  *
- * @returns whether nothing was there, and what ends the hold on the folder.
- * @throws CommandError `usage` for a folder that `sluice dev` did not make; CallerError `data_in_use` when
- *   a service runs on it. Nothing is deleted then.
+ * @returns whether the folder was empty, and a function that releases its lock.
+ * @throws CommandError `usage` if `sluice dev` did not create the folder; CallerError `data_in_use` if a service
+ *   uses it. Nothing is deleted in either case.
  */
 export function openDevFolder(
   folder: string,
@@ -31,7 +31,7 @@ function empty(folder: string): void {
   if (!existsSync(join(folder, MARKER))) {
     throw new CommandError(
       'usage',
-      `--fresh: sluice dev did not make ${resolve(folder)}, so nothing was deleted`,
+      `--fresh: sluice dev did not create ${resolve(folder)}; nothing was deleted`,
       'delete the folder yourself, or pass another one with --data',
     );
   }
@@ -39,7 +39,7 @@ function empty(folder: string): void {
     for (const name of names) rmSync(join(folder, name), { recursive: true, force: true });
   };
   const lock = lockFolder(folder);
-  // The lock goes last, and the marker before it: a folder that is half empty is still ours.
+  // Deletes the marker and the lock last, so that an interrupted run can be repeated.
   const names = readdirSync(folder).filter((name) => !name.startsWith(LOCK_FILE));
   remove(names.filter((name) => name !== MARKER));
   lock.close();

@@ -1,4 +1,4 @@
-/** The service of `sluice dev`: it says so, its keys are kept in the data folder, and its port gives way. */
+/** The service of `sluice dev`: keeps its keys in the data folder and falls back to a free port. */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import {
@@ -10,7 +10,7 @@ import {
 } from '@sluice/service';
 import type { Terminal } from '../terminal/terminal.ts';
 
-/** What this file of the data folder says, made once: keys and links stay good across starts. */
+/** Reads a value from a file, or creates it. Keys and links stay valid across restarts. */
 export function keep(path: string, make: () => string): string {
   if (existsSync(path)) return readFileSync(path, 'utf8').trim();
   const text = make();
@@ -20,14 +20,14 @@ export function keep(path: string, make: () => string): string {
 
 export const newKey = (prefix: string): string => prefix + randomBytes(16).toString('hex');
 
-/** Only what needs attention reaches the terminal: the webhooks are what one is here to see. */
+/** Starts the service. Its info lines are not printed, because users watch for webhooks here. */
 export async function startOnFreePort(
   config: ServiceConfig,
   { notice, newEachTime }: { notice(text: string): void; newEachTime: readonly string[] },
   { stderr }: Terminal,
 ): Promise<Service> {
   const log = createLog((line) => {
-    // A scripted chain is another each time, as the first lines say.
+    // A scripted chain starts over with each run, so these lines are expected.
     const isExpected =
       / (chain was replaced,|reorg) /.test(line) &&
       newEachTime.some((chain) => line.includes(chain));
@@ -38,7 +38,7 @@ export async function startOnFreePort(
     return await startService(ofDev, log);
   } catch (error) {
     if (!(error instanceof CallerError) || error.code !== 'port_in_use') throw error;
-    notice(`port ${config.port} is in use, listening on another`);
+    notice(`port ${config.port} is in use, using a free one`);
     return startService({ ...ofDev, port: 0 }, log);
   }
 }

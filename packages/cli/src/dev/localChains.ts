@@ -1,4 +1,4 @@
-/** The chains of `sluice dev`: on this machine, with activity on them. */
+/** The local chains of `sluice dev`, with sample activity. */
 import { randomBytes, randomInt } from 'node:crypto';
 import type { ServiceConfig } from '@sluice/service';
 import {
@@ -15,21 +15,21 @@ import {
   startScriptedChain,
 } from '@sluice/testkit';
 
-/** A local block is final for us after this many more: soon enough to watch both deliveries come. */
+/** Confirmations of a local block. Low, so that both deliveries arrive within seconds. */
 const CONFIRMATIONS = 2;
 
 export interface LocalEvm {
   readonly config: ServiceConfig['chains'][number];
   readonly contracts: DeployedContracts;
-  /** Whether it begins at block 0 with each start. */
+  /** Whether the chain starts over at block 0 with each run. */
   readonly isNewEachTime: boolean;
-  /** What it is, and where. */
+  /** Kind and URL of the chain, for the start screen. */
   readonly description: string;
   startActivity(): Activity;
   stop(): Promise<void>;
 }
 
-/** A real chain where anvil is found, kept across restarts; else a scripted one, new each time. */
+/** Starts anvil if it is installed and keeps its state; otherwise starts a new scripted chain. */
 export async function startLocalEvm(
   statePath: string,
   onNotice: (text: string) => void,
@@ -41,7 +41,7 @@ export async function startLocalEvm(
     config: toConfig(anvil.chainId, anvil.wsUrl),
     contracts,
     isNewEachTime: false,
-    description: `anvil at ${anvil.url}, a block each second`,
+    description: `anvil at ${anvil.url}, one block per second`,
     startActivity: () => startActivity({ url: anvil.url, contracts, perSecond: 1 }),
     stop: () => anvil.stop(),
   };
@@ -54,7 +54,7 @@ async function startScriptedEvm(): Promise<LocalEvm> {
     config: toConfig(chain.chainId, chain.wsUrl),
     contracts,
     isNewEachTime: true,
-    description: `scripted, since no anvil is found: not a real chain, new each time; ${chain.url}`,
+    description: `simulated at ${chain.url}, starts over with each run; install anvil for a real chain`,
     startActivity: () => startScriptedActivity({ chain, contracts, perSecond: 1 }),
     stop: () => chain.stop(),
   };
@@ -75,8 +75,8 @@ export interface LocalAptos {
 }
 
 /**
- * An Aptos chain with payments on it. No Aptos node comes as a package, so it is a scripted one, new
- * each time; its chain id is, too, and the service starts over with it.
+ * Starts an Aptos chain with sample payments. It is scripted, because no package contains an Aptos node.
+ * Each run has a new chain id, which makes the service start over.
  */
 export async function startLocalAptos(): Promise<LocalAptos> {
   const node = await startScriptedAptos({ chainId: randomInt(5, 250) });

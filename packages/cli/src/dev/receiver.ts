@@ -1,19 +1,16 @@
-/**
- * The sample receiver of `sluice dev`: what a user's own endpoint would do. It verifies each webhook
- * and hands it on.
- */
+/** The sample receiver of `sluice dev`. Like a user's endpoint, it verifies and handles each webhook. */
 import { once } from 'node:events';
 import { type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type AptosWebhook, type EvmWebhook, isAptosWebhook, verifySignature } from '@sluice/kit';
 
-/** A webhook of an Aptos stream that was received and verified. */
+/** A verified webhook of an Aptos stream. */
 export interface ReceivedAptos {
   id: string;
   webhook: AptosWebhook;
 }
 
-/** A webhook that was received and verified. */
+/** A verified webhook of an EVM stream. */
 export interface Received {
   id: string;
   webhook: EvmWebhook;
@@ -26,8 +23,8 @@ export interface Receiver {
 }
 
 /**
- * Listens on this loopback port, or on any free one where it is taken. A webhook whose signature does
- * not match is answered with 401.
+ * Listens on this loopback port, or on a free one if it is in use. Responds with 401 if a signature
+ * does not match.
  */
 export async function startReceiver({
   port,
@@ -36,7 +33,7 @@ export async function startReceiver({
   onAptosWebhook,
   onRefused,
 }: {
-  /** 0 for any. */
+  /** 0 for any free port. */
   port: number;
   secret: string;
   onWebhook(received: Received): void;
@@ -46,7 +43,7 @@ export async function startReceiver({
   const receive = (body: string, id: string, signature: string): void => {
     verifySignature({ body, signature, secret });
     const webhook = JSON.parse(body) as EvmWebhook | AptosWebhook;
-    // The test webhook only asks whether we are here.
+    // The test webhook only checks that the receiver responds.
     if (webhook.streamId === '') return;
     if (isAptosWebhook(webhook)) return onAptosWebhook({ id, webhook });
     onWebhook({ id, webhook });

@@ -1,10 +1,10 @@
-/** What a local service says of itself when it starts. */
+/** The start screen of a local service. */
 import type { Terminal } from '../terminal/terminal.ts';
 import { widthOf, wrapText } from '../terminal/text.ts';
 
 const INDENT = 12;
 
-/** A name, its value whole, to be copied, and a hint: beside the value, or below it where that is too narrow. */
+/** Prints a name, an uncut value and a hint. The hint goes on the next line if it doesn't fit. */
 export function sayStartRow(
   { say, tint, width }: Pick<Terminal, 'say' | 'tint' | 'width'>,
   name: string,

@@ -1,16 +1,16 @@
 /**
- * What may stand where the last of some words does: subcommands, flags, the choices of a value, and
- * what only the service knows. Asked by the scripts of `sluice completion` on each press of Tab.
+ * Completes the last of several words: subcommands, flags, choices, and names from the service.
+ * The scripts of `sluice completion` call it each time Tab is pressed.
  */
 import type { Command, Option } from 'commander';
 import { type Connection, connect } from '../connection/connection.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
-/** A press of Tab waits for the service no longer. */
+/** Maximum wait for the service after Tab is pressed. */
 const TIMEOUT = '1s';
 const NEWEST_DELIVERIES = 20;
 
-/** What the values of these names may be: `<stream>`, `[delivery...]`. */
+/** Reads the possible values of a placeholder such as `<stream>` or `[delivery...]`. */
 const KNOWN_TO_SERVICE: Readonly<
   Record<string, (sluice: Connection['sluice']) => Promise<string[]>>
 > = {
@@ -22,7 +22,7 @@ const KNOWN_TO_SERVICE: Readonly<
   chain: async (sluice) => (await sluice.listChains()).map(({ id }) => id),
 };
 
-/** `load` gives a command of the first level its flags and subcommands. */
+/** Returns the completions. `load` adds flags and subcommands to a top-level command. */
 export async function complete(
   program: Command,
   words: readonly string[],
@@ -56,7 +56,7 @@ export async function complete(
 const takesValue = (option: Option, word: string): boolean =>
   [option.long, option.short].includes(word) && (option.required || option.optional);
 
-/** `--chain <id>` is a chain; otherwise the placeholder says what it is. */
+/** Returns the kind of value a flag takes: its placeholder, except for `--chain <id>`. */
 const nameOf = ({ long, flags }: Option): string =>
   long === '--chain' ? 'chain' : (/[<[]([\w-]+)/.exec(flags)?.[1] ?? '');
 
@@ -75,7 +75,7 @@ async function valuesOf(
   try {
     return (await KNOWN_TO_SERVICE[name]?.(connect({ timeout: TIMEOUT }, terminal).sluice)) ?? [];
   } catch {
-    // No service, no key: what one types is one's own, and nothing is printed over it.
+    // Without a service or a key there are no completions, and an error would disturb the input.
     return [];
   }
 }

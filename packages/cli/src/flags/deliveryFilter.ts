@@ -1,4 +1,4 @@
-/** Which deliveries are meant, by what they have in common: the flags, the same wherever many are chosen. */
+/** The flags that filter deliveries, shared by all commands that select several. */
 import { DELIVERY_STATES } from '@sluice/kit/contract';
 import type { DeliveryFilter } from '@sluice/kit/sluice';
 import { type Command, Option } from 'commander';
@@ -26,22 +26,27 @@ export interface FilterOptions {
 
 export const addFilterOptions = (command: Command): Command =>
   command
-    .addOption(new Option('--state <state...>', 'in one of these states').choices(DELIVERY_STATES))
-    .option('--failed', 'short for --state failed quarantined')
-    .option('--stream <stream...>', 'of these, by id or tag; a deleted one by its id')
-    .option('--chain <id...>', 'of these chains')
-    .addOption(new Option('--phase <phase...>', 'of these').choices(PHASES))
-    .option('--status <code...>', 'last answered with this: 404, 5xx, or none')
-    .option('--error <text>', 'last failed with this in the error')
-    .option('--attempts <range>', 'tried so often: 3, 2..5, or 3..')
-    .option('--reorged', 'whose block left the chain')
-    .option('--no-reorged', 'whose block is still on the chain')
-    .option('--since <time>', 'made since then: 2h, or 2026-01-31T08:00Z')
-    .option('--until <time>', 'made until then')
-    .option('--blocks <range>', 'of a block, of from..to, or of from..')
-    .option('--replay <replay>', 'last sent again by this one');
+    .addOption(
+      new Option('--state <state...>', 'Only in one of these states').choices(DELIVERY_STATES),
+    )
+    .option('--failed', 'Short for --state failed quarantined')
+    .option(
+      '--stream <stream...>',
+      'Only of these streams, by id or tag; a deleted stream by its id',
+    )
+    .option('--chain <id...>', 'Only of these chains')
+    .addOption(new Option('--phase <phase...>', 'Only in these phases').choices(PHASES))
+    .option('--status <code...>', 'Only with this last response status: 404, 5xx, or none')
+    .option('--error <text>', 'Only if the last error contains this text')
+    .option('--attempts <range>', 'Only with this number of attempts: 3, 2..5, or 3..')
+    .option('--reorged', 'Only if the block left the chain in a reorg')
+    .option('--no-reorged', 'Only if the block is still on the chain')
+    .option('--since <time>', 'Only created since: 2h, or 2026-01-31T08:00Z')
+    .option('--until <time>', 'Only created until')
+    .option('--blocks <range>', 'Only of these blocks: one, from..to, or from..')
+    .option('--replay <replay>', 'Only last sent by this replay');
 
-/** Empty where no flag is given. */
+/** Builds the filter; empty without flags. */
 export async function toFilter(
   options: FilterOptions,
   connection: Connection,

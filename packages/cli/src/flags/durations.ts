@@ -1,9 +1,9 @@
-/** Durations and rates as people type them. */
+/** Parses durations, rates, times and ranges that users type. */
 import { CommandError } from '../terminal/errors.ts';
 
 const UNITS_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 
-/** `30s`, `5m`, `2h`, `1d`, `250ms`; a number alone is seconds. */
+/** Parses `30s`, `5m`, `2h`, `1d` or `250ms`; a number without a unit is in seconds. */
 export function toDurationMs(flag: string, text: string): number {
   const found = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(text);
   if (found) return Number(found[1]) * UNITS_MS[(found[2] ?? 's') as keyof typeof UNITS_MS];
@@ -13,7 +13,7 @@ export function toDurationMs(flag: string, text: string): number {
   );
 }
 
-/** `50/s`, `600/m`, or a number a second. */
+/** Parses `50/s` or `600/m`; a number without a unit is per second. */
 export function toPerSecond(flag: string, text: string): number {
   const found = /^(\d+(?:\.\d+)?)(?:\/(s|m|h))?$/.exec(text);
   const perSecond = found
@@ -26,25 +26,25 @@ export function toPerSecond(flag: string, text: string): number {
   );
 }
 
-/** Of Unix time in milliseconds: an ISO time, or so long ago (`2h`). */
+/** Parses an ISO time, or an age (`2h`), to Unix milliseconds. */
 export function toTimeMs(flag: string, text: string): number {
   if (/^\d+(\.\d+)?(ms|s|m|h|d)$/.test(text)) return Date.now() - toDurationMs(flag, text);
   const time = Date.parse(text);
   if (!Number.isNaN(time)) return time;
   throw new CommandError(
     'usage',
-    `${flag} ${text}: should be a time (2026-01-31T08:00Z) or so long ago (2h)`,
+    `${flag} ${text}: should be a time (2026-01-31T08:00Z) or an age (2h)`,
   );
 }
 
-/** A whole number of at least `least`. */
+/** Parses a whole number of at least `least`. */
 export function toCount(flag: string, text: string, least = 0): number {
   const count = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (count >= least) return count;
   throw new CommandError('usage', `${flag} ${text}: should be a whole number of at least ${least}`);
 }
 
-/** `5`, or `5..9`: both ends belong to it. */
+/** Parses `5`, or `5..9` with both ends included. */
 export function toRange(flag: string, text: string): { from: number; to: number } {
   const found = /^(\d+)(?:\.\.(\d+))?$/.exec(text);
   const from = Number(found?.[1]);
@@ -53,7 +53,7 @@ export function toRange(flag: string, text: string): { from: number; to: number 
   throw new CommandError('usage', `${flag} ${text}: should be a number, or from..to`);
 }
 
-/** The same, and `5..` or `..9`, whose other end is open; no bound at all where no flag was given. */
+/** Like `toRange`, but also accepts `5..` and `..9`. Unbounded if the flag is not given. */
 export function toOpenRange(
   flag: string,
   text: string | undefined,

@@ -1,4 +1,4 @@
-/** The flags of a service, the same for every command that starts one, each with its variable. */
+/** The flags of all commands that start a service, with their environment variables. */
 import { type Command, Option } from 'commander';
 import { DEFAULT_MAX_WEBHOOK_BYTES } from '@sluice/kit/contract';
 import {
@@ -51,155 +51,168 @@ const option = (flags: string, description: string, variable?: string): Option =
   return variable === undefined ? made : made.env(variable);
 };
 
-/** A flag that may be repeated; in its variable the values stand with spaces between. */
-export const repeatable = (flags: string, description: string, variable?: string): Option =>
+/** A repeatable flag. Its variable holds the values separated by spaces. */
+export const repeatable = (
+  flags: string,
+  description: string,
+  variable?: string,
+  shownDefault = 'none',
+): Option =>
   option(flags, description, variable)
-    .default([], 'none')
+    .default([], shownDefault)
     .argParser((value: string, before: string[] | undefined) => [
       ...(before ?? []),
       ...value.split(/\s+/).filter(Boolean),
     ]);
 
-/** The process: where it listens, where its ledger is, what it does. */
+/** Address, ledger and roles of the process. */
 const processOptions = (dataFolder: string): Option[] => [
-  option('--port <port>', 'port to listen on, 0 for any', 'SLUICE_PORT').default('4400'),
-  option('--host <host>', 'address to listen on', 'SLUICE_HOST').default('127.0.0.1'),
-  option('--data <dir>', 'folder of the ledger', 'SLUICE_DATA').default(dataFolder),
-  option('--database-url <url>', 'PostgreSQL instead of SQLite', 'SLUICE_DATABASE_URL'),
+  option('--port <port>', 'Port to listen on; 0 for any free port', 'SLUICE_PORT').default('4400'),
+  option('--host <host>', 'Address to listen on', 'SLUICE_HOST').default('127.0.0.1'),
+  option('--data <dir>', 'Folder of the ledger', 'SLUICE_DATA').default(dataFolder),
+  option('--database-url <url>', 'Use PostgreSQL instead of SQLite', 'SLUICE_DATABASE_URL'),
   repeatable(
     '--role <role>',
-    'what this process does: ingest, deliver, api or all, repeatable; fewer than all need --database-url; default: all',
+    'Role of this process: ingest, deliver, api or all; repeatable; a subset requires --database-url',
     'SLUICE_ROLE',
+    'all',
   ),
 ];
 
-/** Who may call: keys, secrets, proxies and limits. */
+/** Access: keys, secrets, proxies and limits. */
 const accessOptions = (): Option[] => [
-  option('--api-key <key>', 'at least 16 characters; default: one is made', 'SLUICE_API_KEY'),
-  option('--secret <secret>', 'streams secret; default: one is made', 'SLUICE_SECRET'),
+  option(
+    '--api-key <key>',
+    'API key, at least 16 characters; default: generated',
+    'SLUICE_API_KEY',
+  ),
+  option(
+    '--secret <secret>',
+    'Streams secret, which signs webhooks; default: generated',
+    'SLUICE_SECRET',
+  ),
   option(
     '--master-key-file <file>',
-    'seals the secrets in the ledger; default: SLUICE_MASTER_KEY, or one made in the data folder',
+    'File with the key that encrypts secrets in the ledger; default: SLUICE_MASTER_KEY, or a key generated in the data folder',
     'SLUICE_MASTER_KEY_FILE',
   ),
   repeatable(
     '--trust-proxy <n|network>',
-    'how many proxies stand in front, or their networks, repeatable',
+    'Number of trusted proxies in front, or their networks; repeatable',
     'SLUICE_TRUST_PROXY',
   ),
   repeatable(
     '--allow-host <name>',
-    'a host name that requests may name, repeatable; default: on loopback its own, elsewhere any',
+    'Accept requests for this host name; repeatable',
     'SLUICE_ALLOW_HOST',
+    'own names on loopback, otherwise any',
   ),
   repeatable(
     '--cors-origin <origin>',
-    'let pages of this origin call with a key, repeatable',
+    'Let web pages of this origin call the API with a key; repeatable',
     'SLUICE_CORS_ORIGIN',
   ),
   option(
     '--rate-limit <n>',
-    'calls per second of one API key; 0: no limits',
+    'Calls per second for each API key; 0: unlimited',
     'SLUICE_RATE_LIMIT',
   ).default('500'),
 ];
 
-/** Chains, and what is read about their contracts. */
+/** Chains, spam lists and ABI sources. */
 const chainOptions = (): Option[] => [
   repeatable(
     '--chain <id=url>',
-    '<hexId>=<rpcUrl>[,confirmations=N|finalized][,poll=MS][,accept=unverified], repeatable; again for one id: another provider',
+    'EVM chain as <hexId>=<rpcUrl>[,confirmations=N|finalized][,poll=MS][,accept=unverified]; repeatable; repeat an id to add a provider',
     'SLUICE_CHAIN',
   ),
   repeatable(
     '--aptos <network=url>',
-    '<network>=<url>[,poll=MS], an Aptos fullnode, repeatable; again for one network: another provider, or a transaction stream, grpcs://:KEY@host:port',
+    'Aptos fullnode as <network>=<url>[,poll=MS]; repeatable; repeat a network to add a provider or a transaction stream, grpcs://:KEY@host:port',
     'SLUICE_APTOS',
   ),
   repeatable(
     '--spam-list <id=file>',
-    'spam contracts of a chain, one address a line, repeatable',
+    'File of spam contracts of a chain, one address per line; repeatable',
     'SLUICE_SPAM_LIST',
   ),
   repeatable(
     '--abi-url <id=url>',
-    'where ABIs of verified contracts of a chain are asked for, {address} in the place of the address, repeatable',
+    'Source of verified ABIs for a chain, with {address} as the placeholder; repeatable',
     'SLUICE_ABI_URL',
   ),
 ];
 
-/** How webhooks are sent, and to which hosts. */
+/** Sending webhooks, and the hosts they may reach. */
 const webhookOptions = (): Option[] => [
   repeatable(
     '--allow-cidr <network>',
-    'let webhooks reach this private network, repeatable',
+    'Allow webhooks to this private network; repeatable',
     'SLUICE_ALLOW_CIDR',
   ),
   option(
     '--allow-private-endpoints',
-    'let webhooks reach every network, loopback and private ones too',
+    'Allow webhooks to all networks, including loopback and private ones',
     ALLOW_PRIVATE,
   ).default(false),
   option(
     '--egress-proxy <url>',
-    'send webhooks through this proxy, http:// or https://, whose policy applies; default: none',
+    'Send webhooks through this HTTP or HTTPS proxy, which then decides which hosts are allowed; default: none',
     'SLUICE_EGRESS_PROXY',
   ),
   option(
     '--max-per-host <n>',
-    'webhooks per second to one host, of all streams of this process; default: any number',
+    'Webhooks per second to one host, over all streams of this process; default: unlimited',
     'SLUICE_MAX_PER_HOST',
   ),
+  option('--hide-secrets', 'Never return signing secrets except at creation', HIDE_SECRETS).default(
+    false,
+  ),
   option(
-    '--hide-secrets',
-    'tell the secrets that sign webhooks to nobody, but a new one to who makes it',
-    HIDE_SECRETS,
-  ).default(false),
-  option('--no-test-webhook', 'accept URLs that do not answer the test webhook', NO_TEST_WEBHOOK),
+    '--no-test-webhook',
+    'Accept webhook URLs that do not respond to the test webhook',
+    NO_TEST_WEBHOOK,
+  ),
   option(
     '--no-fast-retry',
-    "retry by the contract's schedule alone, without the quick retry before it",
+    "Retry only by the contract's schedule, without the quick first retry",
     NO_FAST_RETRY,
   ),
 ];
 
-/** Retention, alerts and the log. */
+/** Retention, alerts, size limits and the log. */
 const keepingOptions = (): Option[] => [
   option(
     '--keep-delivered <days>',
-    'how long delivered webhooks are kept',
+    'Days to keep delivered webhooks',
     'SLUICE_KEEP_DELIVERED',
   ).default('7'),
   option(
     '--keep-undelivered <days>',
-    'how long webhooks are kept that could not be delivered',
+    'Days to keep undelivered webhooks',
     'SLUICE_KEEP_UNDELIVERED',
   ).default('30'),
   option(
     '--terminate-after <hours>',
-    'end streams that are in error for so long; default: never',
+    'Terminate streams after this long in error; default: never',
     'SLUICE_TERMINATE_AFTER',
   ),
-  option(
-    '--notify-url <url>',
-    'where streams, deliveries and chains in trouble are told of; default: nowhere',
-    'SLUICE_NOTIFY_URL',
-  ),
+  option('--notify-url <url>', 'POST alerts to this URL; default: none', 'SLUICE_NOTIFY_URL'),
   option(
     '--min-free-mib <n>',
-    'free space on the disk of the ledger below which no blocks are taken in',
+    'Stop reading blocks when the disk of the ledger has less free space',
     'SLUICE_MIN_FREE_MIB',
   ).default('512'),
   option(
     '--max-webhook-bytes <n>',
-    'largest webhook; a larger one is sent in parts',
+    'Maximum size of a webhook; a larger one is sent in parts',
     'SLUICE_MAX_WEBHOOK_BYTES',
   ).default(String(DEFAULT_MAX_WEBHOOK_BYTES)),
-  option('--log-format <format>', 'text or json', 'SLUICE_LOG_FORMAT').default('text'),
+  option('--log-format <format>', 'Log format: text or json', 'SLUICE_LOG_FORMAT').default('text'),
 ];
 
 export function addServiceOptions(command: Command, dataFolder: string): Command {
-  // Commander takes any value of a flag's variable for yes.
+  // Commander treats any value of a boolean flag's variable as true.
   for (const variable of [ALLOW_PRIVATE, HIDE_SECRETS, NO_TEST_WEBHOOK, NO_FAST_RETRY]) {
     if (/^(|0|no|false|off)$/i.test(process.env[variable] ?? '')) delete process.env[variable];
   }
@@ -214,7 +227,7 @@ export function addServiceOptions(command: Command, dataFolder: string): Command
   return command;
 }
 
-/** A number of at least `least`; a CallerError that names the flag otherwise. */
+/** Parses a number of at least `least`. Throws a CallerError that names the flag. */
 function toNumber(flag: string, text: string, least: number): number {
   const number = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
   if (number >= least) return number;
@@ -226,7 +239,7 @@ const HIDE_SECRETS = 'SLUICE_HIDE_SECRETS';
 const NO_TEST_WEBHOOK = 'SLUICE_NO_TEST_WEBHOOK';
 const NO_FAST_RETRY = 'SLUICE_NO_FAST_RETRY';
 
-/** The settings these flags stand for. Throws a CallerError that names the flag and the fix. */
+/** Converts the flags to settings. Throws a CallerError that names the flag and the fix. */
 export function toServiceConfig(options: ServiceOptions): ServiceConfig {
   return {
     roles: parseRoles(options.role),

@@ -1,14 +1,14 @@
-/** Variables of the environment that look like ours and are not. */
+/** Finds misspelled environment variables. */
 import type { Command } from 'commander';
 
-/** Read elsewhere than by the flags of a service: by clients, receivers and the vault. */
+/** Variables that are not read by a service's flags, but by clients, receivers and the vault. */
 const OTHER_VARIABLES = [
   ...['SLUICE_API_URL', 'SLUICE_CONTEXT', 'SLUICE_URL', 'SLUICE_MASTER_KEY'],
 ];
-/** Kubernetes sets these for every service that is called `sluice`. */
+/** Kubernetes sets these for each service named `sluice`. */
 const FROM_KUBERNETES = /^SLUICE_(SERVICE_|PORT_\d)/;
 
-/** Variables that look as if they were for the service, and are not read: most often misspelt. */
+/** Returns a warning for each `SLUICE_` variable that is not read. */
 export function findUnknownVariables(
   command: Command,
   env: Readonly<Record<string, string | undefined>>,
@@ -19,11 +19,11 @@ export function findUnknownVariables(
     .filter((name) => !known.includes(name))
     .map((name) => {
       const near = known.find((each) => isNear(each, name));
-      return `${name} is not a variable of sluice, and is ignored${near ? `. Did you mean ${near}?` : ''}`;
+      return `Ignoring unknown variable ${name}${near ? `. Did you mean ${near}?` : ''}`;
     });
 }
 
-/** One letter more, less or another, or two that are next to each other swapped. */
+/** Whether two names differ by one inserted, missing or changed letter, or two swapped letters. */
 function isNear(a: string, b: string): boolean {
   if (Math.abs(a.length - b.length) > 1) return false;
   let start = 0;

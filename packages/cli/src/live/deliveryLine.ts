@@ -1,13 +1,13 @@
-/** A delivery in one line of a terminal. */
+/** Formats a delivery as one line. */
 import type { DeliverySummary } from '@sluice/kit/sluice';
 import { type Part, toLine } from '../terminal/table.ts';
 import type { Terminal, Tone } from '../terminal/terminal.ts';
 import { quoteForShell } from '../terminal/text.ts';
 
-/** What a delivery can say of its block. */
+/** Phases of a delivery. */
 export const PHASES = ['unconfirmed', 'confirmed', 'removed'] as const;
 
-/** What happened to one attempt, as far as it is known. */
+/** The outcome of an attempt; fields are null if unknown. */
 export interface Outcome {
   status: number | null;
   error: string | null;
@@ -16,7 +16,7 @@ export interface Outcome {
 
 const clock = (timeMs: number): string => new Date(timeMs).toISOString().slice(11, 19);
 
-/** `10:44:07  ✓ 200    12 ms  whale-usdt  #41 unconfirmed  Transfer 250 USDC  9k2f81aa`. */
+/** Formats `10:44:07  ✓ 200    12 ms  whale-usdt  #41 unconfirmed  Transfer 250 USDC  9k2f81aa`. */
 export function deliveryLine(
   terminal: Pick<Terminal, 'tint' | 'width'>,
   delivery: DeliverySummary,
@@ -45,7 +45,7 @@ function markOf({ state }: DeliverySummary, { status, error }: Outcome): [Tone, 
   return ['warn', '…'];
 }
 
-/** The request as a command for a shell. */
+/** Formats a request as a curl command. */
 export const toCurl = (url: string, headers: Record<string, string>, body: string): string =>
   [
     `curl -X POST ${quoteForShell(url)}`,

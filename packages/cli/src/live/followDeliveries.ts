@@ -1,32 +1,32 @@
-/** Deliveries as they happen, none left out: also over a dropped connection and a restarted service. */
+/** Follows deliveries without gaps, even if the connection drops or the service restarts. */
 import type { DeliverySummary, LiveState, SluiceClient } from '@sluice/kit/sluice';
 import { persist } from './persist.ts';
 
 export interface FollowOptions {
   signal: AbortSignal;
-  /** Only of this stream. */
+  /** Follow only this stream. */
   streamId?: string | undefined;
-  /** Begin with deliveries made at or after this time, in Unix milliseconds. Default: now. */
+  /** Start with deliveries created at or after this time, in Unix milliseconds. Default: now. */
   sinceMs?: number | undefined;
-  /** Leave out what happens to older deliveries. Default false. */
+  /** Skip changes of older deliveries. Default false. */
   newOnly?: boolean;
   onState?: ((state: LiveState) => void) | undefined;
 }
 
-/** Commits of several processes become visible out of order by less than this. */
+/** Upper bound on how far out of order commits of several processes become visible. */
 const OVERLAP_MS = 10_000;
 
 /**
- * Each state of each delivery, as the service tells of it. Where it says that events were missed, and
- * at the start, what was made meanwhile is read from the list: the same delivery may come twice then.
+ * Yields each state of each delivery. At the start, and when the service reports missed events, it reads the
+ * list of deliveries to fill the gap, so the same state may be yielded twice.
  */
 export async function* followDeliveries(
   sluice: SluiceClient,
   { signal, streamId, sinceMs, newOnly = false, onState }: FollowOptions,
 ): AsyncGenerator<DeliverySummary, undefined> {
-  // By the clock of the service, which is not ours.
+  // Times are compared with the service's clock, which may differ from the local one.
   const [newest] = (await sluice.listDeliveries({ limit: 1, streamId })).result;
-  // Ids are in the order in which deliveries were made.
+  // Ids are in order of creation.
   const isNew = ({ createdAt, id }: DeliverySummary): boolean =>
     sinceMs === undefined ? newest === undefined || id > newest.id : createdAt >= sinceMs;
   const isWanted = (delivery: DeliverySummary): boolean =>
@@ -52,7 +52,7 @@ export async function* followDeliveries(
       signal,
       onState(state) {
         onState?.(state);
-        // What came between the first look and the connection is in no event.
+        // No event reports deliveries created between the first request and the connection.
         if (state.state === 'live' && isFirst) {
           isFirst = false;
           missed = readMissed(after);
@@ -82,7 +82,7 @@ interface Queue<Item> {
   items(): AsyncGenerator<Awaited<Item>, void>;
 }
 
-/** From whoever pushes to the one who takes; ends when it is told to, or by the signal. */
+/** Creates a queue that ends on `end`, `fail` or the signal. */
 function createQueue<Item>(signal: AbortSignal): Queue<Item> {
   let waiting: Item[] = [];
   let over = false;

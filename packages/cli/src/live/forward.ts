@@ -1,4 +1,4 @@
-/** Sends deliveries of the service to another URL, signed anew, as the service itself would. */
+/** Forwards deliveries to another URL. Each is signed again, as the service would do it. */
 import { WEBHOOK_HEADERS, cutText, signStandardWebhook } from '@sluice/kit/contract';
 import { createFakeSender, signedHeaders } from '@sluice/kit/testing';
 import { type AptosWebhook, type EvmWebhook, isSluiceError } from '@sluice/kit';
@@ -9,22 +9,22 @@ import { persist } from './persist.ts';
 
 type WholeDelivery = DeliveryDetail & { body: string };
 
-/** A delivery that was forwarded, and what the receiver made of it. */
+/** A forwarded delivery and the receiver's response. */
 export interface Forwarded {
   delivery: WholeDelivery;
-  /** Null when no answer came. */
+  /** Null without a response. */
   status: number | null;
-  /** Null for a 2xx. */
+  /** Null for a 2xx response. */
   error: string | null;
   durationMs: number;
-  /** The first 4 KiB of the answer. */
+  /** The first 4 KiB of the response. */
   responseBody: string;
-  /** As they were sent. */
+  /** The request headers. */
   headers: Record<string, string>;
 }
 
 export interface Forwarder {
-  /** What the receiver does is an outcome. Undefined where the service has no such delivery. */
+  /** Never rejects because of the receiver. Undefined if the service doesn't have the delivery. */
   forward(id: string): Promise<Forwarded | undefined>;
 }
 
@@ -40,7 +40,7 @@ const KEPT_CHARACTERS = 4_096;
 
 export function createForwarder({ connection, url, secret, signal }: ForwarderOptions): Forwarder {
   const { api, sluice } = connection;
-  /** The headers that a stream's owner has set. */
+  /** Custom headers, by stream. */
   const own = new Map<string, Promise<Record<string, string>>>();
   const ownHeaders = ({ streamId, chainId }: DeliverySummary): Promise<Record<string, string>> => {
     let headers = own.get(streamId);
@@ -48,7 +48,7 @@ export function createForwarder({ connection, url, secret, signal }: ForwarderOp
       const networkType = chainId.startsWith('aptos:') ? 'aptos' : 'evm';
       headers = api.streams.get(streamId, { networkType }).then(
         (stream) => stream.headers,
-        // Deleted meanwhile.
+        // The stream has been deleted.
         () => ({}),
       );
       own.set(streamId, headers);
@@ -69,7 +69,7 @@ export function createForwarder({ connection, url, secret, signal }: ForwarderOp
     }
   };
 
-  /** Those of the stream's own, which sign beside the account's; none where the key may not read them. */
+  /** Secrets that sign in addition to the account's, by stream. None if the key may not read them. */
   const streamSecrets = new Map<string, Promise<string[]>>();
   const secretsOf = ({ streamId }: DeliverySummary): Promise<string[]> => {
     let secrets = streamSecrets.get(streamId);
@@ -103,7 +103,7 @@ export function createForwarder({ connection, url, secret, signal }: ForwarderOp
   };
 }
 
-/** One POST; what goes wrong is an outcome. */
+/** Sends one POST. Failures are returned, not thrown. */
 async function post(
   url: string,
   { body, headers, signal }: { body: string; headers: Record<string, string>; signal: AbortSignal },
@@ -133,17 +133,17 @@ async function post(
 
 function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  if (error.name === 'TimeoutError') return `no complete answer within ${TIMEOUT_MS / 1000} s`;
+  if (error.name === 'TimeoutError') return `no complete response within ${TIMEOUT_MS / 1000} s`;
   const { cause } = error;
   if (cause instanceof Error && 'code' in cause) return String(cause.code);
   return cause instanceof Error ? cause.message : error.message;
 }
 
-/** One attempt for each webhook, so that a person sees what happened now and not in two days. */
+/** Creates a sender without retries, so that the result is known immediately. */
 export const createSingleSender = (to: string, secret: string) =>
   createFakeSender({ to, secret, scheduleMs: [] });
 
-/** The secret that signs: given, or the service's own. */
+/** Returns the secret to sign with: the given one, or that of the service. */
 export async function findSecret(
   given: string | undefined,
   env: Readonly<Record<string, string | undefined>>,
@@ -155,12 +155,12 @@ export async function findSecret(
   if (secretKey) return secretKey;
   throw new CommandError(
     'not_signed_in',
-    'The service does not tell its streams secret',
+    'The service does not return its streams secret',
     'pass --secret, or set SLUICE_SECRET',
   );
 }
 
-/** `3000`, `localhost:3000/hooks` or a URL. */
+/** Converts `3000`, `localhost:3000/hooks` or a URL to a URL. */
 export function toLocalUrl(name: string, given: string, path = '/'): string {
   const text = /^\d+$/.test(given)
     ? `http://localhost:${given}`

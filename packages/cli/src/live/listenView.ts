@@ -1,6 +1,6 @@
 /**
- * What was forwarded, on a terminal: a list to walk through, and of the selected one its body and the
- * answer; sent again or copied as curl by a key.
+ * The interactive view of `sluice listen`: a list of forwarded deliveries. Keys inspect one, send it again
+ * or copy it as a curl command.
  */
 import { emitKeypressEvents } from 'node:readline';
 import { cutText } from '../terminal/text.ts';
@@ -19,10 +19,10 @@ export function startListenView(
 ): { show(forwarded: Forwarded): void; close(): void } {
   const { say, stdout, stdin, tint } = terminal;
   const rows: { forwarded: Forwarded; atMs: number }[] = [];
-  /** Counted from the newest, 0. */
+  /** Index of the selected row; 0 is the newest. */
   let selected = 0;
   let inspecting = false;
-  /** First line of the inspected one that is shown. */
+  /** First visible line of the inspected delivery. */
   let scrolled = 0;
   let said = '';
 
@@ -53,7 +53,7 @@ export function startListenView(
       tint('faint', `${name}:`) + fit(`${name}: ${value}`).slice(name.length + 1);
     return [
       deliveryLine(terminal, delivery, found, { atMs: Date.now() }),
-      field('answer', `${error ?? status} ${responseBody}`),
+      field('response', `${error ?? status} ${responseBody}`),
       ...Object.entries(headers).map(([name, value]) => field(name, value)),
       ...JSON.stringify(JSON.parse(delivery.body), undefined, 2).split('\n').map(fit),
     ].slice(scrolled, scrolled + height());
@@ -63,7 +63,7 @@ export function startListenView(
     const found = rows.at(-1 - selected)?.forwarded;
     if (found === undefined) return;
     const again = await forwarder.forward(found.delivery.id);
-    if (again === undefined) throw new Error('it is no longer there');
+    if (again === undefined) throw new Error('the delivery no longer exists');
     rows.push({ forwarded: again, atMs: Date.now() });
     selected = 0;
     said = `sent again: ${again.error ?? again.status}`;
@@ -73,9 +73,9 @@ export function startListenView(
     const found = rows.at(-1 - selected)?.forwarded;
     if (found === undefined) return;
     const command = toCurl(url, found.headers, found.delivery.body);
-    // OSC 52: the terminal's own clipboard, over ssh as well.
+    // OSC 52 copies to the terminal's clipboard, which also works over SSH.
     stdout.control(`\u001b]52;c;${Buffer.from(command).toString('base64')}\u0007`);
-    said = `copied a curl of ${command.length} characters`;
+    said = `copied a curl command (${command.length} characters)`;
     paint();
   };
 
@@ -93,7 +93,7 @@ export function startListenView(
     else if (name === 'c') return copy();
     else if (name === 'r') {
       void replay().catch((error: Error) => {
-        said = `not sent again: ${error.message}`;
+        said = `not sent: ${error.message}`;
         paint();
       });
       return;
@@ -111,7 +111,7 @@ export function startListenView(
     show(forwarded) {
       rows.push({ forwarded, atMs: Date.now() });
       if (rows.length > KEPT) rows.shift();
-      // Whoever looks at one keeps looking at it.
+      // Keeps the selection on the same delivery.
       if (selected > 0 || inspecting) selected = Math.min(selected + 1, rows.length - 1);
       paint();
     },

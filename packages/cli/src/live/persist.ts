@@ -5,7 +5,7 @@ const PASSING = new Set(['network_error', 'timeout', 'rate_limited', 'server_err
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 10_000;
 
-/** Asks the service until it answers: what is followed must not end because it was away for a while. */
+/** Retries a call until the service is available again, so that following survives outages. */
 export async function persist<Answer>(
   ask: () => PromiseLike<Answer>,
   signal: AbortSignal,

@@ -1,10 +1,10 @@
-/** A real transaction of a followed chain, as a stream that wants all of it would get it. */
+/** Reads a transaction of a followed chain as the webhook of a stream that includes all of it. */
 import type { AptosWebhook, EvmWebhook } from '@sluice/kit';
 import { findAptosNetwork } from '@sluice/kit/contract';
 import type { Connection } from '../connection/connection.ts';
 import { CommandError } from '../terminal/errors.ts';
 
-/** What tokens tell of: a transaction with one of them is found without an address of it. */
+/** Token events. A transaction with one of them is found without naming an address. */
 const USUAL_EVENTS = [
   'Transfer(address,address,uint256)',
   'TransferSingle(address,address,address,uint256,uint256)',
@@ -14,9 +14,9 @@ const USUAL_EVENTS = [
 ];
 
 /**
- * Where a transaction is; the chain as the service calls it, of either family.
+ * Finds the chain and block of a transaction, in both chain families.
  *
- * @throws CommandError `not_found` where no chain that is read has it.
+ * @throws CommandError `not_found` if none of the followed chains has it.
  */
 export async function findTransaction(
   { sluice }: Pick<Connection, 'sluice'>,
@@ -29,11 +29,11 @@ export async function findTransaction(
   return { chainId, blockNumber: block.number };
 }
 
-/** @throws CommandError `not_found` where no EVM chain has it, or nothing leads to it in its block. */
+/** @throws CommandError `not_found` if no EVM chain has it, or no event or address matches it. */
 export async function readTransaction(
   connection: Pick<Connection, 'api' | 'sluice'>,
   hash: string,
-  /** One that it touches: its sender, receiver, or a contract that logged. */
+  /** An address in the transaction: sender, receiver or a contract that logged. */
   touching: string | undefined,
 ): Promise<EvmWebhook> {
   const at = await findTransaction(connection, hash);
@@ -41,8 +41,8 @@ export async function readTransaction(
   if (network !== undefined) {
     throw new CommandError(
       'not_found',
-      `${hash} is one of Aptos (${network}), where none can be read by itself`,
-      'sluice dry-run --tx shows what a stream gets of it',
+      `${hash} is on Aptos (${network}), where single transactions cannot be read`,
+      'see what a stream would receive: sluice dry-run --tx',
     );
   }
   const webhook = (await connection.api.streams.dryRunBlock({
@@ -59,14 +59,12 @@ export async function readTransaction(
   if (only !== undefined) return only;
   throw new CommandError(
     'not_found',
-    touching === undefined
-      ? `${hash} has none of the events of tokens`
-      : `${hash} does not touch ${touching}`,
-    'name an address that it touches: --touching 0x…',
+    touching === undefined ? `${hash} has no token events` : `${hash} does not involve ${touching}`,
+    'pass an address of the transaction: --touching 0x…',
   );
 }
 
-/** The records of one transaction; undefined where there are none. */
+/** Keeps only the records of one transaction; undefined if there are none. */
 export function onlyOf(webhook: EvmWebhook, transactionHash: string): EvmWebhook | undefined {
   const hash = transactionHash.toLowerCase();
   if ((webhook.block as object | undefined) === undefined) return undefined;
@@ -85,7 +83,7 @@ export function onlyOf(webhook: EvmWebhook, transactionHash: string): EvmWebhook
     nftApprovals: { ERC721: ERC721.filter(isOf), ERC1155: ERC1155.filter(isOf) },
   };
   if (records.logs.length + records.txs.length + records.txsInternal.length === 0) return undefined;
-  // In a topic an address has no 0x before it.
+  // Addresses in topics have no 0x prefix.
   const named = JSON.stringify(records);
   const nativeBalances = webhook.nativeBalances.filter(({ address }) =>
     named.includes(address.slice(2)),
@@ -93,7 +91,7 @@ export function onlyOf(webhook: EvmWebhook, transactionHash: string): EvmWebhook
   return { ...webhook, ...records, nativeBalances };
 }
 
-/** Likewise, of Aptos. */
+/** Keeps only the records of one Aptos transaction; undefined if there are none. */
 export function onlyOfAptos(
   webhook: AptosWebhook,
   transactionHash: string,
@@ -111,7 +109,7 @@ export function onlyOfAptos(
     transactions: [transaction],
     changes: webhook.changes.filter(isOf),
     payloads: webhook.payloads.filter(isOf),
-    // A list for each transaction, or none at all.
+    // Holds one list per transaction, or is empty.
     events: webhook.events.slice(at, at + 1),
   };
 }

@@ -1,11 +1,11 @@
-/** `erc20Transfers[0].value=1e18`: one value within a JSON document is replaced. */
+/** Replaces one value in a JSON document, as `erc20Transfers[0].value=1e18`. */
 import { CommandError } from '../terminal/errors.ts';
 
 /**
- * Changes the document. The value is JSON where it reads as such, but a text stays a text: amounts of
- * webhooks are decimal texts, and `1e18` is written out.
+ * Changes the document in place. The value is parsed as JSON, unless it replaces a string: amounts in webhooks
+ * are decimal strings, and `1e18` is written out.
  *
- * @throws CommandError `usage` for a path that leads nowhere; the message says where it ends.
+ * @throws CommandError `usage` if the path does not exist; the fix lists the keys at the last valid level.
  */
 export function setPath(document: object, assignment: string): void {
   const equals = assignment.indexOf('=');
@@ -19,17 +19,17 @@ export function setPath(document: object, assignment: string): void {
     throw new CommandError(
       'usage',
       `--set ${assignment}: should be path=value`,
-      "--set 'block.number=5'",
+      "e.g. --set 'block.number=5'",
     );
   }
   let at: unknown = document;
   for (const [depth, key] of [...keys, last].entries()) {
     if (typeof at !== 'object' || at === null || !(key in at)) {
-      const known = typeof at === 'object' && at !== null ? Object.keys(at).join(', ') : 'nothing';
+      const known = typeof at === 'object' && at !== null ? Object.keys(at).join(', ') : 'none';
       throw new CommandError(
         'usage',
-        `--set ${path}: there is no ${JSON.stringify(key)}`,
-        `under ${keys.slice(0, depth).join('.') || 'the webhook'} there is ${known || 'nothing'}`,
+        `--set ${path}: ${JSON.stringify(key)} does not exist`,
+        `use one of these keys of ${keys.slice(0, depth).join('.') || 'the webhook'}: ${known || 'none'}`,
       );
     }
     if (depth < keys.length) at = (at as Record<string, unknown>)[key];
@@ -38,7 +38,7 @@ export function setPath(document: object, assignment: string): void {
   parent[last] = toValue(assignment.slice(equals + 1), parent[last]);
 }
 
-/** The value at a path, as `$.logs[0].topic0`; undefined where it leads nowhere. */
+/** Returns the value at a path such as `$.logs[0].topic0`; undefined if it does not exist. */
 export const readPath = (document: unknown, path: string): unknown =>
   path
     .replace(/^\$\.?/, '')
@@ -59,7 +59,7 @@ function toValue(text: string, before: unknown): unknown {
   }
 }
 
-/** `1.5e18` as `1500000000000000000`; anything else as it is. */
+/** Converts `1.5e18` to `1500000000000000000`; returns any other text unchanged. */
 function writeOut(text: string): string {
   const found = /^(\d+)(?:\.(\d+))?e(\d+)$/.exec(text);
   if (!found) return text;

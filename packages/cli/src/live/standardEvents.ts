@@ -1,7 +1,7 @@
-/** The events of the token standards (ERC-20, ERC-721, ERC-1155), as an ABI. */
+/** The ABI of the token standards' events (ERC-20, ERC-721, ERC-1155). */
 import type { AbiItem } from '@sluice/kit';
 
-/** `event('Approval', 'address indexed owner', …)`. */
+/** Builds an ABI item: `event('Approval', 'address indexed owner', …)`. */
 const event = (name: string, ...inputs: string[]): AbiItem => ({
   type: 'event',
   name,

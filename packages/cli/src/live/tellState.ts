@@ -1,16 +1,16 @@
 import type { LiveState } from '@sluice/kit/sluice';
 import type { Terminal } from '../terminal/terminal.ts';
 
-/** Says when the connection breaks and when it is there again; the first time is nothing to tell. */
+/** Returns a listener that reports when the connection is lost and restored. */
 export function tellState(terminal: Terminal): (state: LiveState) => void {
   let broken = false;
   return (state) => {
     if (state.state === 'waiting' && !broken) {
       broken = true;
-      terminal.note(`connection lost, trying again: ${state.error.message}`, { tone: 'warn' });
+      terminal.note(`Connection lost, reconnecting: ${state.error.message}`, { tone: 'warn' });
     } else if (state.state === 'live' && broken) {
       broken = false;
-      terminal.note('connected again; what came meanwhile follows', { tone: 'ok' });
+      terminal.note('Reconnected; missed deliveries follow', { tone: 'ok' });
     }
   };
 }

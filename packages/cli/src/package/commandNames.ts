@@ -1,4 +1,4 @@
-/** What the commands are called; what each does is in `program.ts`. */
+/** Names of the commands; `program.ts` declares them. */
 export const COMMAND_NAMES = [
   'dev',
   'listen',

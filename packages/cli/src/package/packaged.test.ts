@@ -26,7 +26,7 @@ test('what is no command stays as it is', () => {
     'the folder is in use by another sluice process',
     'SLUICE_API_KEY',
     '.sluice/data',
-    'install sluice again',
+    'reinstall sluice',
     'a newer sluice: it has',
     'npm run -s sluice -- dev',
   ]) {

@@ -1,4 +1,4 @@
-/** Lists of addresses in files: one a line, or a column of a CSV, with labels beside. */
+/** Parses address files: one address per line, or a CSV with addresses and labels. */
 import { readFileSync } from 'node:fs';
 import { CommandError } from '../terminal/errors.ts';
 
@@ -7,32 +7,32 @@ export interface ListedAddress {
   label?: string;
 }
 
-/** A line that is no address, as it stands there. */
+/** A line that was rejected, unchanged. */
 export interface RejectedLine {
-  /** 1 for the first. */
+  /** Line number, from 1. */
   line: number;
   text: string;
   why: string;
 }
 
 export interface AddressFile {
-  /** Each once, in the order of the file. */
+  /** Without duplicates, in file order. */
   addresses: ListedAddress[];
   rejects: RejectedLine[];
-  /** Lines that repeat an address. */
+  /** Number of duplicate lines. */
   repeated: number;
 }
 
 export interface AddressFileOptions {
-  /** Name or number (from 1) of the column of labels. Default: `label`, where there is one. */
+  /** Name or number (from 1) of the label column. Default: `label`, if it exists. */
   labelColumn?: string | undefined;
 }
 
-/** EVM and Aptos alike; which of them a stream takes, the service says. */
+/** Matches EVM and Aptos addresses; the service checks the family. */
 const ADDRESS = /^0x([\da-f]{40}|[\da-f]{1,64})$/i;
 const MAX_LABEL = 64;
 
-/** @throws CommandError `invalid_file` for a file that is not there. */
+/** @throws CommandError `invalid_file` if the file cannot be read. */
 export function readAddressFile(path: string, options: AddressFileOptions = {}): AddressFile {
   try {
     return parseAddresses(readFileSync(path, 'utf8'), options);
@@ -57,9 +57,9 @@ function parseAddresses(text: string, { labelColumn }: AddressFileOptions = {}):
     const address = cells[addressAt] ?? '';
     const label = cells[labelAt] ?? '';
     const why = !ADDRESS.test(address)
-      ? 'no address: 0x and 40 hex digits, or up to 64 on Aptos'
+      ? 'not an address (0x and 40 hex digits, or up to 64 on Aptos)'
       : label.length > MAX_LABEL
-        ? `label of more than ${MAX_LABEL} characters`
+        ? `too long: a label has at most ${MAX_LABEL} characters`
         : undefined;
     if (why !== undefined) rejects.push({ line: at + 1, text: line, why });
     else if (found.has(address.toLowerCase())) repeated++;
@@ -68,7 +68,7 @@ function parseAddresses(text: string, { labelColumn }: AddressFileOptions = {}):
   return { addresses: [...found.values()], rejects, repeated };
 }
 
-/** A first line without an address names the columns. */
+/** Reads the column names, if the first line is a header. */
 function readHeader([first = '']: readonly string[]): string[] | undefined {
   const cells = splitCells(first).map((cell) => cell.toLowerCase());
   return cells.includes('address') ? cells : undefined;
@@ -81,11 +81,11 @@ function toColumn(columns: readonly string[], wanted: string | undefined): numbe
   throw new CommandError(
     'usage',
     `--label-column ${wanted}: the file has no such column`,
-    `one of ${columns.join(', ')}, or its number from 1`,
+    `use one of ${columns.join(', ')}, or a column number from 1`,
   );
 }
 
-/** Cells of a CSV line; quotes may stand around a cell, and doubled within one. */
+/** Splits a CSV line. Cells may be quoted; quotes in them are doubled. */
 function splitCells(line: string): string[] {
   if (!line.includes('"')) return line.split(/[,;\t]/).map((cell) => cell.trim());
   return [...line.matchAll(/(?:^|[,;\t])(?:\s*"((?:[^"]|"")*)"\s*|([^,;\t]*))/g)].map(

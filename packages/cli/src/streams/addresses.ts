@@ -1,14 +1,14 @@
-/** The addresses of a stream: all of them read, compared with a list, and removed in batches. */
+/** Reads, compares and removes the addresses of a stream. */
 import type { Client } from '@sluice/kit';
 import type { StreamSummary } from '@sluice/kit/sluice';
 import type { ListedAddress } from './addressFile.ts';
 
 type Named = Pick<StreamSummary, 'id' | 'family'>;
 
-/** Addresses in one call, which takes effect whole. */
+/** Maximum number of addresses in one call. A call is atomic. */
 const ADDRESS_BATCH = 10_000;
 
-/** Every address, lower case, with its label. */
+/** Reads all addresses, keyed by their lower-case form. */
 export async function readAddresses(
   api: Client,
   { id, family }: Named,
@@ -22,7 +22,7 @@ export async function readAddresses(
   return found;
 }
 
-/** What makes one list the other. A changed label is in `added`. */
+/** The changes from one list to the other. An address with a changed label is in `added`. */
 export interface AddressDiff {
   added: ListedAddress[];
   removed: ListedAddress[];
@@ -42,7 +42,7 @@ export function compareAddresses(
   };
 }
 
-/** As the service lists it: Aptos addresses with all their zeros. */
+/** Normalizes an address as the service lists it: Aptos addresses have leading zeros. */
 const comparable = (address: string): string =>
   address.length === 42
     ? address.toLowerCase()

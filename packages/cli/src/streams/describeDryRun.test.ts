@@ -18,14 +18,14 @@ test('a block tells its first record, what triggers answered and what accounts h
     nativeBalances: [balance],
   };
   expect(describeBlock(7, 1, webhook, 80)).toEqual([
-    expect.stringMatching(/^#7 {2}1 records {2}Transfer /),
+    expect.stringMatching(/^#7 {2}1 record {2}Transfer /),
     '    trigger  tokens  750',
     '    trigger  pair  {"a":"1","b":["2"]}',
     '    balance  0xabab…abab  1.5 native',
   ]);
   const busy = { ...webhook, nativeBalances: Array.from({ length: 1_200 }, () => balance) };
   expect(describeBlock(7, 1, busy, 80)).toHaveLength(7);
-  expect(describeBlock(7, 1, busy, 80).at(-1)).toBe('    and 1,197 more, which --json has');
+  expect(describeBlock(7, 1, busy, 80).at(-1)).toBe('    and 1,197 more (use --json to see all)');
 });
 
 test('a rule that was nearly met says by how much; the widest fit 80 columns', () => {
@@ -37,11 +37,11 @@ test('a rule that was nearly met says by how much; the widest fit 80 columns', (
   };
   expect(describeNearMisses([], undefined, 80)).toEqual([]);
   expect(describeNearMisses([miss, { ...miss, min: '-5', max: '-5' }], undefined, 80)).toEqual([
-    'Not matched but close:',
+    'Close matches:',
     '  3 × Transfer  value ≥ 1,000',
-    '      it was 900 – 950',
+    '      actual: 900 – 950',
     '  3 × Transfer  value ≥ 1,000',
-    '      it was -5',
+    '      actual: -5',
   ]);
   const widest = { ...miss, name: 'argument'.repeat(9), wanted: UINT256_MAX, max: UINT256_MAX };
   const error = { name: 'error', value: `execution reverted: ${'no\n'.repeat(90)}` };
@@ -51,7 +51,7 @@ test('a rule that was nearly met says by how much; the widest fit 80 columns', (
     ...describeBlock(2 ** 40, 99_999, { ...sample, txs: [{ ...txs[0]!, triggers: [error] }] }, 80),
   ];
   expect(lines.filter((line) => line.length > 80)).toEqual([]);
-  expect(lines[0]).toBe('Not matched but close, in the whole block:');
+  expect(lines[0]).toBe('Close matches in the complete block:');
 });
 
 test('events that were seen stand with how often, by name where it is known', () => {
@@ -61,13 +61,13 @@ test('events that were seen stand with how often, by name where it is known', ()
   const unknown = { topic0: `0x${'cd'.repeat(32)}`, signature: null, indexed: 1, count: 7 };
   expect(describeSeen([], undefined, 80)).toEqual([]);
   expect(describeSeen([transfer, unknown], undefined, 80)).toEqual([
-    'Seen at the addresses:',
+    'Events of the addresses:',
     `  1,212 × ${TRANSFER}`,
-    '      7 × 0xcdcd…cdcd  name not known',
+    '      7 × 0xcdcd…cdcd  unknown event',
   ]);
   const nft = { ...transfer, indexed: 3, count: 2 };
   expect(describeSeen([transfer, nft], '0x', 80)).toEqual([
-    'Seen at the addresses, in the whole block:',
+    'Events of the addresses in the complete block:',
     `  1,212 × 2 indexed  ${TRANSFER}`,
     `      2 × 3 indexed  ${TRANSFER}`,
   ]);
@@ -75,7 +75,7 @@ test('events that were seen stand with how often, by name where it is known', ()
   const many = Array.from({ length: 1_010 }, (_, n) => ({ ...wide, topic0: `0x${n}` }));
   const lines = describeSeen(many, undefined, 80);
   expect(lines).toHaveLength(10);
-  expect(lines.at(-1)).toBe('  and 1,002 more, which --json has');
+  expect(lines.at(-1)).toBe('  and 1,002 more (use --json to see all)');
   expect(lines.filter((line) => line.length > 80)).toEqual([]);
 });
 
@@ -85,14 +85,14 @@ test('functions and events of Aptos stand apart, by what their paths end with', 
   const pay = { ...play, path: '0x1::aptos_account::transfer', count: 7 };
   const played = { ...play, kind: 'event' as const, path: `${long}::game::Played<${long}::a::B>` };
   expect(describeSeen([play, played, pay], undefined, 80)).toEqual([
-    'Called in transactions of the addresses:',
+    'Functions called in transactions of the addresses:',
     '  1,212 × 0x5a09…5a09::game::play',
     '      7 × 0x1::aptos_account::transfer',
     'Events in transactions of the addresses:',
     '  1,212 × 0x5a09…5a09::game::Played<0x5a09…5a09::a::B>',
   ]);
   expect(describeSeen([pay], '0x', 80)[0]).toBe(
-    'Called in transactions of the addresses, in the whole block:',
+    'Functions called in transactions of the addresses in the complete block:',
   );
   const wide = { ...played, path: `${long}::${'module'.repeat(20)}::Name` };
   const lines = describeSeen(
@@ -100,6 +100,6 @@ test('functions and events of Aptos stand apart, by what their paths end with', 
     undefined,
     80,
   );
-  expect(lines.at(-1)).toBe('  and 1 more, which --json has');
+  expect(lines.at(-1)).toBe('  and 1 more (use --json to see all)');
   expect(lines.filter((line) => line.length > 80)).toEqual([]);
 });

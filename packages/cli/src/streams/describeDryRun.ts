@@ -1,4 +1,4 @@
-/** A dry run for people, in lines of at most so many columns as given. Pure. */
+/** Formats a dry run in lines of limited width. Pure. */
 import {
   type AptosWebhook,
   type EvmWebhook,
@@ -8,15 +8,15 @@ import {
 } from '@sluice/kit';
 import type { NearMiss, SeenEvent, SeenMovePath } from '@sluice/kit/sluice';
 import { cutText } from '../terminal/text.ts';
-import { count } from '../terminal/progress.ts';
+import { count, counted } from '../terminal/progress.ts';
 
-/** A busy block has hundreds. */
+/** Limits the output, because a busy block has hundreds. */
 const SHOWN_READINGS = 5;
 const SHOWN_SEEN = 8;
-/** Digits and commas of one bound: more than any token's usual amounts have. */
+/** Maximum length of a formatted number; usual token amounts are shorter. */
 const LONGEST_NUMBER = 30;
 
-/** A block that matches: its first record, what triggers answered and what accounts held there. */
+/** Describes a matching block: its first record, trigger results and balances. */
 export function describeBlock(
   block: number,
   records: number,
@@ -27,13 +27,13 @@ export function describeBlock(
   const readings = readingsOf(webhook);
   const more = readings.length - SHOWN_READINGS;
   return [
-    `#${block}  ${records} records  ${about}`,
+    `#${block}  ${counted(records, 'record')}  ${about}`,
     ...readings.slice(0, SHOWN_READINGS).map((each) => `    ${each}`),
-    ...(more > 0 ? [`    and ${count(more)} more, which --json has`] : []),
+    ...(more > 0 ? [`    and ${count(more)} more (use --json to see all)`] : []),
   ].map((line) => cutText(line, width));
 }
 
-/** What one comparison of a filter kept out, rule by rule; also where one transaction is looked for. */
+/** Lists the close matches: logs that a single comparison of a filter excluded. */
 export function describeNearMisses(
   near: readonly NearMiss[],
   tx: string | undefined,
@@ -41,31 +41,31 @@ export function describeNearMisses(
 ): string[] {
   if (near.length === 0) return [];
   return [
-    `Not matched but close${tx === undefined ? '' : ', in the whole block'}:`,
+    `Close matches${tx === undefined ? '' : ' in the complete block'}:`,
     ...near.flatMap(({ count: found, event, name, operator, wanted, min, max }) => [
       `  ${count(found)} × ${event.slice(0, event.indexOf('('))}  ${name} ${SIGNS[operator]} ${number(wanted)}`,
-      `      it was ${min === max ? number(min) : `${number(min)} – ${number(max)}`}`,
+      `      actual: ${min === max ? number(min) : `${number(min)} – ${number(max)}`}`,
     ]),
   ].map((line) => cutText(line, width));
 }
 
 export type Seen = SeenEvent | SeenMovePath;
 
-/** What the addresses had in all blocks together; of what is much the most frequent. */
+/** Lists the most frequent events and calls of the addresses over all blocks. */
 export function describeSeen(
   seen: readonly Seen[],
   tx: string | undefined,
   width: number,
 ): string[] {
-  const where = tx === undefined ? '' : ', in the whole block';
+  const where = tx === undefined ? '' : ' in the complete block';
   const paths = Map.groupBy(
     seen.filter((each) => 'path' in each),
     ({ kind }) => kind,
   );
   return [
-    ...listSeen(`Seen at the addresses${where}`, nameEvents(seen.filter(isEvent))),
+    ...listSeen(`Events of the addresses${where}`, nameEvents(seen.filter(isEvent))),
     ...listSeen(
-      `Called in transactions of the addresses${where}`,
+      `Functions called in transactions of the addresses${where}`,
       namePaths(paths.get('function')),
     ),
     ...listSeen(`Events in transactions of the addresses${where}`, namePaths(paths.get('event'))),
@@ -86,7 +86,7 @@ function listSeen(title: string, seen: readonly NamedCount[]): string[] {
     ...seen
       .slice(0, SHOWN_SEEN)
       .map(({ name, count: found }) => `  ${count(found).padStart(widest)} × ${name}`),
-    ...(more > 0 ? [`  and ${count(more)} more, which --json has`] : []),
+    ...(more > 0 ? [`  and ${count(more)} more (use --json to see all)`] : []),
   ];
 }
 
@@ -94,17 +94,17 @@ const isEvent = (seen: Seen): seen is SeenEvent => 'topic0' in seen;
 
 function nameEvents(events: readonly SeenEvent[]): NamedCount[] {
   const topics = events.map(({ topic0 }) => topic0);
-  // Of an ERC-20 and of an ERC-721.
+  // ERC-20 and ERC-721 share topics; the number of indexed fields differs.
   const isTwo = (topic0: string) => topics.indexOf(topic0) !== topics.lastIndexOf(topic0);
   return events.map(({ topic0, signature, indexed, count: found }) => ({
     name:
       (isTwo(topic0) ? `${indexed} indexed  ` : '') +
-      (signature ?? `${shorten(topic0)}  name not known`),
+      (signature ?? `${shorten(topic0)}  unknown event`),
     count: found,
   }));
 }
 
-/** With short addresses: what a path ends with tells more. */
+/** Shortens the addresses, because the end of a path is more informative. */
 const namePaths = (paths: readonly SeenMovePath[] = []): NamedCount[] =>
   paths.map(({ path, count: found }) => ({
     name: path.replace(/0x[0-9a-f]{16,}/g, shorten),
@@ -139,10 +139,10 @@ function readingsOf(webhook: EvmWebhook | AptosWebhook): string[] {
 const textOf = (value: unknown): string =>
   typeof value === 'string' ? value : JSON.stringify(value);
 
-/** `0x70997970…` as `0x7099…79c8`. */
+/** Shortens `0x70997970…` to `0x7099…79c8`. */
 const shorten = (hash: string): string => `${hash.slice(0, 6)}…${hash.slice(-4)}`;
 
-/** `1.5` of 1500000000000000000: every EVM chain's own currency has 18 decimals. */
+/** Converts 1500000000000000000 to `1.5`; native currencies of EVM chains have 18 decimals. */
 function toNative(amount: string): string {
   const digits = amount.padStart(19, '0');
   const [rest] = /^(?:0*[1-9])*/.exec(digits.slice(-18))!;

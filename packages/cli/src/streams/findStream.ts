@@ -1,16 +1,16 @@
-/** A stream as people name it: by its id or its tag. */
+/** Finds a stream by its id or tag. */
 import type { StreamSummary } from '@sluice/kit/sluice';
 import type { Connection } from '../connection/connection.ts';
 import { sluiceCommand } from '../package/packaged.ts';
 import { chooseId } from '../connection/shortIds.ts';
 import { CommandError } from '../terminal/errors.ts';
 
-/** What to do where there is no stream yet. */
+/** Hint for a service without streams. */
 export const CREATE_STREAM = `Create one: ${sluiceCommand()} streams create --help`;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** @throws CommandError `not_found`; `usage` for a tag that several streams have. */
+/** @throws CommandError `not_found`; `usage` if several streams have the tag. */
 export async function findStream(
   { sluice }: Pick<Connection, 'sluice'>,
   idOrTag: string,
@@ -18,7 +18,7 @@ export async function findStream(
   const streams = await sluice.listStreamSummaries();
   const tagged = streams.filter(({ tag }) => tag === idOrTag);
   const whole = idOrTag.toLowerCase();
-  // A tag is itself, also where it looks like the start of an id.
+  // An exact tag takes precedence over an id that starts with the same characters.
   const id =
     UUID.test(whole) || tagged.length > 0
       ? whole
@@ -33,7 +33,9 @@ export async function findStream(
     throw new CommandError(
       'not_found',
       `There is no stream ${JSON.stringify(idOrTag)}`,
-      `name one by its id or tag: ${streams.map(({ tag, id }) => tag || id).join(', ') || 'there are none, see sluice streams create'}`,
+      streams.length === 0
+        ? 'create one: sluice streams create --help'
+        : `use an existing one: ${streams.map(({ tag, id }) => tag || id).join(', ')}`,
     );
   }
   if (more.length > 0) {
@@ -41,17 +43,17 @@ export async function findStream(
     throw new CommandError(
       'usage',
       `${more.length + 1} streams have the tag ${idOrTag}`,
-      `name one by its id: ${ids}`,
+      `use the id: ${ids}`,
     );
   }
   return first;
 }
 
 /**
- * Whose deliveries are meant: of a stream that was deleted they are there until retention ends, and its id
- * is all it is known by.
+ * Finds the id of a stream whose deliveries are requested. Deliveries of a deleted stream remain until retention
+ * ends, and are found by its id.
  *
- * @throws as {@link findStream}; `not_found` for the id of a deleted stream without deliveries, too.
+ * @throws as {@link findStream}; also `not_found` for the id of a deleted stream without deliveries.
  */
 export async function findStreamId(
   { sluice }: Pick<Connection, 'sluice'>,
@@ -65,7 +67,7 @@ export async function findStreamId(
   return (await findStream({ sluice }, idOrTag)).id;
 }
 
-/** Those of these ids that are of no stream any more. */
+/** Returns the ids whose streams have been deleted. */
 export async function findDeleted(
   { sluice }: Pick<Connection, 'sluice'>,
   ids: readonly string[],

@@ -1,11 +1,11 @@
-/** Addresses as arguments, where people also give names of ENS. */
+/** Resolves addresses and ENS names that are passed as arguments. */
 import type { SluiceClient } from '@sluice/kit/sluice';
 import type { ListedAddress } from './addressFile.ts';
 
 /**
- * Each with its address; a name that was looked up is its label where none is given.
+ * Resolves ENS names. A resolved name becomes the label unless `label` is given.
  *
- * @throws SluiceError where a name stands for no address
+ * @throws SluiceError if a name does not resolve.
  */
 export const toListedAddresses = (
   sluice: SluiceClient,

@@ -1,23 +1,23 @@
-/** What an import has done so far, in a file: written whole after each step, so that a kill loses none. */
+/** The journal of an import. The file is rewritten after each step, so that a killed import can resume. */
 import { existsSync, readFileSync } from 'node:fs';
 import type { NetworkType } from '@sluice/kit';
 import { writePrivately } from '../connection/contexts.ts';
 import { CommandError } from '../terminal/errors.ts';
 
-/** A stream of ours that takes the place of a hosted one. */
+/** A local stream that replaces a hosted one. */
 export interface ImportedStream {
   id: string;
   family: NetworkType;
-  /** How many have arrived. */
+  /** Number of addresses imported so far. */
   addresses: number;
-  /** Where the hosted list goes on; undefined at its start, and at its end. */
+  /** Cursor of the next hosted page; undefined at the start and at the end. */
   cursor?: string | undefined;
   done: boolean;
 }
 
 export interface ImportJournal {
   find(hostedId: string): ImportedStream | undefined;
-  /** Whether a stream of ours stands for a hosted one already. */
+  /** Whether a local stream already replaces a hosted one. */
   has(id: string): boolean;
   save(hostedId: string, imported: ImportedStream): ImportedStream;
 }
@@ -27,7 +27,7 @@ interface Journal {
   streams: Record<string, ImportedStream>;
 }
 
-/** @throws CommandError `invalid_file` for the journal of another service. */
+/** @throws CommandError `invalid_file` if the journal belongs to another service. */
 export function openJournal(path: string, from: string): ImportJournal {
   const journal: Journal = existsSync(path)
     ? (JSON.parse(readFileSync(path, 'utf8')) as Journal)
@@ -35,8 +35,8 @@ export function openJournal(path: string, from: string): ImportJournal {
   if (journal.from !== from) {
     throw new CommandError(
       'invalid_file',
-      `${path} is of an import from ${journal.from}`,
-      'name another with --journal',
+      `${path} is the journal of an import from ${journal.from}`,
+      'pass another file with --journal',
     );
   }
   return {

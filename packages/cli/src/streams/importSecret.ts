@@ -1,4 +1,4 @@
-/** The secret that receivers verify with comes before the streams: creating one posts a test webhook. */
+/** Sets the streams secret before the import, because creating a stream sends a signed test webhook. */
 import { type Client, isSluiceError } from '@sluice/kit';
 import { newKey } from '../dev/devService.ts';
 import { sluiceCommand } from '../package/packaged.ts';
@@ -7,16 +7,16 @@ import { ask } from '../terminal/prompt.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export interface SecretOptions {
-  /** The hosted account's, which receivers verify with now. */
+  /** Secret of the hosted account, with which receivers verify now. */
   streamsSecret?: string;
-  /** Make a new one instead. */
+  /** Create a new secret instead. */
   newSecret?: boolean;
 }
 
 /**
- * Gives the service the secret that receivers verify with. Never prints it.
+ * Sets the secret with which receivers verify. Never prints it.
  *
- * @param hostedKey often the hosted streams secret itself.
+ * @param hostedKey API key of the hosted service, which is often the streams secret too.
  */
 export async function bringSecret(
   api: Client,
@@ -26,9 +26,11 @@ export async function bringSecret(
   if (options.newSecret) {
     await setSecret(api, newKey('whs_'));
     terminal.note(
-      `Made a new streams secret: ${sluiceCommand()} listen --print-secret prints it. Receivers`,
+      `Created a new streams secret. Print it with: ${sluiceCommand()} listen --print-secret`,
     );
-    terminal.note('have to accept it before they accept a webhook from here.');
+    terminal.note(
+      'Configure it in your receivers; until then they reject webhooks of this service.',
+    );
     return;
   }
   const secret = options.streamsSecret ?? (await askSecret(terminal));
@@ -36,25 +38,25 @@ export async function bringSecret(
     terminal.note(
       'Webhooks are signed with the secret of this service. Receivers that verify with',
     );
-    terminal.note('the hosted one refuse them: give it with --streams-secret.');
+    terminal.note('the hosted secret reject them: pass that secret with --streams-secret.');
     return;
   }
   if (secret === options.hostedKey) {
-    terminal.note('The hosted streams secret is the hosted API key: each of your receivers holds');
-    terminal.note('the key to the whole account. Rotate it after the switch: import with');
+    terminal.note('The hosted streams secret is also the hosted API key: each of your receivers');
+    terminal.note('can access the complete account. Rotate it after the switch: import with');
     terminal.note('--new-secret, or change the secret here once the receivers accept both.');
     if (terminal.canAsk && (await isRotationWanted(terminal))) {
       return bringSecret(api, { ...options, newSecret: true }, terminal);
     }
   }
   await setSecret(api, secret);
-  terminal.note('Webhooks are signed with the streams secret you gave.');
+  terminal.note('Webhooks are signed with the given streams secret.');
 }
 
 async function askSecret(terminal: Terminal): Promise<string | undefined> {
   const given = terminal.env['MORALIS_STREAMS_SECRET'];
   if (given !== undefined || !terminal.canAsk) return given;
-  return ask(terminal, 'Hosted streams secret, which your receivers verify with (Enter: none):', {
+  return ask(terminal, 'Hosted streams secret that your receivers verify with (Enter: none):', {
     fix: 'pass --streams-secret',
     hidden: true,
   });
@@ -62,7 +64,7 @@ async function askSecret(terminal: Terminal): Promise<string | undefined> {
 
 const isRotationWanted = async (terminal: Terminal): Promise<boolean> =>
   /^y(es)?$/i.test(
-    await ask(terminal, 'Make a new secret now? (y/N)', { fix: 'pass --new-secret' }),
+    await ask(terminal, 'Create a new secret now? (y/N)', { fix: 'pass --new-secret' }),
   );
 
 async function setSecret(api: Client, secretKey: string): Promise<void> {
@@ -75,24 +77,26 @@ async function setSecret(api: Client, secretKey: string): Promise<void> {
     throw new CommandError(
       'usage',
       'The service was started with another streams secret (--secret)',
-      'start it with the hosted one, or without --secret, and import again',
+      'restart it with the hosted secret or without --secret, then import again',
     );
   }
 }
 
-/** Why a receiver refused the test webhook of a new stream, and what to do; undefined for other errors. */
+/** Explains why a receiver rejected the test webhook of a new stream; undefined for other errors. */
 export function explainRefusal(error: unknown): string | undefined {
   if (!isSluiceError(error)) return undefined;
   const said = `${error.message} ${JSON.stringify(error.details ?? {})}`;
   if (!/test webhook|Could not POST/.test(said)) return undefined;
   const status = Number(/HTTP (\d{3})/.exec(said)?.[1]);
   if (status === 401 || status === 403) {
-    return 'it verifies with another secret: import with --streams-secret, the secret it has';
+    return 'The receiver verifies with another secret: pass that secret with --streams-secret';
   }
-  if (status === 404 || status === 405) return 'nothing takes a POST at this path';
-  if (status >= 500) return 'it failed by itself: its own log says why';
-  if (status >= 300 && status < 400) return 'it redirects: change the URL to the final address';
+  if (status === 404 || status === 405)
+    return 'The receiver does not accept POST at this path: check the URL';
+  if (status >= 500) return 'The receiver failed: check its log';
+  if (status >= 300 && status < 400)
+    return 'The receiver redirects: change the URL to the final address';
   if (/private|loopback/.test(said))
-    return 'its address is private: start the service with --allow-cidr';
-  return 'it cannot be reached from the service: check host, port and firewall';
+    return 'The receiver has a private address: start the service with --allow-cidr';
+  return 'The service cannot reach the receiver: check host, port and firewall';
 }

@@ -1,13 +1,13 @@
-/** What a stream says of itself, apart from what the service says of it. */
+/** The fields of a stream that users set, without those that the service adds. */
 import type { AptosStream, NetworkType, Stream } from '@sluice/kit';
 
-/** A stream of either family as its answers give it. */
+/** A stream of either family, as the API returns it. */
 export type AnyStream = Stream | AptosStream;
 
-/** The fields that make a stream what it is, by name. */
+/** The user-defined fields of a stream, by name. */
 export type Fields = Record<string, unknown>;
 
-/** The service's own; not for anybody to declare. */
+/** Fields that only the service sets. */
 const READ_ONLY = new Set([
   'id',
   'status',
@@ -19,8 +19,8 @@ const READ_ONLY = new Set([
 ]);
 
 /**
- * What a field is that nobody set. Fields that are not here have no default to go back to. A list that is
- * null in an answer is an empty one: in an update null would leave it as it is.
+ * Default values. Other fields cannot be reset. A list that is null in a response becomes an empty list here,
+ * because null in an update means unchanged.
  */
 const DEFAULTS: Readonly<Fields> = {
   description: '',
@@ -52,7 +52,7 @@ const DEFAULTS: Readonly<Fields> = {
 export const familyOf = (stream: AnyStream | Fields): NetworkType =>
   'network' in stream ? 'aptos' : 'evm';
 
-/** The fields that are set to something else than their default. */
+/** Returns the fields that differ from their defaults. */
 export function toFields(stream: AnyStream): Fields {
   return Object.fromEntries(
     Object.entries(stream).filter(
@@ -63,7 +63,7 @@ export function toFields(stream: AnyStream): Fields {
 
 const NEEDED = new Set(['webhookUrl', 'description', 'tag', 'chainIds', 'network']);
 
-/** The same, of a service that may say more of a stream than the contract: what that is, is left out. */
+/** Like `toFields`, but omits fields that are not part of the contract; the hosted service returns some. */
 export const toContractFields = (stream: AnyStream): Fields => ({
   description: '',
   ...Object.fromEntries(
@@ -71,14 +71,14 @@ export const toContractFields = (stream: AnyStream): Fields => ({
   ),
 });
 
-/** One field that is to be another. */
+/** A change of one field. */
 export interface FieldChange {
   readonly field: string;
   readonly from: unknown;
   readonly to: unknown;
 }
 
-/** What makes the stream have these fields and no others; a field left out goes back to its default. */
+/** Returns the changes that give the stream exactly these fields; omitted fields get their defaults. */
 export function compareFields(stream: AnyStream, wanted: Fields): FieldChange[] {
   const present = toFields(stream);
   const names = new Set([
@@ -93,7 +93,7 @@ export function compareFields(stream: AnyStream, wanted: Fields): FieldChange[] 
   });
 }
 
-/** Equal as JSON; the order of keys, and the casing of hex, say nothing. */
+/** Compares as JSON, ignoring the order of keys and the case of hex. */
 const isSame = (a: unknown, b: unknown): boolean => canonical(a) === canonical(b);
 
 const canonical = (value: unknown): string =>

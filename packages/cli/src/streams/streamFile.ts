@@ -1,4 +1,4 @@
-/** Streams in a YAML file: `sluice apply`, `export`, `streams create -f`, `dry-run -f`. */
+/** Reads and writes stream files (YAML) for `apply`, `export`, `streams create -f` and `dry-run -f`. */
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { createAptosStreamSchema, createEvmStreamSchema } from '@sluice/kit/contract';
@@ -7,22 +7,22 @@ import { CommandError } from '../terminal/errors.ts';
 import { type ListedAddress, readAddressFile } from './addressFile.ts';
 import { type Fields, familyOf } from './streamFields.ts';
 
-/** A stream as a file declares it. */
+/** A stream declared in a file. */
 export interface DeclaredStream {
-  /** What tells it from the others of the file, unless it has an id. */
+  /** Identifies the stream, unless it has an id. */
   readonly tag: string;
-  /** Of the stream it stands for, where several have the tag. */
+  /** Id of the existing stream, needed if several streams share the tag. */
   readonly id?: string | undefined;
   readonly fields: Fields;
-  /** Undefined where the file leaves the list to others. */
+  /** Undefined if the file doesn't manage the addresses. */
   readonly addresses: ListedAddress[] | undefined;
 }
 
-/** Keys that are no fields of a stream. */
+/** Keys that are not fields of a stream. */
 const ADDRESSES = 'addresses';
 const ADDRESS_FILE = 'addressFile';
 
-/** @throws CommandError `invalid_file` that names the file, the place and the fix. */
+/** @throws CommandError `invalid_file` that names the file, the location and the fix. */
 export function readStreamFile(path: string): DeclaredStream[] {
   const refuse = (message: string, fix?: string): CommandError =>
     new CommandError('invalid_file', `${path}: ${message}`, fix);
@@ -36,13 +36,10 @@ export function readStreamFile(path: string): DeclaredStream[] {
     if (id !== undefined && typeof id !== 'string')
       throw refuse(`stream ${at + 1}: id should be text`);
     if (typeof tag !== 'string' || (tag === '' && id === undefined)) {
-      throw refuse(
-        `stream ${at + 1} has no tag`,
-        'give each stream a tag of its own: it tells which is which',
-      );
+      throw refuse(`stream ${at + 1} has no tag`, 'give each stream a unique tag');
     }
     if (addresses !== undefined && file !== undefined) {
-      throw refuse(`${tag} has both ${ADDRESSES} and ${ADDRESS_FILE}`, 'keep one of them');
+      throw refuse(`${tag} has both ${ADDRESSES} and ${ADDRESS_FILE}`, 'remove one of them');
     }
     return {
       tag,
@@ -57,13 +54,13 @@ export function readStreamFile(path: string): DeclaredStream[] {
   const names = streams.map(({ id, tag }) => id ?? tag);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice !== undefined) {
-    throw refuse(`two streams have the tag ${twice}`, 'give each its id, as sluice export does');
+    throw refuse(`two streams have the tag ${twice}`, 'add the id of each, as sluice export does');
   }
   return streams;
 }
 
 /**
- * By the schema of the service, so that a dry run refuses what the service would refuse.
+ * Validates against the schema of the service, so that a dry run rejects what the service would reject.
  *
  * @throws CommandError `invalid_file` that names the file, the stream and the field.
  */
@@ -73,7 +70,7 @@ export function checkFields(path: string, { tag, fields }: DeclaredStream): void
   if (issue === undefined) return;
   const why =
     issue.code === 'unrecognized_keys'
-      ? `${issue.keys.join(', ')}: a stream has no such field`
+      ? `unknown field: ${issue.keys.join(', ')}`
       : `${issue.path.join('.')}: ${issue.message}`;
   throw new CommandError('invalid_file', `${path}: ${tag}: ${why}`);
 }
@@ -104,7 +101,7 @@ function toAddresses(
       return { address, ...(typeof label === 'string' && { label }) };
     }
     throw refuse(
-      `${JSON.stringify(each)} among its ${ADDRESSES} should be a quoted address, or {address, label}`,
+      `${JSON.stringify(each)} in ${ADDRESSES} should be a quoted address, or {address, label}`,
     );
   });
 }
@@ -112,7 +109,7 @@ function toAddresses(
 const isMapping = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The text of a file that `readStreamFile` reads back to the same. */
+/** Writes a file that `readStreamFile` reads back unchanged. */
 export const writeStreamFile = (streams: readonly DeclaredStream[]): string =>
   stringify({
     streams: streams.map(({ tag, id, fields, addresses }) => ({

@@ -1,8 +1,8 @@
-/** The browser of whoever sits in front of this terminal. */
+/** Opens the browser of the person at this terminal. */
 import { spawn } from 'node:child_process';
 import type { Output, Terminal } from './terminal.ts';
 
-/** Whether a browser that opens here would be seen: a person, no build machine, a screen of this machine. */
+/** Whether a person could see a browser opened here: not in CI, not over SSH, and with a display. */
 export function isBrowserHere(
   { stdout, env }: Pick<Terminal, 'env'> & { stdout: Pick<Output, 'isTTY'> },
   platform: NodeJS.Platform = process.platform,
@@ -17,7 +17,7 @@ const OPENERS: Partial<Record<NodeJS.Platform, [string, ...string[]]>> = {
   win32: ['explorer.exe'],
 };
 
-/** Where there is no browser, the address that was printed is all there is. */
+/** Ignores failures: without a browser the user opens the printed URL. */
 export function openInBrowser(url: string): void {
   const [program, ...args] = OPENERS[process.platform] ?? ['xdg-open'];
   const child = spawn(program, [...args, url], { stdio: 'ignore', detached: true });

@@ -1,4 +1,4 @@
-/** What a command ends with: an exit code, and for a failure what, why and the way out. */
+/** Exit codes and error messages: what failed, why, and how to fix it. */
 import { type SluiceErrorCode, isSluiceError } from '@sluice/kit';
 import type { CallerError } from '@sluice/service';
 import { CommanderError } from 'commander';
@@ -23,55 +23,58 @@ export const EXIT = {
 } as const;
 
 /**
- * What the command line itself says, beside the codes of the kit: the exit code, and what usually
- * helps. `usage` refers to the help of its command. docs/errors.md explains each.
+ * Errors of the command line, in addition to those of the kit: the exit code and the default fix.
+ * `usage` refers to the help of its command. docs/errors.md explains each code.
  */
 export const COMMAND_ERRORS = {
-  /** A flag or a value that cannot be right. */
+  /** An invalid flag or value. */
   usage: { exit: EXIT.usage, fix: 'see --help' },
-  /** A file that cannot be read or does not say what it should. */
-  invalid_file: { exit: EXIT.usage, fix: 'mend the file, or name another' },
-  /** Nothing says which service. */
+  /** A file that cannot be read or has invalid content. */
+  invalid_file: { exit: EXIT.usage, fix: 'fix the file, or pass another one' },
+  /** No service is configured. */
   no_service: {
     exit: EXIT.unreachable,
-    fix: 'start one with sluice dev, or name yours: sluice login, or --api-url and --api-key (SLUICE_API_URL, SLUICE_API_KEY)',
+    fix: 'start one with sluice dev, or connect to yours: sluice login, or --api-url and --api-key (SLUICE_API_URL, SLUICE_API_KEY)',
   },
-  /** There is no key for the service, or it does not know it. */
+  /** The API key is missing or invalid. */
   not_signed_in: {
     exit: EXIT.notAllowed,
-    fix: 'sluice login, or pass --api-key (SLUICE_API_KEY)',
+    fix: 'sign in with sluice login, or pass --api-key (SLUICE_API_KEY)',
   },
-  /** Somebody would have to be asked, and nobody is there. */
-  not_confirmed: { exit: EXIT.usage, fix: 'run it again and confirm it' },
-  not_found: { exit: EXIT.notFound, fix: 'check the name' },
-  /** Some of many went wrong. */
+  /** The confirmation failed, or the command cannot prompt. */
+  not_confirmed: { exit: EXIT.usage, fix: 'run the command again and confirm' },
+  not_found: { exit: EXIT.notFound, fix: 'check the name or id' },
+  /** Some of several items failed. */
   partial: {
     exit: EXIT.partial,
-    fix: 'mend what is said above and run it again: what is done is not done twice',
+    fix: 'fix the problems above and run the command again; completed items are skipped',
   },
   /** Another process listens on the port. */
-  port_in_use: { exit: EXIT.notStarted, fix: 'stop it, or pass another port with --port' },
+  port_in_use: { exit: EXIT.notStarted, fix: 'stop that process, or pass another --port' },
   /** Another service runs on the data folder. */
-  data_in_use: { exit: EXIT.notStarted, fix: 'stop it, or pass another folder with --data' },
-  /** The secrets of the ledger are sealed with a key that was not given. */
+  data_in_use: {
+    exit: EXIT.notStarted,
+    fix: 'stop that service, or pass another folder with --data',
+  },
+  /** The secrets in the ledger are encrypted with another master key. */
   wrong_master_key: {
     exit: EXIT.notStarted,
-    fix: 'pass the key that the ledger was made with: --master-key-file, or SLUICE_MASTER_KEY',
+    fix: 'pass the key that the ledger was created with: --master-key-file, or SLUICE_MASTER_KEY',
   },
-  /** PostgreSQL does not answer. */
+  /** PostgreSQL does not respond. */
   database_unreachable: {
     exit: EXIT.notStarted,
-    fix: 'check that it runs, and host and port in --database-url',
+    fix: 'check that PostgreSQL is running, and the host and port in --database-url',
   },
-  /** PostgreSQL answers, and refuses the login, the database or the rights. */
+  /** PostgreSQL rejects the login, the database or a permission. */
   database_refused: {
     exit: EXIT.notStarted,
-    fix: 'check user, password and database in --database-url',
+    fix: 'check the user, password and database in --database-url',
   },
-  /** What was to be checked is not as it should be. */
-  check_failed: { exit: EXIT.checkFailed, fix: 'the lines above say what to do' },
-  /** None of these: a fault of ours. */
-  unexpected: { exit: EXIT.unexpected, fix: 'run it with --debug and report what it prints' },
+  /** A check failed. */
+  check_failed: { exit: EXIT.checkFailed, fix: 'see the lines above' },
+  /** A bug in Sluice. */
+  unexpected: { exit: EXIT.unexpected, fix: 'run the command with --debug and report the output' },
 } as const;
 
 type CommandErrorCode = keyof typeof COMMAND_ERRORS;
@@ -103,11 +106,11 @@ const KIT_EXITS: Readonly<Record<SluiceErrorCode, number>> = {
   missing_abi: EXIT.checkFailed,
 };
 
-/** Thrown by a command; `fix` is what to type or change. */
+/** An error of a command. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
   readonly code: CommandErrorCode;
-  /** Undefined: what helps with the code. */
+  /** What to type or change. Undefined: the default fix of the code. */
   readonly fix: string | undefined;
 
   constructor(code: CommandErrorCode, message: string, fix?: string) {
@@ -122,12 +125,12 @@ interface Told {
   code: CommandErrorCode | SluiceErrorCode;
   message: string;
   why?: string[];
-  /** Left out where `why` says it. */
+  /** Omitted when `why` covers it. */
   fix?: string | undefined;
   requestId?: string | undefined;
 }
 
-/** Prints what went wrong and answers with the exit code it stands for. */
+/** Prints an error and returns its exit code. */
 export function reportError(
   error: unknown,
   terminal: Terminal,
@@ -142,7 +145,7 @@ export function reportError(
     stderr.write(`${toJson({ error: { code, message, why, fix, docs, requestId } })}\n`);
     return exit;
   }
-  /** A terminal would break a line inside a word; a file and a search want it whole. */
+  /** A terminal would break lines inside words; files and pipes get unwrapped lines. */
   const say = (label: string, tone: Tone, text: string): void => {
     const whole = text.split('\n').map((part) => part.trim());
     const line = `${label} ${whole.join(' ')}`;
@@ -162,17 +165,17 @@ export function reportError(
 function tell(error: unknown, command: string): Told {
   const help = `${command} --help`;
   const toTold = (code: CommandErrorCode, message: string, fix?: string): Told => {
-    const usual = code === 'usage' ? `${help} lists what it takes` : COMMAND_ERRORS[code].fix;
+    const usual = code === 'usage' ? `see ${help}` : COMMAND_ERRORS[code].fix;
     return { exit: COMMAND_ERRORS[code].exit, code, message, fix: fix ?? usual };
   };
   if (error instanceof CommanderError) {
-    if (error.code === 'commander.help') return toTold('usage', 'What to do is missing');
+    if (error.code === 'commander.help') return toTold('usage', 'Missing subcommand');
     const [first = '', ...rest] = error.message.split('\n');
     const suggestion = rest.join(' ').replace(/^\((.*)\)$/, '$1');
     return toTold(
       'usage',
       first.replace(/^error: /, ''),
-      suggestion === '' ? undefined : `${suggestion} ${help} lists all`,
+      suggestion === '' ? undefined : `${suggestion} See ${help}`,
     );
   }
   if (error instanceof CommandError) return toTold(error.code, error.message, error.fix);
@@ -198,11 +201,11 @@ function tell(error: unknown, command: string): Told {
   return toTold('unexpected', message);
 }
 
-/** The service's own; its class is loaded only where the service is. */
+/** An error of the service. Checked by name, because its class may not be loaded. */
 const isCallerError = (error: unknown): error is CallerError =>
   error instanceof Error && error.name === 'CallerError';
 
-/** By the flag where a flag gave it: the reader never wrote a `requestBody`. */
+/** Names a field by its flag, which is what the user typed. */
 function nameOf(field: string, command: string): string {
   const name = field.replace(/^requestBody\./, '');
   const flag = / streams (create|update)$/.test(command)
@@ -211,7 +214,7 @@ function nameOf(field: string, command: string): string {
   return flag === undefined ? name : `${flag} (${name})`;
 }
 
-/** Of `streams create` and `streams update`. */
+/** Flags of `streams create` and `streams update`, by field. */
 const FIELD_FLAGS: Readonly<Record<string, string>> = {
   webhookUrl: '--url',
   tag: '--tag',
@@ -229,7 +232,7 @@ const FIELD_FLAGS: Readonly<Record<string, string>> = {
   strictOrder: '--strict-order',
 };
 
-/** As our service writes a detail; anything else as JSON. */
+/** Formats a detail of the service's errors; any other value as JSON. */
 function describeDetail(field: string, detail: unknown): string {
   if (typeof detail !== 'object' || detail === null || !('message' in detail)) {
     return `${field}: ${JSON.stringify(detail)}`;

@@ -1,15 +1,15 @@
-/** The terminal of this process, and the signals that end it. */
+/** Creates the terminal of this process and handles its signals. */
 import { type RawOutput, STOPPED, type Terminal, createTerminal } from './terminal.ts';
 
 export function createProcessTerminal(): Terminal {
   const controller = new AbortController();
-  // Later signals change nothing: one Ctrl-C reaches us both from the terminal and from npm.
+  // Repeated signals have no effect: one Ctrl-C arrives both from the terminal and from npm.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     process.on(signal, () => controller.abort(signal));
   }
-  // The launcher that started this process is gone, and cannot pass a signal on any more.
+  // The launcher that started this process has exited and can no longer forward signals.
   process.on('disconnect', () => controller.abort('SIGHUP'));
-  // A reader that has seen enough, `| head` for one, is no error.
+  // A reader that closes the pipe early, such as `| head`, is not an error.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(0);
     throw error;
@@ -25,7 +25,7 @@ export function createProcessTerminal(): Terminal {
   });
 }
 
-/** Node leaves both out where no terminal is; a terminal that does not know its size says 0. */
+/** `columns` and `rows` are undefined without a terminal, and 0 if the size is unknown. */
 interface Stream {
   isTTY?: boolean;
   columns?: number;

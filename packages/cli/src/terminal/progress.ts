@@ -1,10 +1,10 @@
-/** How far a long command has come, on standard error: one line that moves, or one for each tenth. */
+/** Shows progress on standard error: a live line on a terminal, otherwise a line every 10 %. */
 import type { Terminal } from './terminal.ts';
 
 export interface Progress {
-  /** So many are done now. */
+  /** Sets the number of completed items. */
   update(done: number): void;
-  /** Clears the line that moves. */
+  /** Clears the live line. */
   end(): void;
 }
 
@@ -51,8 +51,12 @@ export function createProgress(
   };
 }
 
-/** `64,001`. */
+/** Formats a number as `64,001`. */
 export const count = (number: number): string => number.toLocaleString('en-US');
+
+/** Formats `1 address`, `64,001 addresses`. */
+export const counted = (number: number, one: string, many = `${one}s`): string =>
+  `${count(number)} ${number === 1 ? one : many}`;
 
 const describeSeconds = (seconds: number): string =>
   seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;

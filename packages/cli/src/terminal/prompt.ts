@@ -1,21 +1,25 @@
-/** Questions, on standard error, and only where somebody is there to answer. */
+/** Prompts on standard error, only when a user can answer. */
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { CommandError } from './errors.ts';
 import type { Terminal } from './terminal.ts';
 
-/** @throws CommandError `not_confirmed` where nobody can be asked; `fix` says what to pass instead. */
+/** @throws CommandError `not_confirmed` when the command cannot prompt; `fix` names the flag to pass. */
 export async function ask(
   terminal: Terminal,
   question: string,
   { fix, hidden = false }: { fix: string; hidden?: boolean },
 ): Promise<string> {
-  if (!terminal.canAsk) throw new CommandError('not_confirmed', `Nobody to ask: ${question}`, fix);
+  if (!terminal.canAsk)
+    throw new CommandError(
+      'not_confirmed',
+      `Cannot prompt (standard input is not a terminal): ${question}`,
+      fix,
+    );
   terminal.stderr.write(`${question} `);
-  // What is typed is shown by readline's own output: none for a secret.
   const output = new Writable({
     write(chunk: Buffer, _, done) {
-      // Readline moves the cursor, and shows what is typed here.
+      // Readline echoes the input and moves the cursor; a secret is not echoed.
       if (!hidden) terminal.stderr.control(chunk.toString());
       done();
     },
@@ -30,7 +34,7 @@ export async function ask(
   }
 }
 
-/** Before what cannot be undone: the count has to be typed, or `--yes` given. */
+/** Asks before an irreversible action: the user types `expected`, or passes `--yes`. */
 export async function confirm(
   terminal: Terminal,
   what: string,
@@ -38,10 +42,13 @@ export async function confirm(
   { yes = false }: { yes?: boolean | undefined },
 ): Promise<void> {
   if (yes) return;
-  const answer = await ask(terminal, `${what} Type ${expected} to go on:`, {
+  const answer = await ask(terminal, `${what} Type ${expected} to confirm:`, {
     fix: 'repeat the command with --yes',
   });
   if (answer !== expected) {
-    throw new CommandError('not_confirmed', `Not done: ${JSON.stringify(answer)} was typed`);
+    throw new CommandError(
+      'not_confirmed',
+      `Cancelled: expected ${JSON.stringify(expected)}, got ${JSON.stringify(answer)}`,
+    );
   }
 }

@@ -1,41 +1,41 @@
-/** Rows for people: no borders, two spaces between columns, as wide as the terminal. */
+/** Prints tables without borders, two spaces between columns, as wide as the terminal. */
 import type { Command } from 'commander';
 import { CommandError } from './errors.ts';
 import type { Terminal, Tone } from './terminal.ts';
 import { cutText, padText, widthOf, wrapText } from './text.ts';
 
-/** A cell; a tone colours it. */
+/** A table cell; a tone colors it. */
 export type Cell = string | number | { text: string; tone: Tone };
 
 export interface Column<Row> {
   readonly title: string;
   readonly value: (row: Row) => Cell;
-  /** Where a text that does not fit is cut: hashes in the middle. Default: it is not. */
+  /** Where to cut text that does not fit; hashes are cut in the middle. Default: never cut. */
   readonly cut?: 'middle' | 'end';
-  /** Numbers stand right. */
+  /** Aligns the cells to the right, as for numbers. */
   readonly right?: boolean;
 }
 
 const GUTTER = 2;
-/** What a cut column keeps at least. */
+/** Minimum width of a column that is cut. */
 const CUT_LEAST = 9;
 
 export interface TableOptions {
-  /** Nothing is cut. */
+  /** Disables cutting. */
   wide?: boolean;
-  /** Titles of those wanted, in their order, with commas. Default: all. */
+  /** Comma-separated titles of the columns to print, in this order. Default: all. */
   columns?: string;
 }
 
 export const addTableOptions = (command: Command): Command =>
   command
-    .option('--wide', 'cut nothing')
-    .option('--columns <titles>', 'only these, in this order, e.g. stream,ok-24h');
+    .option('--wide', 'Do not truncate columns')
+    .option('--columns <titles>', 'Print only these columns, in this order, e.g. stream,ok-24h');
 
 /**
- * Prints a title row and a row each.
+ * Prints a title row and one row per item.
  *
- * @throws CommandError `usage` for a column that there is not.
+ * @throws CommandError `usage` for an unknown column.
  */
 export function sayTable<Row>(
   terminal: Terminal,
@@ -70,24 +70,24 @@ function chooseColumns<Row>(all: readonly Column<Row>[], wanted: string): Column
     const column = all.find(({ title }) => toName(title) === toName(name.trim()));
     if (column !== undefined) return column;
     const names = all.map(({ title }) => toName(title)).join(', ');
-    throw new CommandError('usage', `--columns ${name}: should be of ${names}`);
+    throw new CommandError('usage', `--columns ${name}: should be one of ${names}`);
   });
 }
 
 const toCell = (cell: Cell): { text: string; tone?: Tone } =>
   typeof cell === 'object' ? cell : { text: String(cell) };
 
-/** One of several things that stand side by side in a line. */
+/** A part of a line. */
 export interface Part {
   readonly text: string;
   readonly tone?: Tone;
-  /** Where it is cut when the line is too long. Default: it is not. */
+  /** Where to cut it when the line is too long. Default: never cut. */
   readonly cut?: 'middle' | 'end';
-  /** It is left out first. */
+  /** Omitted first when the line is too long. */
   readonly optional?: true;
 }
 
-/** The parts that are not empty in one line, two spaces apart; `indent` columns are taken already. */
+/** Joins the non-empty parts with two spaces; the caller has used `indent` columns already. */
 export function toLine(
   { tint, width }: Pick<Terminal, 'tint' | 'width'>,
   parts: readonly Part[],
@@ -108,7 +108,7 @@ export function toLine(
     .join(' '.repeat(GUTTER));
 }
 
-/** A field with its value: text whole, over several lines where it needs them; anything else as JSON, cut. */
+/** Prints a field: text is wrapped, any other value is cut JSON. */
 export function sayField({ say, tint, width }: Terminal, name: string, value: unknown): void {
   const [first = '', ...more] =
     typeof value === 'string'
@@ -118,7 +118,7 @@ export function sayField({ say, tint, width }: Terminal, name: string, value: un
   more.forEach(say);
 }
 
-/** Takes what is too much from the widest of those that may be cut. */
+/** Narrows the widest columns that may be cut until the line fits. */
 function shrink(widths: number[], columns: readonly Pick<Part, 'cut'>[], most: number): void {
   const total = (): number => widths.reduce((sum, width) => sum + width + GUTTER, -GUTTER);
   while (total() > most) {

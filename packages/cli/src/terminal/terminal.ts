@@ -1,13 +1,13 @@
 /**
- * What a command has of the world: data goes to standard output, everything else (progress, hints,
- * prompts, errors) to standard error. Tests hand in one of their own.
+ * The input and output of a command. Data goes to standard output; progress, hints, prompts and errors
+ * go to standard error.
  */
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { styleText } from 'node:util';
 import { wrapText } from './text.ts';
 
-/** The four roles of colour, and bold. */
+/** The four color roles, and bold. */
 export type Tone = 'ok' | 'warn' | 'bad' | 'faint' | 'strong';
 
 const STYLES = {
@@ -18,42 +18,42 @@ const STYLES = {
   strong: 'bold',
 } as const;
 
-/** One of the two streams of a process, which writes everything as it is. */
+/** An output stream of a process; writes text unchanged. */
 export interface RawOutput {
   readonly isTTY: boolean;
   readonly columns: number;
   readonly rows: number;
-  /** Whether colour is shown there. */
+  /** Whether the stream supports color. */
   readonly hasColor: boolean;
   write(text: string): void;
 }
 
-/** The same for commands: text cannot control the terminal, whoever wrote it. */
+/** An output stream for commands, on which untrusted text cannot control the terminal. */
 export interface Output extends RawOutput {
-  /** Text over any number of lines; control characters are escaped. */
+  /** Writes text of any number of lines and replaces control characters. */
   write(text: string): void;
-  /** A sequence of ours that moves the cursor or clears; never text from elsewhere. */
+  /** Writes a control sequence, such as a cursor movement. Never pass untrusted text. */
   control(sequence: string): void;
 }
 
-/** Columns of output that is not for a terminal, and the least that lines are made for. */
+/** Columns assumed when the output is not a terminal, and the minimum that lines are fitted to. */
 const WIDTH = 80;
 const MIN_WIDTH = 40;
 
-/** What may be said to every command, before or after its name. */
+/** Options that every command accepts, before or after its name. */
 export interface TerminalOptions {
-  /** Prints each request, and the stack of an error. */
+  /** Prints each request, and the stack trace of an error. */
   debug?: boolean;
-  /** Leaves out progress and hints. */
+  /** Hides progress and hints. */
   quiet?: boolean;
-  /** False: never asks. */
+  /** False: never prompts. */
   input?: boolean;
-  /** False: no colour. */
+  /** False: no color. */
   color?: boolean;
 }
 
 export interface TextOptions {
-  /** Columns before the lines after the first. Default 2. */
+  /** Indentation of all lines but the first, in columns. Default 2. */
   indent?: number;
   tint?: { tone: Tone; of: string };
 }
@@ -66,7 +66,7 @@ export interface TerminalNeeds {
   cwd: string;
   /** Aborted by the first Ctrl-C, and by `stop`. */
   signal: AbortSignal;
-  /** Ends the command from within, as by a key; that is no interruption. */
+  /** Ends the command from within, e.g. on a key press. The exit code is then not that of Ctrl-C. */
   stop(): void;
 }
 
@@ -74,40 +74,40 @@ export interface Terminal extends TerminalNeeds {
   readonly stdout: Output;
   readonly stderr: Output;
   readonly options: TerminalOptions;
-  /** Columns of a line on standard output; 80 where that is not a terminal. */
+  /** Columns of standard output; 80 if it is not a terminal. */
   readonly width: number;
-  /** A line of data. */
+  /** Prints a line of data. */
   say(line?: string): void;
-  /** One JSON document, or one of many lines of JSON. */
+  /** Prints a JSON document, or one line of JSON Lines. */
   sayJson(value: unknown): void;
-  /** A document to be saved or piped: exact, except on a terminal, where control characters are escaped. */
+  /** Writes a document unchanged; on a terminal, control characters are replaced. */
   sayExact(text: string): void;
-  /** A sentence over as many lines as it needs; the first place where `of` is in it is coloured. */
+  /** Prints a wrapped sentence and colors the first occurrence of `tint.of`. */
   sayText(text: string, options?: TextOptions): void;
-  /** A sentence for people beside the data, coloured as a whole or in part; left out with `--quiet`. */
+  /** Prints a hint to standard error, colored in full or in part; omitted with `--quiet`. */
   note(text?: string, tint?: { tone: Tone; of?: string }): void;
-  /** Coloured as standard output shows it. */
+  /** Colors text for standard output. */
   tint(tone: Tone, text: string): string;
-  /** The same for standard error. */
+  /** Colors text for standard error. */
   tintNote(tone: Tone, text: string): string;
-  /** Whether somebody is there to be asked. */
+  /** Whether the command can prompt. */
   readonly canAsk: boolean;
-  /** Takes what was said to every command; until then nothing was. */
+  /** Applies the options that all commands share. */
   adopt(options: TerminalOptions): void;
 }
 
-/** Control characters, and what turns the direction of writing. */
-// oxlint-disable-next-line no-control-regex -- they are what is looked for
+/** Control characters, and characters that change the text direction. */
+// oxlint-disable-next-line no-control-regex -- the pattern matches control characters
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 
-/** One line, in which every control character is replaced by another character of one column. */
+/** Replaces each control character, including line breaks, with one of the same width. */
 const toLine = (text: string): string => text.replaceAll(CONTROLS, '\u{fffd}');
 
-/** The same over several lines. */
+/** Replaces control characters but keeps line breaks and tabs. */
 const toLines = (text: string): string =>
   text.replaceAll(CONTROLS, (found) => (found === '\n' || found === '\t' ? found : '\u{fffd}'));
 
-/** Equal when it is parsed, and without control characters. */
+/** Serializes to JSON with all control characters escaped. */
 export const toJson = (value: unknown): string =>
   JSON.stringify(value).replaceAll(
     CONTROLS,
@@ -117,7 +117,7 @@ export const toJson = (value: unknown): string =>
 export function createTerminal(needs: TerminalNeeds): Terminal {
   const { stdin, env } = needs;
   let options: TerminalOptions = {};
-  // Stands for ESC until text is escaped. It is random so that no text can contain it.
+  // Replaces ESC until the text has been escaped; random, so that no text can contain it.
   const mark = `\ue000${randomUUID()}`;
   const toOutput = (raw: RawOutput): Output => ({
     isTTY: raw.isTTY,
@@ -157,7 +157,7 @@ export function createTerminal(needs: TerminalNeeds): Terminal {
     },
     note(text = '', tint) {
       if (options.quiet) return;
-      // A file and a search want it whole.
+      // Lines for a file or a pipe are not wrapped, so that they can be searched.
       const lines = stderr.isTTY ? wrapText(text, 4, widthOn(stderr)) : [text];
       for (const line of lines) {
         const of = tint?.of ?? line;
@@ -177,17 +177,17 @@ export function createTerminal(needs: TerminalNeeds): Terminal {
   return terminal;
 }
 
-/** Columns that lines may have there. */
+/** Returns the maximum line width of an output. */
 export const widthOn = ({ isTTY, columns }: Pick<RawOutput, 'isTTY' | 'columns'>): number =>
   isTTY ? Math.max(MIN_WIDTH, columns) : WIDTH;
 
-/** How the variables of switches are read: `0`, `no`, `false` and `off` are no. */
+/** Whether a boolean variable is on: empty, `0`, `no`, `false` and `off` mean no. */
 const isSet = (value: string): boolean => !/^(|0|no|false|off)$/i.test(value);
 
-/** Why the signal of a terminal was aborted, where it was no Ctrl-C. */
+/** Abort reason of a terminal that was stopped from within instead of by Ctrl-C. */
 export const STOPPED = 'stopped';
 
-/** Resolves when the command is asked to end. */
+/** Resolves on Ctrl-C or another request to stop. */
 export const untilAsked = ({ signal }: Pick<Terminal, 'signal'>): Promise<void> =>
   new Promise((resolve) => {
     if (signal.aborted) resolve();

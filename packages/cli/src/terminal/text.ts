@@ -1,12 +1,12 @@
-/** Text made to fit a line, by the columns that a terminal gives it: two for each CJK character and emoji. */
+/** Fits text into terminal columns. CJK characters and emoji take two columns. */
 
 const NOT_NARROW = /[^\u0020-\u02ff]/;
-/** The East Asian wide and fullwidth characters of Unicode, and emoji, in their blocks. */
+/** Unicode blocks of East Asian wide and fullwidth characters, and emoji. */
 const WIDE =
   /[\u1100-\u115f\u2329\u232a\u2e80-\u303e\u2630-\u2637\u268a-\u268f\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe1f\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{18dff}\u{1aff0}-\u{1b2ff}\u{1d15e}-\u{1d1c0}\u{1d300}-\u{1d376}\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}\p{Emoji_Presentation}]/u;
-/** Drawn on the character before it: combining marks and joiners. */
+/** Combining marks and joiners, which are drawn on the previous character. */
 const ZERO = /[\p{Mn}\p{Me}\u200b-\u200d]/u;
-/** Asks for the wide picture of a narrow character before it. */
+/** Turns the previous narrow character into a wide emoji. */
 const EMOJI_STYLE = '\ufe0f';
 
 const widthOfCharacter = (character: string): number => {
@@ -15,7 +15,7 @@ const widthOfCharacter = (character: string): number => {
   return ZERO.test(character) ? 0 : 1;
 };
 
-/** The most columns that a terminal gives this text; some draw joined emoji as one. */
+/** Returns the maximum width of a text in columns; some terminals draw joined emoji as one. */
 export function widthOf(text: string): number {
   if (!NOT_NARROW.test(text)) return text.length;
   let width = 0;
@@ -24,8 +24,8 @@ export function widthOf(text: string): number {
 }
 
 /**
- * A sentence over as many lines of `width` columns as it needs, the later ones indented. A word that is too long for a line
- * (a URL, a path) stays whole, to be copied, and stands as far left as it needs; only between CJK characters it is divided.
+ * Wraps a sentence at `width` columns and indents all lines but the first. A word that is too long (a URL, a path)
+ * is not split, so that it can be copied; it is indented less if needed. CJK text may break between characters.
  */
 export function wrapText(text: string, indent: number, width: number): string[] {
   const lines: string[] = [];
@@ -44,7 +44,7 @@ export function wrapText(text: string, indent: number, width: number): string[] 
   return [...lines, line];
 }
 
-/** Before and after each wide character. */
+/** Splits a word before and after each wide character. */
 function divide(word: string): string[] {
   const pieces: string[] = [];
   let before = 2;
@@ -58,31 +58,31 @@ function divide(word: string): string[] {
   return pieces;
 }
 
-/** `text` in `width` columns, with `…` where something was left out. */
+/** Shortens a text to `width` columns and marks the omission with `…`. */
 export function cutText(text: string, width: number, where: 'middle' | 'end' = 'end'): string {
   if (widthOf(text) <= width) return text;
   const characters = Array.from(text);
   const back = take(characters.toReversed(), where === 'end' ? 0 : Math.floor((width - 1) / 2));
-  // A mark without its character would stand on the `…`.
+  // A combining mark without its character would be drawn on the `…`.
   while (ZERO.test(back.at(-1) ?? '')) back.pop();
   const end = back.toReversed().join('');
   const front = take(characters, width - 1 - widthOf(end)).join('');
   return `${front}…${end}`;
 }
 
-/** The first of these characters that have room in so many columns. */
+/** Returns the leading characters that fit into `width` columns. */
 function take(characters: readonly string[], width: number): string[] {
   let left = width;
   const most = characters.findIndex((each) => (left -= widthOfCharacter(each)) < 0);
   return characters.slice(0, most);
 }
 
-/** `text` with spaces behind it, or before it, up to `width` columns. */
+/** Pads a text with spaces to `width` columns. */
 export function padText(text: string, width: number, where: 'left' | 'right' = 'left'): string {
   const spaces = ' '.repeat(Math.max(0, width - widthOf(text)));
   return where === 'left' ? text + spaces : spaces + text;
 }
 
-/** One word of a shell, in which nothing is expanded. */
+/** Quotes a text as one shell word without expansion. */
 export const quoteForShell = (text: string): string =>
   `'${text.replaceAll("'", String.raw`'\''`)}'`;
