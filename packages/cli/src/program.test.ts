@@ -24,7 +24,7 @@ import { VERSION } from './version.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-cli-'));
 const KEY = 'key-0123456789abcdef';
-/** Answers the one question that signing in asks. */
+/** Answers the session check of sign-in. */
 const service = createServer((request, response) => {
   response.writeHead(request.headers['x-api-key'] === KEY ? 204 : 401).end();
 });
@@ -47,7 +47,7 @@ test('the version is that of the package and of the service', async () => {
   expect(await sluice(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
 });
 
-test('without a command, and with --help, the first screen', async () => {
+test('prints the first screen without a command and with --help', async () => {
   const { code, stdout } = await sluice(['--help']);
   expect(code).toBe(0);
   expect(stdout).toMatch(/^Usage: sluice [\s\S]*Common commands:\n {2}dev /);
@@ -70,7 +70,7 @@ test.each([
   ],
   [['chians'], "unknown command 'chians'", 'Did you mean chains?', 'npm run -s sluice --'],
   [['chains', 'lst'], "unknown command 'lst'", 'Did you mean list?', 'npm run -s sluice -- chains'],
-])('%j is refused with a suggestion and exit code 2', async (args, message, fix, help) => {
+])('%j is rejected with a suggestion and exit code 2', async (args, message, fix, help) => {
   expect(await sluice(args)).toEqual({
     code: 2,
     stdout: '',
@@ -78,7 +78,7 @@ test.each([
   });
 });
 
-test('an argument that is missing or too much is refused', async () => {
+test('rejects missing and extra arguments', async () => {
   expect(await sluice(['chains', 'resume'])).toMatchObject({ code: 2 });
   expect(await sluice(['chains', 'list', 'all'])).toMatchObject({ code: 2 });
   expect((await sluice(['chains'])).stderr).toBe(
@@ -117,7 +117,7 @@ test('docs prints the pages, a page, a section', async () => {
   expect(missing.stderr).toContain('list the pages: npm run -s sluice -- docs');
 });
 
-test('--debug tells of each request and never of the key', async () => {
+test('--debug prints each request but never the key', async () => {
   const { stderr } = await sluice(['whoami', '--debug', '--api-url', url, '--api-key', KEY]);
   expect(stderr).toMatch(/^GET http:\S+\/sluice\/session 204 \d+ ms/);
   expect(stderr).not.toContain(KEY);
@@ -182,7 +182,7 @@ test.each(SHELLS)(
   },
 );
 
-test('completion for another shell is refused', async () => {
+test('rejects an unknown shell', async () => {
   expect(await sluice(['completion', 'csh'])).toMatchObject({ code: 2 });
 });
 
@@ -191,7 +191,7 @@ describe('which service', () => {
   const cwd = join(folder);
   const file = join(folder, 'config', 'sluice', 'contexts.json');
 
-  test('nowhere to go is exit code 6, no key for it 3, with the way out', async () => {
+  test('without a service the exit code is 6, without a key 3, both with a fix', async () => {
     for (const command of [
       ['chains', 'list'],
       ['dry-run', '--stream', 'a', '--blocks', '1'],
@@ -210,7 +210,7 @@ describe('which service', () => {
     expect((await sluice(['whoami'], { env, cwd })).code).toBe(6);
   });
 
-  test('what cannot be is said before a service is looked for', async () => {
+  test('invalid options are reported before a service is needed', async () => {
     for (const args of [
       ['dry-run'],
       ['dry-run', '--blocks', '1'],
@@ -227,13 +227,13 @@ describe('which service', () => {
     }
   });
 
-  test('a key that is not known is not kept', async () => {
+  test('a rejected key is not saved', async () => {
     const { code } = await sluice(['login', '--api-url', url, '--api-key', 'wrong'], { env, cwd });
     expect(code).toBe(3);
     expect(() => statSync(file)).toThrow('ENOENT');
   });
 
-  test('login asks for what is not given, on a terminal alone', async () => {
+  test('login prompts for missing values, but only on a terminal', async () => {
     expect(await sluice(['login'], { env, cwd })).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('error[not_confirmed]') as string,
@@ -246,7 +246,7 @@ describe('which service', () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  test('the context in use is spoken to; another by name; a flag wins', async () => {
+  test('uses the current context, another by name, and flags before both', async () => {
     await sluice(['login', '--api-url', `${url}/`, '--api-key', KEY, '--context', 'other'], {
       env,
     });
@@ -266,7 +266,7 @@ describe('which service', () => {
     });
   });
 
-  test('a dev service of this folder is used where no context is, or by name', async () => {
+  test('uses the dev service of the folder without a context, or by name', async () => {
     const data = join(cwd, '.sluice', 'dev');
     const { release } = openDevFolder(data, { databaseUrl: 'postgres://elsewhere' });
     const takeBack = announceDevService(data, { apiUrl: url, apiKey: KEY });
@@ -284,7 +284,7 @@ describe('which service', () => {
     release();
   });
 
-  describe('a folder that no sluice dev of this user vouches for', () => {
+  describe('a folder without a trusted sluice dev', () => {
     const asked: (string | undefined)[] = [];
     const trap = createServer((request, response) => {
       asked.push(String(request.headers['x-api-key']));
@@ -331,7 +331,7 @@ describe('which service', () => {
       lock?.close();
     });
 
-    test('and one that it does vouch for is used', async () => {
+    test('a trusted one is used', async () => {
       rmSync(data, { recursive: true });
       mkdirSync(data, { recursive: true, mode: 0o700 });
       const lock = lockFolder(data);
@@ -343,13 +343,13 @@ describe('which service', () => {
     });
   });
 
-  test('logout forgets, and says which there are', async () => {
+  test('logout removes a context', async () => {
     expect((await sluice(['logout'], { env })).stdout).toBe('Removed here\n');
     expect(await sluice(['logout'], { env })).toMatchObject({ code: 4 });
     expect(readFileSync(file, 'utf8')).not.toContain('"here"');
   });
 
-  test('a file that is no JSON is named', async () => {
+  test('an invalid contexts file is named', async () => {
     writeFileSync(file, '{');
     expect(await sluice(['whoami'], { env })).toMatchObject({
       code: 2,

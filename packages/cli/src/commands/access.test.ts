@@ -1,4 +1,4 @@
-/** `keys`, `secret` and `audit`, on a real service: what they print, as text and as JSON, and how they end. */
+/** Text, JSON and exit codes of `keys`, `secret` and `audit` on a real service. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
@@ -30,13 +30,13 @@ const isTaken = async (key: string): Promise<boolean> =>
   (await sluice(['streams', 'list'], { env: { SLUICE_API_KEY: key } })).code === 0;
 
 describe('keys', () => {
-  test('one is made, told once, used, listed and revoked', async () => {
+  test('are created, printed once, used, listed and revoked', async () => {
     const made = await sluice([
       ...['keys', 'create', 'deploy', '--scope', 'streams:read', '--expires', '90d'],
       ...['--cidr', '127.0.0.0/8'],
     ]);
     expect(made.code).toBe(0);
-    // The key alone on standard output, for `KEY=$(sluice keys create …)`.
+    // Standard output has only the key, for `KEY=$(sluice keys create …)`.
     const key = made.stdout.trimEnd();
     expect(key).toMatch(/^sluice_[0-9A-Za-z]{13}_[0-9A-Za-z]{43}$/);
     expect(made.stderr).toContain('API key, shown only once:');
@@ -73,7 +73,7 @@ describe('keys', () => {
     expect(await isTaken(key)).toBe(false);
   });
 
-  test('what cannot be is refused with the fix', async () => {
+  test('invalid arguments are rejected with a fix', async () => {
     for (const [args, code, message] of [
       [['create', 'x', '--scope', 'everything'], 5, /scopes\.0 .*streams:read/],
       [['create', 'x', '--cidr', '10.0.0.0'], 5, /cidrs\.0 .*10\.0\.0\.0\/8/],
@@ -90,7 +90,7 @@ describe('keys', () => {
 });
 
 describe('secret', () => {
-  test('is shown and rotated, with the old one beside it for as long as is said', async () => {
+  test('is shown and rotated; the old one stays valid for the overlap', async () => {
     const shown = await sluice(['secret', 'show', streamId]);
     expect([shown.code, shown.stderr]).toEqual([0, '']);
     const first = shown.stdout.trimEnd();
@@ -115,7 +115,7 @@ describe('secret', () => {
     expect([first, second]).not.toContain(last.secret);
   });
 
-  test('of no stream, or for too long, is refused', async () => {
+  test('rejects an unknown stream and an overlap that is too long', async () => {
     const unknown = '00000000-0000-4000-8000-000000000000';
     for (const [args, code] of [
       [['show', unknown], 4],
@@ -131,7 +131,7 @@ describe('secret', () => {
 });
 
 describe('audit', () => {
-  test('tells who did what, newest first', async () => {
+  test('lists records, newest first', async () => {
     const { id, key } = await json<CreatedApiKey>('keys', 'create', 'auditor');
     const env = { SLUICE_API_KEY: key };
     expect((await sluice(['secret', 'show', streamId], { env })).code).toBe(0);
@@ -149,7 +149,7 @@ describe('audit', () => {
       new RegExp(String.raw`^\d+  ${time}  createApiKey  ${id}  bootstrap  127\.0\.0\.1$`),
     );
 
-    // One record a line, so that it can be piped.
+    // One record per line, so that it can be piped.
     const asJson = await sluice(['audit', 'list', '--limit', '2', '--json'], { env });
     const records = asJson.stdout
       .trimEnd()
@@ -167,7 +167,7 @@ describe('audit', () => {
     expect(refused.stderr).toContain('lacks the scope settings:admin');
   });
 
-  test('is verified, and says where it was changed', async () => {
+  test('verify reports where the log was changed', async () => {
     const whole = await json<{ records: number; head: string }>('audit', 'verify');
     expect(whole.records).toBeGreaterThan(3);
     const good = await sluice(['audit', 'verify', '--head', whole.head]);

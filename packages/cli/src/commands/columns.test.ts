@@ -1,4 +1,4 @@
-/** Every list and every page of words, with names and figures as long as they come: 80 columns. */
+/** All lists and pages fit 80 columns, even with long names and numbers. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '@sluice/testkit';

@@ -1,4 +1,4 @@
-/** A dry run of a stream of Aptos. */
+/** Dry runs of Aptos streams. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AptosWebhook } from '@sluice/kit';
@@ -21,7 +21,7 @@ afterAll(async () => {
   await node.stop();
 });
 
-test('tells which functions and events the transactions of the addresses had', async () => {
+test('lists the functions and events in transactions of the addresses', async () => {
   const pay = { from: ALICE, to: BOB, amount: 150_000_000n };
   const first = node.mine({ transactions: [scriptedAptos.transfer(pay)] });
   node.mine({
@@ -71,7 +71,7 @@ test('tells which functions and events the transactions of the addresses had', a
   ]);
 });
 
-test('of one transaction it tells that alone', async () => {
+test('limits the result to one transaction', async () => {
   const pay = { from: ALICE, to: BOB, amount: 7n };
   const block = node.mine({
     transactions: [scriptedAptos.transfer(pay), scriptedAptos.transfer({ ...pay, amount: 8n })],

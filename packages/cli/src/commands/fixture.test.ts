@@ -1,4 +1,4 @@
-/** Deliveries kept as files, and sent to an app as a test of it. */
+/** Deliveries saved as files and sent to an app. */
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -12,7 +12,7 @@ import { STANDARD_EVENTS } from '../live/standardEvents.ts';
 import { ALICE, BOB, SECRET, TOKEN, type World, startWorld } from './world.test-only.ts';
 
 let world: World;
-/** The files of one match: of its unconfirmed, then of its confirmed delivery. */
+/** The files of one match: the unconfirmed, then the confirmed delivery. */
 let files: string[];
 let dir: string;
 
@@ -37,13 +37,13 @@ beforeAll(async () => {
   expect(files).toEqual(
     deliveries.map(({ id, phase }) => join(dir, `kept-1-${phase}-${id.slice(-6)}.json`)),
   );
-  // By their names the confirmed one would come first, and a handler leave out the other.
+  // In name order the confirmed one would be first, and a handler would skip the other.
   files = files.toSorted().toReversed();
   expect(files[0]).toContain('-unconfirmed-');
 });
 afterAll(() => world.stop());
 
-/** An app with a handler of the kit: what its requests had in them, and what it was called with. */
+/** Starts an app with the kit's handler that records requests and handler calls. */
 async function startApp() {
   const bodies: string[] = [];
   const handled: unknown[] = [];
@@ -63,10 +63,10 @@ async function startApp() {
   return { url, bodies, handled, stop: () => server.close() };
 }
 
-test('what was delivered arrives at an app again: rightly signed, byte by byte, decoded', async () => {
+test('fixtures reach an app signed, byte for byte and decodable', async () => {
   const app = await startApp();
   try {
-    // The secret is the service's own.
+    // Signed with the secret of the service.
     const run = await world.sluice(['fixture', 'run', dir, '--to', app.url]);
     expect(run, run.stderr).toEqual({
       code: 0,
@@ -84,7 +84,7 @@ test('what was delivered arrives at an app again: rightly signed, byte by byte, 
   }
 });
 
-test('an app that refuses them fails the check', async () => {
+test('an app that rejects them fails the check', async () => {
   const app = await startApp();
   try {
     const forged = ['fixture', 'run', files[0]!, '--to', app.url, '--secret', 'another'];
@@ -109,7 +109,7 @@ test('an app that refuses them fails the check', async () => {
   ).toEqual(files.map((file) => ({ file, delivered: false, status: 500, error: 'HTTP 500' })));
 });
 
-test('what is no fixture is refused before anything is sent', async () => {
+test('invalid fixtures are rejected before anything is sent', async () => {
   const empty = join(world.folder, 'empty');
   mkdirSync(empty);
   expect(await world.sluice(['fixture', 'run', empty])).toMatchObject({ code: 2 });

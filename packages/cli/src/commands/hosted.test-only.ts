@@ -1,4 +1,4 @@
-/** The hosted Streams API, scripted from the contract: two streams, their addresses, its pages and its 429s. */
+/** A scripted hosted Streams API: two streams, paged addresses and 429 responses. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -10,14 +10,14 @@ export interface Hosted {
   readonly streams: readonly HostedStream[];
   /** Address pages served so far. */
   pages(): number;
-  /** Calls refused with a 429 so far: every 50th. */
+  /** Calls rejected with 429 so far: every 50th. */
   refused(): number;
   stop(): void;
 }
 
 type HostedStream = ReturnType<typeof streamOf>;
 
-/** As the hosted service answers a stream: with more than the contract has, and some of it left out. */
+/** A stream as the hosted service returns it: with extra fields, and some of the contract's missing. */
 const streamOf = (id: string, tag: string, status: string, webhookUrl: string) => ({
   id,
   webhookUrl,
@@ -37,7 +37,7 @@ const streamOf = (id: string, tag: string, status: string, webhookUrl: string) =
   customerId: 'not of the contract',
 });
 
-/** `addresses` of the stream `deposits`; the paused one, `small`, has three. */
+/** @param addresses number of addresses of `deposits`; the paused stream `small` has three. */
 export async function startHosted({
   addresses,
   webhookUrl = 'https://receiver.example/hook',

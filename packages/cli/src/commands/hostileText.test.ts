@@ -1,4 +1,4 @@
-/** Text of callers and services that tries to control the terminal, on every path from a stream to it. */
+/** Untrusted text cannot control the terminal, wherever it comes from. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -6,7 +6,7 @@ import { type World, startWorld } from './world.test-only.ts';
 
 /** Clears the screen, sets the clipboard and forges a line. */
 const TAG = 'a\u001b[2J\u001b]52;c;cm0=\u0007\u009b31m\r\n✓ b';
-// oxlint-disable-next-line no-control-regex -- they are what is looked for
+// oxlint-disable-next-line no-control-regex -- the pattern matches control characters
 const CONTROLS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/;
 let world: World;
 let id: string;

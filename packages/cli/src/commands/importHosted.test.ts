@@ -1,4 +1,4 @@
-/** The way here from the hosted service, against a scripted one built from the contract. */
+/** Import from a scripted hosted service that follows the contract. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
@@ -36,7 +36,7 @@ const flags = (): string[] => [
 ];
 const journal = (): string => join(world.folder, 'sluice-import.json');
 
-test('a dry run tells what would be made, and makes nothing', async () => {
+test('a dry run prints the plan and creates nothing', async () => {
   const { code, stdout } = await world.sluice([...flags(), '--dry-run']);
   expect({ code, stdout }).toEqual({
     code: 0,
@@ -52,7 +52,7 @@ interface Noted {
   done: boolean;
 }
 
-/** What the journal says of the long stream. */
+/** Reads the journal entry of the stream with many addresses. */
 const noted = (): Noted | undefined =>
   existsSync(journal())
     ? (JSON.parse(readFileSync(journal(), 'utf8')) as { streams: Record<string, Noted> }).streams[
@@ -60,7 +60,7 @@ const noted = (): Noted | undefined =>
       ]
     : undefined;
 
-test(`${TOTAL} addresses arrive whole, also through kill -9 and Ctrl-C; run again, nothing is doubled`, async () => {
+test(`imports all ${TOTAL} addresses despite kill -9 and Ctrl-C, without duplicates`, async () => {
   const main = fileURLToPath(new URL('../main.ts', import.meta.url));
   const killed = spawn(process.execPath, ['-C', '@sluice/source', main, ...flags()], {
     cwd: world.folder,
@@ -87,7 +87,7 @@ test(`${TOTAL} addresses arrive whole, also through kill -9 and Ctrl-C; run agai
     '✓ deposits  imported  64,001 addresses\n✓ small  imported  3 addresses\n',
   );
   expect(second.stderr).toContain('64,001 of 64,001');
-  // What was noted was not read again.
+  // Journaled pages are not read again.
   expect(hosted.pages() - before).toBe(Math.ceil((TOTAL - addresses) / PAGE) + 1);
   expect(hosted.refused()).toBeGreaterThan(5);
 
@@ -116,13 +116,13 @@ test(`${TOTAL} addresses arrive whole, also through kill -9 and Ctrl-C; run agai
   expect(await world.client.listStreamSummaries()).toHaveLength(2);
 }, 60_000);
 
-test('without its journal it finds the streams it made, and makes none twice', async () => {
+test('finds its streams without the journal and creates no duplicates', async () => {
   const other = join(world.folder, 'other.json');
   expect(await world.sluice([...flags(), '--journal', other])).toMatchObject({ code: 0 });
   expect(await world.client.listStreamSummaries()).toHaveLength(2);
 });
 
-test('the secret comes first, is never printed, and a receiver that refuses is explained', async () => {
+test('sets the secret first, never prints it, and explains a receiver that rejects', async () => {
   const other = await startWorld([], { isPlain: true });
   const theirs = await startHosted({ addresses: 3, webhookUrl: other.sink.url });
   const args = ['import', 'moralis', '--hosted-url', theirs.url, '--hosted-key', HOSTED_KEY];
@@ -149,7 +149,7 @@ test('the secret comes first, is never printed, and a receiver that refuses is e
     const before = other.sink.requests.length;
     const taken = await bring('--streams-secret', 'hosted-streams-secret');
     expect(taken).toMatchObject({ code: 0 });
-    // Already the first test webhook is one that the receiver knows.
+    // The receiver can verify even the first test webhook.
     const [first] = other.sink.requests.slice(before);
     expect(first!.headers['x-signature']).toBe(signWebhook(first!.body, 'hosted-streams-secret'));
     expect((await bring('--streams-secret', HOSTED_KEY)).stderr).toContain(

@@ -1,4 +1,4 @@
-/** Ctrl-C, on real processes: each command that goes on ends at once, and leaves nothing half done. */
+/** Ctrl-C ends each long-running command at once and leaves nothing partial. On real processes. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
@@ -29,7 +29,7 @@ beforeAll(async () => {
   await world.api.streams.create({ ...stream, tag: 'many' });
   for (let value = 1; value <= PAYMENTS; value++) world.pay(BigInt(value));
   await world.sink.waitFor(PAYMENTS);
-  // An export asks for one after the other.
+  // An export reads the streams one by one.
   await Promise.all(
     Array.from({ length: 60 }, (_, n) => world.api.streams.create({ ...stream, tag: `idle-${n}` })),
   );
@@ -41,11 +41,11 @@ afterAll(() => world.stop());
 interface Ended {
   readonly code: number | null;
   readonly output: string;
-  /** What the folder holds that it stood in. */
+  /** Files in the command's working directory. */
   readonly files: string[];
 }
 
-/** Starts a command in a folder, and presses Ctrl-C once it is under way. */
+/** Starts a command in a folder and sends Ctrl-C once it is running. */
 async function interrupt(
   args: readonly string[],
   underWay: RegExp | (() => boolean),
@@ -54,7 +54,7 @@ async function interrupt(
   const child = spawn(process.execPath, ['-C', '@sluice/source', main, ...args], {
     cwd: folder,
     env: { ...process.env, ...world.env, NO_COLOR: '1' },
-    // A group of its own, as a terminal gives it.
+    // Its own process group, as on a terminal.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -75,7 +75,7 @@ async function interrupt(
 
 const addressOf = (at: number): string => `0x${at.toString(16).padStart(40, '0')}`;
 
-/** What each has said when it is under way. */
+/** Commands, and the output that shows they are running. */
 const running: [args: string, underWay: RegExp][] = [
   ['listen 3000', /Forwarding/],
   ['tail --debug', /GET/],
@@ -92,7 +92,7 @@ test.concurrent.each(running)('%s', async (args, underWay) => {
   expect(files).toEqual([]);
 });
 
-test('replay --wait: the service goes on with it, and is told how to end', async () => {
+test('replay --wait: the replay continues, and the command to cancel it is printed', async () => {
   const words = 'replay --stream pay --state succeeded --rate 1 --yes --wait --debug'.split(' ');
   const { code, output } = await interrupt(words, /GET \S+replays\/\S+ 200/);
   expect(code, output).toBe(130);
@@ -102,7 +102,7 @@ test('replay --wait: the service goes on with it, and is told how to end', async
   expect(JSON.parse(ended.stdout)).toMatchObject({ state: 'cancelled' });
 });
 
-test('addresses import: the command that it prints goes on where it was', async () => {
+test('addresses import: the printed command resumes it', async () => {
   const folder = mkdtempSync(join(world.folder, 'import-'));
   const lines = Array.from({ length: ADDRESSES }, (_, at) => addressOf(at + 1));
   writeFileSync(join(folder, 'wallets.csv'), lines.join('\n'));
@@ -120,7 +120,7 @@ test('addresses import: the command that it prints goes on where it was', async 
   expect(JSON.parse(shown.stdout)).toMatchObject({ amountOfAddresses: ADDRESSES });
 });
 
-test('addresses import: the service restarts on the way, and then each address is in, once', async () => {
+test('addresses import: survives a restart of the service without duplicates', async () => {
   const folder = mkdtempSync(join(world.folder, 'restart-'));
   const path = join(folder, 'wallets.csv');
   const lines = Array.from({ length: 12_000 }, (_, at) => `${addressOf(at + 1)},customer ${at}`);
@@ -133,7 +133,7 @@ test('addresses import: the service restarts on the way, and then each address i
   await until('it is under way', () => /\d of 12,000/.test(begun.stderr()));
   await world.restart();
   let { code, stderr } = await begun.ended;
-  // The calls of one part are repeated; the service may be back by then.
+  // The calls of a batch are retried, so the service may be back in time.
   while (code !== 0) {
     const [, resume = ''] = /^ {2}npm run -s sluice -- (addresses import .+ --from \d+)$/m.exec(
       stderr,
@@ -144,7 +144,7 @@ test('addresses import: the service restarts on the way, and then each address i
   expect(stdout === `${lines.join('\n')}\n`, 'the list is the file').toBe(true);
 });
 
-test('fixture run: the files are as they were', async () => {
+test('fixture run: the files are unchanged', async () => {
   const folder = mkdtempSync(join(world.folder, 'fixtures-'));
   const body = JSON.stringify(sampleWebhook('erc20-transfer'));
   const names = Array.from({ length: 50 }, (_, at) => `${at + 10}.json`);
@@ -157,7 +157,7 @@ test('fixture run: the files are as they were', async () => {
   for (const name of names) expect(readFileSync(join(folder, name), 'utf8')).toBe(body);
 });
 
-test('backup: the file is there whole, or not at all', async () => {
+test('backup: the file is complete or missing', async () => {
   const folder = mkdtempSync(join(world.folder, 'backup-'));
   const source = ['--data', join(world.folder, 'data')];
   await world.sluice(['backup', join(folder, 'data', 'sluice.db'), ...source]);
@@ -177,7 +177,7 @@ test('backup: the file is there whole, or not at all', async () => {
   written.close();
 });
 
-test('serve: it drains, ends well, and lets go of its ledger', async () => {
+test('serve: drains, exits with 0 and releases its ledger', async () => {
   const folder = mkdtempSync(join(world.folder, 'serve-'));
   const words = ['serve', '--port', '0', '--data', 'data', '--min-free-mib', '0'];
   const chain = ['--chain', `0x7a69=${world.chain.url}`];

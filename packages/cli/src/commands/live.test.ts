@@ -1,4 +1,4 @@
-/** What happens live: listen, tail, trigger, replay. */
+/** The live commands: listen, tail, trigger, replay. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -25,11 +25,11 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 beforeEach(() => world.sink.clear());
 
-/** Ids that arrived at a path. */
+/** Ids of the webhooks received at a path. */
 const idsAt = (path: string): string[] =>
   world.sink.requests.filter((each) => each.path === path).map(({ id }) => id);
 
-/** What was paid, of the webhooks that arrived at a path. */
+/** Amounts in the webhooks received at a path. */
 const paidAt = (path: string): number[] =>
   world.sink.requests
     .filter((each) => each.path === path)
@@ -37,7 +37,7 @@ const paidAt = (path: string): number[] =>
 
 const app = (path: string): string => `${world.sink.url}${path}`;
 
-test('names of streams, chains and deliveries are completed; without a service nothing is', async () => {
+test('completes streams, chains and deliveries; nothing without a service', async () => {
   const complete = async (...words: string[]): Promise<string> =>
     (await world.sluice(['complete', '--', ...words])).stdout;
   expect(await complete('streams', 'pause', '')).toBe('pay\n');
@@ -62,7 +62,7 @@ describe('listen', () => {
     await running?.ended;
   });
 
-  test('forwards what comes from now on, once, rightly signed', async () => {
+  test('forwards each new delivery once, with valid signatures', async () => {
     world.pay(1n);
     await world.sink.waitFor(1);
     running = world.start(['listen', app('/app')]);
@@ -90,7 +90,7 @@ describe('listen', () => {
     expect(await running.ended).toMatchObject({ code: 130 });
   });
 
-  test('loses none and doubles none when the connection drops and the service restarts', async () => {
+  test('neither loses nor repeats deliveries when the connection drops and the service restarts', async () => {
     const proxy = await startFaultProxy({ port: Number(new URL(world.url).port) });
     running = world.start(['listen', app('/dropped'), '--json', '--events', 'unconfirmed'], {
       env: { SLUICE_API_URL: `http://127.0.0.1:${proxy.port}` },
@@ -122,7 +122,7 @@ describe('listen', () => {
     await proxy.stop();
   }, 90_000);
 
-  test('what the app answers is shown, and does not end it', async () => {
+  test('shows error responses of the app and continues', async () => {
     world.sink.respond({ status: 500 }, { path: '/broken' });
     running = world.start(['listen', app('/broken'), '--events', 'unconfirmed']);
     await until('it listens', () => running!.stderr().includes('Forwarding'));
@@ -133,7 +133,7 @@ describe('listen', () => {
     expect(running.stdout()).toContain('HTTP 500');
   });
 
-  test('on a terminal: walk, inspect, send again, copy as curl, quit', async () => {
+  test('on a terminal: move, inspect, replay, copy as curl, quit', async () => {
     running = world.start(['listen', app('/seen'), '--events', 'unconfirmed'], { tty: true });
     await until('it waits', () => running!.stdout().includes('waiting for the first delivery'));
     await new Promise((resolve) => setTimeout(resolve, 200));
@@ -159,7 +159,7 @@ describe('listen', () => {
     expect(running.stdout()).toMatch(/\[\?1049l/);
   });
 
-  test('--print-secret prints it and ends; a port that cannot be is refused', async () => {
+  test('--print-secret prints the secret and exits; an invalid port is rejected', async () => {
     expect(await world.sluice(['listen', '--print-secret'])).toMatchObject({
       stdout: `${SECRET}\n`,
     });
@@ -173,7 +173,7 @@ describe('listen', () => {
   });
 });
 
-test('tail tells of each delivery, for people and as JSON Lines', async () => {
+test('tail prints each delivery as text and as JSON Lines', async () => {
   const [people, lines] = [
     world.start(['tail']),
     world.start(['tail', '--json', '--state', 'succeeded', '--since', '1h']),
@@ -238,7 +238,7 @@ describe('trigger', () => {
     ]);
   });
 
-  test('an app without an ABI of its own decodes each, and each comes once', async () => {
+  test('an app without its own ABI decodes each kind, once', async () => {
     const events: unknown[] = [];
     const handler = createHandler({ secret: SECRET })
       .on('Transfer', ({ args }) => void events.push(args['value']))
@@ -284,7 +284,7 @@ describe('trigger', () => {
     server.closeAllConnections();
   });
 
-  test('edited by hand, by a path or in an editor', async () => {
+  test('edits the body with --set or in an editor', async () => {
     const set = ['--set', 'erc20Transfers[0].value=1.5e18', 'tag=mine'];
     await trigger('erc20-transfer', ...set);
     expect(JSON.parse(world.sink.requests[0]!.body)).toMatchObject({
@@ -307,7 +307,7 @@ describe('trigger', () => {
     expect(JSON.parse(world.sink.requests[0]!.body)).toMatchObject({ tag: 'by hand' });
   });
 
-  test('as if it came from a stream, with its URL', async () => {
+  test('imitates a stream, with its URL', async () => {
     expect(await world.sluice(['trigger', 'erc20-transfer', '--stream', 'pay'])).toMatchObject({
       code: 0,
     });
@@ -316,7 +316,7 @@ describe('trigger', () => {
     expect(JSON.parse(body)).toMatchObject({ tag: 'pay' });
   });
 
-  test('a real transaction of a followed chain', async () => {
+  test('sends a real transaction of a followed chain', async () => {
     world.pay(77n);
     const { hash } = world.chain.head.transactions[0]!;
     const { stdout } = await until('its block is read', async () => {
@@ -334,7 +334,7 @@ describe('trigger', () => {
     expect(missing).toMatchObject({ code: 4 });
   });
 
-  test('a receiver that refuses is exit code 9; one that is gone, too', async () => {
+  test('the exit code is 9 if the receiver rejects or is unreachable', async () => {
     world.sink.respond({ status: 401 }, { path: '/no' });
     const refused = await trigger('erc20-transfer', '--to', app('/no'));
     expect(refused).toMatchObject({ code: 9 });
@@ -350,7 +350,7 @@ describe('trigger', () => {
   });
 });
 
-test('replay sends one again, by the service with its id, or from here to another address', async () => {
+test('replay sends one again, through the service or from here to another URL', async () => {
   world.pay(50n);
   const { id } = await world.sink.waitFor((each) => each.body.includes('"value":"50"'));
   await until(
@@ -372,7 +372,7 @@ test('replay sends one again, by the service with its id, or from here to anothe
   });
 });
 
-test('explain says why a webhook was sent, and why not', async () => {
+test('explain shows why a webhook was sent or not', async () => {
   const other = { tag: 'other', description: '', chainIds: ['0x7a69'], includeContractLogs: true };
   await world.api.streams.create({ webhookUrl: app('/other'), ...other });
   world.pay(60n);
@@ -391,7 +391,7 @@ test('explain says why a webhook was sent, and why not', async () => {
   expect(await world.sluice(['explain', `0x${'1'.repeat(64)}`])).toMatchObject({ code: 4 });
 });
 
-test('a selection is counted, asked about, sent again by the service, and followed', async () => {
+test('a selection is counted, confirmed, replayed by the service and followed', async () => {
   const blocks = `1..${world.chain.head.number}`;
   const selection = ['replay', '--stream', 'pay', '--state', 'succeeded', '--blocks', blocks];
   const { deliveries } = JSON.parse(
@@ -415,7 +415,7 @@ test('a selection is counted, asked about, sent again by the service, and follow
   expect(idsAt('/selected').length).toBeGreaterThan(1);
   expect(await world.sluice(['replay'])).toMatchObject({ code: 2 });
 
-  // Without a state, what was delivered is left out: nothing waits or has failed in these blocks.
+  // Without a state, delivered ones are excluded, and no others exist in these blocks.
   const anyState = ['replay', '--stream', 'pay', '--blocks', blocks, '--dry-run'];
   const safe = await world.sluice(anyState);
   expect(safe.stdout).toBe('0 deliveries, about 0 kB\n');
@@ -423,7 +423,7 @@ test('a selection is counted, asked about, sent again by the service, and follow
   const whole = await world.sluice([...anyState, '--include-delivered', '--json']);
   expect(JSON.parse(whole.stdout)).toMatchObject({ deliveries });
 
-  // Each flag chooses among these; ids, where they are given, too.
+  // Flags narrow the selection, and so do ids.
   const [first, second] = (await world.client.listDeliveries()).result;
   const countOf = async (...flags: string[]): Promise<number> => {
     const { stdout, stderr } = await world.sluice([...selection, ...flags, '--dry-run', '--json']);
@@ -449,7 +449,7 @@ test('a selection is counted, asked about, sent again by the service, and follow
   });
 });
 
-test('what is kept of a deleted stream is found by its id, and sent from here alone', async () => {
+test('deliveries of a deleted stream are found by its id and sent only from here', async () => {
   const fields = { description: '', chainIds: ['0x7a69'], includeContractLogs: true };
   const { id } = await world.api.streams.create({
     ...{ webhookUrl: app('/gone'), tag: 'gone', topic0: ['Transfer(address,address,uint256)'] },

@@ -1,4 +1,4 @@
-/** What is managed: streams, files of streams, addresses, deliveries, dry runs, the service's health. */
+/** Streams, stream files, addresses, deliveries, dry runs and doctor. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '@sluice/testkit';
@@ -27,7 +27,7 @@ interface Shown {
 }
 
 describe('streams', () => {
-  test('one is made of flags, and shown', async () => {
+  test('are created from flags and shown', async () => {
     const flags = ['--url', world.sink.url, '--tag', 'wallet', '--chain', '31337', '--logs'];
     const made = await json<Shown>('streams', 'create', ...flags, '--address', ALICE, BOB);
     expect(made).toMatchObject({
@@ -49,7 +49,7 @@ describe('streams', () => {
     expect(await json<Shown[]>('streams', 'list')).toMatchObject([{ tag: 'wallet' }]);
   });
 
-  test('one on a chain that no node serves says which flag is missing', async () => {
+  test('a stream on a chain without a node names the missing flag', async () => {
     const flags = ['--url', world.sink.url, '--tag', 'unserved', '--chain', '0x1', '--native'];
     const wanted = 'No source for 0x1: start the service with --chain 0x1=<rpcUrl>';
     expect((await sluice(['streams', 'create', ...flags])).stderr).toContain(wanted);
@@ -67,7 +67,7 @@ describe('streams', () => {
     await sluice(['streams', 'delete', 'unserved', '--yes']);
   });
 
-  test('one is changed, paused and resumed', async () => {
+  test('are updated, paused and resumed', async () => {
     expect(await json('streams', 'update', 'wallet', '--description', 'mine')).toMatchObject({
       description: 'mine',
       includeContractLogs: true,
@@ -97,7 +97,7 @@ describe('streams', () => {
     await set(['--logs']);
   });
 
-  test('an error names the flag, and is JSON where JSON is asked for', async () => {
+  test('an error names the flag, and is JSON with --json', async () => {
     const args = ['streams', 'create', '--tag', 'bad', '--chain', '0x7a69', '--url', 'nowhere'];
     const text = await sluice(args);
     expect(text.stderr).toMatch(/^ {2}why: --url \(webhookUrl\) should be/m);
@@ -115,7 +115,7 @@ describe('streams', () => {
     });
   });
 
-  test('a copy has the same tag, so that the tag alone says too little', async () => {
+  test('a copy has the same tag, which is then ambiguous', async () => {
     const copy = await json<Shown>('streams', 'duplicate', 'wallet');
     const { code, stderr } = await sluice(['streams', 'get', 'wallet']);
     expect({ code, stderr }).toMatchObject({
@@ -132,7 +132,7 @@ describe('streams', () => {
     expect(await json<Shown[]>('streams', 'list')).toHaveLength(1);
   });
 
-  test('what is not there is exit code 4, what is refused 5', async () => {
+  test('the exit code is 4 for a missing stream, 5 for a rejected one', async () => {
     const missing = await sluice(['streams', 'get', 'nobody']);
     expect(missing).toMatchObject({ code: 4, stdout: '' });
     expect(missing.stderr).toBe(
@@ -158,7 +158,7 @@ streams:
     topic0: ['Transfer(address,address,uint256)']
 ${more}`;
 
-  test('what the file declares is made, and then there is nothing to do', async () => {
+  test('creates what the file declares; a second run changes nothing', async () => {
     declare(
       token(`    addresses:\n      - '${ALICE}'\n      - { address: '${BOB}', label: Bob }\n`),
     );
@@ -170,7 +170,7 @@ ${more}`;
     expect(again).toEqual({ code: 0, stdout: '= token\n', stderr: 'Nothing to change\n' });
   });
 
-  test('changes are shown field by field; what is left out goes back to its default', async () => {
+  test('changes are shown by field; omitted fields get their defaults', async () => {
     declare(
       token(`    description: tokens\n    addresses: ['${ALICE}']\n`).replace(
         '    includeContractLogs: true\n',
@@ -189,7 +189,7 @@ ${more}`;
     expect(await json('apply', '-f', file())).toEqual([{ do: 'keep', tag: 'token' }]);
   });
 
-  test('what export writes, apply finds nothing to do with', async () => {
+  test('apply finds no changes in an exported file', async () => {
     const exported = join(world.folder, 'exported.yaml');
     await sluice(['export', '-o', exported]);
     expect(readFileSync(exported, 'utf8')).toContain('tag: wallet');
@@ -197,7 +197,7 @@ ${more}`;
     expect((await sluice(['export'])).stdout).toBe(readFileSync(exported, 'utf8'));
   });
 
-  test('a dry run refuses what apply would', async () => {
+  test('a dry run rejects what apply would reject', async () => {
     const file = join(world.folder, 'misspelt.yaml');
     for (const [line, why] of [
       ['descripton: mine', 'unknown field: descripton'],
@@ -216,7 +216,7 @@ ${more}`;
     }
   });
 
-  test('streams that share a tag are exported with their ids, and applied by them', async () => {
+  test('streams that share a tag are exported and applied by id', async () => {
     const stream = { webhookUrl: world.sink.url, tag: 'twins', chainIds: ['0x7a69'] };
     const first = await world.api.streams.create({ ...stream, description: 'elder' });
     await world.api.streams.create({ ...stream, description: 'younger' });
@@ -241,7 +241,7 @@ ${more}`;
     }
   });
 
-  test('a file may leave to flags what a stream needs', async () => {
+  test('flags can add fields that a file omits', async () => {
     const file = join(world.folder, 'part.yaml');
     writeFileSync(file, "tag: part\nchainIds: ['0x7a69']\n");
     const url = `${world.sink.url}/part`;
@@ -250,7 +250,7 @@ ${more}`;
     await sluice(['streams', 'delete', made.id, '--yes']);
   });
 
-  test('--prune deletes the others, after asking', async () => {
+  test('--prune deletes other streams after a prompt', async () => {
     expect(await sluice(['apply', '-f', file(), '--prune'])).toMatchObject({ code: 2 });
     const { stdout } = await sluice(['apply', '-f', file(), '--prune', '--yes']);
     expect(stdout).toBe('= token\n- wallet\n');
@@ -297,7 +297,7 @@ describe('addresses', () => {
     expect(await sluice(['addresses', 'remove', 'token', BOB])).toMatchObject({ code: 4 });
   });
 
-  test('25,000 of a file are in, lines that are none stand beside it, and the rest of it is told', async () => {
+  test('imports 25,000 from a file, saves rejected lines and reports progress', async () => {
     const lines = Array.from({ length: 25_000 }, (_, at) => `${addressOf(at)},wallet ${at}`);
     lines.splice(3, 0, 'hello', `${addressOf(0)},again`);
     writeFileSync(path(), `address,label\n${lines.join('\n')}\n`);
@@ -312,7 +312,7 @@ describe('addresses', () => {
     expect(await json('streams', 'get', 'token')).toMatchObject({ amountOfAddresses: 25_001 });
   });
 
-  test('diff says what --replace would do, and --replace asks', async () => {
+  test('diff shows what --replace would do, and --replace prompts', async () => {
     writeFileSync(path(), `${addressOf(0)}\n${BOB}\n`);
     const { added, removed } = await json<{ added: object[]; removed: object[] }>(
       'addresses',
@@ -330,7 +330,7 @@ describe('addresses', () => {
     expect((await sluice(['addresses', 'diff', 'token', path()])).stdout).toBe('');
   });
 
-  test('an import that is broken off says how to go on', async () => {
+  test('an interrupted import prints how to resume', async () => {
     writeFileSync(path(), Array.from({ length: 30 }, (_, at) => addressOf(at + 50)).join('\n'));
     const running = world.start(['addresses', 'import', 'token', path(), '--from', '11']);
     running.interrupt();
@@ -359,7 +359,7 @@ describe('deliveries and dry runs', () => {
     id = first;
   });
 
-  test('are listed, shown, and their bodies printed byte by byte', async () => {
+  test('are listed and shown, and their bodies printed unchanged', async () => {
     const { stdout } = await sluice(['deliveries', 'list', '--stream', 'pay']);
     expect(stdout).toMatch(
       /^DELIVERY .*\n[\s\S]+ pay +1 +unconfirmed +succeeded +200 +1 +\d+ s ago\n/,
@@ -381,7 +381,7 @@ describe('deliveries and dry runs', () => {
     expect(await sluice([...path.slice(0, 4), '$.nothing'])).toMatchObject({ code: 4 });
   });
 
-  test('a dry run tells block by block, and holds against what is expected', async () => {
+  test('a dry run prints matching blocks and checks --expect', async () => {
     const range = ['dry-run', '--stream', 'pay', '--blocks', '0..1'];
     const { code, stdout, stderr } = await sluice([...range, '--expect', '1']);
     expect({ code, stdout }).toEqual({
@@ -413,7 +413,7 @@ describe('deliveries and dry runs', () => {
     });
   });
 
-  test('a dry run tells what triggers and accounts answer, and what a filter nearly let pass', async () => {
+  test('a dry run shows trigger results, balances and close matches', async () => {
     world.chain.answerBalances(() => 1_500_000_000_000_000_000n);
     world.chain.answerCalls(() => `0x${(750).toString(16).padStart(64, '0')}`);
     const declare = (name: string, bound: string): string => {
@@ -490,7 +490,7 @@ getNativeBalances: [{ type: erc20transfer, selectors: [$from] }]
     });
   });
 
-  test('verify says that a webhook is genuine, and why it is not', async () => {
+  test('verify accepts a genuine webhook and explains others', async () => {
     const { headers, body } = await world.sink.waitFor((each) => each.id === id);
     const given = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].flatMap((name) => [
       '--header',
@@ -515,7 +515,7 @@ getNativeBalances: [{ type: erc20transfer, selectors: [$from] }]
     expect(await sluice(['verify', ...given], { input: body })).toMatchObject({ code: 2 });
   });
 
-  test('doctor finds a service well, and says what is not', async () => {
+  test('doctor reports a healthy service, and problems', async () => {
     const { code, stdout } = await sluice(['doctor']);
     expect({ code, stdout }).toMatchObject({
       code: 0,
@@ -535,7 +535,7 @@ getNativeBalances: [{ type: erc20transfer, selectors: [$from] }]
     expect(stranger).toContainEqual(expect.objectContaining({ check: 'key', state: 'bad' }));
   });
 
-  test('doctor says of each stream what keeps it from delivering, and the way out', async () => {
+  test('doctor explains why a stream does not deliver, with a fix', async () => {
     const stream = { webhookUrl: `${world.sink.url}/down`, description: '', allAddresses: true };
     const ids: string[] = [];
     for (const [tag, chain] of [
@@ -573,7 +573,7 @@ getNativeBalances: [{ type: erc20transfer, selectors: [$from] }]
     for (const id of ids) await sluice(['streams', 'delete', id, '--yes']);
   });
 
-  test('chains test asks a node what ingestion asks', async () => {
+  test('chains test makes the calls of ingestion', async () => {
     const { code, stdout } = await sluice(['chains', 'test', world.chain.url]);
     expect({ code, stdout }).toMatchObject({
       code: 0,
@@ -585,7 +585,7 @@ getNativeBalances: [{ type: erc20transfer, selectors: [$from] }]
     expect(await sluice(['chains', 'test', 'node'])).toMatchObject({ code: 2 });
   });
 
-  test('open prints where the console is', async () => {
+  test('open prints the URL of the console', async () => {
     expect((await sluice(['open', id])).stdout).toBe(`${world.url}/console/deliveries/${id}\n`);
     expect(existsSync(join(world.folder, 'nothing'))).toBe(false);
   });

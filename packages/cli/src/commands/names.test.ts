@@ -1,4 +1,4 @@
-/** Names of ENS where the command line takes addresses. */
+/** ENS names in place of addresses. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Anvil, placeNames, startAnvil, until } from '@sluice/testkit';
@@ -23,7 +23,7 @@ afterAll(async () => {
   await anvil.stop();
 });
 
-test('a name is looked up, and is the label of what it stands for', async () => {
+test('resolves a name and uses it as the label', async () => {
   const made = ['--url', world.sink.url, '--tag', 'named', '--chain', '0x1', '--logs'];
   const created = ['streams', 'create', ...made, '--address', 'Treasury.eth', ALICE];
   expect(await world.sluice(created)).toMatchObject({ code: 0 });
@@ -39,7 +39,7 @@ test('a name is looked up, and is the label of what it stands for', async () => 
   expect(stderr).toContain('nobody.eth stands for no address');
 });
 
-test('a stream of a file keeps the labels of its addresses', async () => {
+test('a stream from a file keeps the labels of its addresses', async () => {
   const file = join(world.folder, 'labelled.yaml');
   writeFileSync(
     file,

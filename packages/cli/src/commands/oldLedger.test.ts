@@ -1,4 +1,4 @@
-/** A data folder of a program whose schema was edited since. */
+/** A data folder with an outdated schema. */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** What commands print as text and as JSON, and how they end, where no other test tells of it. */
+/** Text, JSON and exit codes of the commands that no other test covers. */
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { ALICE, BOB, TOKEN, type World, startWorld } from './world.test-only.ts'
 
 let world: World;
 let delivery: string;
-/** Every word in capitals of a command stands for one of these. */
+/** Values of the capitalized placeholders in commands. */
 let names: Record<string, string>;
 
 beforeAll(async () => {
@@ -38,7 +38,7 @@ afterAll(() => world.stop());
 
 const toArgs = (command: string): string[] => command.split(' ').map((word) => names[word] ?? word);
 
-/** Of each: what it prints, and what its JSON holds. Each may be run twice. */
+/** Commands with their expected text and JSON. Each can be run twice. */
 const commands: [command: string, text: RegExp, data: object][] = [
   ['streams update pay --description mine', /^description +mine$/m, { description: 'mine' }],
   ['streams pause pay', /^Paused pay\n$/, { status: 'paused' }],
@@ -75,7 +75,7 @@ test.each(commands)('%s', async (command, text, data) => {
   expect(JSON.parse(machine.stdout)).toEqual(matching(data));
 });
 
-/** The JSON at least says this; a pattern stands for any text that it matches. */
+/** Checks that the JSON contains these fields; a pattern matches any text. */
 const matching = (data: unknown): unknown => {
   if (data instanceof RegExp) return expect.stringMatching(data);
   if (Array.isArray(data)) {
@@ -87,7 +87,7 @@ const matching = (data: unknown): unknown => {
   );
 };
 
-test('what changes something says so as JSON, too', async () => {
+test('commands that change something also print JSON', async () => {
   const json = async (command: string): Promise<unknown> =>
     JSON.parse((await world.sluice([...toArgs(command), '--json'])).stdout) as unknown;
   expect(await json('addresses remove pay BOB')).toEqual({ removed: 1 });
@@ -95,7 +95,7 @@ test('what changes something says so as JSON, too', async () => {
   expect(await json('addresses list pay')).toMatchObject({ address: TOKEN, addedBy: 'bootstrap' });
   const { id } = (await json('streams duplicate pay')) as { id: string };
   expect(await json(`streams delete ${id} --yes`)).toEqual({ id, deleted: true });
-  // It has ended; one under way is cancelled in interrupt.test.ts.
+  // This replay has finished; interrupt.test.ts cancels a running one.
   expect(await world.sluice(toArgs('replays cancel REPLAY'))).toMatchObject({ code: 5 });
   const env = { XDG_CONFIG_HOME: join(world.folder, 'config') };
   const login = await world.sluice(['login', '--context', 'here', '--json'], { env });
@@ -147,7 +147,7 @@ test('every command has examples with its own flags, and refuses a mistyped one'
           /^[\w ]+:\n/.test(part) && !/^(Options|Arguments|Service options|Examples)/.test(part),
       )
       .flatMap((part) => [...part.matchAll(/^ {2}([a-z][\w-]*)/gm)].map(([, name = '']) => name));
-    // The help of a command is no command of ours.
+    // `help` is added by commander.
     if (path.at(-1) === 'help') return [];
     if (children.length === 0 || path.length === 2) return [path];
     return (await Promise.all(children.map((child) => toLeaves([...path, child])))).flat();

@@ -12,7 +12,7 @@ import { start } from '../terminal/scripted.test-only.ts';
 const folder = mkdtempSync(join(tmpdir(), 'sluice-serve-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test('without a chain it says so, and a misspelt variable is named with the right one', async () => {
+test('warns about missing chains and misspelled variables', async () => {
   const env = { SLUICE_CHIAN: '0x1=https://node.example', SLUICE_PORT_4400_TCP: 'tcp://10.0.0.1' };
   const running = start(['serve', '--port', '0', '--data', join(folder, 'data')], { env });
   await until('it listens', () => running.stdout().includes('listening on'));
@@ -21,13 +21,13 @@ test('without a chain it says so, and a misspelt variable is named with the righ
     'Ignoring unknown variable SLUICE_CHIAN. Did you mean SLUICE_CHAIN?\n',
   );
   expect(running.stderr()).not.toContain('SLUICE_PORT_4400_TCP');
-  // Alone in its line, to be copied.
+  // On its own line, so that it can be copied.
   expect(running.stderr()).toMatch(/^API key, shown only once .+:\nsluice_\S+$/m);
   running.interrupt();
   expect(await running.ended).toMatchObject({ code: 0 });
 });
 
-test('it says what failed, even after it was told to end', async () => {
+test('reports a failed start even after a signal', async () => {
   const words = ['serve', '--port', '0', '--data', join(folder, 'held')];
   const holder = start(words);
   await until('it listens', () => holder.stdout().includes('listening on'));
@@ -39,7 +39,7 @@ test('it says what failed, even after it was told to end', async () => {
   expect(await holder.ended).toMatchObject({ code: 0 });
 });
 
-test('each variable of a flag is known, and one with a slip finds it', () => {
+test('knows the variable of each flag and suggests it for a typo', () => {
   const command = addServiceOptions(new Command(), 'data');
   const names = command.options.flatMap(({ envVar }) => envVar ?? []);
   expect(

@@ -1,19 +1,19 @@
-/** Commands on a real terminal of 80 and of 120 columns, with names that are wide or hostile. */
+/** Commands on real terminals of 80 and 120 columns, with wide and hostile names. */
 import { until } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { columnsOf } from '../terminal/columns.test-only.ts';
 import { CLEARED, type OnTerminal, startOnTerminal } from '../terminal/pseudoTerminal.test-only.ts';
 import { type World, startWorld } from './world.test-only.ts';
 
-/** Two columns each, and with a combining mark and an emoji. */
+/** Wide characters, a combining mark and an emoji. */
 const CJK = '財務部の支払いと入金を監視するストリーム📦e\u0301'.repeat(3);
-/** Clears the screen, sets the clipboard, turns the direction and forges a line. */
+/** Clears the screen, sets the clipboard, changes the text direction and forges a line. */
 const HOSTILE = 'a\u001b[2J\u001b]52;c;cm0=\u0007\u009b31m\u202e\r\n✓ forged';
 
-/** What we write ourselves: colours, and in `listen` the other screen and the cursor. */
-// oxlint-disable-next-line no-control-regex -- they are what is looked for
+/** Our own sequences: colors, and in `listen` the alternate screen and the cursor. */
+// oxlint-disable-next-line no-control-regex -- the pattern matches control characters
 const OURS = /\u001b\[(?:\d*m|\?1049[hl]|\?25[hl])/g;
-// oxlint-disable-next-line no-control-regex -- they are what is looked for
+// oxlint-disable-next-line no-control-regex -- the pattern matches control characters
 const CONTROLS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
 
 let world: World;
@@ -51,11 +51,11 @@ function start(command: string, columns: number): OnTerminal {
   return started;
 }
 
-/** The lines that a person sees; those of `listen` over all it has painted. */
+/** The visible lines; for `listen`, those of all screens it has painted. */
 const linesOf = (written: string): string[] =>
   written.replaceAll('\r\n', '\n').replaceAll(CLEARED, '\n').replaceAll(OURS, '').split('\n');
 
-/** Lines that are too wide although they have more than one word. */
+/** Lines that are too wide and have more than one word. */
 const tooWide = (lines: readonly string[], columns: number): string[] =>
   lines.filter((line) => columnsOf(line) > columns && /\S\s+\S/.test(line));
 
@@ -81,14 +81,14 @@ describe.each([80, 120])('%i columns', (columns) => {
     expect(tooWide(lines, columns)).toEqual([]);
     expect(lines.filter((line) => CONTROLS.test(line))).toEqual([]);
     expect(lines.filter((line) => /^\s*✓ forged/.test(line))).toEqual([]);
-    // The width is used: a sentence goes on until the next word has no room.
+    // Sentences use the complete width.
     const widest = Math.max(...lines.map(columnsOf));
     if (/^(streams list|doctor|streams create --help)$/.test(command)) {
       expect(widest).toBeGreaterThan(columns - 30);
     }
   });
 
-  test('an error has why and fix, each word whole', async () => {
+  test('an error has why and fix without split words', async () => {
     const running = start('streams create --url nowhere --tag CJK', columns);
     await running.ended;
     const text = linesOf(running.written()).join(' ').replaceAll(/ +/g, ' ');
@@ -96,7 +96,7 @@ describe.each([80, 120])('%i columns', (columns) => {
     expect(text).toMatch(/docs: npm run -s sluice -- docs validation_failed/);
   });
 
-  test('doctor counts streams, and does not take a missing chain for the receiver’s fault', async () => {
+  test('doctor counts streams and does not blame the receiver for a missing chain', async () => {
     const running = start('doctor', columns);
     await running.ended;
     const text = linesOf(running.written()).join(' ').replaceAll(/ +/g, ' ');
@@ -104,7 +104,7 @@ describe.each([80, 120])('%i columns', (columns) => {
     expect(text.match(/failing receiver since \S+Z curl -v -X POST 'http:\S+';/g)).toHaveLength(2);
   });
 
-  test('listen: what it forwards, a delivery opened, and back', async () => {
+  test('listen: list, open a delivery, quit', async () => {
     const running = start('listen SINK', columns);
     await until('it listens', () => running.written().includes('waiting for the first delivery'));
     world.pay(6n);

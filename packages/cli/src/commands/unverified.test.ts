@@ -1,4 +1,4 @@
-/** What the command line shows of a chain whose data could not be verified. */
+/** Output for a chain with unverified blocks. */
 import { scripted, until } from '@sluice/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ALICE, BOB, TOKEN, type World, startWorld } from './world.test-only.ts';
@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-test('chains list counts unverified blocks and gives the latest one with its reason', async () => {
+test('chains list counts unverified blocks and shows the latest one with its reason', async () => {
   expect((await world.sluice(['chains', 'list'])).stdout).not.toContain('unverified');
 
   await world.api.streams.create({

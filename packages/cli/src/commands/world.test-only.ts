@@ -1,4 +1,4 @@
-/** A real service over a scripted chain, with a receiver, for tests of commands. */
+/** A real service on a scripted chain with a receiver, for tests of commands. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -36,24 +36,24 @@ export interface World {
   readonly sink: WebhookSink;
   readonly api: Client;
   readonly client: SluiceClient;
-  /** What tells a command which service. */
+  /** Environment that selects the service. */
   readonly env: Readonly<Record<string, string>>;
-  /** Runs a command against the service, to its end. */
+  /** Runs a command against the service until it exits. */
   sluice(args: readonly string[], options?: RunOptions): Promise<Run>;
   start(args: readonly string[], options?: RunOptions): Running;
   /** Mines a block in which Alice pays Bob tokens. */
   pay(value: bigint): void;
-  /** Ends the service and starts it again on the same port and folder. */
+  /** Restarts the service on the same port and folder. */
   restart(): Promise<void>;
-  /** The same, with something done in between. */
+  /** Restarts the service and calls a function while it is down. */
   whileStopped(work: () => Promise<void>): Promise<void>;
   stop(): Promise<void>;
 }
 
 /**
- * @param flags more of those the service is started with.
- * @param isPlain as an operator starts it: with a secret of its own, and test webhooks.
- * @param accept what the chain takes although it cannot be verified.
+ * @param flags additional flags of the service.
+ * @param isPlain starts it without test settings: with its own secret and test webhooks.
+ * @param accept which unverified data the chain accepts.
  */
 export async function startWorld(
   flags: readonly string[] = [],
@@ -87,7 +87,7 @@ export async function startWorld(
   const { url } = service;
   const connection = { baseUrl: url, apiKey: API_KEY };
   const client = createSluiceClient(connection);
-  // What is mined before a chain is first read is no part of it.
+  // Blocks mined before the first read are not matched.
   await until('the chain is read', async () => (await client.listChains())[0]?.state === 'live');
   const variables = { SLUICE_API_URL: url, SLUICE_API_KEY: API_KEY };
   const withService = ({ env, ...rest }: RunOptions = {}): RunOptions => ({

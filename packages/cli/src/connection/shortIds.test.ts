@@ -5,7 +5,7 @@ import { type World, startWorld } from '../commands/world.test-only.ts';
 import { chooseId } from './shortIds.ts';
 import { cutText } from '../terminal/text.ts';
 
-test('law: however an id is shortened, it is found, or what else it is short for is named', () => {
+test('law: a shortened id is found, or all its matches are listed', () => {
   const ids = fc.uniqueArray(fc.uuid(), { minLength: 1, maxLength: 20 });
   fc.assert(
     fc.property(ids, fc.nat(), fc.integer({ min: 9, max: 35 }), (all, at, width) => {
@@ -28,7 +28,7 @@ test('law: however an id is shortened, it is found, or what else it is short for
   );
 });
 
-describe('every command that takes an id takes what the others show', () => {
+describe('every command accepts the ids that others print', () => {
   let world: World;
   let ids: string[];
   let streamId: string;
@@ -65,13 +65,13 @@ describe('every command that takes an id takes what the others show', () => {
     },
   );
 
-  test('the id in a row of the list is one of them', async () => {
+  test('accepts the id of a table row', async () => {
     const { stdout } = await world.sluice(['deliveries', 'list', '--limit', '1']);
     const shown = stdout.split('\n')[1]!.split(' ')[0]!;
     expect((await world.sluice(['deliveries', 'get', shown])).stdout).toMatch(/^id +\w{8}-/m);
   });
 
-  test('one that is short for several names them', async () => {
+  test('lists the matches of an ambiguous id', async () => {
     const start = ids[0]!.slice(0, 6);
     const { code, stderr } = await world.sluice(['deliveries', 'get', `${start}…`]);
     expect(code).toBe(2);

@@ -24,7 +24,7 @@ const write = (folder: string, ...names: string[]): void => {
 const fresh = { fresh: true };
 
 describe('--fresh', () => {
-  test('empties what sluice dev made, and it is new again', () => {
+  test('empties a folder that sluice dev created, which then counts as new', () => {
     const folder = join(root, 'dev');
     expect(openDevFolder(folder, {})).toMatchObject({ isFirstStart: true });
     write(folder, 'sluice.db', 'api-key');
@@ -35,7 +35,7 @@ describe('--fresh', () => {
     expect(openDevFolder(folder, fresh)).toMatchObject({ isFirstStart: true });
   });
 
-  test('deletes nothing that sluice dev did not make, also after it was started there', () => {
+  test('deletes nothing in a folder that sluice dev did not create, even after a start there', () => {
     const home = join(root, 'home');
     write(home, 'thesis.txt');
     const refused = { code: 'usage', message: expect.stringContaining(home) as string };
@@ -48,7 +48,7 @@ describe('--fresh', () => {
     expect(readdirSync(home)).toEqual(['thesis.txt']);
   });
 
-  test('deletes nothing of a service that runs, on SQLite and on PostgreSQL', () => {
+  test('deletes nothing while a service runs, on SQLite and on PostgreSQL', () => {
     const folder = join(root, 'running');
     openDevFolder(folder, {});
     write(folder, 'sluice.db');
@@ -63,7 +63,7 @@ describe('--fresh', () => {
     expect(openDevFolder(folder, fresh)).toMatchObject({ isFirstStart: true });
   });
 
-  test.each(['dev', 'dev --seed demo'])('%s says so', async (command) => {
+  test.each(['dev', 'dev --seed demo'])('%s reports it', async (command) => {
     const home = join(root, 'elsewhere');
     write(home, 'photo.jpg');
     const { code, stderr } = await sluice([...command.split(' '), '--fresh', '--data', home]);

@@ -24,7 +24,7 @@ test('every flag has its default', () => {
   });
 });
 
-test('roles are what they name, and a variable holds several', () => {
+test('parses roles; a variable holds several', () => {
   expect(parse(['--role', 'api', '--role', 'ingest']).roles).toEqual(['ingest', 'api']);
   expect(parse(['--role', 'all']).roles).toEqual(['ingest', 'deliver', 'api']);
   vi.stubEnv('SLUICE_ROLE', 'deliver api');
@@ -34,7 +34,7 @@ test('roles are what they name, and a variable holds several', () => {
   );
 });
 
-test('where the operator is told is a flag or a variable; nowhere without', () => {
+test('the alert URL is a flag or a variable; default: none', () => {
   expect(parse([]).notifyUrl).toBeUndefined();
   vi.stubEnv('SLUICE_NOTIFY_URL', 'https://ops.example/variable');
   expect(parse([]).notifyUrl).toBe('https://ops.example/variable');
@@ -43,7 +43,7 @@ test('where the operator is told is a flag or a variable; nowhere without', () =
   );
 });
 
-test('flags repeat, and a flag wins over its variable', () => {
+test('flags repeat, and a flag takes precedence over its variable', () => {
   vi.stubEnv('SLUICE_PORT', '5000');
   vi.stubEnv('SLUICE_HOST', '0.0.0.0');
   const config = parse([
@@ -61,7 +61,7 @@ test('flags repeat, and a flag wins over its variable', () => {
   ]);
 });
 
-test('a repeatable variable holds its values with spaces between', () => {
+test('the variable of a repeatable flag holds values separated by spaces', () => {
   vi.stubEnv('SLUICE_CHAIN', ' 0x1=http://a  0x89=http://b ');
   vi.stubEnv('SLUICE_APTOS', 'testnet=https://node.example/v1');
   const config = parse([]);
@@ -91,7 +91,7 @@ test.each([
   expect(parse([]).testWebhook).toBe(expected);
 });
 
-test('what is kept, and for how long', () => {
+test('retention settings', () => {
   expect(parse([])).toMatchObject({
     retention: { deliveredDays: 7, undeliveredDays: 30, minFreeBytes: 512 * 1024 * 1024 },
     terminateAfterHours: undefined,

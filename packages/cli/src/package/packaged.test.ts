@@ -1,4 +1,4 @@
-/** Commands in what is printed: as they are typed in a checkout; `test/packed` has the other form. */
+/** Commands in messages, as typed in a checkout. `test/packed` covers the package. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,7 +9,7 @@ import { reportError } from '../terminal/errors.ts';
 import { sluice } from '../terminal/scripted.test-only.ts';
 import { createTerminal } from '../terminal/terminal.ts';
 
-test('each command of the first screen is spelled as it is typed here', async () => {
+test('each command is rewritten as it is typed here', async () => {
   const { stdout } = await sluice(['--help']);
   const names = [...stdout.matchAll(/^ {2}([a-z][a-z-]*) {2,}\S/gm)].map(([, name]) => name);
   expect(names).toEqual(expect.arrayContaining(['dev', 'dry-run', 'import', 'context']));
@@ -21,7 +21,7 @@ test('each command of the first screen is spelled as it is typed here', async ()
   expect(spellCommands('sluice --help')).toBe('npm run -s sluice -- --help');
 });
 
-test('what is no command stays as it is', () => {
+test('other text is unchanged', () => {
   for (const text of [
     'the folder is in use by another sluice process',
     'SLUICE_API_KEY',
@@ -34,7 +34,7 @@ test('what is no command stays as it is', () => {
   }
 });
 
-test('chains list and doctor spell the way out of a halt, which the service names', async () => {
+test('chains list and doctor rewrite the fix that the service returns for a halt', async () => {
   const halted = {
     ...{ id: '0x1', name: 'Ethereum', state: 'down', head: 9, checkpoint: 4, finalized: null },
     ...{ confirmations: 12, unverified: null, providers: [] },
@@ -56,7 +56,7 @@ test('chains list and doctor spell the way out of a halt, which the service name
   server.close();
 });
 
-test('so does an error of a setting, in its own words', async () => {
+test('so does a settings error', async () => {
   const printed: string[] = [];
   const write = (text: string): void => void printed.push(text);
   const output = { isTTY: false, columns: 80, rows: 24, hasColor: false, write };

@@ -4,7 +4,7 @@ import { describeBlock, describeNearMisses, describeSeen } from './describeDryRu
 
 const UINT256_MAX = String(2n ** 256n - 1n);
 
-test('a block tells its first record, what triggers answered and what accounts held', () => {
+test('a block has its first record, trigger results and balances', () => {
   const sample = sampleWebhook('erc20-transfer');
   const [transfer] = sample.erc20Transfers;
   const triggers = [
@@ -28,7 +28,7 @@ test('a block tells its first record, what triggers answered and what accounts h
   expect(describeBlock(7, 1, busy, 80).at(-1)).toBe('    and 1,197 more (use --json to see all)');
 });
 
-test('a rule that was nearly met says by how much; the widest fit 80 columns', () => {
+test('close matches show the actual values and fit 80 columns', () => {
   const miss = {
     event: 'Transfer(address,address,uint256)',
     name: 'value',
@@ -54,7 +54,7 @@ test('a rule that was nearly met says by how much; the widest fit 80 columns', (
   expect(lines[0]).toBe('Close matches in the complete block:');
 });
 
-test('events that were seen stand with how often, by name where it is known', () => {
+test('observed events are listed with counts, and by name if known', () => {
   const TRANSFER = 'Transfer(address,address,uint256)';
   const topic0 = `0x${'ab'.repeat(32)}`;
   const transfer = { topic0, signature: TRANSFER, indexed: 2, count: 1_212 };
@@ -79,7 +79,7 @@ test('events that were seen stand with how often, by name where it is known', ()
   expect(lines.filter((line) => line.length > 80)).toEqual([]);
 });
 
-test('functions and events of Aptos stand apart, by what their paths end with', () => {
+test('Aptos functions and events are listed separately, with shortened paths', () => {
   const long = `0x${'5a09'.repeat(16)}`;
   const play = { kind: 'function' as const, path: `${long}::game::play`, count: 1_212 };
   const pay = { ...play, path: '0x1::aptos_account::transfer', count: 7 };

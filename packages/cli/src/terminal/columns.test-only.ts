@@ -1,4 +1,4 @@
-/** How many columns a text takes by Node's own tables, which measure what is typed at a prompt. */
+/** Returns the width of a text by Node's own tables, which readline uses. */
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 

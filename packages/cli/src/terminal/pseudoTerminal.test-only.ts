@@ -1,4 +1,4 @@
-/** The command line as a process of its own on a real terminal of the system: `script` of util-linux holds it. */
+/** Runs the command line in its own process on a real pseudo-terminal, with `script` of util-linux. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -6,12 +6,12 @@ import { quoteForShell } from './text.ts';
 
 const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url));
 
-/** Where a command paints its screen anew. */
+/** The sequence with which a command clears its screen. */
 export const CLEARED = '\u001b[2J\u001b[H';
 
-/** A command on a terminal. */
+/** A command that runs on a terminal. */
 export interface OnTerminal {
-  /** Everything written to it so far. */
+  /** All output so far. */
   written(): string;
   type(text: string): void;
   /** The exit code. */
@@ -32,7 +32,7 @@ export function startOnTerminal(
   const { NO_COLOR: _, FORCE_COLOR: __, CI: ___, ...inherited } = process.env;
   const child = spawn('script', ofScript, {
     cwd,
-    // The width is the terminal's own, and not what a variable says.
+    // The width is set on the terminal, not in a variable.
     env: { ...inherited, ...env, SHELL: '/bin/sh', TERM: 'xterm-256color', COLUMNS: '' },
     stdio: ['pipe', 'pipe', 'inherit'],
   });

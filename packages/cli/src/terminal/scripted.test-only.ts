@@ -1,4 +1,4 @@
-/** The command line in this process, on a terminal that a test holds. */
+/** Runs the command line in this process, on a scripted terminal. */
 import { PassThrough } from 'node:stream';
 import { run } from '../program.ts';
 import { type RawOutput, STOPPED, createTerminal } from './terminal.ts';
@@ -12,22 +12,22 @@ export interface Run {
 export interface RunOptions {
   env?: Record<string, string>;
   cwd?: string;
-  /** What comes on standard input; then it ends, unless `tty`. */
+  /** Standard input. It ends after this text unless `tty` is set. */
   input?: string;
-  /** As in front of a person. */
+  /** Simulates a terminal with a user. */
   tty?: boolean;
-  /** Of the terminal. Default 80. */
+  /** Width of the terminal. Default 80. */
   columns?: number;
-  /** Whether it shows colours. Default false. */
+  /** Whether the terminal supports color. Default false. */
   hasColor?: boolean;
 }
 
-/** A command under way. */
+/** A running command. */
 export interface Running {
   stdout(): string;
   stderr(): string;
   type(text: string): void;
-  /** Ctrl-C. */
+  /** Sends Ctrl-C. */
   interrupt(): void;
   readonly ended: Promise<Run>;
 }
@@ -51,7 +51,7 @@ export function start(args: readonly string[], options: RunOptions = {}): Runnin
     stdout: stdout.output,
     stderr: stderr.output,
     stdin,
-    // Never the contexts of whoever runs the tests.
+    // Keeps tests away from the user's own contexts.
     env: { XDG_CONFIG_HOME: '/nowhere', ...env },
     cwd,
     signal: controller.signal,
@@ -70,7 +70,7 @@ export function start(args: readonly string[], options: RunOptions = {}): Runnin
   };
 }
 
-/** Runs a command to its end. */
+/** Runs a command until it exits. */
 export const sluice = (args: readonly string[], options?: RunOptions): Promise<Run> =>
   start(args, options).ended;
 

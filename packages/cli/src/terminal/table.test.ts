@@ -6,7 +6,7 @@ import { cutText, padText, widthOf, wrapText } from './text.ts';
 
 const plain = { tint: (_: string, text: string) => text, width: 80 };
 
-test('a sentence goes on in the next line; a word that is too long for one stays whole', () => {
+test('sentences wrap; a word that is too long is not split', () => {
   const url = `https://example.com/${'a'.repeat(90)}`;
   expect(wrapText('short', 4, 80)).toEqual(['short']);
   expect(wrapText(`  ✗ url  ${'word '.repeat(20)}${url} end`, 8, 80)).toEqual([
@@ -17,7 +17,7 @@ test('a sentence goes on in the next line; a word that is too long for one stays
   ]);
 });
 
-test('law: no word is lost, and only a word alone is wider than 80 columns', () => {
+test('law: no word is lost, and only a single word is wider than 80 columns', () => {
   const words = fc.array(fc.stringMatching(/^[a-z]{1,100}$/), { minLength: 1, maxLength: 40 });
   fc.assert(
     fc.property(words, fc.nat(20), (given, indent) => {
@@ -29,7 +29,7 @@ test('law: no word is lost, and only a word alone is wider than 80 columns', () 
   );
 });
 
-test('of a line that is too long, what is optional goes, and then the widest gives way', () => {
+test('a line that is too long loses its optional parts first, then the widest part is cut', () => {
   const parts = [
     { text: '10:44:07' },
     { text: 'a-stream-with-a-long-name', cut: 'end' as const },
@@ -43,7 +43,7 @@ test('of a line that is too long, what is optional goes, and then the widest giv
   expect(toLine(plain, parts.with(3, { text: 'short', cut: 'end' }))).toMatch(/short {2}9k2f81aa$/);
 });
 
-/** Text as it comes: CJK, emoji, combining marks, joined emoji. */
+/** Mixed text: CJK, emoji, combining marks, joined emoji. */
 const anyText = fc
   .array(
     fc.oneof(
@@ -66,7 +66,7 @@ const anyText = fc
   )
   .map((parts) => parts.join(''));
 
-test('law: a text takes no more columns than it is counted for', () => {
+test('law: a text is never wider than its computed width', () => {
   for (let code = 0x20; code < 0x2_0000; code++) {
     if ((code >= 0x7f && code < 0xa0) || (code >= 0xd800 && code < 0xe000)) continue;
     const text = `x${String.fromCodePoint(code)}`;
@@ -77,7 +77,7 @@ test('law: a text takes no more columns than it is counted for', () => {
   fc.assert(fc.property(anyText, (text) => widthOf(text) >= columnsOf(text)));
 });
 
-test('law: a text is cut and padded to columns, and loses no mark to the …', () => {
+test('law: a text is cut and padded to columns, and no combining mark follows the …', () => {
   const where = fc.constantFrom('middle' as const, 'end' as const);
   fc.assert(
     fc.property(anyText, fc.integer({ min: 1, max: 40 }), where, (text, width, place) => {
@@ -92,7 +92,7 @@ test('law: a text is cut and padded to columns, and loses no mark to the …', (
   expect(cutText('支払い入金', 8, 'middle')).toBe('支払…金');
 });
 
-test('law: of CJK text no line is too wide, and nothing is lost', () => {
+test('law: wrapped CJK text is complete and never too wide', () => {
   const text = fc.stringMatching(/^[財務部支払入金 ]{1,200}$/);
   fc.assert(
     fc.property(text, fc.integer({ min: 20, max: 120 }), (given, width) => {

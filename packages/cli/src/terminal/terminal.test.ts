@@ -18,9 +18,9 @@ function open(shape: Partial<RawOutput> = {}): { terminal: Terminal; written(): 
 }
 
 /** The sequences `tint` writes. */
-// oxlint-disable-next-line no-control-regex -- they are what is looked for
+// oxlint-disable-next-line no-control-regex -- the pattern matches control characters
 const COLOURS = /\u001b\[(?:[12]|22|3[1-3]|39)m/g;
-// oxlint-disable-next-line no-control-regex -- they are what is looked for
+// oxlint-disable-next-line no-control-regex -- the pattern matches control characters
 const CONTROLS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 const HOSTILE = [
   ...['\u001b[2J', '\u001b]52;c;aGk=\u0007', '\u009b31m', '\u001b[31m', '\r', '\b', '\u202e', '\n'],
@@ -29,7 +29,7 @@ const text = fc
   .array(fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom(...HOSTILE)), { maxLength: 8 })
   .map((parts) => parts.join(''));
 
-test('law: text from elsewhere controls no terminal, whichever way it is written', () => {
+test('law: untrusted text never controls the terminal, however it is printed', () => {
   const ways: ((terminal: Terminal, text: string) => void)[] = [
     ({ say }, said) => say(said),
     ({ note }, said) => note(said),
@@ -42,14 +42,14 @@ test('law: text from elsewhere controls no terminal, whichever way it is written
       const { terminal, written } = open();
       way(terminal, said);
       expect(written().replaceAll(COLOURS, '')).not.toMatch(CONTROLS);
-      // No second line that could pass for one of ours: a long note goes on indented.
+      // A forged line is impossible: the next lines of a long note are indented.
       const [, ...more] = written().replaceAll(COLOURS, '').slice(0, -1).split('\n');
       expect(more.filter((line) => !/^ {4}|^ *\S+$/.test(line))).toEqual([]);
     }),
   );
 });
 
-test('a colour in a text stays a text, and a document is escaped on a terminal alone', () => {
+test('color sequences in text are escaped; documents are escaped only on a terminal', () => {
   const { terminal, written } = open();
   terminal.say(`${terminal.tint('ok', 'mine')} \u001b[31mtheirs`);
   expect(written()).toBe('\u001b[32mmine\u001b[39m \ufffd[31mtheirs\n');
@@ -63,7 +63,7 @@ test('a colour in a text stays a text, and a document is escaped on a terminal a
   expect(pipe.written()).toBe(body);
 });
 
-test('law: JSON on a terminal says the same as it would without escapes', () => {
+test('law: escaped JSON parses to the same value', () => {
   fc.assert(
     fc.property(text, (said) => {
       const { terminal, written } = open();
