@@ -170,17 +170,14 @@ complete -C 'sluice streams de'`,
   ],
 ];
 
-test.each(SHELLS)(
-  '%s completes with the script that it is given',
-  (shell, args, script, completed) => {
-    const MAIN = fileURLToPath(new URL('main.ts', import.meta.url));
-    const env = { ...process.env, NODE: process.execPath, MAIN };
-    const run = spawnSync(shell, [...args, script], { env, encoding: 'utf8' });
-    // Missing shells are installed by `npm test`.
-    expect(run.error).toBeUndefined();
-    expect(run).toMatchObject({ stdout: completed, stderr: '' });
-  },
-);
+test.each(SHELLS)('%s completes with its script', (shell, args, script, completed) => {
+  const MAIN = fileURLToPath(new URL('main.ts', import.meta.url));
+  const env = { ...process.env, NODE: process.execPath, MAIN };
+  const run = spawnSync(shell, [...args, script], { env, encoding: 'utf8' });
+  // Missing shells are installed by `npm test`.
+  expect(run.error).toBeUndefined();
+  expect(run).toMatchObject({ stdout: completed, stderr: '' });
+});
 
 test('rejects an unknown shell', async () => {
   expect(await sluice(['completion', 'csh'])).toMatchObject({ code: 2 });

@@ -1,14 +1,14 @@
-/** The webhooks of the demonstration's past: what the service would have sent of these records. */
+/** Builds the webhooks that the service would have sent for the demo's past. */
 import { type AptosWebhook, type EvmWebhook, describeWebhook } from '@sluice/kit';
 import type { PastMatch } from './sqlitePast.ts';
 import type { ScriptedTransaction } from '@sluice/testkit';
 import { BASE_USDC, BRIDGED_USDC, DEMO_STREAMS, PASSES, USDC, USDT } from './demoStreams.ts';
 import { SWAP_TOPIC, type AptosHappening } from './demoBlocks.ts';
 
-/** A transaction where it stands in its block. */
+/** A transaction with its position in the block. */
 export interface PlacedTransaction {
   hash: string;
-  /** Of its first log. */
+  /** Index of its first log. */
   logIndex: number;
   transaction: ScriptedTransaction;
 }

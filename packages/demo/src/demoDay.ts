@@ -1,7 +1,7 @@
 /**
- * A day of the demonstration: streams that are well, one whose receiver crashes, one that nobody answers
- * any more, one that is paused; an outage that was waited out and replayed; two reorgs. About 100,000
- * deliveries. The newest blocks stand on the scripted chains, so that the service goes on from there.
+ * Generates a day of sample data: healthy streams, one with a crashing receiver, one with an unreachable receiver, a
+ * paused one, an outage with a replay, and two reorgs; about 100,000 deliveries. The scripted chains have the newest
+ * blocks, so that the service continues from there.
  */
 import { randomUUID } from 'node:crypto';
 import type {
@@ -32,10 +32,10 @@ import { createRandom, type Random } from './random.ts';
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 const WINDOW_BLOCKS = 256;
-/** Waits after failure 1, 2, …: the quick retry, then the schedule of the contract. */
+/** Waits after failures 1, 2, …: the quick retry, then the contract's schedule. */
 const WAITS = [5_000, MINUTE, 10 * MINUTE, 60 * MINUTE, 120 * MINUTE, 360 * MINUTE, DAY];
 
-/** Of the swaps that were replayed, some were too old for their receiver, and given up by hand. */
+/** Some of the replayed swaps were too old for their receiver and were cancelled by hand. */
 const EVERY_STALE = 13;
 const STALE = {
   durationMs: 21,
@@ -45,7 +45,7 @@ const STALE = {
 } as const;
 const STOPPED = 'stopped by hand; the last attempt failed: HTTP 422';
 
-/** An EVM chain of the demonstration. */
+/** An EVM chain of the demo. */
 export interface DemoChain {
   id: string;
   chain: ScriptedChain;
@@ -53,9 +53,9 @@ export interface DemoChain {
   confirmations: number;
   /** Number of the newest block. */
   head: number;
-  /** How long ago blocks left, and how many. */
+  /** Age of the reorg and the number of removed blocks. */
   reorg: { agoMs: number; depth: number };
-  /** When it stood still, where it did. */
+  /** The period without blocks, if any. */
   halt?: { agoMs: number; lengthMs: number; why: string };
 }
 
@@ -68,10 +68,10 @@ export interface DemoAptos {
 export interface DemoDayNeeds {
   chains: readonly DemoChain[];
   aptos: DemoAptos;
-  /** Where the webhooks of a tag go. */
+  /** Webhook URLs by tag. */
   webhookUrlOf(tag: string): string;
   nowMs: number;
-  /** How long it was; at least an hour. */
+  /** Length of the day; at least an hour. */
   spanMs: number;
 }
 
@@ -84,7 +84,7 @@ export function makeDemoDay({ chains, aptos, webhookUrlOf, nowMs, spanMs }: Demo
     return {
       id: randomUUID(),
       draft: toDraft(stream, webhookUrlOf(tag)),
-      // Customers came one by one; a few addresses are there from the beginning.
+      // Customers were added one by one; a few addresses exist from the start.
       addresses: stream.addresses.map((each, n, { length }) => ({
         ...each,
         addedAt: nowMs - (length < 100 ? ageMs : Math.round(ageMs * (1 - n / length))),
@@ -209,7 +209,7 @@ export function makeDemoDay({ chains, aptos, webhookUrlOf, nowMs, spanMs }: Demo
   };
 }
 
-/** The chain stood before a block for a while, and then went on with it: nothing was left out. */
+/** The chain paused before a block and then continued with it, without a gap. */
 const toGap = (
   { head, blockMs }: DemoChain,
   { agoMs, lengthMs, why }: NonNullable<DemoChain['halt']>,
@@ -229,7 +229,7 @@ interface Span {
   spanMs: number;
 }
 
-/** The blocks of the day, oldest first; the newest are mined, the others only told of. */
+/** Generates the blocks of the day, oldest first. Only the newest are mined on the chain. */
 function* evmBlocks(
   { id, chain, blockMs, head, reorg }: DemoChain,
   { random, nowMs, spanMs }: Span,
@@ -241,7 +241,7 @@ function* evmBlocks(
     const sinceReorg = nowMs - timestamp * 1000 - reorg.agoMs;
     const hasLeft = sinceReorg >= 0 && sinceReorg < reorg.depth * blockMs;
     let happenings = happeningsOn(id, random);
-    // A reorg that took nothing away would show nothing.
+    // A reorg without removed deliveries would not be visible.
     while (hasLeft && happenings.length === 0) happenings = happeningsOn(id, random);
     const tags = happenings.map((happening) => happening.tags);
     const transactions = happenings.map(({ transaction }) => transaction);
@@ -315,7 +315,7 @@ function byTag(
   return found;
 }
 
-/** Plays through what came of a delivery: attempts as the receiver answered, on the schedule. */
+/** Simulates the attempts of a delivery by the receiver's responses and the schedule. */
 function createDeliveries({
   random,
   nowMs,
@@ -354,7 +354,7 @@ function createDeliveries({
   };
 }
 
-/** By the time of a retry the connection of the last attempt was closed. */
+/** A retry needs a new connection, because that of the last attempt has been closed. */
 const onNewConnection = (
   webhookUrl: string,
   { status, durationMs }: Answer,

@@ -1,4 +1,4 @@
-/** The streams of the demonstration: what each watches, and how its receiver is. */
+/** The streams of the demo, with the behavior of their receivers. */
 import type { StreamChangeKind } from '@sluice/kit/sluice';
 import {
   type AptosStreamDraft,
@@ -49,7 +49,7 @@ export const PASSES = token(
 /** A pool of USDC and WETH. */
 export const POOL = '0x88e6a0c2ddd26feeb64f039a2c41296fcb3f5640';
 
-/** Addresses are the same at every start. */
+/** Generates addresses that are the same at every start. */
 const names = createRandom(20_261_121);
 const addressesOf = (count: number): `0x${string}`[] =>
   Array.from({ length: count }, () => names.hex(20));
@@ -93,10 +93,10 @@ const SWAP = 'Swap(address,address,int256,int256,uint160,uint128,int24)';
 export type Answer = Omit<PastAttempt, 'webhookUrl' | 'startedAt' | 'transport'>;
 
 export interface DemoStream {
-  /** Where its webhooks go is filled in. */
+  /** The fields without the webhook URL, which is added later. */
   draft: Omit<EvmStreamDraft, 'webhookUrl'> | Omit<AptosStreamDraft, 'webhookUrl'>;
   addresses: { address: string; label?: string }[];
-  /** What its receiver answers, `agoMs` before the demonstration began; below 0 since. */
+  /** The receiver's response, `agoMs` before the demo started; negative after the start. */
   answer(agoMs: number, random: Random): Answer;
   status: 'active' | 'paused' | 'error';
   statusMessage: string;
@@ -104,7 +104,7 @@ export interface DemoStream {
   changes?: readonly {
     agoMs: number;
     kind: StreamChangeKind;
-    /** Of an edit. */
+    /** The fields of an edit. */
     fields?: readonly string[];
   }[];
 }
@@ -140,7 +140,7 @@ const aptos = (
 const labelled = (label: string, addresses: readonly string[]) =>
   addresses.map((address, index) => ({ address, label: `${label}-${index + 1}` }));
 
-/** Most answers come about when they usually do, few much later. */
+/** Returns a success whose latency is usually close to `usualMs` and rarely much longer. */
 function okAfter(usualMs: number, random: Random): Answer {
   const spread = random.next() + random.next() + random.next() - 1.5;
   const durationMs = Math.round(usualMs * Math.exp(spread * 0.9));
@@ -163,14 +163,14 @@ const CRASH = `TypeError: Cannot read properties of undefined (reading 'decimals
     at creditDeposit (/srv/deposits/src/credit.ts:41:38)
     at async POST /hooks/deposits (/srv/deposits/src/server.ts:88:5)`;
 
-/** Since when the receiver of the deposits crashes, and between when that of the swaps was away. */
+/** Start of the crashes of the deposits receiver, and the outage of the swaps receiver. */
 const CRASHED_AGO = 48 * MINUTE;
 export const OUTAGE_AGO = { from: 9 * HOUR + 20 * MINUTE, to: 8 * HOUR + 45 * MINUTE } as const;
 const GONE_AGO = 5 * HOUR;
 
 const ACTIVE = { status: 'active', statusMessage: '' } as const;
 
-/** By tag. */
+/** The streams by tag. */
 export const DEMO_STREAMS: Readonly<Record<string, DemoStream>> = {
   deposits: {
     draft: evm('deposits', 'Stablecoins paid to customers’ addresses', [ETHEREUM, BASE]),

@@ -1,4 +1,4 @@
-/** `sluice dev --seed demo`: a service that goes on from the end of a day of sample data. */
+/** `sluice dev --seed demo`: a service that continues after a day of sample data. */
 import { join, relative } from 'node:path';
 import { announceDevService } from '../../cli/src/connection/contexts.ts';
 import { startDemo } from './startDemo.ts';

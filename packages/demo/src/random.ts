@@ -1,15 +1,15 @@
-/** Chance that is the same on every run. */
+/** Random values that are the same on every run. */
 export interface Random {
-  /** From 0 up to 1. */
+  /** Returns a number from 0 up to, but not including, 1. */
   next(): number;
-  /** A whole number below this one. */
+  /** Returns a whole number below `limit`. */
   below(limit: number): number;
   pick<Item>(items: readonly Item[]): Item;
-  /** `0x` and that many bytes. */
+  /** Returns `0x` and this number of random bytes in hex. */
   hex(bytes: number): `0x${string}`;
 }
 
-/** Mulberry32: 32 bits of state, good enough for what only has to look right. */
+/** Mulberry32 with 32 bits of state, which is sufficient for sample data. */
 export function createRandom(seed: number): Random {
   let state = seed;
   const word = (): number => {

@@ -1,4 +1,4 @@
-/** Fills a new SQLite ledger with an invented past, in one transaction. */
+/** Fills a new SQLite ledger with sample data, in one transaction. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
@@ -32,29 +32,29 @@ import type { Tables } from '../../service/src/store/engine/tables.ts';
 import type { TotalMetric } from '../../service/src/store/stats/tables.ts';
 import { packTransport } from '../../service/src/store/deliveries/transport.ts';
 
-/** What was done then was done with the key of `--api-key`. */
+/** Name of the key from `--api-key`, which made all sample changes. */
 const FIRST_KEY = 'bootstrap';
 
-/** What happened. Times are Unix milliseconds, those of blocks Unix seconds. */
+/** The sample data. Times are Unix milliseconds; block times are Unix seconds. */
 export interface Past {
   chains: readonly PastChain[];
   streams: readonly PastStream[];
-  /** In any order. What else there is may be completed while they are made: it is read after them. */
+  /** In any order. Other fields are read after these, so generating them may add to the other fields. */
   matches(): Iterable<PastMatch>;
-  /** Replays that are done. */
+  /** Finished replays. */
   replays: readonly PastReplay[];
 }
 
 export interface PastChain {
   id: string;
-  /** As its nodes tell it; of Aptos the chain id. */
+  /** Genesis hash from the nodes; on Aptos the chain id. */
   genesisHash: string;
-  /** The newest blocks, oldest first, as they will be found on the chain. */
+  /** The newest blocks, oldest first, as the chain has them. */
   window: readonly BlockHeader[];
   reorgs: readonly { blockNumber: number; depth: number; at: number }[];
   gaps: readonly Omit<ChainGap, 'chainId'>[];
   tokens: readonly Token[];
-  /** The first block that streams were held against. */
+  /** The first block that streams were matched against. */
   firstBlock: number;
 }
 
@@ -64,11 +64,11 @@ export interface PastStream extends Pick<
 > {
   draft: StreamDraft;
   addresses: readonly { address: string; label?: string; addedAt: number }[];
-  /** What became of it, and what the first key did. */
+  /** Its later changes, and the audit records of the first key. */
   changes: readonly {
     at: number;
     kind: StreamChangeKind;
-    /** Of an edit. */
+    /** The fields of an edit. */
     fields?: readonly string[];
   }[];
 }
@@ -83,13 +83,13 @@ export interface PastMatch {
   transactions: number;
   /** As `NewMatch.records`. */
   records: Readonly<Record<string, number>>;
-  /** What the body says, in a line for people. */
+  /** A one-line summary of the body. */
   about: string;
   transactionHashes: readonly string[];
-  /** The body's keys before `retries`, without `confirmed`, and those after it. */
+  /** The body's keys before `retries`, without `confirmed`, and those after. */
   bodyHead: object;
   bodyTail: object;
-  /** Bodies of Aptos say nothing of `confirmed`. */
+  /** Aptos bodies have no `confirmed`. */
   isFinal: boolean;
   deliveries: readonly PastDelivery[];
 }
@@ -98,10 +98,10 @@ export interface PastDelivery {
   phase: DeliveryPhase;
   state: Extract<DeliveryState, 'pending' | 'succeeded' | 'failed' | 'cancelled'>;
   createdAt: number;
-  /** When it is due, of one that waits. */
+  /** Due time of a waiting delivery. */
   dueAt?: number | undefined;
   attempts: readonly PastAttempt[];
-  /** Why it was given up, where that is not how the last attempt ended. */
+  /** Why it was given up, if not because of the last attempt. */
   error?: string | undefined;
   replayId?: string | undefined;
 }
@@ -111,7 +111,7 @@ export interface PastAttempt {
   startedAt: number;
   durationMs: number;
   status: number | null;
-  /** Null where it was answered with 2xx. */
+  /** Null for a 2xx response. */
   error: string | null;
   responseBody: string;
   /** As in `AttemptOutcome`. */
@@ -129,14 +129,16 @@ export interface PastReplay {
 }
 
 /**
- * @returns how many deliveries were written.
- * @throws Error where the folder has a ledger already.
+ * Writes the sample data.
+ *
+ * @returns the number of deliveries.
+ * @throws Error if the folder already has a ledger.
  */
 export async function fillSqlite(folder: string, past: Past): Promise<number> {
   const file = join(folder, LEDGER_FILE);
   if (existsSync(file)) {
     throw new Error(
-      `There is a ledger in ${folder} already: name an empty folder with --data DIR, or begin anew with --fresh`,
+      `${folder} already has a ledger. Pass an empty folder with --data DIR, or start over with --fresh`,
     );
   }
   const store = await openSqliteStore(folder);
@@ -166,9 +168,9 @@ export async function fillSqlite(folder: string, past: Past): Promise<number> {
   }
   const database = new DatabaseSync(file);
   try {
-    // Nothing is lost that could not be made again.
+    // Durability is not needed, because the data can be generated again.
     database.exec('pragma synchronous = off; pragma cache_size = -262144; begin');
-    // Sorted once at the end they are made several times as fast as row by row.
+    // Building the indexes once at the end is several times faster than updating them per row.
     const indexes = database
       .prepare("select name, sql from sqlite_master where type = 'index' and sql is not null")
       .all() as { name: string; sql: string }[];
@@ -386,7 +388,7 @@ interface Stats {
   write(insert: Insert): void;
 }
 
-/** What the ledger counts as deliveries end (`statWrites.ts`). */
+/** Updates the counters that the ledger keeps when deliveries end (`statWrites.ts`). */
 function createStats(): Stats {
   const counts = new Map<string, Insertable<Tables['stat']>>();
   const count = (
@@ -441,7 +443,7 @@ function createStats(): Stats {
 
 type Insert = <Name extends keyof Tables>(name: Name, row: Insertable<Tables[Name]>) => void;
 
-/** One statement a table, prepared at its first row; the rows of a table name the same columns. */
+/** Prepares one statement per table at its first row; all rows of a table have the same columns. */
 function createInserts(database: DatabaseSync): Insert {
   const statements = new Map<string, StatementSync>();
   return (name, row) => {

@@ -1,4 +1,4 @@
-/** The world of `sluice dev --seed demo`: chains that are scripted, a receiver, and a day that has passed. */
+/** The setup of `sluice dev --seed demo`: scripted chains, a receiver and a day of sample data. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { once } from 'node:events';
@@ -12,25 +12,25 @@ import { createRandom } from './random.ts';
 
 const MINUTE = 60_000;
 const SECONDS_BEFORE = 3_600n;
-/** Somebody took the node of another chain behind the same name, and took it back. */
+/** The reason of a chain's pause: its URL briefly led to a node of another chain. */
 const MISROUTED =
   'block 0 is that of Ethereum: another chain answers under this id. Point --chain 0x2105 at the right node, or use another --data folder.';
 
 export interface Demo {
   readonly chains: ServiceConfig['chains'];
   readonly aptos: ServiceConfig['aptos'];
-  /** That were written into the ledger. */
+  /** Number of deliveries written to the ledger. */
   readonly deliveries: number;
-  /** From now on blocks come, as often as on the chains they stand for. */
+  /** Starts producing blocks at the rate of the real chains. */
   startActivity(): void;
   stop(): Promise<void>;
 }
 
 /**
- * Writes the ledger of the day that ends now, and starts what the service goes on with.
+ * Writes the ledger of the day that ends now, and starts the chains and the receiver.
  *
- * @param folder of the ledger, which must not be there.
- * @param hours how long the day is; its deliveries are fewer when it is shorter.
+ * @param folder folder of the ledger; the ledger must not exist.
+ * @param hours length of the day; a shorter one has fewer deliveries.
  */
 export async function startDemo({
   folder,
@@ -124,7 +124,7 @@ async function startChain(nowMs: number, options: Omit<DemoChain, 'chain'>) {
   return { ...options, chain };
 }
 
-/** Answers each path as its stream's receiver would, in its time. */
+/** Responds on each path as the stream's receiver, with its latency. */
 async function startDemoReceiver(nowMs: number): Promise<{ url: string; stop(): Promise<void> }> {
   const random = createRandom(nowMs);
   const server = createServer((request, response) => {

@@ -57,7 +57,7 @@ export function declareAddresses(command: Command, terminal: Terminal): void {
       }),
     );
   add('list <stream>', 'List addresses, one per line')
-    .option('--find <text>', 'Only addresses whose start, text or label matches')
+    .option('--find <text>', 'Only addresses that contain this text, also in the label')
     .addHelpText(
       'after',
       examples('sluice addresses list payments', 'sluice addresses list payments --find Alice'),

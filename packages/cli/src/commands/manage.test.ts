@@ -263,7 +263,7 @@ ${more}`;
     ['streams:\n  - { tag: a }\n  - { tag: a }', 'two streams have the tag a'],
     ['streams:\n  - { tag: a, addresses: [0x12] }', 'should be a quoted address'],
     ['streams: [', 'sluice.yaml: '],
-  ])('%j is refused', async (text, message) => {
+  ])('%j is rejected', async (text, message) => {
     declare(text);
     const { code, stderr } = await sluice(['apply', '-f', file()]);
     expect(code).toBe(2);

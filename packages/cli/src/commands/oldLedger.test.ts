@@ -10,7 +10,7 @@ const folder = mkdtempSync(join(tmpdir(), 'sluice-old-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 test.each(['serve', 'dev'])(
-  '%s refuses it, names the folder and says what to do',
+  '%s rejects it, names the folder and suggests a fix',
   async (command) => {
     const data = join(folder, command);
     mkdirSync(data);

@@ -129,7 +129,7 @@ test.each([
   [`restore nothing --data data`, 2],
   [`apply`, 2],
   [`verify`, 2],
-])('%s ends with %i, says why and how, and prints no data', async (command, code) => {
+])('%s exits with %i, prints an error with a fix, and no data', async (command, code) => {
   const run = await world.sluice(toArgs(command));
   expect([run.code, run.stdout], run.stderr).toEqual([code, '']);
   expect(run.stderr).toMatch(/^error\[\w+\]: \S.*\n( {2}why: .+\n)*( {2}fix: .+\n)? {2}docs: /);

@@ -14,7 +14,11 @@ export const declareVerify = (command: Command, terminal: Terminal): Command =>
     .option('--secret <secret>', 'Secret to verify with (env: SLUICE_SECRET)')
     .option('--other-secret <name=secret...>', 'Other secrets that may have signed the webhook')
     .option('--body <file>', 'File with the body; default: standard input')
-    .option('--allow-x-signature', 'Accept only x-signature, as sent by the hosted service', false)
+    .option(
+      '--allow-x-signature',
+      'Accept webhooks that only have x-signature (hosted service)',
+      false,
+    )
     .option('--at <time>', 'Time of arrival; default: now')
     .option('--json', 'Print JSON')
     .addHelpText(

@@ -109,13 +109,13 @@ test.each([
   ['--keep-undelivered', 'x'],
   ['--terminate-after', '-1'],
   ['--min-free-mib', '1e9'],
-])('%s %s is refused by name', (flag, value) => {
+])('%s %s is rejected by name', (flag, value) => {
   expect(() => parse([flag, value])).toThrow(`${flag} ${value}: should be a number`);
 });
 
 test.each([
   ['--port', 'x'],
   ['--port', '-1'],
-])('%s %s is refused by name', (...args) => {
+])('%s %s is rejected by name', (...args) => {
   expect(parse(args).port).toBeNaN();
 });

@@ -200,12 +200,12 @@ const keepingOptions = (): Option[] => [
   option('--notify-url <url>', 'POST alerts to this URL; default: none', 'SLUICE_NOTIFY_URL'),
   option(
     '--min-free-mib <n>',
-    'Stop reading blocks when the disk of the ledger has less free space',
+    'Stop reading blocks when the disk of the ledger has less free space, in MiB',
     'SLUICE_MIN_FREE_MIB',
   ).default('512'),
   option(
     '--max-webhook-bytes <n>',
-    'Maximum size of a webhook; a larger one is sent in parts',
+    'Maximum size of a webhook in bytes; a larger one is sent in parts',
     'SLUICE_MAX_WEBHOOK_BYTES',
   ).default(String(DEFAULT_MAX_WEBHOOK_BYTES)),
   option('--log-format <format>', 'Log format: text or json', 'SLUICE_LOG_FORMAT').default('text'),
