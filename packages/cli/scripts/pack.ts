@@ -1,7 +1,8 @@
 /**
- * Builds the package that users install: kit, service, test kit, command line and console in one folder,
- * with the pinned Node as the only dependency. `node -C @sluice/source packages/cli/scripts/pack.ts DIR`
- * creates `DIR/sluice`, ready for `npm pack` or `npm publish`.
+ * Builds the package that users install: kit, service, test kit, command line and console in one
+ * folder, with the pinned Node as the only dependency.
+ * `node -C @sluice/source packages/cli/scripts/pack.ts DIR` creates `DIR/sluice`, ready for
+ * `npm pack` or `npm publish`.
  */
 import {
   cpSync,

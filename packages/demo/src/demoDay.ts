@@ -1,7 +1,7 @@
 /**
- * Generates a day of sample data: healthy streams, one with a crashing receiver, one with an unreachable receiver, a
- * paused one, an outage with a replay, and two reorgs; about 100,000 deliveries. The scripted chains have the newest
- * blocks, so that the service continues from there.
+ * Generates a day of sample data: healthy streams, one with a crashing receiver, one with an
+ * unreachable receiver, a paused one, an outage with a replay, and two reorgs; about 100,000
+ * deliveries. The scripted chains have the newest blocks, so that the service continues from there.
  */
 import { randomUUID } from 'node:crypto';
 import type {

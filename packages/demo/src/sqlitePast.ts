@@ -39,7 +39,10 @@ const FIRST_KEY = 'bootstrap';
 export interface Past {
   chains: readonly PastChain[];
   streams: readonly PastStream[];
-  /** In any order. Other fields are read after these, so generating them may add to the other fields. */
+  /**
+   * In any order. Other fields are read after these, so generating them may add to the other
+   * fields.
+   */
   matches(): Iterable<PastMatch>;
   /** Finished replays. */
   replays: readonly PastReplay[];

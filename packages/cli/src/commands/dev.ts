@@ -36,7 +36,10 @@ const APTOS_PAYMENTS = ['0x1::aptos_account::transfer', '0x1::coin::transfer'];
 
 export interface DevOptions extends ServiceOptions {
   fresh?: boolean;
-  /** False: never open the console. Default: on the first start of a folder, if a browser is available. */
+  /**
+   * False: never open the console. Default: on the first start of a folder, if a browser is
+   * available.
+   */
   open?: boolean;
   /** Only in a checkout. */
   seed?: 'demo';

@@ -17,7 +17,9 @@ export interface Hosted {
 
 type HostedStream = ReturnType<typeof streamOf>;
 
-/** A stream as the hosted service returns it: with extra fields, and some of the contract's missing. */
+/**
+ * A stream as the hosted service returns it: with extra fields, and some of the contract's missing.
+ */
 const streamOf = (id: string, tag: string, status: string, webhookUrl: string) => ({
   id,
   webhookUrl,

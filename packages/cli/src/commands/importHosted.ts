@@ -139,7 +139,10 @@ async function importHosted(options: ImportOptions, terminal: Terminal): Promise
     );
 }
 
-/** Returns the field errors of the service if there are any; they are more specific than its message. */
+/**
+ * Returns the field errors of the service if there are any; they are more specific than its
+ * message.
+ */
 function whyOf({ message, details = {} }: SluiceError): string {
   const said = Object.values(details).flatMap((detail) =>
     typeof detail === 'object' && detail !== null && 'message' in detail
@@ -201,7 +204,8 @@ function tellPlan(
 }
 
 /**
- * Finds the local stream that an interrupted run created without journaling it, or creates a new one.
+ * Finds the local stream that an interrupted run created without journaling it, or creates a new
+ * one.
  */
 async function findOrCreate(
   api: Client,

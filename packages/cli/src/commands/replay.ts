@@ -56,7 +56,9 @@ interface ReplayOptions extends ConnectionOptions, FilterOptions {
   yes?: boolean;
 }
 
-/** Sends deliveries again: through the service to their webhook URLs, or from here to another URL. */
+/**
+ * Sends deliveries again: through the service to their webhook URLs, or from here to another URL.
+ */
 async function replay(given: string[], options: ReplayOptions, terminal: Terminal): Promise<void> {
   const connection = connect(options, terminal);
   const chosen = await toFilter(options, connection);

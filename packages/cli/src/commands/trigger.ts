@@ -204,7 +204,10 @@ async function compose(
   return { webhook, url: toLocalUrl('--to', to) };
 }
 
-/** Returns a sample in a new block, so that a handler that pairs deliveries by block treats it as new. */
+/**
+ * Returns a sample in a new block, so that a handler that pairs deliveries by block treats it as
+ * new.
+ */
 function sampleOf(kind: (typeof KINDS)[number]): Webhook {
   const sample = kind.startsWith('aptos-')
     ? sampleAptosWebhook(kind.slice('aptos-'.length) as AptosSampleKind)

@@ -45,7 +45,10 @@ export interface Target {
   guess?: string;
 }
 
-/** Context name that selects the dev service of this folder, unless a context with this name is saved. */
+/**
+ * Context name that selects the dev service of this folder, unless a context with this name is
+ * saved.
+ */
 const DEV_CONTEXT = 'dev';
 
 /**
@@ -108,7 +111,10 @@ export interface Connection {
   readonly sluice: SluiceClient;
 }
 
-/** @throws CommandError `no_service` if no service is configured; `not_signed_in` without an API key. */
+/**
+ * @throws CommandError `no_service` if no service is configured; `not_signed_in` without an API
+ * key.
+ */
 export function connect(options: ConnectionOptions, terminal: Terminal): Connection {
   const target = findTarget(options, terminal);
   const { url, apiKey, source } = target;

@@ -1,6 +1,6 @@
 /**
- * Saved services, in `contexts.json` in the user's configuration folder (mode 0600), and the service that
- * `sluice dev` runs for the current folder.
+ * Saved services, in `contexts.json` in the user's configuration folder (mode 0600), and the
+ * service that `sluice dev` runs for the current folder.
  */
 import { lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -57,7 +57,9 @@ export function writePrivately(path: string, text: string): void {
 
 const DEV_SERVICE = 'service.json';
 
-/** Lets commands in this folder and below find the dev service. Returns a function that undoes it. */
+/**
+ * Lets commands in this folder and below find the dev service. Returns a function that undoes it.
+ */
 export function announceDevService(dataFolder: string, context: Context): () => void {
   const path = join(dataFolder, DEV_SERVICE);
   const { apiUrl, apiKey } = context;
@@ -83,8 +85,8 @@ export function findDevService({ cwd }: Pick<World, 'cwd'>): DevService | undefi
 }
 
 /**
- * Reads the dev service of a folder. A repository or another user could have created the file, so the
- * process it names must hold the lock of the folder.
+ * Reads the dev service of a folder. A repository or another user could have created the file, so
+ * the process it names must hold the lock of the folder.
  */
 function readDevService(dataFolder: string): Context | undefined {
   const path = join(dataFolder, DEV_SERVICE);

@@ -75,8 +75,8 @@ export interface LocalAptos {
 }
 
 /**
- * Starts an Aptos chain with sample payments. It is scripted, because no package contains an Aptos node.
- * Each run has a new chain id, which makes the service start over.
+ * Starts an Aptos chain with sample payments. It is scripted, because no package contains an Aptos
+ * node. Each run has a new chain id, which makes the service start over.
  */
 export async function startLocalAptos(): Promise<LocalAptos> {
   const node = await startScriptedAptos({ chainId: randomInt(5, 250) });

@@ -1,4 +1,7 @@
-/** The sample receiver of `sluice dev`. Like a user's endpoint, it verifies and handles each webhook. */
+/**
+ * The sample receiver of `sluice dev`. Like a user's endpoint, it verifies and handles each
+ * webhook.
+ */
 import { once } from 'node:events';
 import { type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -17,8 +17,8 @@ export interface FollowOptions {
 const OVERLAP_MS = 10_000;
 
 /**
- * Yields each state of each delivery. At the start, and when the service reports missed events, it reads the
- * list of deliveries to fill the gap, so the same state may be yielded twice.
+ * Yields each state of each delivery. At the start, and when the service reports missed events, it
+ * reads the list of deliveries to fill the gap, so the same state may be yielded twice.
  */
 export async function* followDeliveries(
   sluice: SluiceClient,

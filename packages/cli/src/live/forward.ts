@@ -69,7 +69,9 @@ export function createForwarder({ connection, url, secret, signal }: ForwarderOp
     }
   };
 
-  /** Secrets that sign in addition to the account's, by stream. None if the key may not read them. */
+  /**
+   * Secrets that sign in addition to the account's, by stream. None if the key may not read them.
+   */
   const streamSecrets = new Map<string, Promise<string[]>>();
   const secretsOf = ({ streamId }: DeliverySummary): Promise<string[]> => {
     let secrets = streamSecrets.get(streamId);

@@ -2,10 +2,11 @@
 import { CommandError } from '../terminal/errors.ts';
 
 /**
- * Changes the document in place. The value is parsed as JSON, unless it replaces a string: amounts in webhooks
- * are decimal strings, and `1e18` is written out.
+ * Changes the document in place. The value is parsed as JSON, unless it replaces a string: amounts
+ * in webhooks are decimal strings, and `1e18` is written out.
  *
- * @throws CommandError `usage` if the path does not exist; the fix lists the keys at the last valid level.
+ * @throws CommandError `usage` if the path does not exist; the fix lists the keys at the last valid
+ *   level.
  */
 export function setPath(document: object, assignment: string): void {
   const equals = assignment.indexOf('=');

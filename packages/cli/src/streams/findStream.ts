@@ -50,10 +50,11 @@ export async function findStream(
 }
 
 /**
- * Finds the id of a stream whose deliveries are requested. Deliveries of a deleted stream remain until retention
- * ends, and are found by its id.
+ * Finds the id of a stream whose deliveries are requested. Deliveries of a deleted stream remain
+ * until retention ends, and are found by its id.
  *
- * @throws as {@link findStream}; also `not_found` for the id of a deleted stream without deliveries.
+ * @throws as {@link findStream}; also `not_found` for the id of a deleted stream without
+ *   deliveries.
  */
 export async function findStreamId(
   { sluice }: Pick<Connection, 'sluice'>,

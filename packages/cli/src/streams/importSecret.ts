@@ -1,4 +1,6 @@
-/** Sets the streams secret before the import, because creating a stream sends a signed test webhook. */
+/**
+ * Sets the streams secret before the import, because creating a stream sends a signed test webhook.
+ */
 import { type Client, isSluiceError } from '@sluice/kit';
 import { newKey } from '../dev/devService.ts';
 import { sluiceCommand } from '../package/packaged.ts';
@@ -82,7 +84,9 @@ async function setSecret(api: Client, secretKey: string): Promise<void> {
   }
 }
 
-/** Explains why a receiver rejected the test webhook of a new stream; undefined for other errors. */
+/**
+ * Explains why a receiver rejected the test webhook of a new stream; undefined for other errors.
+ */
 export function explainRefusal(error: unknown): string | undefined {
   if (!isSluiceError(error)) return undefined;
   const said = `${error.message} ${JSON.stringify(error.details ?? {})}`;

@@ -19,8 +19,8 @@ const READ_ONLY = new Set([
 ]);
 
 /**
- * Default values. Other fields cannot be reset. A list that is null in a response becomes an empty list here,
- * because null in an update means unchanged.
+ * Default values. Other fields cannot be reset. A list that is null in a response becomes an empty
+ * list here, because null in an update means unchanged.
  */
 const DEFAULTS: Readonly<Fields> = {
   description: '',
@@ -63,7 +63,10 @@ export function toFields(stream: AnyStream): Fields {
 
 const NEEDED = new Set(['webhookUrl', 'description', 'tag', 'chainIds', 'network']);
 
-/** Like `toFields`, but omits fields that are not part of the contract; the hosted service returns some. */
+/**
+ * Like `toFields`, but omits fields that are not part of the contract; the hosted service returns
+ * some.
+ */
 export const toContractFields = (stream: AnyStream): Fields => ({
   description: '',
   ...Object.fromEntries(
@@ -78,7 +81,9 @@ export interface FieldChange {
   readonly to: unknown;
 }
 
-/** Returns the changes that give the stream exactly these fields; omitted fields get their defaults. */
+/**
+ * Returns the changes that give the stream exactly these fields; omitted fields get their defaults.
+ */
 export function compareFields(stream: AnyStream, wanted: Fields): FieldChange[] {
   const present = toFields(stream);
   const names = new Set([

@@ -1,4 +1,6 @@
-/** Reads and writes stream files (YAML) for `apply`, `export`, `streams create -f` and `dry-run -f`. */
+/**
+ * Reads and writes stream files (YAML) for `apply`, `export`, `streams create -f` and `dry-run -f`.
+ */
 import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { createAptosStreamSchema, createEvmStreamSchema } from '@sluice/kit/contract';
@@ -60,7 +62,8 @@ export function readStreamFile(path: string): DeclaredStream[] {
 }
 
 /**
- * Validates against the schema of the service, so that a dry run rejects what the service would reject.
+ * Validates against the schema of the service, so that a dry run rejects what the service would
+ * reject.
  *
  * @throws CommandError `invalid_file` that names the file, the stream and the field.
  */

@@ -2,7 +2,9 @@
 import { spawn } from 'node:child_process';
 import type { Output, Terminal } from './terminal.ts';
 
-/** Whether a person could see a browser opened here: not in CI, not over SSH, and with a display. */
+/**
+ * Whether a person could see a browser opened here: not in CI, not over SSH, and with a display.
+ */
 export function isBrowserHere(
   { stdout, env }: Pick<Terminal, 'env'> & { stdout: Pick<Output, 'isTTY'> },
   platform: NodeJS.Platform = process.platform,

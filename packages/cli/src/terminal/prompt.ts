@@ -4,7 +4,10 @@ import { Writable } from 'node:stream';
 import { CommandError } from './errors.ts';
 import type { Terminal } from './terminal.ts';
 
-/** @throws CommandError `not_confirmed` when the command cannot prompt; `fix` names the flag to pass. */
+/**
+ * @throws CommandError `not_confirmed` when the command cannot prompt; `fix` names the flag to
+ * pass.
+ */
 export async function ask(
   terminal: Terminal,
   question: string,

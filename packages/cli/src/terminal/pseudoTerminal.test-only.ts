@@ -1,4 +1,6 @@
-/** Runs the command line in its own process on a real pseudo-terminal, with `script` of util-linux. */
+/**
+ * Runs the command line in its own process on a real pseudo-terminal, with `script` of util-linux.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';

@@ -1,6 +1,6 @@
 /**
- * The input and output of a command. Data goes to standard output; progress, hints, prompts and errors
- * go to standard error.
+ * The input and output of a command. Data goes to standard output; progress, hints, prompts and
+ * errors go to standard error.
  */
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
@@ -66,7 +66,9 @@ export interface TerminalNeeds {
   cwd: string;
   /** Aborted by the first Ctrl-C, and by `stop`. */
   signal: AbortSignal;
-  /** Ends the command from within, e.g. on a key press. The exit code is then not that of Ctrl-C. */
+  /**
+   * Ends the command from within, e.g. on a key press. The exit code is then not that of Ctrl-C.
+   */
   stop(): void;
 }
 

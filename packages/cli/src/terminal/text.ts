@@ -24,8 +24,9 @@ export function widthOf(text: string): number {
 }
 
 /**
- * Wraps a sentence at `width` columns and indents all lines but the first. A word that is too long (a URL, a path)
- * is not split, so that it can be copied; it is indented less if needed. CJK text may break between characters.
+ * Wraps a sentence at `width` columns and indents all lines but the first. A word that is too long
+ * (a URL, a path) is not split, so that it can be copied; it is indented less if needed. CJK text
+ * may break between characters.
  */
 export function wrapText(text: string, indent: number, width: number): string[] {
   const lines: string[] = [];
