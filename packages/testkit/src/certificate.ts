@@ -1,16 +1,16 @@
-/** X.509 certificates of any names and dates, signed by themselves or by one another, for TLS servers. */
+/** Creates X.509 certificates for TLS servers, self-signed or signed by one another. */
 import { createPrivateKey, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 
 export interface CertificateOptions {
-  /** What it calls itself, its common name. */
+  /** Common name. */
   commonName: string;
-  /** DNS names it is good for. */
+  /** DNS names for which it is valid. */
   names?: readonly string[];
   validFrom: Date;
   expiresAt: Date;
-  /** Who signs it; default: itself. */
+  /** Issuer; default: self-signed. */
   issuer?: CertifiedKey;
-  /** Whether it may sign others. Default false. */
+  /** Whether it is a certificate authority. Default false. */
   isAuthority?: boolean;
 }
 
@@ -21,7 +21,7 @@ export interface CertifiedKey {
   cert: string;
 }
 
-/** Of P-256, signed with ECDSA and SHA-256 (RFC 5280, in DER). */
+/** Creates a P-256 certificate, signed with ECDSA and SHA-256 (RFC 5280, in DER). */
 export function createCertificate({
   commonName,
   names = [],
@@ -65,7 +65,7 @@ function der(tag: number, ...contents: Buffer[]): Buffer {
 
 const sequence = (...contents: Buffer[]): Buffer => der(0x30, ...contents);
 const integer = (bytes: Buffer): Buffer => der(0x02, bytes);
-/** All bits of the last byte count. */
+/** Encodes a bit string without unused bits. */
 const bits = (bytes: Buffer): Buffer => der(0x03, Buffer.of(0), bytes);
 const objectId = (hex: string): Buffer => der(0x06, Buffer.from(hex, 'hex'));
 const TRUE = der(0x01, Buffer.of(0xff));
@@ -80,6 +80,6 @@ const extension = (id: Buffer, value: Buffer): Buffer => sequence(id, der(0x04, 
 const nameOf = (commonName: string): Buffer =>
   sequence(der(0x31, sequence(COMMON_NAME, der(0x0c, Buffer.from(commonName, 'utf8')))));
 
-/** `YYYYMMDDHHMMSSZ`. */
+/** Formats a time as `YYYYMMDDHHMMSSZ`. */
 const timeOf = (time: Date): Buffer =>
   der(0x18, Buffer.from(`${time.toISOString().replaceAll(/[-:T]|\..*/g, '')}Z`, 'ascii'));

@@ -1,36 +1,36 @@
 import { once } from 'node:events';
 import { type AddressInfo, type Socket, connect, createServer } from 'node:net';
 
-/** A TCP proxy before a server, such as a database, whose network fails on cue. */
+/** A TCP proxy in front of a server, such as a database, that simulates network failures. */
 export interface FaultProxy {
   /** On 127.0.0.1; connect here instead of to the server. */
   readonly port: number;
-  /** How many connections are open now. */
+  /** Number of open connections. */
   readonly connections: number;
   /**
-   * From now on nothing passes, in either direction, on connections old and new, and none is closed:
-   * what a pulled cable looks like. New connections are accepted and get no answer.
+   * Drops all traffic in both directions without closing connections, like an unplugged cable.
+   * New connections are accepted and get no response.
    */
   blackHole(): void;
-  /** Breaks every open connection (RST), and new ones at once, until `heal`. */
+  /** Resets every open connection (RST), and new ones immediately, until `heal`. */
   cut(): void;
   /**
-   * Lets new connections pass again. Those that were in the black hole stay there: packets lost on a
-   * dead path do not come back, and the client has to notice by itself.
+   * Lets new connections through again. Connections whose traffic was dropped stay dead, because
+   * lost packets do not come back; the client must detect it.
    */
   heal(): void;
-  /** Breaks every connection and frees the port. */
+  /** Resets every connection and frees the port. */
   stop(): Promise<void>;
 }
 
-/** Where the proxy connects to. */
+/** The server to which the proxy connects. */
 export interface FaultProxyTarget {
   port: number;
   /** Default 127.0.0.1. */
   host?: string;
 }
 
-/** Starts a proxy on a free port of 127.0.0.1; everything passes at first. */
+/** Starts a proxy on a free port of 127.0.0.1 that passes all traffic. */
 export async function startFaultProxy(target: FaultProxyTarget): Promise<FaultProxy> {
   const { port: targetPort, host: targetHost = '127.0.0.1' } = target;
   let network: 'healthy' | 'blackHole' | 'cut' = 'healthy';

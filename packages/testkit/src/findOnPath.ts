@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 
-/** The first executable file of that name in the folders of the PATH. */
+/** Finds the first executable file with this name in the PATH. */
 export function findOnPath(name: string): string | undefined {
   const fileName = process.platform === 'win32' ? `${name}.exe` : name;
   return (process.env['PATH'] ?? '')

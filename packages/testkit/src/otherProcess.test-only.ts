@@ -2,20 +2,20 @@ import { spawn } from 'node:child_process';
 import { on, once } from 'node:events';
 import { createInterface } from 'node:readline';
 
-/** A Node process of its own that runs a few lines of ours, to be killed as a user's would be. */
+/** A separate Node process that runs a few lines of code, so that tests can kill it. */
 export interface OtherProcess {
   readonly pid: number;
   /**
-   * The next line that it printed, parsed as JSON.
+   * Returns the next printed line, parsed as JSON.
    *
-   * @throws Error with what it wrote to standard error, when it ends first.
+   * @throws Error with the content of standard error if the process ends first.
    */
   nextLine<Line>(): Promise<Line>;
-  /** SIGKILL; resolves when it has gone. */
+  /** Sends SIGKILL; resolves when the process has ended. */
   kill(): Promise<void>;
 }
 
-/** Runs `code` as a module in which `testkit` is everything that this package exports. */
+/** Runs `code` as a module in which `testkit` has all exports of this package. */
 export function startOtherProcess(code: string): OtherProcess {
   const index = JSON.stringify(new URL('index.ts', import.meta.url).href);
   const args = ['-C', '@sluice/source', '--input-type=module', '--eval'];
@@ -40,7 +40,7 @@ export function startOtherProcess(code: string): OtherProcess {
   };
 }
 
-/** Whether a process of that id is there. */
+/** Whether a process with this id exists. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

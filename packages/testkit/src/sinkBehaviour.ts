@@ -3,32 +3,32 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** What a sink does with one request; a number is a status without a body. */
+/** Behavior of a sink for one request; a number is a status without a body. */
 export type SinkBehaviour = number | SinkAnswer | SinkSilence;
 
-/** An answer, perhaps late, slow or far too large. */
+/** A response that may be late, slow or too large. */
 export interface SinkAnswer {
   /** Default 200. */
   status?: number;
-  /** Sent as they are, such as `retry-after`, `location`, or one of a megabyte. */
+  /** Response headers, sent unchanged, such as `retry-after` or `location`. */
   headers?: OutgoingHttpHeaders;
   body?: string | Uint8Array;
-  /** Instead of `body`: that many bytes, streamed as fast as they are read; 2**30 costs no memory. */
+  /** Instead of `body`: number of bytes to stream; 2**30 needs no memory. */
   bodyBytes?: number;
-  /** Wait that long before the first byte. */
+  /** Delay before the first byte, in milliseconds. */
   delayMs?: number;
-  /** Send the headers, or the body, one byte at a time, each after that pause. */
+  /** Pause before each byte of the headers or the body, in milliseconds. */
   drip?: { part: 'headers' | 'body'; everyMs: number };
 }
 
 /**
- * No answer: `hang` keeps the connection open for ever, `close` ends it (FIN), `reset` breaks it (RST).
+ * No response: `hang` keeps the connection open, `close` ends it (FIN), `reset` resets it (RST).
  */
 export interface SinkSilence {
   silence: 'hang' | 'close' | 'reset';
 }
 
-/** Does it; resolves when the answer is on its way, or when the sender gave up on it. */
+/** Applies a behavior; resolves when the response is sent or the sender has disconnected. */
 export async function behave(
   behaviour: SinkBehaviour,
   socket: Socket,
@@ -49,7 +49,7 @@ export async function behave(
     if (behaviour.delayMs) await delay(behaviour.delayMs, undefined, { signal: gone.signal });
     await answer(behaviour, socket, response, gone.signal);
   } catch (error) {
-    if (!gone.signal.aborted) throw error; // the sender leaving is what such tests are about
+    if (!gone.signal.aborted) throw error; // tests expect the sender to disconnect
   }
 }
 

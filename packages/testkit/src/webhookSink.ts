@@ -8,48 +8,48 @@ import {
 import type { AddressInfo } from 'node:net';
 import { type SinkBehaviour, behave } from './sinkBehaviour.ts';
 
-/** A webhook receiver that records what it gets and misbehaves on cue. */
+/** A webhook receiver that records requests and misbehaves on demand. */
 export interface WebhookSink {
   /** `http://127.0.0.1:<port>`, without a slash at the end; every path and method is accepted. */
   readonly url: string;
-  /** What arrived, each once its whole body was read, oldest first. */
+  /** Requests whose complete body was read, oldest first. */
   readonly requests: readonly RecordedRequest[];
   /**
-   * What to do from now on. A list is a sequence: one behaviour for each request, the last for all
-   * after it. A behaviour for a path counts before the one for all paths. At first: 200.
+   * Sets the behavior. In a list, each request takes the next behavior, and the last one repeats. A
+   * behavior for a path takes precedence over the one for all paths. Default: 200.
    */
   respond(behaviour: SinkResponder, options?: { path?: string }): void;
   /**
-   * Resolves once that many requests have arrived since the start or `clear`, with all of them.
+   * Resolves with all requests since the start or `clear` once there are `count` of them.
    *
-   * @throws Error after `timeoutMs` (default 10,000), saying what had arrived.
+   * @throws Error after `timeoutMs` (default 10,000) that lists the requests so far.
    */
   waitFor(count: number, options?: WaitOptions): Promise<readonly RecordedRequest[]>;
-  /** Resolves with the first request for which `matches` is true, one that has arrived before included. */
+  /** Resolves with the first request that matches, including earlier ones. */
   waitFor(
     matches: (request: RecordedRequest) => boolean,
     options?: WaitOptions,
   ): Promise<RecordedRequest>;
-  /** Forgets the recorded requests; behaviours stay. */
+  /** Clears the recorded requests but keeps the behaviors. */
   clear(): void;
-  /** Breaks every connection, hung ones too, and frees the port. */
+  /** Resets every connection, including hanging ones, and frees the port. */
   close(): Promise<void>;
 }
 
 export interface RecordedRequest {
-  /** The `webhook-id` header; empty without one. */
+  /** The `webhook-id` header; empty if missing. */
   id: string;
   method: string;
-  /** Without the query. */
+  /** Path without the query. */
   path: string;
   headers: IncomingHttpHeaders;
-  /** The body as it came, read as UTF-8. */
+  /** The unchanged body, decoded as UTF-8. */
   body: string;
-  /** Milliseconds since 1970, when the body was complete. */
+  /** Time at which the body was complete, in Unix milliseconds. */
   receivedAt: number;
 }
 
-/** A behaviour, a sequence of them, or a function that chooses by the request. */
+/** A behavior, a sequence of behaviors, or a function that chooses one by the request. */
 export type SinkResponder =
   | SinkBehaviour
   | readonly [SinkBehaviour, ...SinkBehaviour[]]
@@ -83,7 +83,7 @@ export async function startWebhookSink(options: WebhookSinkOptions = {}): Promis
 
   const server = createServer((message, response) => {
     receive(message, response).catch((error: unknown) => {
-      // A responder of the test threw: let the test see it, in the only place it looks.
+      // The test's responder threw. Returns the error in the response, where the test can see it.
       response.writeHead(500).end(`The sink's responder failed: ${String(error)}`);
     });
   });
@@ -160,7 +160,7 @@ function isSequence(
   return Array.isArray(responder);
 }
 
-/** Undefined when the sender broke off in the middle: there is nobody to answer then. */
+/** Reads a request; undefined if the sender disconnected before the end. */
 async function readBody(message: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   try {

@@ -4,11 +4,11 @@ import path from 'node:path';
 import { findOnPath, isExecutable } from '../findOnPath.ts';
 
 /**
- * The folder with PostgreSQL's server programs, `initdb` and `postgres`: where `pg_config` says, else
- * the newest of the folders where Debian and Homebrew put them (they are not on the PATH there), else
- * the PATH.
+ * Finds the folder with PostgreSQL's server programs `initdb` and `postgres`: by `pg_config`, then
+ * the newest version in the folders of Debian and Homebrew (which are not in the PATH), then the
+ * PATH.
  *
- * @returns undefined when there is no server on this machine; a client alone does not count.
+ * @returns undefined if there is no server on this machine; a client is not sufficient.
  */
 export function findPostgres(): string | undefined {
   const onPath = findOnPath('postgres');
@@ -29,11 +29,11 @@ function askPgConfig(): string | undefined {
   try {
     return execFileSync('pg_config', ['--bindir'], { encoding: 'utf8', stdio: 'pipe' }).trim();
   } catch {
-    return undefined; // not installed, or a part of a package that is not
+    return undefined; // not installed, or without the server package
   }
 }
 
-/** Newest version first: the version is the only number in the path. */
+/** Sorts paths by version, newest first; the version is the only number in a path. */
 function installedFolders(): string[] {
   const version = (folder: string) => Number(/\d+(\.\d+)?/.exec(folder)?.[0]);
   return globSync([

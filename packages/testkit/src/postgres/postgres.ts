@@ -2,41 +2,41 @@ import path from 'node:path';
 import { initData, launchOnFreePort, makePostgresHome } from './postgresHome.ts';
 import type { Tethered } from '../tether.ts';
 
-/** A PostgreSQL server of our own, with an empty database that goes when it stops. */
+/** A temporary PostgreSQL server with an empty database, which is deleted when it stops. */
 export interface Postgres {
   /** `postgres://postgres@127.0.0.1:<port>/postgres`: a superuser, and no password. */
   readonly url: string;
-  /** The same through `kill` and `restart`. */
+  /** Port of the server; `kill` and `restart` do not change it. */
   readonly port: number;
-  /** The postmaster's process id; another one after `restart`. */
+  /** The postmaster's process id, which `restart` changes. */
   readonly pid: number;
-  /** Ends the server, breaking its connections, and deletes its data. A second call does nothing. */
+  /** Stops the server, drops its connections and deletes its data. A second call does nothing. */
   stop(): Promise<void>;
-  /** Ends the postmaster with SIGKILL; resolves when all its processes have gone. The data stay. */
+  /** Kills the postmaster with SIGKILL and keeps the data; resolves when all processes have ended. */
   kill(): Promise<void>;
   /**
-   * Starts the server again on the same port and data; it is ended before, where it runs. `fast` (the
-   * default) rolls back and disconnects; `immediate` leaves a recovery to the start, as a crash does.
+   * Restarts the server on the same port and data, or starts it if it is not running. `fast` (the
+   * default) rolls back and disconnects; `immediate` requires recovery at the start, like a crash.
    */
   restart(mode?: 'fast' | 'immediate'): Promise<void>;
 }
 
 export interface PostgresOptions {
   /**
-   * Settings of the server, such as `{ max_connections: '20' }`. By default `fsync` is `off`: a
-   * process may be killed without harm, since the machine goes on; tests are faster by far.
+   * Server settings, such as `{ max_connections: '20' }`. `fsync` is `off` by default, which makes
+   * tests much faster and is safe as long as only processes are killed, not the machine.
    */
   settings?: Record<string, string>;
 }
 
 /**
- * Makes a cluster in a temporary folder and starts it, on 127.0.0.1 alone. The server never outlives
- * this process, and its data are deleted even when this process is killed.
+ * Creates a cluster in a temporary folder and starts it on 127.0.0.1. The server never outlives
+ * this process, and its data is deleted even if this process is killed.
  *
- * PostgreSQL refuses to run as root: started by root, it runs as `postgres`, or else as `nobody`.
+ * PostgreSQL refuses to run as root: started by root, it runs as `postgres`, or as `nobody`.
  *
- * @throws Error when the machine has no PostgreSQL server (the message says what installs it), and
- *   when it does not start (the message holds what it said).
+ * @throws Error if the machine has no PostgreSQL server (the message says how to install it), or if
+ *   the server does not start (the message contains its output).
  */
 export async function startPostgres(options: PostgresOptions = {}): Promise<Postgres> {
   const home = await makePostgresHome();

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { initData, launchOnFreePort, makePostgresHome } from './postgresHome.ts';
 import type { Tethered } from '../tether.ts';
 
-/** One server of a cluster. Its name is also its `application_name` where it is a standby. */
+/** A server of a cluster. A standby uses its name as `application_name`. */
 export interface ClusterServer {
   readonly name: string;
   /** `postgres://postgres@127.0.0.1:<port>/postgres`; the same whatever becomes of it. */
@@ -11,29 +11,29 @@ export interface ClusterServer {
 }
 
 /**
- * A primary and two standbys, of which one must have a commit before it is answered
- * (`synchronous_standby_names = 'ANY 1 (…)'`). Nothing here fails over by itself.
+ * A primary with two standbys, one of which must confirm each commit
+ * (`synchronous_standby_names = 'ANY 1 (…)'`). There is no automatic failover.
  */
 export interface PostgresCluster {
   /** `postgres://postgres@127.0.0.1:<port>,127.0.0.1:<port>,127.0.0.1:<port>/postgres`. */
   readonly url: string;
   readonly primary: ClusterServer;
-  /** Those that follow the primary. */
+  /** The standbys of the primary. */
   readonly standbys: readonly ClusterServer[];
-  /** SIGKILL to a standby. `revive` starts it again as the standby it was. */
+  /** Kills a standby with SIGKILL. `revive` starts it as a standby again. */
   killStandby(server: ClusterServer): Promise<void>;
-  /** SIGKILL to the primary; resolves with it when its processes have gone. */
+  /** Kills the primary with SIGKILL; resolves with it when its processes have ended. */
   killPrimary(): Promise<ClusterServer>;
   /**
-   * Makes the standby that has received most the primary, and lets the other follow it: what was
-   * answered is on one of them at least. The primary before must be dead.
+   * Promotes the most advanced standby, which has all confirmed commits, and lets the other follow
+   * it. The previous primary must have been killed.
    */
   promote(): Promise<ClusterServer>;
-  /** Starts a server again as it was when it died: an old primary takes itself for the primary. */
+  /** Starts a killed server in its old role: an old primary still acts as the primary. */
   revive(server: ClusterServer): Promise<void>;
-  /** Ends a server, and starts it anew as a standby with the primary's data. */
+  /** Stops a server and recreates it as a standby from the primary's data. */
   rejoin(server: ClusterServer): Promise<void>;
-  /** One row of one column, as psql prints it. */
+  /** Returns a single value, as psql prints it. */
   query(server: ClusterServer, statement: string): Promise<string>;
   stop(): Promise<void>;
 }
@@ -105,7 +105,7 @@ export async function startPostgresCluster(): Promise<PostgresCluster> {
     throw error;
   }
 
-  /** Resolves when so many standbys stream from the primary. */
+  /** Resolves when this number of standbys stream from the primary. */
   const untilFollowed = async (by: number): Promise<void> => {
     const deadline = Date.now() + DEADLINE_MS;
     const streaming = "select count(*) from pg_stat_replication where state = 'streaming'";

@@ -1,4 +1,4 @@
-/** What one server and a cluster of them have in common: a folder, a user, a postmaster. */
+/** Shared code of a single server and a cluster: folder, user and postmaster. */
 import { execFile, execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chown, mkdtemp, rm } from 'node:fs/promises';
@@ -12,23 +12,23 @@ import { type Tethered, startTethered } from '../tether.ts';
 
 const startDeadlineMs = 30_000;
 
-/** A temporary folder that belongs to whoever runs PostgreSQL here, and its programs. */
+/** A temporary folder that belongs to the user of PostgreSQL, and PostgreSQL's programs. */
 export interface PostgresHome {
   readonly folder: string;
-  /** Runs a program of PostgreSQL's to its end; resolves with what it printed. */
+  /** Runs a PostgreSQL program until it exits; resolves with its output. */
   run(program: 'initdb' | 'pg_basebackup' | 'psql', args: readonly string[]): Promise<string>;
   /**
-   * Starts a server on this data folder and port, on 127.0.0.1 alone; resolves when it accepts
-   * connections. By default `fsync` is `off`.
+   * Starts a server on this data folder and port of 127.0.0.1; resolves when it accepts
+   * connections. `fsync` is `off` by default.
    */
   launch(data: string, port: number, settings: Record<string, string>): Promise<Tethered>;
   remove(): Promise<void>;
 }
 
 /**
- * PostgreSQL refuses to run as root: started by root, it runs as `postgres`, or else as `nobody`.
+ * PostgreSQL refuses to run as root: started by root, it runs as `postgres`, or as `nobody`.
  *
- * @throws Error when the machine has no PostgreSQL server; the message says what installs it.
+ * @throws Error if the machine has no PostgreSQL server; the message says how to install it.
  */
 export async function makePostgresHome(): Promise<PostgresHome> {
   const programs = findPostgres();
@@ -36,7 +36,7 @@ export async function makePostgresHome(): Promise<PostgresHome> {
   const folder = await mkdtemp(path.join(tmpdir(), 'sluice-postgres-'));
   const user = process.getuid?.() === 0 ? findUnprivilegedUser() : undefined;
   if (user) await chown(folder, user.uid, user.gid);
-  // Its own folder as the working directory: ours may be closed to that user.
+  // Uses its own working directory, because that user may not be able to read ours.
   const child = { cwd: folder, env: { ...process.env, LC_ALL: 'C' }, ...user };
   return {
     folder,
@@ -60,7 +60,7 @@ export async function makePostgresHome(): Promise<PostgresHome> {
   };
 }
 
-/** Makes the data of a new server in this folder. */
+/** Creates the data of a new server in this folder. */
 export async function initData(home: PostgresHome, data: string): Promise<void> {
   await home.run('initdb', [
     `--pgdata=${data}`,
@@ -101,7 +101,7 @@ async function launchPostgres(
 ): Promise<Tethered> {
   const server = await startTethered(program, args, { ...options, lostSignal: 'QUIT' });
   server.stdout.resume();
-  // Read to the end: a full pipe would stop the server.
+  // The output must be read, because a full pipe would block the server.
   let said = '';
   const isReady = new Promise<true>((resolve) => {
     server.stderr.on('data', (chunk: Buffer) => {
@@ -123,8 +123,8 @@ async function launchPostgres(
 }
 
 /**
- * PostgreSQL takes no port 0, so a free one is found first; between the two another program may take
- * it, and then the next is tried.
+ * Finds a free port first, because PostgreSQL does not accept port 0. Tries another one if a
+ * different program has taken it in the meantime.
  */
 export async function launchOnFreePort(
   launch: (port: number) => Promise<Tethered>,
