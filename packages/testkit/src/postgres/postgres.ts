@@ -12,7 +12,7 @@ export interface Postgres {
   readonly pid: number;
   /** Stops the server, drops its connections and deletes its data. A second call does nothing. */
   stop(): Promise<void>;
-  /** Kills the postmaster with SIGKILL and keeps the data; resolves when all processes have ended. */
+  /** Kills the postmaster and keeps the data; resolves when all its processes have ended. */
   kill(): Promise<void>;
   /**
    * Restarts the server on the same port and data, or starts it if it is not running. `fast` (the
