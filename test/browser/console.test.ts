@@ -56,7 +56,7 @@ test('signing in by hand leads back to where one was going', async () => {
   await page.goto(`${world.url}/console/deliveries?state=failed`);
   await page.getByLabel('API key').fill('not the right key at all');
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByText('does not know this key').waitFor();
+  await page.getByText('This API key is not valid').waitFor();
   await page.getByLabel('API key').fill(world.apiKey);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.getByRole('navigation', { name: 'Filter' }).waitFor();
@@ -316,7 +316,7 @@ test('a remembered theme holds after a reload', async () => {
   const page = await visitor.signedIn('/', { colorScheme: 'dark' });
   const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   const dark = await background();
-  await page.getByRole('button', { name: /Change to light/ }).click();
+  await page.getByRole('button', { name: /Switch to light/ }).click();
   await expect.poll(background).not.toBe(dark);
   const light = await background();
   await page.reload();
@@ -340,7 +340,7 @@ test('rows are as dense as was chosen, also after a reload, and no lower than a 
   const chooseInPalette = async (): Promise<void> => {
     // As with Caps Lock.
     await page.keyboard.press('Control+K');
-    await page.getByRole('dialog').getByRole('combobox').fill('rows: comf');
+    await page.getByRole('dialog').getByRole('combobox').fill('row height: comf');
     await page.keyboard.press('Enter');
   };
   for (const [density, px, choose] of [

@@ -75,7 +75,7 @@ test('of hundreds of streams those on screen are rows, and the keyboard reaches 
   // Marks go along, further than what is drawn.
   for (let count = 0; count < 70; count++) await page.keyboard.press('Shift+J');
   expect(await focused(page)).toBe('fleet-189');
-  await page.getByText('71 marked').waitFor();
+  await page.getByText('71 selected').waitFor();
   await page.reload();
   await links(page).first().waitFor();
   // From nowhere, upwards: the last.

@@ -244,7 +244,7 @@ test('a name that turns the direction of text turns nothing beside it', async ()
   // As they are drawn, from left to right.
   const edges = await label.evaluate((element) => {
     const text = document.createTreeWalker(element, NodeFilter.SHOW_TEXT).nextNode()!;
-    return ['Type', 'gnp.eciovni', 'to', 'delete', 'it'].map((word) => {
+    return ['Type', 'gnp.eciovni', 'to', 'confirm'].map((word) => {
       const range = document.createRange();
       const at = text.nodeValue!.indexOf(word);
       range.setStart(text, at);
@@ -465,7 +465,7 @@ test('a list is begun from the sample, and a file may be dropped, where a stream
       { name, text },
     );
   await drop(dialog.getByRole('textbox'), 'sample.csv', sample);
-  await dialog.getByText('Those of sample.csv').waitFor();
+  await dialog.getByText('Read from sample.csv').waitFor();
   expect(await dialog.getByText('rejected').count()).toBe(0);
   await dialog.getByRole('button', { name: 'Import 3 addresses' }).click();
   await dialog.getByText('3 addresses imported').waitFor();

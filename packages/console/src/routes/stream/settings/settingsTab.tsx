@@ -70,8 +70,8 @@ function Promises() {
         Successful deliveries are kept for{' '}
         <span className="data text-text">{formatSpan(deliveredMs)}</span>, others for{' '}
         <span className="data text-text">{formatSpan(undeliveredMs)}</span>.{' '}
-        <Link to="/settings" className="text-accent underline underline-offset-2">
-          Same for all streams
+        <Link to="/settings" className="inline-block py-1 text-accent underline underline-offset-2">
+          Applies to all streams
         </Link>
       </p>
     </section>
