@@ -2,7 +2,7 @@
 /** A file of 100,000 addresses, in no order: checked, and sent in parts. */
 import { createHash } from 'node:crypto';
 import { toFigure, type Figures } from '../figures.ts';
-import type { Bench } from './console.ts';
+import type { Bench } from './bench.ts';
 
 const ADDRESSES = 100_000;
 

@@ -3,7 +3,7 @@
 import { createSluiceClient } from '@sluice/kit/sluice';
 import { startWorld } from '../../test/browser/world.ts';
 import { toFigure, type Figures } from '../figures.ts';
-import type { Bench } from './console.ts';
+import type { Bench } from './bench.ts';
 import { p95Of } from './look.ts';
 
 const TRANSFERS = 40;

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 /** The charts of a stream's metrics: drawn, and pointed at. */
 import { toFigure, type Figures } from '../figures.ts';
-import type { Bench } from './console.ts';
+import type { Bench } from './bench.ts';
 import { POINTS } from './front.ts';
 import { p95Of } from './look.ts';
 

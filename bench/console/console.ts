@@ -8,34 +8,24 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createClient, type Client } from '@sluice/kit';
+import { createClient } from '@sluice/kit';
 import { startService } from '@sluice/service';
-import { chromium, type Browser, type Page } from 'playwright-core';
+import { chromium } from 'playwright-core';
 import { CHROMIUM_OPTIONS } from '../../test/browser/chromium.ts';
 import type { Figures } from '../figures.ts';
 import { measureImport } from './addresses.ts';
 import { measureArrival } from './arrival.ts';
+import type { Bench } from './bench.ts';
 import { measureChart } from './chart.ts';
 import { measureFleet } from './fleet.ts';
 import { measureFirstLoads } from './firstLoads.ts';
-import { startFront, type Front } from './front.ts';
+import { startFront } from './front.ts';
 import { measureHeap } from './heap.ts';
 import { measureList } from './list.ts';
 import { measurePayload } from './payload.ts';
 
 const API_KEY = 'bench_console_key_0123456789';
 const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url));
-
-/** What the parts measure with. */
-export interface Bench {
-  browser: Browser;
-  /** Signed in, of the front. */
-  page: Page;
-  front: Front;
-  /** Of the service behind it. */
-  client: Client;
-  streamId: string;
-}
 
 const PARTS: Record<string, (bench: Bench) => Promise<Figures>> = {
   list: measureList,

@@ -2,7 +2,7 @@
 /** Thousands of streams: the list of them, mounted and scrolled, and what it is read from. */
 import type { Page } from 'playwright-core';
 import { toFigure, type Figures } from '../figures.ts';
-import type { Bench } from './console.ts';
+import type { Bench } from './bench.ts';
 import { p95Of, watch } from './look.ts';
 
 const STREAMS = 2_000;

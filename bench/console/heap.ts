@@ -1,6 +1,6 @@
 /** What the page keeps while deliveries come: the rows of half an hour, ten times as fast as those. */
 import { toFigure, type Figures } from '../figures.ts';
-import type { Bench } from './console.ts';
+import type { Bench } from './bench.ts';
 import { watch } from './look.ts';
 
 const PER_SECOND = 2_000;

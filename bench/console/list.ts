@@ -2,7 +2,7 @@
 /** The list of deliveries: typed over, mounted, scrolled, appended to. */
 import type { Page } from 'playwright-core';
 import { toFigure, type Figures } from '../figures.ts';
-import type { Bench } from './console.ts';
+import type { Bench } from './bench.ts';
 import { ROWS } from './front.ts';
 import { p95Of, readFrames, watch } from './look.ts';
 

@@ -2,7 +2,7 @@
 /** A body of 5 MB: opened beside the list, searched, all of it opened. */
 import type { Page } from 'playwright-core';
 import { toFigure, type Figures } from '../figures.ts';
-import type { Bench } from './console.ts';
+import type { Bench } from './bench.ts';
 import { LAST_WORD } from './front.ts';
 import { watch } from './look.ts';
 

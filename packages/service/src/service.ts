@@ -47,7 +47,7 @@ import { startNotifier } from './operate/alerts.ts';
 import { createMetrics } from './operate/metrics.ts';
 import { CallerError, hasCode } from './base/errors.ts';
 import { createReadiness } from './operate/readiness.ts';
-import { openTracing } from './base/tracing.ts';
+import { openTracing } from './base/openTracing.ts';
 import { openSettings, resealSettings } from './secrets/settings.ts';
 import { resealEndpoints, sealEndpoints } from './secrets/sealedEndpoints.ts';
 import { createStreamSecrets, resealStreamSecrets } from './secrets/streamSecrets.ts';

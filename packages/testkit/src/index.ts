@@ -96,10 +96,12 @@ export {
   type StartScriptedAptosOptions,
   startScriptedAptos,
 } from './scriptedAptos/rest/startScriptedAptos.ts';
+export type {
+  AptosStreamTrouble,
+  RunningScriptedAptosStream,
+  StartScriptedAptosStreamOptions,
+} from './scriptedAptos/stream/runningAptosStream.ts';
 export {
-  type AptosStreamTrouble,
-  type RunningScriptedAptosStream,
-  type StartScriptedAptosStreamOptions,
   encodeAptosMessage,
   startScriptedAptosStream,
 } from './scriptedAptos/stream/startScriptedAptosStream.ts';

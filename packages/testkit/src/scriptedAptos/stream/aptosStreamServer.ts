@@ -16,7 +16,7 @@ import type {
   AptosStreamTrouble,
   RunningScriptedAptosStream,
   StartScriptedAptosStreamOptions,
-} from './startScriptedAptosStream.ts';
+} from './runningAptosStream.ts';
 import { toStreamedTransaction } from './toStreamedTransaction.ts';
 
 const { root } = protobuf.parse(APTOS_STREAM_PROTO);

@@ -1,7 +1,8 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import { NO_TRACING, openTracing, within } from './tracing.ts';
+import { openTracing } from './openTracing.ts';
+import { NO_TRACING, within } from './tracing.ts';
 
 test.each([
   {},
@@ -25,5 +26,5 @@ test('one file alone leads to the packages of OpenTelemetry, and it is loaded on
     files.filter((name) => readFileSync(`${folder}/${name}`, 'utf8').includes(text));
   expect(using("from '@opentelemetry/")).toEqual(['base/otlpTracing.ts']);
   expect(using("from './otlpTracing.ts'")).toEqual([]);
-  expect(using("import('./otlpTracing.ts')")).toEqual(['base/tracing.ts']);
+  expect(using("import('./otlpTracing.ts')")).toEqual(['base/openTracing.ts']);
 });
