@@ -89,3 +89,9 @@ export class InternalError extends ServiceError {
 
 export const hasCode = (error: unknown, code: ServiceErrorCode): error is ServiceError =>
   error instanceof ServiceError && error.code === code;
+
+/** Returns the message of an error that the service throws on purpose, and rethrows any other. */
+export function messageOf(error: unknown): string {
+  if (error instanceof ServiceError) return error.message;
+  throw error;
+}

@@ -1,4 +1,4 @@
-/** One stream's verdict of a block, from what the matcher says of it and what the ledger has. Pure. */
+/** The progress of a block and the verdict of each stream, from the matcher and the ledger. Pure. */
 import {
   type ChainCoverage,
   type ExplainedRecord,
@@ -9,6 +9,7 @@ import {
   EXPLAIN_STAGES,
 } from '@sluice/kit/contract';
 import type { LedgerMatch } from '../../../store/blocks/contract.ts';
+import type { ChainReport } from '../../../store/upkeep/contract.ts';
 import type { StreamRecord } from '../../../store/streams/contract.ts';
 
 export interface BlockFacts {
@@ -30,6 +31,46 @@ const reason = (
   outcome: ExplainReason['outcome'],
   what: string,
 ): ExplainReason => ({ stage, outcome, what });
+
+/**
+ * @param health of the chain; undefined where it is not read
+ * @param trouble why no node could be queried, for people
+ */
+export function toBlockStages(
+  { chain, number, records, checkpoint, isReplaced }: BlockFacts,
+  health: Pick<ChainReport, 'providers'> | undefined,
+  trouble: string | undefined,
+): ExplainReason[] {
+  const unread = health === undefined ? `${chain} is not read` : 'no node has the block';
+  const stages = [
+    records === undefined
+      ? reason('seen', 'unknown', trouble ?? unread)
+      : reason('seen', 'passed', `the nodes of ${chain} have the block`),
+  ];
+  if (number === undefined) return stages;
+  if (health !== undefined) {
+    const have = health.providers.filter(({ head }) => head !== null && head >= number).length;
+    stages.push(
+      reason(
+        'fetched',
+        have > 0 ? 'passed' : 'waiting',
+        `${have} of ${health.providers.length} nodes have come as far as ${number}`,
+      ),
+    );
+  }
+  const committed =
+    checkpoint === null ? 'nothing is committed yet' : `committed up to block ${checkpoint}`;
+  stages.push(
+    isReplaced
+      ? reason('committed', 'stopped', 'another block took its place in the chain')
+      : reason(
+          'committed',
+          checkpoint !== null && checkpoint >= number ? 'passed' : 'waiting',
+          committed,
+        ),
+  );
+  return stages;
+}
 
 /**
  * @param coverage of the stream on the chain, where its rules take the block and nothing was matched
@@ -254,3 +295,21 @@ export function toWatchVerdict(
     deliveries: [],
   };
 }
+
+const STREAMS = 200;
+const ORDER: readonly ExplainVerdict[] = [
+  'failed',
+  'waiting',
+  'cancelled',
+  'delivered',
+  'watched',
+  'not-evaluated',
+  'not-matched',
+  'not-watched',
+];
+
+/** Sorts verdicts by importance and returns the first ones. */
+export const firstVerdicts = (verdicts: readonly StreamVerdict[]): StreamVerdict[] =>
+  verdicts
+    .toSorted((a, b) => ORDER.indexOf(a.verdict) - ORDER.indexOf(b.verdict))
+    .slice(0, STREAMS);

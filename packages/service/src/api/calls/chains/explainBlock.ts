@@ -1,0 +1,119 @@
+/** Explains one block: its progress, and the verdict of each stream. */
+import type { Explanation, StreamVerdict } from '@sluice/kit/contract';
+import { messageOf } from '../../../base/errors.ts';
+import type { ChainCalls, ExplainedBlock } from '../../../chains/calls.ts';
+import { eachStream } from '../../../store/streams/eachStream.ts';
+import type { Store } from '../../../store/store.ts';
+import type { ChainReport } from '../../../store/upkeep/contract.ts';
+import {
+  type BlockFacts,
+  firstVerdicts,
+  toBlockStages,
+  toStreamVerdict,
+} from './explainVerdict.ts';
+import { type Place, familyOf } from './findPlace.ts';
+
+const RECORDS = 50;
+/** A body of `DEFAULT_MAX_WEBHOOK_BYTES` holds 10,000, which are 4.4 MB here, 50 kB of them compressed. */
+const RECORDS_OF_DELIVERY = 20_000;
+
+type BlockRef = Pick<ExplainedBlock['block'], 'number' | 'hash'>;
+
+export interface BlockSources {
+  store: Store;
+  chains(): ChainReport[];
+  callsOf(chain: string): Pick<ChainCalls, 'explain'> | undefined;
+}
+
+export function createExplainBlock({ store, chains, callsOf }: BlockSources) {
+  /** Queries the nodes. A failed node is reported in the explanation. */
+  const askNodes = async ({
+    chain,
+    at,
+    transactionHash,
+    version,
+    delivery,
+  }: Place): Promise<{ explained?: ExplainedBlock | undefined; trouble?: string }> => {
+    const transactions =
+      delivery?.transactions ??
+      (transactionHash === undefined ? undefined : new Set([transactionHash]));
+    try {
+      return { explained: await callsOf(chain)?.explain(at, { transactions, version }) };
+    } catch (error) {
+      return { trouble: messageOf(error) };
+    }
+  };
+
+  const findInLedger = async ({ chain, at }: Place): Promise<BlockRef | undefined> =>
+    typeof at === 'number' ? store.readBlockAt(chain, at) : (await store.findBlock(at))?.block;
+
+  const readFacts = async (
+    chain: string,
+    health: ChainReport | undefined,
+    ref: BlockRef | undefined,
+    explained: ExplainedBlock | undefined,
+  ): Promise<BlockFacts> => {
+    const committed = ref === undefined ? undefined : await store.readBlockAt(chain, ref.number);
+    return {
+      chain,
+      number: ref?.number,
+      records: explained?.streams,
+      checkpoint: health?.checkpoint ?? (await store.readCheckpoint(chain))?.number ?? null,
+      isReplaced: committed !== undefined && committed.hash !== ref?.hash,
+      timestamp: explained?.block.timestamp,
+    };
+  };
+
+  const judgeStreams = async (
+    { chain, transactionHash, delivery }: Place,
+    ref: BlockRef | undefined,
+    facts: BlockFacts,
+  ): Promise<StreamVerdict[]> => {
+    const most = delivery === undefined ? RECORDS : RECORDS_OF_DELIVERY;
+    const matches =
+      ref === undefined ? [] : await store.listMatchesOf(chain, ref.hash, transactionHash);
+    const verdicts: StreamVerdict[] = [];
+    for await (const stream of eachStream(store, familyOf(chain))) {
+      if (delivery !== undefined && delivery.streamId !== stream.id) continue;
+      const its = matches.filter((match) => match.streamId === stream.id);
+      const isTaken = facts.records?.get(stream.id)?.some(({ taken }) => taken) === true;
+      const coverage =
+        its.length === 0 && isTaken
+          ? (await store.readCoverage(stream.id)).find(({ chainId }) => chainId === chain)
+          : undefined;
+      verdicts.push(toStreamVerdict(stream, facts, its, { coverage, most }));
+    }
+    return verdicts;
+  };
+
+  return async (query: string, place: Place): Promise<Explanation> => {
+    const { kind, chain, at, transactionHash, version } = place;
+    const { explained, trouble } = await askNodes(place);
+    const ref = explained?.block ?? (await findInLedger(place));
+    const health = chains().find(({ id }) => id === chain);
+    const facts = await readFacts(chain, health, ref, explained);
+    const verdicts = await judgeStreams(place, ref, facts);
+    const matched = verdicts.filter(({ deliveries }) => deliveries.length > 0).length;
+    return {
+      query,
+      kind,
+      chainId: chain,
+      block:
+        ref === undefined
+          ? null
+          : { number: ref.number, hash: ref.hash, timestamp: facts.timestamp ?? null },
+      transactionHash:
+        transactionHash ??
+        [...(explained?.streams.values() ?? [])].flat().find(({ index }) => index === version)
+          ?.transactionHash ??
+        null,
+      message:
+        trouble ??
+        (ref === undefined
+          ? `No node of ${chain} has block ${at}`
+          : `Block ${ref.number} of ${chain}: ${matched} of ${verdicts.length} streams have deliveries of it`),
+      stages: toBlockStages(facts, health, trouble),
+      streams: firstVerdicts(verdicts),
+    };
+  };
+}

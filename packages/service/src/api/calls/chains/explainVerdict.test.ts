@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import { type BlockFacts, toBlockStages } from './explainVerdict.ts';
+
+const FACTS: BlockFacts = {
+  chain: '0x1',
+  number: 10,
+  timestamp: undefined,
+  records: new Map(),
+  checkpoint: 10,
+  isReplaced: false,
+};
+const providers = [{ head: 9 }, { head: 10 }, { head: null }] as never;
+
+const stagesOf = (facts: Partial<BlockFacts>, trouble?: string) =>
+  toBlockStages({ ...FACTS, ...facts }, { providers }, trouble).map(
+    ({ stage, outcome, what }) => `${stage} ${outcome}: ${what}`,
+  );
+
+test('a block is seen, fetched by those whose head reached it, and committed', () => {
+  expect(stagesOf({})).toEqual([
+    'seen passed: the nodes of 0x1 have the block',
+    'fetched passed: 1 of 3 nodes have come as far as 10',
+    'committed passed: committed up to block 10',
+  ]);
+});
+
+test.each([
+  { facts: { number: 11 }, last: 'committed waiting: committed up to block 10' },
+  { facts: { checkpoint: null }, last: 'committed waiting: nothing is committed yet' },
+  {
+    facts: { isReplaced: true },
+    last: 'committed stopped: another block took its place in the chain',
+  },
+])('what is not committed says why: $last', ({ facts, last }) => {
+  expect(stagesOf(facts).at(-1)).toBe(last);
+});
+
+test('a block that no node has is unknown, with what went wrong', () => {
+  const facts = { number: undefined, records: undefined };
+  expect(stagesOf(facts)).toEqual(['seen unknown: no node has the block']);
+  expect(stagesOf(facts, 'the node is away')).toEqual(['seen unknown: the node is away']);
+  expect(toBlockStages({ ...FACTS, ...facts }, undefined, undefined)).toMatchObject([
+    { what: '0x1 is not read' },
+  ]);
+});

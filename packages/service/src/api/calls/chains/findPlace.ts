@@ -1,0 +1,129 @@
+/** Finds the block of a query: a hash, block number, ledger version or delivery id. */
+import { type ChainFamily, type Explanation, findAptosNetwork } from '@sluice/kit/contract';
+import * as z from 'zod';
+import { messageOf } from '../../../base/errors.ts';
+import type { AptosCalls, ChainCalls } from '../../../chains/calls.ts';
+import type { Store } from '../../../store/store.ts';
+import type { ChainReport } from '../../../store/upkeep/contract.ts';
+
+/** A block, and the part of it that the query names. */
+export interface Place {
+  kind: Explanation['kind'];
+  chain: string;
+  /** Hash or number of the block. */
+  at: number | string;
+  transactionHash?: string | undefined;
+  /** A ledger version of Aptos. */
+  version?: number | undefined;
+  /** Limits the explanation to the stream and transactions of a delivery. */
+  delivery?: { streamId: string; transactions: ReadonlySet<string> } | undefined;
+}
+
+export interface PlaceSources {
+  store: Pick<Store, 'findBlock' | 'findTransaction' | 'listTransactionsOf' | 'readDelivery'>;
+  chains(): readonly Pick<ChainReport, 'id'>[];
+  callsOf(chain: string): Pick<ChainCalls, 'explain' | 'findTransaction'> | undefined;
+  aptosCallsOf(chain: string): Pick<AptosCalls, 'heightOf'> | undefined;
+}
+
+/** Returns the place a query names, or why there is none, for people. */
+export type FindPlace = (query: string, chain: string | undefined) => Promise<Place | string>;
+
+export const familyOf = (chain: string): ChainFamily =>
+  findAptosNetwork(chain) === undefined ? 'evm' : 'aptos';
+
+/** EVM blocks are looked up by hash, so that orphaned ones are found; Aptos blocks by height. */
+const atOf = (
+  chain: string,
+  { number, hash }: { number: number; hash: string },
+): number | string => (familyOf(chain) === 'evm' ? hash : number);
+
+export function createFindPlace({ store, chains, callsOf, aptosCallsOf }: PlaceSources): FindPlace {
+  /** The chains to search. */
+  const candidates = (named: string | undefined): string[] =>
+    named === undefined ? chains().map(({ id }) => id) : [named];
+
+  const findDelivery = async (id: string): Promise<Place | string> => {
+    const delivery = await store.readDelivery(id);
+    if (delivery === undefined) {
+      return 'There is no delivery with this id: it was never made, or forgotten after its time';
+    }
+    const { chainId: chain, blockNumber: number, blockHash: hash, streamId } = delivery;
+    const transactions = await store.listTransactionsOf(id);
+    return {
+      kind: 'delivery',
+      chain,
+      at: atOf(chain, { number, hash }),
+      delivery: { streamId, transactions: new Set(transactions) },
+    };
+  };
+
+  const findInLedger = async (
+    hash: string,
+    named: string | undefined,
+  ): Promise<Place | undefined> => {
+    const known = await store.findTransaction(hash);
+    if (known !== undefined && (named === undefined || named === known.chain)) {
+      const { chain, block } = known;
+      return { kind: 'transaction', chain, at: atOf(chain, block), transactionHash: hash };
+    }
+    const block = await store.findBlock(hash);
+    if (block !== undefined && (named === undefined || named === block.chain)) {
+      return { kind: 'block', chain: block.chain, at: atOf(block.chain, block.block) };
+    }
+    return undefined;
+  };
+
+  const findAtNodes = async (hash: string, named: string | undefined): Promise<Place | string> => {
+    const problems: string[] = [];
+    for (const chain of candidates(named)) {
+      const calls = callsOf(chain);
+      if (calls === undefined) continue;
+      try {
+        const found = await calls.findTransaction(hash);
+        if (found === 'pending') {
+          return `The transaction is in no block of ${chain} yet: ask again when it is`;
+        }
+        if (found !== undefined) {
+          return { kind: 'transaction', chain, at: found.at, transactionHash: hash };
+        }
+        if (familyOf(chain) === 'evm' && (await calls.explain(hash, {})) !== undefined) {
+          return { kind: 'block', chain, at: hash };
+        }
+      } catch (error) {
+        problems.push(messageOf(error));
+      }
+    }
+    return [
+      `No ${named ?? 'chain that is read'} has a transaction or block ${hash}`,
+      ...problems,
+    ].join('. ');
+  };
+
+  const findNumber = async (number: number, named: string | undefined): Promise<Place | string> => {
+    const [chain, ...others] = candidates(named);
+    if (chain === undefined) return 'No chain is read: start the service with --chain or --aptos';
+    if (others.length > 0) {
+      return `Several chains may have a block ${number}: choose one of ${[chain, ...others].join(', ')}`;
+    }
+    if (familyOf(chain) === 'evm') return { kind: 'block', chain, at: number };
+    try {
+      const at = await aptosCallsOf(chain)?.heightOf(number);
+      if (at !== undefined) return { kind: 'version', chain, at, version: number };
+    } catch (error) {
+      return messageOf(error);
+    }
+    return `${chain} is not read: start the service with --aptos`;
+  };
+
+  return async (query, named) => {
+    if (z.uuid().safeParse(query).success) return findDelivery(query.toLowerCase());
+    if (/^0x[0-9a-f]{64}$/i.test(query)) {
+      const hash = query.toLowerCase();
+      return (await findInLedger(hash, named)) ?? findAtNodes(hash, named);
+    }
+    const digits = query.replaceAll(/[,_\s]/g, '');
+    if (/^\d{1,15}$/.test(digits)) return findNumber(Number(digits), named);
+    return `${JSON.stringify(query)} is no transaction or block hash, block number, ledger version, address or delivery id`;
+  };
+}
