@@ -11,7 +11,7 @@ import type { Log } from '../../base/log.ts';
 import type { ApiKeyRecord } from '../../store/access/contract.ts';
 import type { Store } from '../../store/store.ts';
 import { createKey, hashKey, idOfKey } from './apiKey.ts';
-import { createFresh } from '../fresh.ts';
+import { createFresh } from './fresh.ts';
 
 export interface KnownKey {
   readonly id: string;

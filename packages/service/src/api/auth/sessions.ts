@@ -7,7 +7,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import type { Context } from 'hono';
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie';
 import type { Store } from '../../store/store.ts';
-import { createFresh } from '../fresh.ts';
+import { createFresh } from './fresh.ts';
 import { type KeyRing, type KnownKey, isSame } from './keyRing.ts';
 
 export interface Sessions {

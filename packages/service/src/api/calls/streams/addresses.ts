@@ -4,12 +4,13 @@ import { type ChainFamily, type StreamAddress, findAptosNetwork } from '@sluice/
 import type { AddressChanges } from '../../../store/addresses/addressChanges.ts';
 import type { AddressOutcome, EffectiveFrom } from '../../../store/addresses/contract.ts';
 import type { Store } from '../../../store/store.ts';
-import { type AddressBody, readAddressBody, readRemovedAddresses } from '../../addressBody.ts';
 import { HttpError, notFound } from '../../answers.ts';
 import type { Handlers, Received } from '../../handlers.ts';
 import { fromCursor, pageEnd, toCursor } from '../../pages.ts';
 import { callerOf } from '../../auth/auth.ts';
+import { readAddressBody, readRemovedAddresses } from './addressBody.ts';
 import { findStream } from './findStream.ts';
+import type { AddressBody } from './plainAddressBody.ts';
 
 export interface AddressHandlerNeeds {
   store: Store;

@@ -1,0 +1,87 @@
+/**
+ * Scans the bytes of JSON that has a known shape, without parsing it. JSON of another shape throws
+ * `otherShape`, and is left to a parser.
+ */
+import { CallerError } from '../../../base/errors.ts';
+import { parseJson } from '../../../base/json.ts';
+
+export interface JsonScanner {
+  readonly position: number;
+  skipSpaces(): void;
+  /** Skips bytes. */
+  skip(count: number): void;
+  /** Skips this character if it comes next, and returns whether it did. */
+  take(character: string): boolean;
+  /** Skips this character, which must come next. */
+  need(character: string): void;
+  /** Reads a string without escapes. */
+  readPlain(): string;
+  /** Reads any string. */
+  readText(): string;
+}
+
+/** Limits of the shape, in bytes: white space between two tokens, and a string. */
+const MOST_SPACE = 1_024;
+const MOST_TEXT = 4_096;
+
+export const byteOf = (character: string): number => character.charCodeAt(0);
+const QUOTE = byteOf('"');
+const BACKSLASH = byteOf('\\');
+const SPACES: ReadonlySet<number | undefined> = new Set([' ', '\t', '\r', '\n'].map(byteOf));
+
+/** Thrown by the scanner and its callers when the JSON has another shape. */
+export const otherShape = (): CallerError => new CallerError('validation_failed', 'another shape');
+
+export function createJsonScanner(bytes: Buffer): JsonScanner {
+  let at = 0;
+  const decoder = new TextDecoder();
+
+  const skipSpaces = (): void => {
+    const last = at + MOST_SPACE;
+    while (SPACES.has(bytes[at])) if (++at > last) throw otherShape();
+  };
+  const take = (character: string): boolean => {
+    skipSpaces();
+    if (bytes[at] !== byteOf(character)) return false;
+    at++;
+    return true;
+  };
+
+  return {
+    get position() {
+      return at;
+    },
+    skipSpaces,
+    skip(count) {
+      at += count;
+    },
+    take,
+    need(character) {
+      if (!take(character)) throw otherShape();
+    },
+    readPlain() {
+      skipSpaces();
+      const start = at + 1;
+      const length = bytes.subarray(start, start + MOST_TEXT).indexOf(QUOTE);
+      if (bytes[at] !== QUOTE || length < 0) throw otherShape();
+      const text = decoder.decode(bytes.subarray(start, start + length));
+      if (text.includes('\\')) throw otherShape();
+      at = start + length + 1;
+      return text;
+    },
+    readText() {
+      skipSpaces();
+      if (bytes[at] !== QUOTE) throw otherShape();
+      let end = at + 1;
+      const last = Math.min(at + MOST_TEXT, bytes.length);
+      while (bytes[end] !== QUOTE && end < last) end += bytes[end] === BACKSLASH ? 2 : 1;
+      try {
+        const text = parseJson(decoder.decode(bytes.subarray(at, end + 1))) as string;
+        at = end + 1;
+        return text;
+      } catch {
+        throw otherShape();
+      }
+    },
+  };
+}

@@ -1,0 +1,208 @@
+/**
+ * Reads the address body that clients send, `{"address": […], "labels": {…}}`, from its bytes into packed
+ * addresses, and yields to the event loop while it does.
+ */
+import { isAddressLabel } from '@sluice/kit/contract';
+import { CallerError } from '../../../base/errors.ts';
+import type { AddressList } from '../../../store/addresses/contract.ts';
+import {
+  compareAt,
+  countAddresses,
+  sortAddresses,
+} from '../../../store/addresses/packedAddresses.ts';
+import { type HttpError, validationFailed } from '../../answers.ts';
+import { type AddressFamily, invalidAddress } from './addressFamily.ts';
+import { type JsonScanner, byteOf, createJsonScanner, otherShape } from './jsonScanner.ts';
+
+export interface AddressBody {
+  addresses: AddressList;
+  /** By address, lower case. */
+  labels: ReadonlyMap<string, string>;
+  /** The JSON of `address`, as it came. */
+  sent: Uint8Array;
+}
+
+/** Bytes read, and addresses compared, before yielding to the event loop. */
+const STEP_BYTES = 1 << 19;
+const COMPARED = 50_000;
+
+/**
+ * Returns undefined where the body has another shape.
+ * @throws HttpError 400 or 422 that names the field, its value and what it should be
+ */
+export async function readPlainBody(
+  bytes: Buffer,
+  family: AddressFamily,
+  takesLabels: boolean,
+): Promise<AddressBody | undefined> {
+  const scanner = createJsonScanner(bytes);
+  let addresses: AddressList | undefined;
+  let sent: Uint8Array | undefined;
+  let labelling: Labelling | undefined;
+  try {
+    scanner.need('{');
+    do {
+      const key = scanner.readPlain();
+      scanner.need(':');
+      scanner.skipSpaces();
+      const start = scanner.position;
+      if (key === 'address' && addresses === undefined) {
+        addresses = await readAddresses(bytes, scanner, family);
+        sent = bytes.subarray(start, scanner.position);
+      } else if (key === 'labels' && takesLabels && labelling === undefined) {
+        labelling = await readLabels(bytes, scanner, family);
+      } else return undefined;
+    } while (scanner.take(','));
+    scanner.need('}');
+    scanner.skipSpaces();
+    if (scanner.position < bytes.length) return undefined;
+  } catch (error) {
+    if (error instanceof CallerError) return undefined;
+    throw error;
+  }
+  if (addresses === undefined || sent === undefined) return undefined;
+  if (labelling !== undefined && labelling.labels.size > 0)
+    await refuseStrayLabels(addresses, labelling);
+  return { addresses, labels: labelling?.labels ?? new Map(), sent };
+}
+
+/** Yields to the event loop once per step of the scanner. */
+function createBreathe(scanner: JsonScanner): () => Promise<void> {
+  let nextTurn = scanner.position + STEP_BYTES;
+  return async () => {
+    if (scanner.position < nextTurn) return;
+    nextTurn = scanner.position + STEP_BYTES;
+    await new Promise(setImmediate);
+  };
+}
+
+/** Characters of an address with its quotes. */
+const quotedLength = (width: number): number => 2 + 2 * width + 2;
+/** Bytes of the packed addresses that fit into a body at most. */
+const roomFor = (bytes: Uint8Array, width: number): number =>
+  Math.ceil(bytes.length / quotedLength(width)) * width;
+
+const QUOTE = byteOf('"');
+const NO_DIGIT = 0xff;
+const DIGITS = new Uint8Array(256).fill(NO_DIGIT);
+for (const digit of '0123456789abcdefABCDEF') {
+  DIGITS[byteOf(digit)] = Number.parseInt(digit, 16);
+}
+
+/** Packs the quoted address of `width` bytes at `at`; returns false if there is none. */
+function packQuoted(
+  bytes: Uint8Array,
+  at: number,
+  width: number,
+  packed: Uint8Array,
+  packedAt: number,
+): boolean {
+  if (bytes[at] !== QUOTE || bytes[at + quotedLength(width) - 1] !== QUOTE) return false;
+  if (bytes[at + 1] !== byteOf('0') || (bytes[at + 2]! | 0x20) !== byteOf('x')) return false;
+  for (let n = 0; n < width; n++) {
+    const high = DIGITS[bytes[at + 3 + 2 * n]!]!;
+    const low = DIGITS[bytes[at + 4 + 2 * n]!]!;
+    if (high === NO_DIGIT || low === NO_DIGIT) return false;
+    packed[packedAt + n] = (high << 4) | low;
+  }
+  return true;
+}
+
+/** Reads an address, or a list of them. */
+async function readAddresses(
+  bytes: Buffer,
+  scanner: JsonScanner,
+  family: AddressFamily,
+): Promise<AddressList> {
+  const { width } = family;
+  const breathe = createBreathe(scanner);
+  const packed = new Uint8Array(roomFor(bytes, width));
+  let length = 0;
+  /** @param number its index in a list */
+  const readAddress = (number: number | undefined): void => {
+    scanner.skipSpaces();
+    if (!packQuoted(bytes, scanner.position, width, packed, length)) {
+      const text = scanner.readPlain();
+      // Valid, in another spelling.
+      if (family.toAddress(text) !== undefined) throw otherShape();
+      const place = number === undefined ? '' : `.${number}`;
+      throw invalidAddress(family, `requestBody.address${place}`, text);
+    }
+    length += width;
+    scanner.skip(quotedLength(width));
+  };
+
+  if (scanner.take('[')) {
+    let number = 0;
+    do {
+      readAddress(number++);
+      await breathe();
+    } while (scanner.take(','));
+    scanner.need(']');
+  } else readAddress(undefined);
+  return { width, bytes: packed.subarray(0, length) };
+}
+
+interface Labelling {
+  labels: ReadonlyMap<string, string>;
+  /** The keys of `labels`. */
+  labelled: AddressList;
+}
+
+async function readLabels(
+  bytes: Buffer,
+  scanner: JsonScanner,
+  family: AddressFamily,
+): Promise<Labelling> {
+  const { width } = family;
+  const breathe = createBreathe(scanner);
+  const labels = new Map<string, string>();
+  const labelled = Buffer.from(new ArrayBuffer(roomFor(bytes, width)));
+  let length = 0;
+  scanner.need('{');
+  if (!scanner.take('}')) {
+    do {
+      const key = scanner.readPlain();
+      scanner.need(':');
+      const value = scanner.readText();
+      const address = family.toAddress(key);
+      if (address === undefined) throw wrongLabel(key, `should be of ${family.should}`, value);
+      if (!isAddressLabel(value)) {
+        throw wrongLabel(
+          key,
+          'should be a text of 1 to 64 characters, without control characters',
+          value,
+        );
+      }
+      if (key.length !== address.length) throw otherShape();
+      labels.set(address, value);
+      length += labelled.write(address.slice(2), length, 'hex');
+      await breathe();
+    } while (scanner.take(','));
+    scanner.need('}');
+  }
+  return { labels, labelled: { width, bytes: labelled.subarray(0, length) } };
+}
+
+/** Rejects labels of addresses that the request does not contain. */
+async function refuseStrayLabels(
+  addresses: AddressList,
+  { labels, labelled }: Labelling,
+): Promise<void> {
+  const sorted = await sortAddresses(addresses);
+  const wanted = await sortAddresses(labelled);
+  let at = 0;
+  for (let n = 0; n < countAddresses(wanted); n++) {
+    if (n % COMPARED === 0) await new Promise(setImmediate);
+    while (at < countAddresses(sorted) && compareAt(sorted, at, wanted, n) < 0) at++;
+    if (at < countAddresses(sorted) && compareAt(sorted, at, wanted, n) === 0) continue;
+    const bytes = wanted.bytes.subarray(n * wanted.width, (n + 1) * wanted.width);
+    const address = `0x${Buffer.from(bytes).toString('hex')}`;
+    throw wrongLabel(address, 'should be of an address of this request', labels.get(address)!);
+  }
+}
+
+const wrongLabel = (address: string, message: string, value: string): HttpError =>
+  validationFailed('requestBody', [{ path: ['labels', address], message }], {
+    labels: { [address]: value },
+  });
