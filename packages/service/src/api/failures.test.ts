@@ -1,0 +1,72 @@
+import { Hono } from 'hono';
+import { expect, test } from 'vitest';
+import { CallerError, RetryableError } from '../base/errors.ts';
+import { createLog } from '../base/log.ts';
+import { HttpError } from './answers.ts';
+import { createFailureHandler, createUnknownRouteHandler } from './failures.ts';
+
+const ID = 'a-request-id';
+
+/** Answers of an app whose one route throws, and what it logs. */
+async function failWith(error: Error) {
+  const lines: Record<string, unknown>[] = [];
+  const log = createLog((line) => lines.push(JSON.parse(line) as Record<string, unknown>), 'json');
+  const app = new Hono<{ Variables: { requestId: string } }>();
+  app.use((context, next) => {
+    context.set('requestId', ID);
+    return next();
+  });
+  app.get('/', () => {
+    throw error;
+  });
+  app.onError(createFailureHandler(log));
+  const answer = await app.request('/');
+  return {
+    status: answer.status,
+    body: (await answer.json()) as Record<string, unknown>,
+    retryAfter: answer.headers.get('retry-after'),
+    lines,
+  };
+}
+
+test.each([
+  [409, new HttpError(409, 'is changed by another'), 'is changed by another', 0],
+  [404, new CallerError('not_found', 'no such stream'), 'no such stream', 0],
+  [503, new RetryableError('unavailable', 'the chain is away'), 'the chain is away', 0],
+  [503, new Error('database or disk is full'), expect.stringContaining('try again in 5 s'), 1],
+  [500, new Error('password of the database: hunter2'), expect.stringContaining('its log'), 1],
+])('%i: %s', async (status, error, message, logged) => {
+  const failed = await failWith(error);
+  expect(failed).toMatchObject({ status, body: { message, requestId: ID } });
+  expect(failed.lines).toHaveLength(logged);
+  if (logged > 0) {
+    expect(failed.lines[0]).toMatchObject({
+      requestId: ID,
+      error: expect.stringContaining(error.message),
+    });
+  }
+});
+
+test('only a ledger that is full or away is worth asking again in some seconds', async () => {
+  expect((await failWith(new Error('database or disk is full'))).retryAfter).toBe('5');
+  expect((await failWith(new Error('anything else'))).retryAfter).toBeNull();
+});
+
+test.each([
+  ['GET', '/streams/1', 405, 'PUT, DELETE'],
+  ['POST', '/streams', 405, 'GET'],
+  ['GET', '/streams/', 404, null],
+  ['GET', '/streams/1/more', 404, null],
+  ['GET', '/elsewhere', 404, null],
+])('%s %s: %i', async (method, path, status, allow) => {
+  const app = new Hono();
+  app.notFound(
+    createUnknownRouteHandler([
+      { method: 'GET', path: '/streams' },
+      { method: 'PUT', path: '/streams/{id}' },
+      { method: 'DELETE', path: '/streams/{id}' },
+    ]),
+  );
+  const answer = await app.request(path, { method });
+  expect([answer.status, answer.headers.get('allow')]).toEqual([status, allow]);
+});

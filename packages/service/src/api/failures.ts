@@ -1,0 +1,79 @@
+/** Responses to failed requests and unknown routes. */
+import type { ErrorBody } from '@sluice/kit/contract';
+import type { Context } from 'hono';
+import { hasCode } from '../base/errors.ts';
+import { type Log, describeError } from '../base/log.ts';
+import { isUnavailable } from '../store/engine/unavailable.ts';
+import { HttpError } from './answers.ts';
+
+/** Retry-After while the ledger is full or unreachable. */
+const RETRY_AFTER_SECONDS = 5;
+
+const fail = (context: Context, error: HttpError): Response =>
+  context.json({ ...error.body(), requestId: context.get('requestId') as string }, error.status);
+
+/** Responds to errors that routes throw, and logs with the request id those that are not the caller's fault. */
+export function createFailureHandler(log: Log) {
+  return (error: Error, context: Context): Response => {
+    if (error instanceof HttpError) return fail(context, error);
+    if (hasCode(error, 'not_found')) return fail(context, new HttpError(404, error.message));
+    if (hasCode(error, 'unavailable')) return fail(context, new HttpError(503, error.message));
+    const requestId = context.get('requestId') as string;
+    if (isUnavailable(error)) {
+      log.warn('request refused, the ledger is not available', {
+        requestId,
+        error: describeError(error),
+      });
+      context.header('retry-after', String(RETRY_AFTER_SECONDS));
+      return fail(
+        context,
+        new HttpError(
+          503,
+          `The ledger cannot be read or written now: try again in ${RETRY_AFTER_SECONDS} s`,
+        ),
+      );
+    }
+    log.error('request failed', {
+      requestId,
+      method: context.req.method,
+      path: context.req.path,
+      error: error.stack ?? String(error),
+    });
+    const body: ErrorBody & { requestId: string } = {
+      message: 'Something went wrong in the service; its log has this request id',
+      requestId,
+    };
+    return context.json(body, 500);
+  };
+}
+
+/**
+ * Answers 405 with the methods of a path that has routes, 404 for any other.
+ *
+ * @param routes with parameters of their paths as `{name}`
+ */
+export function createUnknownRouteHandler(routes: readonly { method: string; path: string }[]) {
+  return (context: Context): Response => {
+    const { method, path } = context.req;
+    const methods = routes
+      .filter((route) => isPathOf(route.path, path))
+      .map((route) => route.method);
+    if (methods.length === 0)
+      return fail(context, new HttpError(404, `No route ${method} ${path}`));
+    context.header('allow', methods.join(', '));
+    return fail(
+      context,
+      new HttpError(405, `${method} is not a method of ${path}: use ${methods.join(' or ')}`),
+    );
+  };
+}
+
+/** Whether a path matches this route with any parameters. */
+function isPathOf(route: string, path: string): boolean {
+  const parts = path.split('/');
+  const own = route.split('/');
+  return (
+    parts.length === own.length &&
+    own.every((part, n) => (part.startsWith('{') ? parts[n] !== '' : parts[n] === part))
+  );
+}

@@ -1,0 +1,50 @@
+/** Health, readiness and metrics, which every process serves whatever its roles. */
+import type { Hono } from 'hono';
+import type { Store } from '../store/store.ts';
+import type { ChainReport } from '../store/upkeep/contract.ts';
+import type { Auth } from './auth/auth.ts';
+
+export interface ProbeNeeds {
+  store: Pick<Store, 'engine'>;
+  auth: Pick<Auth, 'admit'>;
+  version: string;
+  chains(): ChainReport[];
+  readMetrics(): Promise<{ contentType: string; text: string }>;
+  /** Why this process is not ready, for people; empty when it is. */
+  whyNotReady(): Promise<string[]>;
+}
+
+const PROBES: readonly string[] = ['/health', '/ready', '/metrics'];
+const UNCOUNTED: readonly string[] = ['/health', '/ready'];
+
+export const isProbe = (path: string): boolean => PROBES.includes(path);
+
+/** Whether rate limits skip this path: probes must not fail because of other callers. */
+export const isUncounted = (path: string): boolean => UNCOUNTED.includes(path);
+
+export function addProbes(
+  app: Hono,
+  { store, auth, version, chains, readMetrics, whyNotReady }: ProbeNeeds,
+): void {
+  app.get('/health', (context) =>
+    context.json({
+      status: 'ok',
+      version,
+      store: store.engine,
+      chains: chains().map(
+        ({ name: _name, code: _code, lacksTraces: _lacksTraces, ...health }) => health,
+      ),
+    }),
+  );
+  app.get('/ready', async (context) => {
+    const reasons = await whyNotReady();
+    return reasons.length === 0
+      ? context.json({ status: 'ready' })
+      : context.json({ status: 'not ready', reasons }, 503);
+  });
+  app.get('/metrics', async (context) => {
+    auth.admit(context, 'any');
+    const { contentType, text } = await readMetrics();
+    return context.body(text, 200, { 'content-type': contentType });
+  });
+}
