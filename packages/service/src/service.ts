@@ -1,62 +1,55 @@
 /** The parts of the service, made once and handed to each other. Only here do they meet. */
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as wait } from 'node:timers/promises';
 import { createAdaptorServer } from '@hono/node-server';
 import {
   CONTRACT_SCHEDULE_MS,
   QUICK_RETRY_MS,
   type Replay,
   readInboxName,
-  TEST_APTOS_WEBHOOK,
-  TEST_WEBHOOK,
 } from '@sluice/kit/contract';
-import { createAbiSource } from './chains/evm/abiSource.ts';
-import { ROLES, type ServiceConfig, checkConfig } from './config.ts';
-import { createDeliver } from './deliver/deliver.ts';
-import { EVERYWHERE, createAddressGuard } from './deliver/send/guard.ts';
-import { createHostPace } from './deliver/attempt.ts';
-import { createReplays } from './deliver/replays.ts';
-import { createIsolation } from './deliver/send/isolation.ts';
-import { laterWaitsMs } from './deliver/outcomes.ts';
-import { createSender } from './deliver/send/send.ts';
-import { createApp } from './api/app.ts';
-import { createAuth } from './api/auth/auth.ts';
-import { openKeyRing } from './api/auth/keyRing.ts';
-import { createHostCheck, isLoopback } from './api/auth/hosts.ts';
+import { type AppNeeds, createApp } from './api/app.ts';
+import { createHostCheck } from './api/auth/hosts.ts';
+import { openAuth } from './api/auth/openAuth.ts';
 import { findNameChain } from './api/calls/chains/names.ts';
 import { createLive } from './api/live.ts';
-import { createPeerReader } from './api/auth/peer.ts';
-import { createRateLimits } from './api/auth/rateLimits.ts';
-import { createSessions } from './api/auth/sessions.ts';
-import { checkPlan } from './enrich/evm/plan.ts';
-import { unpackNames } from './chains/evm/ensNames.ts';
-import { FilterError } from './match/evm/filter.ts';
-import { createSelection, unreadEvents } from './match/evm/selection.ts';
-import { type DiskWatch, watchDisk } from './operate/disk.ts';
-import { createChainReports } from './chains/chainReports.ts';
-import { createChains } from './chains/chains.ts';
-import { createDuty } from './operate/duty.ts';
-import { startHousekeeping } from './operate/housekeeping.ts';
-import { createInbox } from './deliver/inbox.ts';
-import { createInvariantCheck } from './operate/invariants.ts';
-import { type Log, createLog, describeError } from './base/log.ts';
-import { startNotifier } from './operate/alerts.ts';
-import { createMetrics } from './operate/metrics.ts';
 import { CallerError, hasCode } from './base/errors.ts';
-import { createReadiness } from './operate/readiness.ts';
+import { type Log, createLog } from './base/log.ts';
 import { openTracing } from './base/openTracing.ts';
-import { openSettings, resealSettings } from './secrets/settings.ts';
-import { resealEndpoints, sealEndpoints } from './secrets/sealedEndpoints.ts';
-import { createStreamSecrets, resealStreamSecrets } from './secrets/streamSecrets.ts';
-import { type Vault, createVault, readMasterKeys } from './secrets/vault.ts';
+import type { Tracing } from './base/tracing.ts';
+import { type ChainReports, createChainReports } from './chains/chainReports.ts';
+import { createChains } from './chains/chains.ts';
+import { createAbiSource } from './chains/evm/abiSource.ts';
+import { unpackNames } from './chains/evm/ensNames.ts';
+import { ROLES, type ServiceConfig, checkConfig } from './config.ts';
+import { createHostPace } from './deliver/attempt.ts';
+import { createDeliver } from './deliver/deliver.ts';
+import { createInbox } from './deliver/inbox.ts';
+import { laterWaitsMs } from './deliver/outcomes.ts';
+import { createReplays } from './deliver/replays.ts';
+import { EVERYWHERE, createAddressGuard } from './deliver/send/guard.ts';
+import { createIsolation } from './deliver/send/isolation.ts';
+import { createSender } from './deliver/send/send.ts';
+import { createTestWebhook } from './deliver/testWebhook.ts';
+import { checkPlan } from './enrich/evm/plan.ts';
+import { checkSelection, unreadEvents } from './match/evm/selection.ts';
+import { startNotifier } from './operate/alerts.ts';
+import { type DiskWatch, watchDisk } from './operate/disk.ts';
+import { type Duty, createDuty } from './operate/duty.ts';
+import { startHousekeeping } from './operate/housekeeping.ts';
+import { type InvariantCheck, createInvariantCheck } from './operate/invariants.ts';
+import { type Metrics, createMetrics } from './operate/metrics.ts';
+import { type Readiness, createReadiness } from './operate/readiness.ts';
+import { takeOver } from './operate/takeOver.ts';
+import { openVault } from './secrets/openVault.ts';
+import { sealEndpoints } from './secrets/sealedEndpoints.ts';
+import { type AccountSettings, openSettings } from './secrets/settings.ts';
+import { createStreamSecrets } from './secrets/streamSecrets.ts';
 import { openPostgresStore } from './store/engine/postgres/postgres.ts';
 import { LEDGER_FILE, openSqliteStore } from './store/engine/sqlite/sqlite.ts';
 import { explainDamage } from './store/engine/sqlite/sqliteDamage.ts';
 import type { Store } from './store/store.ts';
-import type { StreamOptions } from './store/streams/contract.ts';
 
 export interface Service {
   /** `http://host:port`, with the port that was found. */
@@ -73,11 +66,7 @@ export const VERSION = '0.1.0';
 
 /** Longer than any attempt may take, so that none is cut by a shutdown. */
 const DRAIN_MS = 17_000;
-/** More than one client that waits for each answer can make. */
-const CALLS_PER_SECOND = 500;
 const DAY_MS = 24 * 3_600_000;
-/** A caller waits for a test webhook: within its own deadline, with the time the receiver may take. */
-const TEST_WAIT_MS = 5_000;
 const MIN_FREE_BYTES = 512 * 1024 * 1024;
 
 /**
@@ -116,186 +105,51 @@ export async function startService(
 }
 
 async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promise<Service> {
+  const roles = config.roles ?? ROLES;
   const kept = {
     deliveredMs: (config.retention?.deliveredDays ?? 7) * DAY_MS,
     undeliveredMs: (config.retention?.undeliveredDays ?? 30) * DAY_MS,
   };
-  const vault = await openVault(ledger, config, log);
-  const store = sealEndpoints(ledger, vault);
-  const streamSecrets = createStreamSecrets(store, vault);
-  const settings = await openSettings(store, vault, config.secret);
-  const { keyRing, newApiKey } = await openKeyRing({ store, bootstrapKey: config.apiKey, log });
+  const retries = {
+    schedule: config.schedule ?? CONTRACT_SCHEDULE_MS,
+    fastRetryMs: config.fastRetry === false ? undefined : QUICK_RETRY_MS,
+  };
+
+  const sealed = await openSealed(ledger, config, log);
+  const { store, settings } = sealed;
+  const { newApiKey, ...callers } = await openAuth(config, { ...sealed, log });
+
   const tracing = await openTracing(process.env, VERSION);
   const live = createLive(store.events);
   const metrics = createMetrics();
-  const readiness = createReadiness(store, log, (chain) => reports.find(chain)?.message === '');
+  const readiness = createReadiness(store, log, (id) => reports.find(id)?.message === '');
   const invariants = createInvariantCheck({
     store,
     log,
     keptMs: Math.min(kept.deliveredMs, kept.undeliveredMs),
   });
-  const allowCidrs = config.allowPrivateEndpoints ? EVERYWHERE : (config.allowCidrs ?? []);
-  const guard = createAddressGuard({
-    allowCidrs,
-    onBlocked: metrics.noteBlockedAddress,
-  });
-  const signing = {
-    secret: () => settings.read().secretKey,
-    region: () => settings.read().region,
-  };
-  const inbox = createInbox({ store, secret: signing.secret });
-  const { egressProxy } = config;
-  const sender = createSender({ guard, inbox, egressProxy, ...signing });
-  const hostPace = createHostPace(config.maxPerHost);
-  const schedule = config.schedule ?? CONTRACT_SCHEDULE_MS;
-
-  // What PostgreSQL has left is for its own machine to say.
-  const disk: DiskWatch | undefined =
+  // The disk of PostgreSQL is monitored on its own machine.
+  const disk =
     store.engine === 'sqlite'
       ? await watchDisk(config.dataFolder, config.retention?.minFreeBytes ?? MIN_FREE_BYTES, log)
       : undefined;
-  // One process owns a SQLite ledger: whoever held a lease or changed a list before is gone.
-  if (store.engine === 'sqlite') {
-    await store.endLeases();
-    const { released, quarantined } = await store.releaseLeases('all');
-    metrics.noteLostLeases(released + quarantined.length);
-    if (released > 0) log.warn('leases of the process before were lost', { count: released });
-    for (const { id, streamId } of quarantined) {
-      log.error('delivery quarantined', { delivery: id, stream: streamId });
-    }
-    await store.cleanUpAddresses({ keepMs: Number.MAX_SAFE_INTEGER, staleMs: 0 });
-  }
+  // Only one process uses a SQLite ledger, so the holder of any lease is gone.
+  if (store.engine === 'sqlite') metrics.noteLostLeases(await takeOver(store, log));
 
-  const roles = config.roles ?? ROLES;
-  const fastRetryMs = config.fastRetry === false ? undefined : QUICK_RETRY_MS;
-  const deliver = roles.includes('deliver')
-    ? createDeliver({
-        store,
-        sender,
-        isolation: createIsolation({ allowCidrs, egressProxy, ...signing }),
-        log,
-        schedule,
-        hostPace,
-        fastRetryMs,
-        onChange: metrics.noteAttempts,
-        onLostLeases: metrics.noteLostLeases,
-        onLostOutcomes: metrics.noteLostOutcomes,
-        onLocalFailure(cause) {
-          metrics.noteLocalFailure(cause);
-          readiness.noteLocalFailure(cause);
-        },
-        tracing,
-        openSecrets: ({ streamId, secrets, claimedAt }) =>
-          streamSecrets.open(streamId, secrets, claimedAt),
-      })
+  const sending = createSending(config, { store, settings, metrics });
+  const delivery = roles.includes('deliver')
+    ? createDelivery({ sealed, sending, retries, metrics, readiness, tracing, log })
     : undefined;
+  const following = createFollowing(config, { store, delivery, disk, metrics, tracing, log });
+  const { chains, reports } = following;
+  const duties = createDuties(config, { store, sending, reports, invariants, disk, kept, log });
 
-  const showReplay = (replay: Replay): void => {
-    // Its next step says it all again.
-    store.announce({ type: 'replay', replay }).catch(() => {});
-  };
-  const replays =
-    deliver &&
-    createReplays({
-      store,
-      log,
-      onDue: deliver.notice,
-      async onReplay(id) {
-        const replay = await store.readReplay(id);
-        if (replay !== undefined) showReplay(replay);
-      },
-    });
-
-  // A process of the API alone reads its nodes for what it is asked; it follows no chain.
-  const isReading = roles.includes('ingest') || roles.includes('api');
-  const chains = createChains(isReading ? config : { ...config, chains: [], aptos: [] }, {
-    store,
-    log,
-    tracing,
-    onReorg: metrics.noteReorg,
-    onDeliveries(deliveries) {
-      metrics.noteSetAside(deliveries);
-      deliver?.notice(deliveries);
-    },
-    refuseBlocks: () => disk?.problem,
-    confirmedUpTo: (chain) => reports.find(chain)?.confirmedUpTo ?? null,
+  const app = createApi(config, {
+    ...callers,
+    ...{ sealed, sending, delivery, following },
+    ...{ live, kept, retries, metrics, readiness, log },
   });
-  const reports = createChainReports({ store, log, own: () => chains.all });
-
-  const noteFailures = (address: string): void => {
-    log.warn('too many wrong API keys', { address });
-    store
-      .appendAudit({ action: 'authFailures', keyId: '', address, target: '' })
-      .catch((error: unknown) => {
-        log.error('cannot write the audit log', { error: describeError(error) });
-      });
-  };
-
-  const app = createApp({
-    store,
-    auth: createAuth({
-      keyRing,
-      sessions: createSessions(vault.derive('console sessions'), keyRing, store),
-      readPeer: createPeerReader(config.trustProxy ?? []),
-      limits: createRateLimits({
-        callsPerSecond: config.rateLimit ?? CALLS_PER_SECOND,
-        onFailures: noteFailures,
-      }),
-      mayListenInPlain: isLoopback(config.host),
-    }),
-    keyRing,
-    streamSecrets,
-    live,
-    log,
-    version: VERSION,
-    environment: config.environment ?? 'prod',
-    kept,
-    fastRetryMs,
-    laterWaitsMs: (attempts, fastRetried) => laterWaitsMs(schedule, attempts, fastRetried),
-    servesApi: roles.includes('api'),
-    readMetrics: () => metrics.read(),
-    whyNotReady: () => readiness.read(),
-    consoleFolder: config.consoleFolder,
-    chains: reports.list,
-    callsOf: chains.callsOf,
-    abiSource: createAbiSource(config.abiUrls ?? {}),
-    aptosCallsOf: chains.aptosCallsOf,
-    checkOptions: (options) => [...checkSelection(options), ...checkPlan(options)],
-    hasSource: reports.isRead,
-    lacksTraces: (chain) => reports.find(chain)?.lacksTraces === true,
-    unreadEvents,
-    refuseUrl: async (url) =>
-      readInboxName(url.href) === undefined ? guard.refuseResolved(url) : undefined,
-    async testWebhook(family, endpoint) {
-      if (config.testWebhook === false) return undefined;
-      const webhook = family === 'evm' ? TEST_WEBHOOK : TEST_APTOS_WEBHOOK;
-      const body = Buffer.from(JSON.stringify(webhook));
-      // A fresh id each time, so that a captured test cannot be shown again as a new one.
-      const id = crypto.randomUUID();
-      const waitMs = hostPace.takeSoon(endpoint.url, TEST_WAIT_MS);
-      if (waitMs === undefined) {
-        return `webhooks already wait more than ${TEST_WAIT_MS / 1_000} s for this host (--max-per-host ${config.maxPerHost}): try again later`;
-      }
-      if (waitMs > 0) await wait(waitMs);
-      const result = await sender.send({
-        ...endpoint,
-        ...{ id, body, queueSize: 0, recordsCharged: 0 },
-      });
-      return result.error ?? undefined;
-    },
-    onReplay: (delivery, isNew) => deliver?.notice(isNew ? [delivery] : []),
-    onReplayChange(replay) {
-      replays?.notice();
-      showReplay(replay);
-    },
-    onStopped: (delivery) => deliver?.notice([delivery]),
-    settings,
-    hidesSecrets: config.hideSecrets === true,
-    isOurHost: createHostCheck(config.host, config.allowHosts ?? []),
-    corsOrigins: config.corsOrigins ?? [],
-  });
-
-  // Before anybody is answered, and only where a name can be asked for.
+  // Unpacking blocks the event loop, so it precedes the first request.
   if (roles.includes('api') && findNameChain(chains) !== undefined) unpackNames();
   const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false }) as Server;
   await listen(server, config.port, config.host);
@@ -303,8 +157,8 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
 
   metrics.watch({
     chains: reports.list,
-    inFlight: () => deliver?.inFlight() ?? 0,
-    breakers: () => deliver?.breakers() ?? {},
+    inFlight: () => delivery?.deliver.inFlight() ?? 0,
+    breakers: () => delivery?.deliver.breakers() ?? {},
     oldestDue: () => store.readOldestDue(),
     oldestTransactionAge: () => store.readOldestTransactionAge(),
     async unverifiedBlocks() {
@@ -317,47 +171,32 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
     diskUsedRatio: () => disk?.usedRatio,
   });
   await reports.start();
-  await deliver?.start();
-  replays?.start();
+  await delivery?.deliver.start();
+  delivery?.replays.start();
   if (roles.includes('ingest')) chains.start();
-  const housekeeping = createDuty({
-    name: 'housekeeping',
-    store,
-    log,
-    begin: () =>
-      startHousekeeping({
-        store,
-        log,
-        invariants,
-        options: { ...kept, terminateAfterHours: config.terminateAfterHours },
-      }),
-  });
-  housekeeping.start();
-  const { notifyUrl } = config;
-  const notifying =
-    notifyUrl === undefined
-      ? undefined
-      : createDuty({
-          name: 'notices',
-          store,
-          log,
-          begin: () =>
-            startNotifier({
-              url: notifyUrl,
-              store,
-              // The operator's own URL, which may well be private.
-              sender: createSender({
-                guard: createAddressGuard({ allowCidrs: EVERYWHERE }),
-                ...signing,
-              }),
-              chains: reports.list,
-              diskFilling: () => disk?.filling,
-              log,
-            }),
-        });
-  notifying?.start();
+  for (const duty of duties) duty.start();
   readiness.started();
 
+  const shutDown = async (): Promise<void> => {
+    readiness.stopping();
+    disk?.stop();
+    metrics.stop();
+    live.close();
+    const closed = new Promise((resolve) => server.close(resolve));
+    server.closeIdleConnections();
+    await Promise.all([chains.stop(), delivery?.replays.stop()]);
+    await Promise.all([
+      delivery?.deliver.stop(DRAIN_MS),
+      ...duties.map((duty) => duty.stop()),
+      reports.stop(),
+    ]);
+    if (delivery === undefined) await sending.sender.close();
+    settings.stop();
+    server.closeAllConnections();
+    await closed;
+    await store.close();
+    await tracing.stop();
+  };
   let stopped: Promise<void> | undefined;
   return {
     url: `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`,
@@ -365,64 +204,257 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
       return settings.read().secretKey;
     },
     newApiKey,
-    stop: () =>
-      (stopped ??= (async () => {
-        readiness.stopping();
-        disk?.stop();
-        metrics.stop();
-        live.close();
-        const closed = new Promise((resolve) => server.close(resolve));
-        server.closeIdleConnections();
-        await Promise.all([chains.stop(), replays?.stop()]);
-        await Promise.all([
-          deliver?.stop(DRAIN_MS),
-          housekeeping.stop(),
-          notifying?.stop(),
-          reports.stop(),
-        ]);
-        if (deliver === undefined) await sender.close();
-        settings.stop();
-        server.closeAllConnections();
-        await closed;
-        await store.close();
-        await tracing.stop();
-      })()),
+    stop: () => (stopped ??= shutDown()),
   };
 }
 
-/** Of all filters of a stream: what a log of another's contract may cost everyone is bounded. */
-const MOST_COMPARISONS = 1_000;
-
-function checkSelection(options: StreamOptions): Pick<FilterError, 'path' | 'message'>[] {
-  try {
-    const { comparisons } = createSelection(options);
-    if (comparisons <= MOST_COMPARISONS) return [];
-    const message = `should have at most ${MOST_COMPARISONS} comparisons in all: put values into one in or nin`;
-    return [{ path: ['advancedOptions'], message }];
-  } catch (error) {
-    if (error instanceof FilterError) return [error];
-    throw error;
-  }
+/** The waits between attempts. */
+interface Retries {
+  schedule: readonly number[];
+  /** Before the schedule begins; undefined for none. */
+  fastRetryMs: number | undefined;
 }
 
-/**
- * What seals the ledger's secrets. With a new master key, everything is sealed anew before it is used.
- *
- * @throws CallerError when no master key can be read, or it is not the ledger's.
- */
-async function openVault(store: Store, config: ServiceConfig, log: Log): Promise<Vault> {
-  mkdirSync(config.dataFolder, { recursive: true, mode: 0o700 });
-  const { keys, madeIn } = readMasterKeys(config);
-  const vault = createVault(keys);
-  const resealed =
-    Number(await resealSettings(store, vault)) +
-    (await resealStreamSecrets(store, vault)) +
-    (await resealEndpoints(store, vault));
-  if (resealed > 0) log.info('secrets sealed with the new master key', { count: resealed });
-  if (madeIn !== undefined && store.engine === 'postgres') {
-    log.warn('a master key was made: every process of this ledger needs it', { file: madeIn });
-  }
-  return vault;
+type Sealed = Awaited<ReturnType<typeof openSealed>>;
+type Sending = ReturnType<typeof createSending>;
+type Delivery = ReturnType<typeof createDelivery>;
+type Following = ReturnType<typeof createFollowing>;
+
+/** Opens the vault and the secrets that the ledger stores sealed. */
+async function openSealed(ledger: Store, config: ServiceConfig, log: Log) {
+  const vault = await openVault(ledger, config, log);
+  const store = sealEndpoints(ledger, vault);
+  return {
+    vault,
+    store,
+    streamSecrets: createStreamSecrets(store, vault),
+    settings: await openSettings(store, vault, config.secret),
+  };
+}
+
+/** Sends webhooks, test webhooks and alerts, as far as addresses and rates allow. */
+function createSending(
+  config: ServiceConfig,
+  { store, settings, metrics }: { store: Store; settings: AccountSettings; metrics: Metrics },
+) {
+  const { egressProxy } = config;
+  const allowCidrs = config.allowPrivateEndpoints ? EVERYWHERE : (config.allowCidrs ?? []);
+  const guard = createAddressGuard({ allowCidrs, onBlocked: metrics.noteBlockedAddress });
+  const signing = {
+    secret: () => settings.read().secretKey,
+    region: () => settings.read().region,
+  };
+  const inbox = createInbox({ store, secret: signing.secret });
+  return {
+    guard,
+    hostPace: createHostPace(config.maxPerHost),
+    sender: createSender({ guard, inbox, egressProxy, ...signing }),
+    createIsolation: () => createIsolation({ allowCidrs, egressProxy, ...signing }),
+    // The operator's own URL may be private.
+    createAlertSender: () =>
+      createSender({ guard: createAddressGuard({ allowCidrs: EVERYWHERE }), ...signing }),
+  };
+}
+
+/** Delivers due webhooks, and runs replays. */
+function createDelivery({
+  sealed: { store, streamSecrets },
+  sending: { sender, hostPace, createIsolation },
+  retries,
+  metrics,
+  readiness,
+  tracing,
+  log,
+}: {
+  sealed: Sealed;
+  sending: Sending;
+  retries: Retries;
+  metrics: Metrics;
+  readiness: Readiness;
+  tracing: Tracing;
+  log: Log;
+}) {
+  const deliver = createDeliver({
+    store,
+    sender,
+    isolation: createIsolation(),
+    log,
+    ...retries,
+    hostPace,
+    onChange: metrics.noteAttempts,
+    onLostLeases: metrics.noteLostLeases,
+    onLostOutcomes: metrics.noteLostOutcomes,
+    onLocalFailure(cause) {
+      metrics.noteLocalFailure(cause);
+      readiness.noteLocalFailure(cause);
+    },
+    tracing,
+    openSecrets: ({ streamId, secrets, claimedAt }) =>
+      streamSecrets.open(streamId, secrets, claimedAt),
+  });
+  const replays = createReplays({
+    store,
+    log,
+    onDue: deliver.notice,
+    async onReplay(id) {
+      const replay = await store.readReplay(id);
+      if (replay !== undefined) showReplay(store, replay);
+    },
+  });
+  return { deliver, replays };
+}
+
+function showReplay(store: Store, replay: Replay): void {
+  // The next step announces it again.
+  store.announce({ type: 'replay', replay }).catch(() => {});
+}
+
+/** Follows the chains of this process, and collects the reports of all processes. */
+function createFollowing(
+  config: ServiceConfig,
+  {
+    store,
+    delivery,
+    disk,
+    metrics,
+    tracing,
+    log,
+  }: {
+    store: Store;
+    delivery: Delivery | undefined;
+    disk: DiskWatch | undefined;
+    metrics: Metrics;
+    tracing: Tracing;
+    log: Log;
+  },
+) {
+  // A process with the API alone queries nodes for its calls, but follows no chain.
+  const roles = config.roles ?? ROLES;
+  const isReading = roles.includes('ingest') || roles.includes('api');
+  const chains = createChains(isReading ? config : { ...config, chains: [], aptos: [] }, {
+    store,
+    log,
+    tracing,
+    onReorg: metrics.noteReorg,
+    onDeliveries(deliveries) {
+      metrics.noteSetAside(deliveries);
+      delivery?.deliver.notice(deliveries);
+    },
+    refuseBlocks: () => disk?.problem,
+    confirmedUpTo: (chain) => reports.find(chain)?.confirmedUpTo ?? null,
+  });
+  const reports: ChainReports = createChainReports({ store, log, own: () => chains.all });
+  return { chains, reports };
+}
+
+/** Housekeeping and alerts, which one process at a time does for all. */
+function createDuties(
+  config: ServiceConfig,
+  {
+    store,
+    sending,
+    reports,
+    invariants,
+    disk,
+    kept,
+    log,
+  }: {
+    store: Store;
+    sending: Sending;
+    reports: ChainReports;
+    invariants: InvariantCheck;
+    disk: DiskWatch | undefined;
+    kept: AppNeeds['kept'];
+    log: Log;
+  },
+): Duty[] {
+  const { notifyUrl, terminateAfterHours } = config;
+  const options = { ...kept, terminateAfterHours };
+  const housekeeping = createDuty({
+    name: 'housekeeping',
+    store,
+    log,
+    begin: () => startHousekeeping({ store, log, invariants, options }),
+  });
+  if (notifyUrl === undefined) return [housekeeping];
+  const alerts = createDuty({
+    name: 'notices',
+    store,
+    log,
+    begin: () =>
+      startNotifier({
+        url: notifyUrl,
+        store,
+        sender: sending.createAlertSender(),
+        chains: reports.list,
+        diskFilling: () => disk?.filling,
+        log,
+      }),
+  });
+  return [housekeeping, alerts];
+}
+
+function createApi(
+  config: ServiceConfig,
+  {
+    sealed: { store, streamSecrets, settings },
+    sending: { guard, sender, hostPace },
+    following: { chains, reports },
+    delivery,
+    retries,
+    metrics,
+    readiness,
+    ...parts
+  }: {
+    sealed: Sealed;
+    sending: Sending;
+    following: Following;
+    delivery: Delivery | undefined;
+    retries: Retries;
+    metrics: Metrics;
+    readiness: Readiness;
+  } & Pick<AppNeeds, 'auth' | 'keyRing' | 'live' | 'kept' | 'log'>,
+) {
+  return createApp({
+    ...parts,
+    store,
+    streamSecrets,
+    settings,
+    version: VERSION,
+    environment: config.environment ?? 'prod',
+    servesApi: (config.roles ?? ROLES).includes('api'),
+    isOurHost: createHostCheck(config.host, config.allowHosts ?? []),
+    corsOrigins: config.corsOrigins ?? [],
+    consoleFolder: config.consoleFolder,
+    hidesSecrets: config.hideSecrets === true,
+    readMetrics: () => metrics.read(),
+    whyNotReady: () => readiness.read(),
+
+    chains: reports.list,
+    callsOf: chains.callsOf,
+    aptosCallsOf: chains.aptosCallsOf,
+    abiSource: createAbiSource(config.abiUrls ?? {}),
+    hasSource: reports.isRead,
+    lacksTraces: (chain) => reports.find(chain)?.lacksTraces === true,
+
+    checkOptions: (options) => [...checkSelection(options), ...checkPlan(options)],
+    unreadEvents,
+    refuseUrl: async (url) =>
+      readInboxName(url.href) === undefined ? guard.refuseResolved(url) : undefined,
+    testWebhook:
+      config.testWebhook === false
+        ? () => Promise.resolve(undefined)
+        : createTestWebhook({ sender, hostPace, maxPerHost: config.maxPerHost }),
+
+    fastRetryMs: retries.fastRetryMs,
+    laterWaitsMs: (attempts, fastRetried) => laterWaitsMs(retries.schedule, attempts, fastRetried),
+    onReplay: (delivered, isNew) => delivery?.deliver.notice(isNew ? [delivered] : []),
+    onReplayChange(replay) {
+      delivery?.replays.notice();
+      showReplay(store, replay);
+    },
+    onStopped: (delivered) => delivery?.deliver.notice([delivered]),
+  });
 }
 
 function listen(server: Server, port: number, host: string): Promise<void> {

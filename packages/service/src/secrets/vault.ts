@@ -93,19 +93,20 @@ export function parseMasterKeys(text: string, where: string): Buffer[] {
   throw configError(`${where}: should hold a key, such as \`openssl rand -base64 32\` prints`);
 }
 
+export interface MasterKeySettings {
+  masterKey?: string | undefined;
+  masterKeyFile?: string | undefined;
+  dataFolder: string;
+}
+
 /**
  * The master keys that were given, or the one of the data folder, which is made where there is none.
  * @throws CallerError when a key cannot be read.
  */
-export function readMasterKeys({
-  masterKey,
-  masterKeyFile,
-  dataFolder,
-}: {
-  masterKey?: string | undefined;
-  masterKeyFile?: string | undefined;
-  dataFolder: string;
-}): { keys: Buffer[]; madeIn: string | undefined } {
+export function readMasterKeys({ masterKey, masterKeyFile, dataFolder }: MasterKeySettings): {
+  keys: Buffer[];
+  madeIn: string | undefined;
+} {
   if (masterKeyFile !== undefined) {
     const keys = parseMasterKeys(readKeyFile(masterKeyFile), `--master-key-file ${masterKeyFile}`);
     return { keys, madeIn: undefined };

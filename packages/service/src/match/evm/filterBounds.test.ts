@@ -1,7 +1,7 @@
 import type { AbiItem } from '@sluice/kit/contract';
 import { expect, test } from 'vitest';
 import { compileFilter } from './filter.ts';
-import { createSelection } from './selection.ts';
+import { checkSelection, createSelection } from './selection.ts';
 
 const TOPIC = 'Paid(uint256)';
 const inputs = [{ name: 'value', type: 'uint256' }];
@@ -44,6 +44,16 @@ test('comparisons are counted as a log pays for them', () => {
   expect(countOf({ in: ['value', many(10_000, String)] })).toBe(1);
   expect(countOf({ or: many(10_000, (n) => ({ eq: ['value', n] })) })).toBe(1);
   expect(countOf({}, {})).toBe(2);
+});
+
+test('a stream may have 1,000 comparisons and not one more, and a filter that cannot be is named', () => {
+  const pathsOf = (...filters: object[]) =>
+    checkSelection(optionsOf(filters)).map(({ path }) => path.join('.'));
+  expect(pathsOf({ or: many(1_000, gt) })).toEqual([]);
+  expect(pathsOf({ or: many(1_000, gt) }, gt(1))).toEqual(['advancedOptions']);
+  expect(pathsOf(gt(1), { gt: ['nothing', 1] })).toEqual([
+    expect.stringMatching(/^advancedOptions\.1\.filter/),
+  ]);
 });
 
 test('errors and explanations name a few, however many there are', () => {

@@ -182,6 +182,24 @@ export function createSelection({
   };
 }
 
+/** Limits all filters of a stream, because every log of its contracts is compared. */
+const MOST_COMPARISONS = 1_000;
+
+/** Returns the problems of a stream's filters with their paths; empty if there are none. */
+export function checkSelection(
+  options: Parameters<typeof createSelection>[0],
+): Pick<FilterError, 'path' | 'message'>[] {
+  try {
+    const { comparisons } = createSelection(options);
+    if (comparisons <= MOST_COMPARISONS) return [];
+    const message = `should have at most ${MOST_COMPARISONS} comparisons in all: put values into one in or nin`;
+    return [{ path: ['advancedOptions'], message }];
+  } catch (error) {
+    if (error instanceof FilterError) return [error];
+    throw error;
+  }
+}
+
 /** Events that have a filter and are not in the stream's ABI, as the stream names them: none of their logs is taken. */
 export function unreadEvents({
   abi,

@@ -1,0 +1,46 @@
+/** Sets up authentication: API keys, console sessions and rate limits. */
+import type { ServiceConfig } from '../../config.ts';
+import { type Log, describeError } from '../../base/log.ts';
+import type { Vault } from '../../secrets/vault.ts';
+import type { Store } from '../../store/store.ts';
+import { type Auth, createAuth } from './auth.ts';
+import { isLoopback } from './hosts.ts';
+import { type KeyRing, openKeyRing } from './keyRing.ts';
+import { createPeerReader } from './peer.ts';
+import { createRateLimits } from './rateLimits.ts';
+import { createSessions } from './sessions.ts';
+
+/** A client that waits for each response cannot exceed this. */
+const CALLS_PER_SECOND = 500;
+
+/** @throws CallerError when the ledger has no usable API key. */
+export async function openAuth(
+  config: Pick<ServiceConfig, 'apiKey' | 'host' | 'rateLimit' | 'trustProxy'>,
+  { store, vault, log }: { store: Store; vault: Vault; log: Log },
+): Promise<{
+  auth: Auth;
+  keyRing: KeyRing;
+  /** The generated API key; undefined when one was given or already stored. */
+  newApiKey: string | undefined;
+}> {
+  const { keyRing, newApiKey } = await openKeyRing({ store, bootstrapKey: config.apiKey, log });
+  const noteFailures = (address: string): void => {
+    log.warn('too many wrong API keys', { address });
+    store
+      .appendAudit({ action: 'authFailures', keyId: '', address, target: '' })
+      .catch((error: unknown) => {
+        log.error('cannot write the audit log', { error: describeError(error) });
+      });
+  };
+  const auth = createAuth({
+    keyRing,
+    sessions: createSessions(vault.derive('console sessions'), keyRing, store),
+    readPeer: createPeerReader(config.trustProxy ?? []),
+    limits: createRateLimits({
+      callsPerSecond: config.rateLimit ?? CALLS_PER_SECOND,
+      onFailures: noteFailures,
+    }),
+    mayListenInPlain: isLoopback(config.host),
+  });
+  return { auth, keyRing, newApiKey };
+}

@@ -1,0 +1,52 @@
+import { TEST_APTOS_WEBHOOK, TEST_WEBHOOK } from '@sluice/kit/contract';
+import { expect, test } from 'vitest';
+import { createHostPace } from './attempt.ts';
+import type { Sending } from './send/send.ts';
+import { createTestWebhook } from './testWebhook.ts';
+
+const ENDPOINT = { url: 'https://example.com/hook', headers: { 'x-a': '1' }, secrets: ['s'] };
+
+function createTester({
+  maxPerHost,
+  error = null,
+}: {
+  maxPerHost?: number;
+  error?: string | null;
+} = {}) {
+  const sent: Sending[] = [];
+  const testWebhook = createTestWebhook({
+    sender: {
+      async send(sending) {
+        sent.push(sending);
+        return { error } as never;
+      },
+    },
+    hostPace: createHostPace(maxPerHost),
+    maxPerHost,
+  });
+  return { sent, testWebhook };
+}
+
+test('sends the webhook of the family to the endpoint, each time under an id of its own', async () => {
+  const { sent, testWebhook } = createTester();
+  expect(await testWebhook('evm', ENDPOINT)).toBeUndefined();
+  expect(await testWebhook('aptos', ENDPOINT)).toBeUndefined();
+  expect(sent).toMatchObject([ENDPOINT, ENDPOINT]);
+  expect(sent.map(({ body }) => JSON.parse(Buffer.from(body).toString()))).toEqual([
+    TEST_WEBHOOK,
+    TEST_APTOS_WEBHOOK,
+  ]);
+  expect(sent[0]!.id).not.toBe(sent[1]!.id);
+});
+
+test('says why it failed', async () => {
+  const { testWebhook } = createTester({ error: 'HTTP 500' });
+  expect(await testWebhook('evm', ENDPOINT)).toBe('HTTP 500');
+});
+
+test('is not sent where the host of the URL is busy for longer than a caller waits', async () => {
+  const { sent, testWebhook } = createTester({ maxPerHost: 0.1 });
+  expect(await testWebhook('evm', ENDPOINT)).toBeUndefined();
+  expect(await testWebhook('evm', ENDPOINT)).toContain('--max-per-host 0.1');
+  expect(sent).toHaveLength(1);
+});

@@ -1,0 +1,43 @@
+/** The webhook that a stream's URL must answer before the stream is accepted. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { type ChainFamily, TEST_APTOS_WEBHOOK, TEST_WEBHOOK } from '@sluice/kit/contract';
+import type { HostPace } from './attempt.ts';
+import type { Sender, Sending } from './send/send.ts';
+
+/** The caller waits for this turn and for the receiver, within its own deadline. */
+const MOST_WAIT_MS = 5_000;
+
+/** Sends a family's test webhook, and returns why it failed, or undefined. */
+export type TestWebhook = (
+  family: ChainFamily,
+  endpoint: Pick<Sending, 'url' | 'headers' | 'secrets'>,
+) => Promise<string | undefined>;
+
+export function createTestWebhook({
+  sender,
+  hostPace,
+  maxPerHost,
+}: {
+  sender: Pick<Sender, 'send'>;
+  hostPace: Pick<HostPace, 'takeSoon'>;
+  /** The limit of `hostPace`, for the error message. */
+  maxPerHost: number | undefined;
+}): TestWebhook {
+  return async (family, endpoint) => {
+    const waitMs = hostPace.takeSoon(endpoint.url, MOST_WAIT_MS);
+    if (waitMs === undefined) {
+      return `webhooks already wait more than ${MOST_WAIT_MS / 1_000} s for this host (--max-per-host ${maxPerHost}): try again later`;
+    }
+    if (waitMs > 0) await wait(waitMs);
+    const webhook = family === 'evm' ? TEST_WEBHOOK : TEST_APTOS_WEBHOOK;
+    const { error } = await sender.send({
+      ...endpoint,
+      // A new id each time, so that a captured test webhook cannot be replayed as a new one.
+      id: crypto.randomUUID(),
+      body: Buffer.from(JSON.stringify(webhook)),
+      queueSize: 0,
+      recordsCharged: 0,
+    });
+    return error ?? undefined;
+  };
+}

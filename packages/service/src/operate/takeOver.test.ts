@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { createLog } from '../base/log.ts';
+import { takeOver } from './takeOver.ts';
+
+/** A ledger whose last process held leases of so many deliveries. */
+async function takeOverFrom({
+  released = 0,
+  quarantined = [] as { id: string; streamId: string }[],
+}) {
+  const calls: unknown[] = [];
+  const lines: Record<string, unknown>[] = [];
+  const lost = await takeOver(
+    {
+      endLeases: async () => void calls.push('endLeases'),
+      async releaseLeases(which) {
+        calls.push(['releaseLeases', which]);
+        return { released, suspects: 0, quarantined } as never;
+      },
+      async cleanUpAddresses(ages) {
+        calls.push(['cleanUpAddresses', ages]);
+        return false;
+      },
+    },
+    createLog((line) => lines.push(JSON.parse(line) as Record<string, unknown>), 'json'),
+  );
+  return { calls, lines, lost };
+}
+
+test('no lease and no half-made change of addresses of another process is left', async () => {
+  const { calls, lines, lost } = await takeOverFrom({});
+  expect(calls).toEqual([
+    'endLeases',
+    ['releaseLeases', 'all'],
+    ['cleanUpAddresses', { keepMs: Number.MAX_SAFE_INTEGER, staleMs: 0 }],
+  ]);
+  expect([lost, lines]).toEqual([0, []]);
+});
+
+test('counts and logs what was under way, with the deliveries that are set aside', async () => {
+  const { lines, lost } = await takeOverFrom({
+    released: 2,
+    quarantined: [{ id: 'd', streamId: 's' }],
+  });
+  expect(lost).toBe(3);
+  expect(lines).toMatchObject([
+    { level: 'warn', count: 2 },
+    { level: 'error', event: 'delivery quarantined', delivery: 'd', stream: 's' },
+  ]);
+});

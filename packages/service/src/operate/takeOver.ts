@@ -1,0 +1,18 @@
+/** Releases what the previous process held of a ledger that only one process uses at a time. */
+import type { Log } from '../base/log.ts';
+import type { Store } from '../store/store.ts';
+
+/** Returns the number of deliveries whose leases were lost. They are due again, or quarantined. */
+export async function takeOver(
+  store: Pick<Store, 'endLeases' | 'releaseLeases' | 'cleanUpAddresses'>,
+  log: Log,
+): Promise<number> {
+  await store.endLeases();
+  const { released, quarantined } = await store.releaseLeases('all');
+  if (released > 0) log.warn('leases of the process before were lost', { count: released });
+  for (const { id, streamId } of quarantined) {
+    log.error('delivery quarantined', { delivery: id, stream: streamId });
+  }
+  await store.cleanUpAddresses({ keepMs: Number.MAX_SAFE_INTEGER, staleMs: 0 });
+  return released + quarantined.length;
+}

@@ -1,0 +1,33 @@
+/** Opens the vault with the configured master keys. */
+import { mkdirSync } from 'node:fs';
+import type { Log } from '../base/log.ts';
+import type { Store } from '../store/store.ts';
+import { resealEndpoints } from './sealedEndpoints.ts';
+import { resealSettings } from './settings.ts';
+import { resealStreamSecrets } from './streamSecrets.ts';
+import { type MasterKeySettings, type Vault, createVault, readMasterKeys } from './vault.ts';
+
+/**
+ * Secrets sealed with an older master key are sealed again with the current one.
+ *
+ * @param store returns sealed values as they are stored
+ * @throws CallerError when no master key can be read, or the ledger was sealed with another
+ */
+export async function openVault(
+  store: Store,
+  settings: MasterKeySettings,
+  log: Log,
+): Promise<Vault> {
+  mkdirSync(settings.dataFolder, { recursive: true, mode: 0o700 });
+  const { keys, madeIn } = readMasterKeys(settings);
+  const vault = createVault(keys);
+  const resealed =
+    Number(await resealSettings(store, vault)) +
+    (await resealStreamSecrets(store, vault)) +
+    (await resealEndpoints(store, vault));
+  if (resealed > 0) log.info('secrets sealed with the new master key', { count: resealed });
+  if (madeIn !== undefined && store.engine === 'postgres') {
+    log.warn('a master key was made: every process of this ledger needs it', { file: madeIn });
+  }
+  return vault;
+}
