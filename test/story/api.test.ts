@@ -615,7 +615,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
 
     test.each<[string, unknown, string, RegExp]>([
       ['a stranger', { [UNKNOWN_ID.padEnd(42, '0')]: 'x' }, 'labels', /an EVM address/],
-      ['another address', { [other]: 'x' }, `labels.${other}`, /of an address of this request/],
+      ['another address', { [other]: 'x' }, `labels.${other}`, /for an address in this request/],
       ['nothing', { [ADDRESS]: '' }, `labels.${ADDRESS}`, /text of 1 to 64 characters/],
       ['too much', { [ADDRESS]: 'x'.repeat(65) }, `labels.${ADDRESS}`, /text of 1 to 64/],
       ['a line', { [ADDRESS]: 'a\nb' }, `labels.${ADDRESS}`, /without control characters/],
@@ -649,8 +649,8 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
         { address: vault, label: 'v' },
       ]);
       for (const [labels, message] of [
-        [{ [`0x${'2'.repeat(64)}`]: 'x' }, /of an address of this request/],
-        [{ '0x2': 'x' }, /of an address of this request/],
+        [{ [`0x${'2'.repeat(64)}`]: 'x' }, /for an address in this request/],
+        [{ '0x2': 'x' }, /for an address in this request/],
         [{ 'greg.apt': 'x' }, /an Aptos address/],
       ] as const) {
         const answer = await sendBad('POST', path, { body: { address: [vault], labels } });
@@ -895,7 +895,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       ]) {
         await refuse(`cursor=${cursor}`, [
           'query.cursor',
-          /^should be the cursor of an earlier answer, unchanged$/,
+          /^should be the cursor of an earlier response, unchanged$/,
           decodeURIComponent(cursor),
         ]);
       }

@@ -156,7 +156,7 @@ describe('blocks that are there already', () => {
       { webhook: null, seen: [] },
     );
     await expect(sluice.dryRunAptos('local', { ...options })).rejects.toThrow(
-      /block should be given, or version in its place/,
+      /block should be given, or version instead/,
     );
     await expect(sluice.dryRunAptos('testnet', { block: 1, ...options })).rejects.toThrow(
       /No source for testnet: start the service with --aptos testnet=/,

@@ -64,25 +64,25 @@ import type {
 
 /** The methods that follow from the table of calls. */
 export interface SluiceMethods {
-  /** End the session of the console, for every copy of its cookie. */
+  /** End the console session, for every copy of its cookie. */
   deleteSession: (options?: CallOptions) => CallResult<void>;
-  /** Which version runs, on what, and how long deliveries are kept. */
+  /** Read the version, environment and retention of the service. */
   getAbout: (options?: CallOptions) => CallResult<About>;
-  /** What retention is about to forget, and when. */
+  /** Read what retention will delete next, and when. */
   getExpiry: (options?: CallOptions) => CallResult<Expiry>;
-  /** Every stream with its recent numbers, newest first. */
+  /** List streams with recent statistics, newest first. */
   listStreamSummaries: (options?: CallOptions) => CallResult<StreamSummary[]>;
-  /** What was done to a stream, or became of it, newest first, at most 100. Edits with the fields they changed, pauses, new secrets, and what the service did itself when the receiver failed. Addresses are not among it. */
+  /** List changes to a stream, newest first, at most 100. Edits with the changed fields, pauses, new secrets, and status changes by the service when the receiver failed. Address changes are not included. */
   listStreamChanges: (id: string, options?: CallOptions) => CallResult<StreamChange[]>;
-  /** What signs the webhook-signature of a stream. */
+  /** Read the secrets of the webhook-signature of a stream. */
   getStreamSecret: (id: string, options?: CallOptions) => CallResult<StreamSecret>;
-  /** Give a stream a new secret; the old ones sign beside it for a while. */
+  /** Rotate the secret of a stream; the old ones also sign for a while. */
   rotateStreamSecret: (
     id: string,
     body?: RotateStreamSecret,
     options?: CallOptions
   ) => CallResult<StreamSecret>;
-  /** Addresses of a stream of either family, with when and by whom they were added. `find` takes how they begin, their ends (`0x28C6…1d60`), or a part of them or of their labels. */
+  /** List addresses of an EVM or Aptos stream, with when and by whom they were added. `find` takes a prefix, both ends (`0x28C6…1d60`), or part of an address or label. */
   listAddresses: (
     id: string,
     query?: ListAddresses,
@@ -93,108 +93,108 @@ export interface SluiceMethods {
     query?: ListDeliveriesOptions,
     options?: CallOptions
   ) => ListResult<DeliverySummary, DeliveryPage>;
-  /** How many deliveries there are of each state, status, stream and so on. */
+  /** Count deliveries by state, status, stream and other fields. */
   getDeliveryFacets: (query?: DeliveryFilter, options?: CallOptions) => CallResult<DeliveryFacets>;
-  /** A delivery with every attempt, without its body. */
+  /** Read a delivery with every attempt, without its body. */
   getDelivery: (id: string, options?: CallOptions) => CallResult<DeliveryDetail>;
-  /** The body of a delivery, byte by byte as it is sent. That of the last attempt, or of the first one to come. There is no envelope. */
+  /** Read the exact body of a delivery. The body of the last attempt, or of the first one if it is still to come. There is no envelope. */
   getDeliveryBody: (id: string, options?: CallOptions) => CallResult<string>;
-  /** Give up a delivery that waits for its next attempt: it has failed. */
+  /** Give up a delivery that waits for its next attempt; it counts as failed. */
   stopDelivery: (id: string, options?: CallOptions) => CallResult<DeliverySummary>;
-  /** Send deliveries again, each with its id and its body, oldest first. */
+  /** Send deliveries again, oldest first, each with its id and body. */
   createReplay: (body: CreateReplay, options?: CallOptions) => CallResult<Replay>;
   /** List replays, newest first, at most 100. */
   listReplays: (options?: CallOptions) => CallResult<Replay[]>;
-  /** A replay. */
+  /** Read a replay. */
   getReplay: (id: string, options?: CallOptions) => CallResult<Replay>;
-  /** When what a replay sent came to its end. */
+  /** Read the results of a replay over time. */
   getReplayProgress: (id: string, options?: CallOptions) => CallResult<ReplayProgress>;
-  /** End a replay; what it made due already is sent. */
+  /** Cancel a replay; deliveries that it already queued are sent. */
   cancelReplay: (id: string, options?: CallOptions) => CallResult<Replay>;
-  /** Attempts over time, of one stream or of all, oldest first. As they were counted two seconds ago. Kept are two days by the minute and eight by the hour: of steps of 5 minutes 576 at most, of an hour 192. */
+  /** Read attempts over time, of one stream or all, oldest first. Counts lag by two seconds. They are kept for 2 days per minute and 8 days per hour: at most 576 steps of 5 minutes, or 192 of an hour. */
   getActivity: (query?: ActivityQuery, options?: CallOptions) => CallResult<Activity>;
-  /** What the attempts and matches of the same time consisted of: statuses, chains, events. Statuses and records come most frequent first. Records are counted once, when their block is matched. */
+  /** Break down the attempts and matches of the same period by status, chain and event. Statuses and records are sorted by frequency. Records are counted once, when their block is matched. */
   getActivityBreakdown: (
     query?: ActivityQuery,
     options?: CallOptions
   ) => CallResult<ActivityBreakdown>;
-  /** What became of the newest blocks of several streams. Of each stream, in the order asked for, the blocks of its chains that it matched. A stream that is not there is left out. */
+  /** Read the timelines of several streams. Returns the blocks that each stream matched, in the requested order. Unknown streams are left out. */
   listTapes: (body: ListTapes, options?: CallOptions) => CallResult<StreamTape[]>;
-  /** The built-in receivers, by name. A stream with the webhookUrl sluice://inbox/<name> delivers into one. */
+  /** List the built-in receivers by name. A stream with the webhookUrl sluice://inbox/<name> delivers to an inbox. */
   listInboxes: (options?: CallOptions) => CallResult<Inbox[]>;
-  /** Make an inbox, or change how it answers; what is left out takes its default. */
+  /** Create an inbox or change its response; omitted fields get their defaults. */
   setInbox: (name: string, body?: Partial<InboxAnswer>, options?: CallOptions) => CallResult<Inbox>;
-  /** Forget an inbox and what came into it. */
+  /** Delete an inbox and its webhooks. */
   deleteInbox: (name: string, options?: CallOptions) => CallResult<void>;
-  /** What came into an inbox, newest first. */
+  /** List the webhooks of an inbox, newest first. */
   listInboxRequests: (
     name: string,
     query?: ListOptions,
     options?: CallOptions
   ) => ListResult<InboxRequestSummary, InboxPage>;
-  /** A webhook that came into an inbox, with headers and body. */
+  /** Read a webhook of an inbox, with headers and body. */
   getInboxRequest: (name: string, id: string, options?: CallOptions) => CallResult<InboxRequest>;
-  /** Forget what came into an inbox. */
+  /** Delete the webhooks of an inbox. */
   clearInbox: (name: string, options?: CallOptions) => CallResult<void>;
-  /** How each chain is followed. */
+  /** List the state of each chain. */
   listChains: (options?: CallOptions) => CallResult<ChainHealth[]>;
-  /** Go on with a halted chain; what is left out is recorded as a hole. */
+  /** Resume a halted chain; skipped blocks are recorded as a hole. */
   resumeChain: (
     id: string,
     body?: {from?: number},
     options?: CallOptions
   ) => CallResult<ChainResumed>;
-  /** Where chains went another way, newest first; of each chain 100 are kept. */
+  /** List reorgs, newest first; 100 are kept for each chain. */
   listReorgs: (query?: {chain?: string | undefined}, options?: CallOptions) => CallResult<Reorg[]>;
-  /** Where chains did not go on block by block, and why, newest first. Blocks that were left out when a chain was resumed, passed over while no stream watched it, or before which it halted; of each chain 100 are kept. */
+  /** List gaps of chains with their reasons, newest first. Blocks that were skipped when a chain was resumed, passed over while no stream watched it, or at which it halted; 100 gaps are kept for each chain. */
   listGaps: (query?: {chain?: string | undefined}, options?: CallOptions) => CallResult<ChainGap[]>;
-  /** What is at an address of a chain: a contract or none, a token perhaps. As the contract says of itself at the head of the chain: nobody checks its name. */
+  /** Check whether an address is a contract, and read its token metadata. As the contract reports it at the head of the chain. Its name is not verified. */
   getContract: (chainId: string, address: string, options?: CallOptions) => CallResult<Contract>;
-  /** The ABI of a verified contract. Asked of the server that the operator named for the chain (--abi-url); of a proxy also that of what it forwards to. */
+  /** Read the ABI of a verified contract. Comes from the ABI source of the chain (--abi-url). For a proxy, includes the ABI of its implementation. */
   getContractAbi: (
     chainId: string,
     address: string,
     options?: CallOptions
   ) => CallResult<ContractAbi>;
-  /** The address that a name of ENS stands for. Asked of Ethereum, or of Sepolia where that alone is read, at its head. Names that a server outside of the chain would tell are not followed. */
+  /** Resolve an ENS name to its address. Resolves names at the head of Ethereum, or of Sepolia if only that is read. Names that need an off-chain lookup are not resolved. */
   resolveName: (ensName: string, options?: CallOptions) => CallResult<ResolvedName>;
-  /** What an EVM stream would get of one block, what it nearly would, and which events there were. With what its triggers and balances read at that block. `near`: logs that one comparison of a filter kept out, counted by rule. `seen`: how often the addresses had each event, whatever the stream chooses; all events that it names, and at most 20 others. */
+  /** Preview the webhook of an EVM stream for one block, with close matches and observed events. Includes triggers and balances, read at that block. `near`: logs that a single comparison of a filter excluded, counted by rule. `seen`: counts of the events of the addresses, whatever the stream selects; all events that it names, and at most 20 others. */
   dryRunEvm: (
     chainId: string,
     body: Given<EvmDryRun>,
     options?: CallOptions
   ) => CallResult<EvmDryRunAnswer>;
-  /** What an Aptos stream would get of one block, and which functions and events there were. `seen`: how many of the transactions that touch the addresses call each function, and how many events of each type they have, whatever the stream chooses; all that it names, and of each kind at most 20 others. */
+  /** Preview the webhook of an Aptos stream for one block, with observed functions and events. `seen`: counts of the functions and events of transactions that touch the addresses, whatever the stream selects; all that it names, and at most 20 others of each kind. */
   dryRunAptos: (
     network: AptosNetwork,
     body: AptosDryRun,
     options?: CallOptions
   ) => CallResult<AptosDryRunAnswer>;
-  /** Match a block with an Aptos stream as it is now, and send what it holds. */
+  /** Match a block with the current Aptos stream, and send the webhook. */
   sendAptosBlock: (
     network: AptosNetwork,
     id: string,
     body: AptosBlockChoice,
     options?: CallOptions
   ) => CallResult<number>;
-  /** Match past blocks with an Aptos stream, by height or version, and send what they hold. */
+  /** Match past blocks with an Aptos stream, by height or version, and send the webhooks. */
   createAptosBackfill: (
     network: AptosNetwork,
     body: AptosBackfill,
     options?: CallOptions
   ) => CallResult<Job>;
-  /** Which blocks a stream was held against, and which not. */
+  /** Read which blocks a stream was matched against, and the holes. */
   getCoverage: (id: string, options?: CallOptions) => CallResult<ChainCoverage[]>;
   /** List backfills, newest first, at most 100. */
   listJobs: (query?: {streamId?: string}, options?: CallOptions) => CallResult<Job[]>;
-  /** A backfill. */
+  /** Read a backfill. */
   getJob: (id: string, options?: CallOptions) => CallResult<Job>;
-  /** Every API key there is or was, newest first, without the keys themselves. */
+  /** List all API keys, including revoked ones, newest first, without the keys themselves. */
   listApiKeys: (options?: CallOptions) => CallResult<ApiKey[]>;
-  /** Make an API key; the answer tells it this once. */
+  /** Create an API key, which is returned only once. */
   createApiKey: (body: CreateApiKey, options?: CallOptions) => CallResult<CreatedApiKey>;
-  /** End an API key, and the console sessions that were opened with it. No process takes it any more 5 seconds later. */
+  /** Revoke an API key and end the console sessions opened with it. All processes reject it within 5 seconds. */
   revokeApiKey: (keyId: string, options?: CallOptions) => CallResult<ApiKey>;
-  /** Who did what, newest first. Each record carries the hash of the one before it. */
+  /** List the audit log, newest first. Each record contains the hash of the previous one. */
   listAudit: (query?: ListOptions, options?: CallOptions) => ListResult<AuditRecord, AuditPage>;
 }

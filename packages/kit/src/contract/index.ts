@@ -1,6 +1,6 @@
 /**
- * The wire contract as a whole: what a server, a test kit or a schema generator needs. The only
- * entry of the kit that needs the optional peer `zod`.
+ * The complete wire contract, for servers, test kits and schema generators. The only entry of the
+ * kit that needs the optional peer `zod`.
  */
 
 // Calls and shapes
@@ -12,7 +12,7 @@ export type * from './liveEvent.ts';
 export type * from './notices.ts';
 export * from './values.ts';
 
-// What is checked of requests at run time
+// Request schemas, checked at run time
 export * from './requests/abi.ts';
 export * from './requests/triggers.ts';
 export * from './requests/streams.ts';

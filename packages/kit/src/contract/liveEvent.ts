@@ -8,9 +8,9 @@ import type {
 } from './shapes.generated.ts';
 
 /**
- * What `/sluice/events` sends, whichever process of the service it came from. Each event has an `id`; a
- * client that reconnects with `Last-Event-ID`, to any process, gets what it missed, or `reset` where that
- * is no longer held: refetch then.
+ * An event of `/sluice/events`, from any process of the service. Each event has an `id`. A client
+ * that reconnects with `Last-Event-ID`, to any process, gets the events it missed, or `reset` if
+ * they are no longer stored: refetch then.
  */
 export type LiveEvent =
   | { type: 'delivery'; delivery: DeliverySummary }
@@ -20,10 +20,10 @@ export type LiveEvent =
   | { type: 'chain'; chain: Omit<ChainHealth, 'blocks' | 'unverified'> }
   /** A stream was created, changed or deleted. */
   | { type: 'stream'; streamId: string }
-  /** A backfill moved on, or changed its state. */
+  /** A backfill progressed or changed its state. */
   | { type: 'job'; job: Job }
-  /** A webhook came into an inbox. */
+  /** An inbox received a webhook. */
   | { type: 'inbox'; request: InboxRequestSummary }
-  /** A replay was made, moved on or ended. */
+  /** A replay was created, progressed or ended. */
   | { type: 'replay'; replay: Replay }
   | { type: 'reset' };

@@ -1,29 +1,29 @@
 import * as z from 'zod';
 
-/** Shapes that are components of the OpenAPI document, by name. */
+/** Schemas that are components of the OpenAPI document, by name. */
 export const SCHEMAS = new Map<string, z.ZodType>();
-/** Shapes that an interface is generated for, by its name. */
+/** Schemas with a generated interface, by its name. */
 export const SHAPES = new Map<string, z.ZodType>();
-/** Those of them whose interface is what is sent, not what it is read as. */
+/** Names of the interfaces that are generated from schema input instead of output. */
 export const SENT = new Set<string>();
 
-/** What the generated type of a schema has and JSON Schema cannot say. */
+/** Parts of a generated type that JSON Schema cannot express. */
 interface TypeHint {
   readonly tsType?: string;
-  /** Null is accepted, but not in the type. */
+  /** Null is accepted, but is not in the type. */
   readonly hidesNull?: true;
 }
 
-/** The hints; a schema that is made of another, as by `describe`, has that one's. */
+/** The hints; a schema derived from another, e.g. by `describe`, inherits its hint. */
 export const HINTS = z.registry<TypeHint>();
 
-/** A schema whose generated type is this one, in TypeScript. */
+/** Sets the generated TypeScript type of a schema. */
 export function typed<Schema extends z.ZodType>(tsType: string, schema: Schema): Schema {
   HINTS.add(schema, { tsType });
   return schema;
 }
 
-/** A schema of an answer: a component of the OpenAPI document, and an interface. */
+/** Declares a response schema: a component of the OpenAPI document, and an interface. */
 export function named<Schema extends z.ZodType>(
   name: string,
   description: string,
@@ -32,7 +32,7 @@ export function named<Schema extends z.ZodType>(
   return component(name, shape(name, description, schema));
 }
 
-/** A part of answers with an interface of its own. */
+/** Declares a part of responses that has its own interface. */
 export function shape<Schema extends z.ZodType>(
   name: string,
   description: string,
@@ -43,7 +43,7 @@ export function shape<Schema extends z.ZodType>(
   return described;
 }
 
-/** A schema of a request: a component of the OpenAPI document, and the interface of what is sent. */
+/** Declares a request schema: a component of the OpenAPI document, and an interface. */
 export function sent<Schema extends z.ZodType>(
   name: string,
   description: string,
@@ -52,7 +52,7 @@ export function sent<Schema extends z.ZodType>(
   return component(name, sentShape(name, description, schema));
 }
 
-/** A part of requests with an interface of its own. */
+/** Declares a part of requests that has its own interface. */
 export function sentShape<Schema extends z.ZodType>(
   name: string,
   description: string,
@@ -62,7 +62,7 @@ export function sentShape<Schema extends z.ZodType>(
   return shape(name, description, schema);
 }
 
-/** A component of the OpenAPI document. */
+/** Declares a component of the OpenAPI document. */
 export function component<Schema extends z.ZodType>(name: string, schema: Schema): Schema {
   SCHEMAS.set(name, schema);
   return schema;

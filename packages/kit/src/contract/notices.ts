@@ -1,30 +1,30 @@
-/** What the service tells its operator of by webhook, where it was given a URL for that. */
+/** Alerts that the service POSTs to the URL of `--notify-url`. */
 
 interface NoticeOf<Type extends string, Data> {
   type: Type;
-  /** When it was found, ISO 8601. */
+  /** When the problem or recovery was detected, ISO 8601. */
   timestamp: string;
   data: Data;
 }
 
-/** A stream, and why. */
+/** A stream and its problem. */
 interface StreamTrouble {
   streamId: string;
   tag: string;
-  /** For people. */
+  /** Human-readable. */
   reason: string;
 }
 
 /**
- * - `stream.error`, `stream.terminated`: its receiver fails; nothing is sent any more, or nothing is
- *   matched either.
- * - `stream.recovered`: it is active again.
- * - `delivery.quarantined`: deliveries of the stream were set aside since they killed their sender;
- *   `count` are so now, `deliveryId` is the newest of them.
- * - `chain.halted`: the chain is not read, for half a minute or more.
+ * - `stream.error`: the receiver fails, so nothing is sent.
+ * - `stream.terminated`: it still fails, so nothing is matched either.
+ * - `stream.recovered`: the stream is active again.
+ * - `delivery.quarantined`: deliveries of the stream are set aside because they crashed their
+ *   sender; `count` of them are now, `deliveryId` is the newest.
+ * - `chain.halted`: the chain has not been read for at least 30 seconds.
  * - `chain.resumed`: it is read again.
- * - `disk.filling`: 80 % of the disk of a SQLite ledger is used.
- * - `disk.recovered`: less is.
+ * - `disk.filling`: at least 80% of the disk of a SQLite ledger is used.
+ * - `disk.recovered`: usage is below that again.
  */
 export type OperatorNotice =
   | NoticeOf<'stream.error', StreamTrouble>

@@ -1,16 +1,16 @@
-/** Where a call is made; the client fills the `{parameters}` of the path. */
+/** Method and path of a call; the client fills in the `{parameters}` of the path. */
 export interface Route {
   readonly method: 'GET' | 'PUT' | 'POST' | 'PATCH' | 'DELETE';
-  /** Path below the base URL; `{name}` marks a parameter. */
+  /** Path relative to the base URL; `{name}` marks a parameter. */
   readonly path: string;
 }
 
-/** One of our own routes, with what a client needs to make a method of it. */
+/** A Sluice route, with the facts that a client method needs. */
 export interface SluiceRoute extends Route {
-  /** The argument behind the parameters of the path. */
+  /** The argument after the path parameters. */
   readonly takes?: 'query' | 'body';
-  /** A page of a list, a whole list, text, or nothing; by default the answer itself. */
+  /** A page of a list, a complete list, text, or nothing. Default: the response itself. */
   readonly reads?: 'page' | 'list' | 'text' | 'nothing';
-  /** It may be sent again after a failure. */
+  /** Whether it may be retried after a failure. */
   readonly repeatable?: true;
 }

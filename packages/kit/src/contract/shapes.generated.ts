@@ -4,7 +4,7 @@ import type {
   OneOrSeveral,
 } from './generic.ts';
 
-/** A parameter of an item of an ABI. */
+/** A parameter of an ABI item. */
 export interface AbiParameter {
   name: string;
   type: string;
@@ -12,7 +12,7 @@ export interface AbiParameter {
   components?: readonly AbiParameter[] | undefined;
   internalType?: string | undefined;
 }
-/** An item of an ABI, in the JSON form that compilers write. */
+/** An ABI item in the JSON format that compilers write. */
 export interface AbiItem {
   type: string;
   name?: string | undefined;
@@ -23,30 +23,30 @@ export interface AbiItem {
   payable?: boolean | undefined;
   stateMutability?: string | undefined;
   gas?: number | undefined;
-  /** The selector or topic, as web3.js writes it beside an item; name and inputs decide. */
+  /** The selector or topic that web3.js adds; name and inputs take precedence. */
   signature?: string | undefined;
 }
-/** Which chains a stream is about. */
+/** The chain family of a stream. */
 export type ChainFamily = 'evm' | 'aptos';
-/** A network of Aptos; `local` is ours, for a chain of one's own. */
+/** An Aptos network; `local` is Sluice only, for a local chain. */
 export type AptosNetwork = 'mainnet' | 'testnet' | 'devnet' | 'local';
-/** `error` and `terminated` are set by a service, never asked for. */
+/** The service sets `error` and `terminated`. */
 export type StreamStatus = 'active' | 'paused' | 'error' | 'terminated';
 /** `confirmed` leaves out the delivery that is sent as soon as a block appears. */
 export type DeliverMode = 'both' | 'confirmed';
 /** The kinds of records that triggers and native balances are attached to. */
 export type RecordKind =
   'tx' | 'log' | 'erc20transfer' | 'erc20approval' | 'nfttransfer' | 'internalTx';
-/** Where a delivery stands. */
+/** The state of a delivery. */
 export type DeliveryState =
   'enriching' | 'pending' | 'leased' | 'succeeded' | 'failed' | 'quarantined' | 'cancelled';
-/** `removed`: the notice that the block left the chain. */
+/** `removed`: the removal webhook, after the block left the chain. */
 export type DeliveryPhase = 'unconfirmed' | 'confirmed' | 'removed';
-/** How an attempt to deliver ended. */
+/** The result of a delivery attempt. */
 export type DeliveryStatus = 'failed' | 'success';
-/** Where the hosted service sends webhooks from. */
+/** Region from which the hosted service sends webhooks. */
 export type Region = 'us-east-1' | 'us-west-2' | 'eu-central-1' | 'ap-southeast-1';
-/** One thing a key may do. */
+/** A permission of an API key. */
 export type Scope = 'streams:read' | 'streams:write' | 'history:read' | 'replay' | 'settings:admin';
 /** A filter on one event; grammar in `docs/filter.md`. */
 export interface AdvancedOption {
@@ -58,7 +58,7 @@ export interface AdvancedOption {
     | undefined;
   includeNativeTxs?: boolean | undefined;
 }
-/** Whose native balance to read at the block; `selectors` such as `$fromAddress`. */
+/** Accounts whose native balance is read at the block, by `selectors` such as `$fromAddress`. */
 export interface NativeBalanceSelection {
   selectors: string[];
   type: RecordKind;
@@ -72,24 +72,24 @@ export interface StreamTrigger {
   topic0?: string | undefined;
   callFrom?: string | undefined;
 }
-/** Which deliveries: those that fit every field that is given. Both ends of a range belong to it. */
+/** Matches deliveries that match every given field. Ranges include both ends. */
 export interface DeliveryFilter {
-  /** Of the deliveries themselves, 500 at most. */
+  /** Delivery ids, at most 500. */
   id?: OneOrSeveral<string> | undefined;
   streamId?: OneOrSeveral<string> | undefined;
-  /** In hex; of Aptos `aptos:` and the network. */
+  /** In hex; for Aptos, `aptos:` and the network. */
   chainId?: OneOrSeveral<string> | undefined;
-  /** Where it stands. */
+  /** Current state. */
   state?: OneOrSeveral<DeliveryState> | undefined;
-  /** `removed`: the notice that the block left the chain. */
+  /** `removed`: the removal webhook, after the block left the chain. */
   phase?: OneOrSeveral<DeliveryPhase> | undefined;
-  /** How the last attempt was answered: a code (`404`), a class (`5xx`), `none` where nothing came. */
+  /** Response to the last attempt: a status (`404`), a class (`5xx`), or `none`. */
   status?: OneOrSeveral<string> | undefined;
-  /** A part of what the last attempt failed with, in any case of letters. */
+  /** Part of the error of the last attempt, case-insensitive. */
   error?: string | undefined;
   blockFrom?: number | undefined;
   blockTo?: number | undefined;
-  /** When the delivery was made, in Unix milliseconds. */
+  /** When the delivery was created, in Unix milliseconds. */
   createdFrom?: number | undefined;
   /** Unix milliseconds. */
   createdTo?: number | undefined;
@@ -100,12 +100,12 @@ export interface DeliveryFilter {
   /** The replay that last sent it again. */
   replayId?: string | undefined;
 }
-/** What a stream watches and where it delivers. */
+/** A new EVM stream. */
 export interface CreateEvmStream {
-  /** Where webhooks are POSTed: `http:`, `https:` or `sluice://inbox/<name>`. */
+  /** Receiver of the webhooks: `http:`, `https:` or `sluice://inbox/<name>`. */
   webhookUrl: string;
   description: string;
-  /** Echoed in each webhook; official receivers need at least one letter or digit in it. */
+  /** Included in each webhook; official receivers require a letter or digit in it. */
   tag?: string | undefined;
   /**
    * Hex chain ids, e.g. `["0x1", "0x89"]`; at least one.
@@ -113,7 +113,7 @@ export interface CreateEvmStream {
    * Items: Chain id in hex
    */
   chainIds: string[];
-  /** Event signatures, as text (`Transfer(address,address,uint256)`) or as 32-byte hash. */
+  /** Event signatures, as text (`Transfer(address,address,uint256)`) or as a 32-byte hash. */
   topic0?: string[] | null | undefined;
   /** Match every address; needs `topic0`. Default false. */
   allAddresses?: boolean | undefined;
@@ -125,9 +125,9 @@ export interface CreateEvmStream {
   includeInternalTxs?: boolean | undefined;
   /** Every log of each matched transaction. Default false. */
   includeAllTxLogs?: boolean | undefined;
-  /** Whose native balance to send along. */
+  /** Native balances to include. */
   getNativeBalances?: NativeBalanceSelection[] | null | undefined;
-  /** Event items used to decode; sent along in each webhook. */
+  /** Event items for decoding; included in each webhook. */
   abi?: AbiItem[] | null | undefined;
   /** Filters on events. */
   advancedOptions?: AdvancedOption[] | null | undefined;
@@ -135,33 +135,33 @@ export interface CreateEvmStream {
   demo?: boolean | undefined;
   /** Read-only calls made for each record of a kind. */
   triggers?: StreamTrigger[] | null | undefined;
-  /** Leaves out what concerns a contract on the spam list of its chain. */
+  /** Leaves out records of contracts on the spam list of their chain. */
   filterPossibleSpamAddresses?: boolean | undefined;
-  /** `confirmed`: nothing is sent when the block appears. Default `both`. Ours; the hosted service refuses the key. */
+  /** `confirmed`: nothing is sent when the block appears. Default `both`. Sluice only; the hosted service rejects the key. */
   deliver?: DeliverMode | undefined;
-  /** A notice (`removed: true`) for each delivery that was sent and whose block then left the chain. Default false. Ours. */
+  /** Sends a removal webhook (`removed: true`) for each sent delivery whose block left the chain. Default false. Sluice only. */
   notifyRemoved?: boolean | undefined;
-  /** Sent with each webhook: at most 20, each value at most 1024 printable ASCII characters. Default none. Ours. */
+  /** Sent with each webhook: at most 20, each value at most 1024 printable ASCII characters. Default none. Sluice only. */
   headers?:
     | {
         [k: string]: string;
       }
     | undefined;
-  /** Webhooks of the stream that may be under way at once, 1 to 64. Null, the default: 64. Ours. */
+  /** Maximum webhooks of the stream in flight, 1 to 64. Null, the default, means 64. Sluice only. */
   maxInFlight?: number | null | undefined;
-  /** Webhooks of the stream that are sent in a second, retries included, 0.01 to 10,000: at even distances. Null, the default: no limit. Ours. */
+  /** Maximum webhooks of the stream per second, evenly spaced, including retries, 0.01 to 10,000. Null, the default, means no limit. Sluice only. */
   maxPerSecond?: number | null | undefined;
-  /** One webhook at a time, in the order of their making; one that fails holds up the rest until its retries are over. Default false. Ours. */
+  /** Sends one webhook at a time, in order of creation; a failed one blocks the rest until its retries end. Default false. Sluice only. */
   strictOrder?: boolean | undefined;
 }
-/** Any part of a stream; what is absent stays, and so does what is null, but for `maxInFlight` and `maxPerSecond`, where null is no limit. An empty list takes a list away. */
+/** Any fields of a stream. Absent and null fields stay unchanged, except that null removes the limits `maxInFlight` and `maxPerSecond`. An empty list clears a list. */
 export type UpdateEvmStream = Optional<CreateEvmStream>;
-/** What an Aptos stream watches and where it delivers. */
+/** A new Aptos stream. */
 export interface CreateAptosStream {
-  /** Where webhooks are POSTed: `http:`, `https:` or `sluice://inbox/<name>`. */
+  /** Receiver of the webhooks: `http:`, `https:` or `sluice://inbox/<name>`. */
   webhookUrl: string;
   description: string;
-  /** Echoed in each webhook; official receivers need at least one letter or digit in it. */
+  /** Included in each webhook; official receivers require a letter or digit in it. */
   tag: string;
   /** At least one. */
   network: AptosNetwork[];
@@ -179,130 +179,130 @@ export interface CreateAptosStream {
   demo?: boolean | undefined;
   /** Match every address; needs `functions` or `events`. Default false. */
   allAddresses?: boolean | undefined;
-  /** Sent with each webhook: at most 20, each value at most 1024 printable ASCII characters. Default none. Ours. */
+  /** Sent with each webhook: at most 20, each value at most 1024 printable ASCII characters. Default none. Sluice only. */
   headers?:
     | {
         [k: string]: string;
       }
     | undefined;
-  /** Webhooks of the stream that may be under way at once, 1 to 64. Null, the default: 64. Ours. */
+  /** Maximum webhooks of the stream in flight, 1 to 64. Null, the default, means 64. Sluice only. */
   maxInFlight?: number | null | undefined;
-  /** Webhooks of the stream that are sent in a second, retries included, 0.01 to 10,000: at even distances. Null, the default: no limit. Ours. */
+  /** Maximum webhooks of the stream per second, evenly spaced, including retries, 0.01 to 10,000. Null, the default, means no limit. Sluice only. */
   maxPerSecond?: number | null | undefined;
-  /** One webhook at a time, in the order of their making; one that fails holds up the rest until its retries are over. Default false. Ours. */
+  /** Sends one webhook at a time, in order of creation; a failed one blocks the rest until its retries end. Default false. Sluice only. */
   strictOrder?: boolean | undefined;
 }
-/** Any part of an Aptos stream; null and empty lists as of an EVM stream. */
+/** Any fields of an Aptos stream; null and empty lists as for an EVM stream. */
 export type UpdateAptosStream = Optional<CreateAptosStream>;
-/** How a secret is replaced. */
+/** Options for rotating a secret. */
 export interface RotateStreamSecret {
-  /** How long the old secrets sign beside the new one, at most 30 days; 0: not at all. Default: a day. */
+  /** Seconds for which the old secrets also sign, at most 30 days; 0 to end them at once. Default: one day. */
   overlapSeconds?: number | undefined;
 }
 /** One address or several. */
 export interface AddressesBody {
   address: string | string[];
 }
-/** What is added, or what replaces the whole list. */
+/** Addresses to add, or to replace the list with. */
 export interface LabelledAddressesBody {
   address: string | string[];
-  /** Names for people, by address: of addresses of this request, 1 to 64 characters each. Ours; the hosted service has no such key. */
+  /** Labels by address, for addresses in this request, 1 to 64 characters each. Sluice only. */
   labels?:
     | {
         [k: string]: string;
       }
     | undefined;
 }
-/** Which addresses of a stream are listed. */
+/** Filter and page of an address list. */
 export interface ListAddresses {
-  /** Default: all of them. 1 to 100 characters: what an address begins with, from `0x` on; its ends, as `0x28C6…1d60`; or a part of an address or of its label. The case of a to z does not matter; that of other letters does on SQLite. */
+  /** A prefix that starts with `0x`, both ends such as `0x28C6…1d60`, or part of an address or label; 1 to 100 characters. Case-insensitive for a to z, but on SQLite not for other letters. Default: all addresses. */
   find?: string | undefined;
   /** Rows per page, 1 to 100. Default 100. */
   limit?: number | undefined;
-  /** The `cursor` of an earlier page, to go on after it. */
+  /** The `cursor` of the previous page. */
   cursor?: string | undefined;
 }
-/** Which attempts a chart shows, and how finely. */
+/** The stream, resolution and length of a chart of attempts. */
 export interface ActivityQuery {
   streamId?: string | undefined;
-  /** Minutes of a point. */
+  /** Minutes per point. */
   step?: ActivityStep | undefined;
-  /** At most `MOST_POINTS` of the step: 1,500, 576 or 192. */
+  /** At most `MOST_POINTS` for the step: 1,500, 576 or 192. */
   points?: number | undefined;
 }
-/** Of which streams, and how many of each chain's newest blocks. */
+/** The streams, and the number of newest blocks per chain. */
 export interface ListTapes {
-  /** At most 200; one that is not there has no tape. */
+  /** At most 200; unknown ids are left out. */
   streamIds: readonly string[];
   /** At most 200, 60 by default. */
   limit?: number | undefined;
 }
-/** How deliveries are listed. */
+/** The order of a delivery list. */
 export interface DeliveryOrder {
   /** Which come first. Default `newest`. */
   order?: ('newest' | 'oldest') | undefined;
 }
-/** Which deliveries to list; all of them by default. */
+/** Filter, order and page of a delivery list. Default: all deliveries. */
 export type ListDeliveriesOptions = ListOptions & DeliveryFilter & DeliveryOrder;
-/** What to send again, and how fast. */
+/** The deliveries to send again, and the rate. */
 export interface CreateReplay {
-  /** For people, at most 128 characters. */
+  /** Display name, at most 128 characters. */
   name: string;
-  /** At least one field of it must be given. */
+  /** At least one field is required. */
   filter: DeliveryFilter;
-  /** Deliveries made due in a second, 0.1 to 1000. Default 50. */
+  /** Deliveries queued per second, 0.1 to 1000. Default 50. */
   perSecond?: number | undefined;
 }
-/** Where a list begins, and how long its pages are. */
+/** Cursor and page size of a list. */
 export interface ListOptions {
   /** Rows per page, 1 to 100. Default 100. */
   limit?: number | undefined;
-  /** The `cursor` of an earlier page, to go on after it. */
+  /** The `cursor` of the previous page. */
   cursor?: string | undefined;
 }
-/** Which rows of the history to list; absent means all. A page's size and place come beside it. */
+/** Filters the history; absent fields match all rows. Page options are passed with it. */
 export interface HistoryFilter {
   streamId?: string | undefined;
   transactionHash?: string | undefined;
   /** Chain ids in hex. */
   chainId?: string[] | undefined;
   blockNumber?: number[] | undefined;
-  /** When the webhook was made, both ends included: Unix seconds, or milliseconds from 100000000000 on. Ours; the hosted service does not say which. */
+  /** When the webhook was created, inclusive: Unix seconds, or milliseconds from 100000000000 on. The hosted service does not document its unit. */
   fromTimestamp?: number | undefined;
-  /** When the webhook was made, both ends included: Unix seconds, or milliseconds from 100000000000 on. Ours; the hosted service does not say which. */
+  /** When the webhook was created, inclusive: Unix seconds, or milliseconds from 100000000000 on. The hosted service does not document its unit. */
   toTimestamp?: number | undefined;
   /** Leaves `payload` out of each row. */
   excludePayload?: boolean | undefined;
 }
-/** Which delivery logs to list; absent means all. */
+/** Filters the delivery logs; absent fields match all rows. */
 export interface LogFilter {
   streamId?: string | undefined;
   transactionHash?: string | undefined;
   /** Chain ids in hex. */
   chainId?: string[] | undefined;
   blockNumber?: number[] | undefined;
-  /** When the webhook was made, both ends included: Unix seconds, or milliseconds from 100000000000 on. Ours; the hosted service does not say which. */
+  /** When the webhook was created, inclusive: Unix seconds, or milliseconds from 100000000000 on. The hosted service does not document its unit. */
   fromTimestamp?: number | undefined;
-  /** When the webhook was made, both ends included: Unix seconds, or milliseconds from 100000000000 on. Ours; the hosted service does not say which. */
+  /** When the webhook was created, inclusive: Unix seconds, or milliseconds from 100000000000 on. The hosted service does not document its unit. */
   toTimestamp?: number | undefined;
   deliveryStatus?: DeliveryStatus[] | undefined;
 }
-/** A key to be made. */
+/** A new API key. */
 export interface CreateApiKey {
-  /** What it is for, 1 to 100 characters. */
+  /** Its purpose, 1 to 100 characters. */
   name: string;
   /** Default: all of them. */
   scopes?: Scope[] | undefined;
   /** At most 20. Default: from anywhere. */
   cidrs?: string[] | undefined;
-  /** Default: never. */
+  /** Unix milliseconds. Default: never. */
   expiresAt?: number | undefined;
 }
-/** What a stream would watch, tried on one block. */
+/** A stream to try on one block. */
 export interface DryRunBlock {
-  /** Echoed in each webhook; official receivers need at least one letter or digit in it. */
+  /** Included in each webhook; official receivers require a letter or digit in it. */
   tag?: string | undefined;
-  /** Event signatures, as text (`Transfer(address,address,uint256)`) or as 32-byte hash. */
+  /** Event signatures, as text (`Transfer(address,address,uint256)`) or as a 32-byte hash. */
   topic0?: string[] | null | undefined;
   /** Match every address; needs `topic0`. Default false. */
   allAddresses?: boolean | undefined;
@@ -314,20 +314,20 @@ export interface DryRunBlock {
   includeInternalTxs?: boolean | undefined;
   /** Every log of each matched transaction. Default false. */
   includeAllTxLogs?: boolean | undefined;
-  /** Leaves out what concerns a contract on the spam list of its chain. */
+  /** Leaves out records of contracts on the spam list of their chain. */
   filterPossibleSpamAddresses?: boolean | undefined;
-  /** Event items used to decode; sent along in each webhook. */
+  /** Event items for decoding; included in each webhook. */
   abi?: AbiItem[] | null | undefined;
   /** Filters on events. */
   advancedOptions?: AdvancedOption[] | null | undefined;
   /** EVM addresses the stream would watch. */
   addresses?: string[] | undefined;
 }
-/** What an EVM stream would watch and read, tried on one block. Triggers and balances are read from the chain as for a webhook. */
+/** An EVM stream to try on one block. Triggers and balances are read from the chain as for a webhook. */
 export interface EvmDryRun {
-  /** Echoed in each webhook; official receivers need at least one letter or digit in it. */
+  /** Included in each webhook; official receivers require a letter or digit in it. */
   tag?: string | undefined;
-  /** Event signatures, as text (`Transfer(address,address,uint256)`) or as 32-byte hash. */
+  /** Event signatures, as text (`Transfer(address,address,uint256)`) or as a 32-byte hash. */
   topic0?: string[] | null | undefined;
   /** Match every address; needs `topic0`. Default false. */
   allAddresses?: boolean | undefined;
@@ -339,22 +339,22 @@ export interface EvmDryRun {
   includeInternalTxs?: boolean | undefined;
   /** Every log of each matched transaction. Default false. */
   includeAllTxLogs?: boolean | undefined;
-  /** Leaves out what concerns a contract on the spam list of its chain. */
+  /** Leaves out records of contracts on the spam list of their chain. */
   filterPossibleSpamAddresses?: boolean | undefined;
-  /** Event items used to decode; sent along in each webhook. */
+  /** Event items for decoding; included in each webhook. */
   abi?: AbiItem[] | null | undefined;
   /** Filters on events. */
   advancedOptions?: AdvancedOption[] | null | undefined;
   /** EVM addresses the stream would watch. */
   addresses?: string[] | undefined;
-  /** The block's number. */
+  /** Block number. */
   block: number;
   /** Read-only calls made for each record of a kind. */
   triggers?: StreamTrigger[] | null | undefined;
-  /** Whose native balance to send along. */
+  /** Native balances to include. */
   getNativeBalances?: NativeBalanceSelection[] | null | undefined;
 }
-/** Matches past blocks and sends what they hold, both ends included. */
+/** Matches past blocks, both ends included, and sends the webhooks. */
 export interface HistoricalJob {
   /** Chain id in hex */
   chainId: string;
@@ -362,12 +362,12 @@ export interface HistoricalJob {
   blockFrom: number;
   blockTo: number;
 }
-/** Which block of an Aptos chain: by its height, or by a ledger version it holds. One of the two. */
+/** A block of an Aptos chain, either by height or by a ledger version in it. */
 export interface AptosBlockChoice {
   block?: number | undefined;
   version?: number | undefined;
 }
-/** What an Aptos stream would watch, tried on one block. */
+/** An Aptos stream to try on one block. */
 export interface AptosDryRun {
   block?: number | undefined;
   version?: number | undefined;
@@ -395,14 +395,14 @@ export interface AptosBackfill {
   versionFrom?: number | undefined;
   versionTo?: number | undefined;
 }
-/** Any answer that is no 2xx. */
+/** The body of a response other than a 2xx. */
 export interface ErrorBody {
   message: string | string[];
-  /** By field, as `requestBody.chainIds`: what is wrong and the value that was sent. */
+  /** By field, e.g. `requestBody.chainIds`: the problem and the value that was sent. */
   details?: {
     [k: string]: unknown;
   };
-  /** The same, of any status but 422: the official client appends `details` to the message, which the contract fixes. Ours. */
+  /** The same, for statuses other than 422: the official client appends `details` to the message, which the contract fixes. Sluice only. */
   fields?: {
     [k: string]: unknown;
   };
@@ -412,31 +412,31 @@ export interface HistoryRecord {
   id: string;
   /** ISO 8601. */
   date: string;
-  /** The webhook as it was to be sent; absent with `excludePayload`. One of an Aptos stream has other fields. */
+  /** The webhook; absent with `excludePayload`. A webhook of an Aptos stream has other fields. */
   payload?: Partial<EvmWebhook> & Readonly<Record<string, unknown>>;
   tinyPayload: {
     /** Chain id in hex */
     chainId: string;
     confirmed: boolean;
-    /** Number of the block, decimal. */
+    /** Block number, decimal. */
     block: string;
     /** Transactions, logs and internal transactions in the webhook. */
     records: number;
     retries: number;
   };
   errorMessage: string;
-  /** Login and values of the query are `***`. */
+  /** Credentials and query values are masked as `***`. */
   webhookUrl: string;
   streamId: string;
   tag: string;
 }
-/** A webhook that was attempted, and how the last attempt ended. */
+/** An attempted webhook, with the result of the last attempt. */
 export interface DeliveryLog {
   id: string;
   streamId: string;
-  /** Chain id in hex; of an Aptos network one of `APTOS_CHAINS`. */
+  /** Chain id in hex; for an Aptos network, one of `APTOS_CHAINS`. */
   chain: string;
-  /** Login and values of the query are `***`. */
+  /** Credentials and query values are masked as `***`. */
   webhookUrl: string;
   tag: string;
   retries: number;
@@ -455,39 +455,39 @@ export interface Settings {
   /** The streams secret, which signs every webhook of the account. */
   secretKey?: string | undefined;
 }
-/** Webhooks that failed are counted in the three `…Processed` numbers too. */
+/** The three `…Processed` counts include failed webhooks. */
 export interface StatsCounters {
   totalWebhooksDelivered: number;
   /** Given up after the last attempt */
   totalWebhooksFailed: number;
-  /** Of confirmed webhooks, failed ones too */
+  /** In confirmed webhooks, including failed ones */
   totalLogsProcessed: number;
   totalTxsProcessed: number;
   totalTxsInternalProcessed: number;
 }
-/** Of all streams together. */
+/** The counters of all streams. */
 export interface Stats {
   totalWebhooksDelivered: number;
   /** Given up after the last attempt */
   totalWebhooksFailed: number;
-  /** Of confirmed webhooks, failed ones too */
+  /** In confirmed webhooks, including failed ones */
   totalLogsProcessed: number;
   totalTxsProcessed: number;
   totalTxsInternalProcessed: number;
-  /** And of each. */
+  /** The counters of each stream. */
   streams?: {
     streamId: string;
     totalWebhooksDelivered: number;
     /** Given up after the last attempt */
     totalWebhooksFailed: number;
-    /** Of confirmed webhooks, failed ones too */
+    /** In confirmed webhooks, including failed ones */
     totalLogsProcessed: number;
     totalTxsProcessed: number;
     totalTxsInternalProcessed: number;
   }[];
-  /** ISO 8601: the beginning of what is counted. */
+  /** Start of the counted period, ISO 8601. */
   createdAt?: string;
-  /** ISO 8601: the end of it. */
+  /** End of the counted period, ISO 8601. */
   updatedAt?: string;
 }
 /** The counters of one stream. */
@@ -496,50 +496,50 @@ export interface StreamStats {
   totalWebhooksDelivered: number;
   /** Given up after the last attempt */
   totalWebhooksFailed: number;
-  /** Of confirmed webhooks, failed ones too */
+  /** In confirmed webhooks, including failed ones */
   totalLogsProcessed: number;
   totalTxsProcessed: number;
   totalTxsInternalProcessed: number;
-  /** ISO 8601: the beginning of what is counted. */
+  /** Start of the counted period, ISO 8601. */
   createdAt?: string;
-  /** ISO 8601: the end of it. */
+  /** End of the counted period, ISO 8601. */
   updatedAt?: string;
 }
-/** What runs here, and for how long it keeps what happened. */
+/** The version, environment and retention of the service. */
 export interface About {
   version: string;
-  /** `dev`: it is one's own, of `sluice dev`; `prod`: others may rely on it. */
+  /** `dev`: a local service, from `sluice dev`; `prod`: one that others may rely on. */
   environment: 'dev' | 'prod';
-  /** What the ledger is kept in. */
+  /** The database of the ledger. */
   store: 'sqlite' | 'postgres';
-  /** Milliseconds that a delivery is kept which reached its receiver or was cancelled. */
+  /** Retention of succeeded and cancelled deliveries, in milliseconds. */
   deliveredMs: number;
-  /** Milliseconds that every other is kept. */
+  /** Retention of all other deliveries, in milliseconds. */
   undeliveredMs: number;
-  /** Milliseconds that a delivery waits at least after each attempt that failed, and by chance up to a tenth more; behind the last of them it has failed. */
+  /** Minimum wait after each failed attempt, in milliseconds; up to 10% is added at random. If the attempt after the last wait fails, so does the delivery. */
   retryWaitsMs: number[];
-  /** Before those: after a first attempt that met no receiver, or a 5xx; null where there is none. */
+  /** Wait before the additional retry of a first attempt that got no response or a 5xx; null without such a retry. */
   quickRetryMs: number | null;
-  /** When the oldest delivery was made that is still kept; null without any. */
+  /** When the oldest stored delivery was created; null without any. */
   oldestDeliveryAt: number | null;
   /**
-   * Chains that a source of ABIs is named for: `ContractAbi` can be asked of these.
+   * Chains with an ABI source, which `getContractAbi` can read.
    *
    * Items: Chain id in hex
    */
   abiChains: string[];
 }
-/** What is about to be forgotten: deliveries that are older than they are kept when that is done next. PostgreSQL forgets a day of blocks at once, up to a day later. */
+/** Deliveries that the next retention run will delete because they will have expired. PostgreSQL deletes a day of blocks at once, up to a day later. */
 export interface Expiry {
-  /** When that is; null before it was done once. */
+  /** Time of the next run; null before the first. */
   at: number | null;
   deliveries: number;
-  /** Of their bodies, as they were sent. */
+  /** Size of their bodies, as sent. */
   bodyBytes: number;
-  /** Only the 100,000 oldest deliveries were looked at, and more are old. */
+  /** Whether only the 100,000 oldest deliveries were checked, and more have expired. */
   isCapped: boolean;
 }
-/** An API key, as it is listed: everything but the key itself. */
+/** An API key, without the key itself. */
 export interface ApiKey {
   /** The middle part of the key, `sluice_<id>_…`. */
   id: string;
@@ -551,12 +551,12 @@ export interface ApiKey {
   createdAt: number;
   /** Null for never. */
   expiresAt: number | null;
-  /** To the minute; null before the first use. */
+  /** Accurate to the minute; null before the first use. */
   lastUsedAt: number | null;
-  /** Null while it is good. */
+  /** Null unless revoked. */
   revokedAt: number | null;
 }
-/** A key that was made, and the one time that it is told. */
+/** A new API key, including the key itself, which is returned only once. */
 export interface CreatedApiKey {
   /** The middle part of the key, `sluice_<id>_…`. */
   id: string;
@@ -568,9 +568,9 @@ export interface CreatedApiKey {
   createdAt: number;
   /** Null for never. */
   expiresAt: number | null;
-  /** To the minute; null before the first use. */
+  /** Accurate to the minute; null before the first use. */
   lastUsedAt: number | null;
-  /** Null while it is good. */
+  /** Null unless revoked. */
   revokedAt: number | null;
   /** `sluice_<id>_<secret>`. */
   key: string;
@@ -581,17 +581,17 @@ export interface AuditRecord {
   seq: number;
   /** Unix milliseconds */
   at: number;
-  /** The name of the call, such as `revokeApiKey`; `authFailures` for a burst of refused callers. */
+  /** The name of the call, such as `revokeApiKey`; `authFailures` for a burst of rejected requests. */
   action: string;
-  /** Id of the key that made the call; `bootstrap` for the one of `--api-key`, empty for nobody. */
+  /** Id of the key that made the call; `bootstrap` for the key of `--api-key`, empty without a key. */
   keyId: string;
   /** IP address of the caller. */
   address: string;
-  /** Id of what it was done to; empty where the action says it all. */
+  /** Id of the object that was read or changed; empty if there is none. */
   target: string;
-  /** Hash of the record before; empty for the first. */
+  /** Hash of the previous record; empty for the first. */
   previousHash: string;
-  /** `hashAuditRecord` of this one. */
+  /** `hashAuditRecord` of this record. */
   hash: string;
 }
 /** A page of the audit log. */
@@ -603,40 +603,40 @@ export interface AuditPage {
 }
 /** Attempts that ended within one step. */
 export interface ActivityPoint {
-  /** Where the step begins, in Unix milliseconds. */
+  /** Start of the step, in Unix milliseconds. */
   at: number;
   /** Deliveries that got a 2xx. */
   delivered: number;
   /** Deliveries that were given up. */
   failed: number;
-  /** Attempts that failed, those of later success included. */
+  /** Failed attempts, including those of deliveries that succeeded later. */
   failedAttempts: number;
-  /** Attempts that were not the first of their delivery. */
+  /** Attempts after the first of a delivery. */
   retries: number;
-  /** Failed attempts by the first digit of their status; `none`: no answer came. */
+  /** Failed attempts by the first digit of their status; `none`: no response. */
   failures: {
     none: number;
     '3xx': number;
     '4xx': number;
     '5xx': number;
   };
-  /** Of the attempts that got a 2xx, from the first byte sent to the end of the answer, to a fifth; null without any. */
+  /** Median duration of attempts with a 2xx, from the first byte sent to the end of the response, accurate to 20%; null without any. */
   p50Ms: number | null;
   p95Ms: number | null;
 }
-/** Minutes that a point of a chart stands for. */
+/** Minutes per point of a chart. */
 export type ActivityStep = 1 | 5 | 60;
-/** Attempts over time, of one stream or of all. */
+/** Attempts over time, of one stream or all. */
 export interface Activity {
   stepMinutes: ActivityStep;
-  /** Oldest first, without gaps; the last one is not over. */
+  /** Oldest first, without gaps; the last one is still in progress. */
   result: ActivityPoint[];
 }
-/** What the attempts and the matched records of some time consisted of, of one stream or of all. */
+/** Attempts and matched records of a period, broken down, of one stream or all. */
 export interface ActivityBreakdown {
-  /** Where the first step begins, in Unix milliseconds. */
+  /** Start of the first step, in Unix milliseconds. */
   from: number;
-  /** Attempts by what was answered, most first; null: no answer came, or it did not come to its end. */
+  /** Attempts by response status, most frequent first; null for a missing or incomplete response. */
   statuses: {
     status: number | null;
     attempts: number;
@@ -648,83 +648,83 @@ export interface ActivityBreakdown {
     delivered: number;
     failedAttempts: number;
     matched: number;
-    /** Of the attempts that got a 2xx, to a fifth; null without any. */
+    /** 95th percentile of attempts with a 2xx, accurate to 20%; null without any. */
     p95Ms: number | null;
   }[];
-  /** Records by what they are, most first, counted once when their block is matched. Of EVM the topic0 of the event, `anonymous` for logs without topics, `transaction`, `internalTransaction`. Of Aptos the function that a transaction calls, or `transaction`, and the type of each event where the stream gets events. `other` for all beyond the 20 most frequent ones of a webhook. */
+  /** Records by kind, most frequent first, counted once when their block is matched. On EVM: the topic0 of the event, `anonymous` for logs without topics, `transaction` or `internalTransaction`. On Aptos: the function that a transaction calls, or `transaction`, and the type of each event if the stream includes events. `other` for all beyond the 20 most frequent of a webhook. */
   records: {
     what: string;
-    /** Of an EVM event that the stream's ABI or a token standard knows, such as `Transfer(address,address,uint256)`. */
+    /** For an EVM event in the stream's ABI or a token standard, e.g. `Transfer(address,address,uint256)`. */
     signature: string | null;
     matched: number;
   }[];
 }
-/** A block that a stream matched, and what became of that. */
+/** A block that a stream matched, with its deliveries. */
 export interface TapeBlock {
   number: number;
   hash: string;
-  /** Webhooks that it was matched into: one, or its parts. */
+  /** Webhooks for the block: one, or its parts. */
   matches: number;
-  /** Their deliveries by how they stand; `waiting` are those under way or still to come. */
+  /** Their deliveries by state; `waiting` are in flight or still to come. */
   delivered: number;
   waiting: number;
   failed: number;
   cancelled: number;
-  /** Enough blocks have followed. */
+  /** Whether enough blocks have followed. */
   confirmed: boolean;
-  /** It left the chain. */
+  /** Whether it left the chain. */
   removed: boolean;
 }
-/** What a stream matched in the newest blocks of its chains. */
+/** The newest blocks that a stream matched, by chain. */
 export interface StreamTape {
   streamId: string;
-  /** In the order that the stream names them; without those of which no block is kept. */
+  /** In the order of the stream; chains without stored blocks are left out. */
   chains: {
     /** Chain id in hex */
     chainId: string;
-    /** The oldest block that was looked at. */
+    /** The oldest block that was checked. */
     from: number;
-    /** Newest first; blocks that nothing matched in are left out. */
+    /** Newest first; blocks without a match are left out. */
     blocks: TapeBlock[];
   }[];
 }
-/** A row of the list of addresses that a stream watches. */
+/** A row of the address list of a stream. */
 export interface StreamAddress {
   address: string;
-  /** What the user calls it; absent when it has none. Ours; the hosted service has no such key. */
+  /** Label set by the user; absent if there is none. Sluice only. */
   label?: string;
 }
-/** An address that a stream watches, and since when. */
+/** An address of a stream, with when and by whom it was added. */
 export interface WatchedAddress {
   address: string;
   label?: string;
-  /** When the stream began to have it, Unix milliseconds; a new label changes nothing of that. */
+  /** When it was added, in Unix milliseconds; a new label does not change this. */
   addedAt: number;
-  /** Name of the API key it was added with; `bootstrap` is the one that the service was started with. */
+  /** Name of the API key that added it; `bootstrap` for the key of `--api-key`. */
   addedBy: string;
 }
-/** The answer repeats the request's form: a string for a string, an array for an array. */
+/** The response to a change of addresses. */
 export interface AddressesAnswer {
   streamId: string;
-  /** As it was sent: one for one, a list for a list */
+  /** As sent: a string for a string, an array for an array */
   address: string | string[];
-  /** Per chain, the first block the change applies to. Ours; the hosted service has no such key. */
+  /** First block that the change applies to, by chain. Sluice only. */
   effectiveFrom?: {
     [k: string]: number;
   };
 }
-/** Addresses in their order. */
+/** A page of addresses, in ascending order. */
 export interface AddressPage {
   result: WatchedAddress[];
-  /** For the next page; absent on the last. */
+  /** Cursor of the next page; absent on the last. */
   cursor?: string;
 }
-/** What a trigger of the stream answered. */
+/** The result of a trigger. */
 export interface WebhookTrigger {
   name: string;
   value: unknown;
 }
-/** A log as the chain has it; decoded by `decodeLogs`. */
+/** A raw log; decode it with `decodeLogs`. */
 export interface WebhookLog {
   logIndex: string;
   transactionHash: string;
@@ -734,7 +734,7 @@ export interface WebhookLog {
   topic1: string | null;
   topic2: string | null;
   topic3: string | null;
-  /** What the triggers of the stream answered, in their order */
+  /** Results of the triggers, in order */
   triggers?: WebhookTrigger[];
 }
 /** A transaction with its receipt. */
@@ -757,7 +757,7 @@ export interface WebhookTransaction {
   receiptContractAddress: string | null;
   receiptRoot: string | null;
   receiptStatus: string | null;
-  /** What the triggers of the stream answered, in their order */
+  /** Results of the triggers, in order */
   triggers?: WebhookTrigger[];
 }
 /** A call inside a transaction that moved native currency. */
@@ -782,7 +782,7 @@ export interface WebhookErc20Transfer {
   value: string;
   tokenDecimals: string;
   valueWithDecimals?: string;
-  /** What the triggers of the stream answered, in their order */
+  /** Results of the triggers, in order */
   triggers?: WebhookTrigger[];
 }
 /** An approval of an ERC-20 token. */
@@ -798,10 +798,10 @@ export interface WebhookErc20Approval {
   value: string;
   tokenDecimals: string;
   valueWithDecimals?: string;
-  /** What the triggers of the stream answered, in their order */
+  /** Results of the triggers, in order */
   triggers?: WebhookTrigger[];
 }
-/** A transfer of an NFT; of an ERC-1155 batch, one entry. */
+/** A transfer of an NFT, or one entry of an ERC-1155 batch. */
 export interface WebhookNftTransfer {
   transactionHash: string;
   logIndex: string;
@@ -815,10 +815,10 @@ export interface WebhookNftTransfer {
   tokenId: string;
   amount: string;
   tokenContractType: string;
-  /** What the triggers of the stream answered, in their order */
+  /** Results of the triggers, in order */
   triggers?: WebhookTrigger[];
 }
-/** An approval of one NFT, or of all of an owner. */
+/** An approval for one NFT, or for all NFTs of an owner. */
 export interface WebhookNftTokenApproval {
   transactionHash: string;
   logIndex: string;
@@ -871,10 +871,10 @@ export interface WebhookNftApprovals {
     tokenContractType: string;
   }[];
 }
-/** One delivery: everything of one block that one stream matched. Keys stand in wire order. */
+/** One delivery: everything that one stream matched in one block. Keys are in wire order. */
 export interface EvmWebhook {
   confirmed: boolean;
-  /** Ours, only where a stream asks for it: the block left the chain, and what was delivered of it is taken back. Absent everywhere else. */
+  /** The block left the chain, and this webhook revokes the earlier one. Sluice only, for streams with `notifyRemoved`; otherwise absent. */
   removed?: true;
   /** Hex chain id; empty in the test webhook. */
   chainId: string;
@@ -895,29 +895,29 @@ export interface EvmWebhook {
   nftTransfers: WebhookNftTransfer[];
   nativeBalances: WebhookNativeBalance[];
 }
-/** What is known of a coin or fungible asset. */
+/** Metadata of a coin or fungible asset. */
 export interface AptosCoin {
-  /** Null where the chain does not say. */
+  /** Null if unknown. */
   decimals: number | null;
-  /** Empty where the chain does not say. Anybody may give a coin any name: see `type`. */
+  /** Empty if unknown. Not unique: see `type`. */
   name: string;
   symbol: string;
-  /** Ours: which asset it is, since names may be borrowed. Of a coin its Move type, its address with all 64 digits; of a fungible asset the address of its metadata; empty where the transaction does not show it. */
+  /** Identifies the asset. For a coin, its Move type, whose address has all 64 digits; for a fungible asset, the address of its metadata; empty if the transaction does not show it. Sluice only. */
   type: string;
 }
-/** A coin or fungible asset that came to an account, or left it. */
+/** A deposit or withdrawal of a coin or fungible asset. */
 export interface AptosCoinMovement {
   /** In the smallest unit, decimal. */
   value: string;
   address: string;
   coin: AptosCoin;
-  /** The nearest JSON number, as the hosted service sends; `value` is exact. Null without decimals. */
+  /** The nearest JSON number, as the hosted service sends it; `value` is exact. Null without decimals. */
   valueWithDecimals: number | null;
-  /** Of the event that tells of it; `0` for the events that are not counted. */
+  /** Sequence number of its event; `0` for events without one. */
   sequenceNumber: string;
   txHash: string;
 }
-/** Something as the node gave it, with the hash of its transaction. */
+/** An object as the node returned it, with its transaction hash. */
 export interface AptosRaw {
   txHash: string;
   [k: string]: unknown;
@@ -942,7 +942,7 @@ export interface AptosCoinTransfer {
   from: string;
   /** As in `AptosCoinMovement`. */
   valueWithDecimals: number | null;
-  /** Hash of the transaction; the contract has it under both names. */
+  /** Transaction hash; the contract has it under both names. */
   transaction: string;
   txHash: string;
 }
@@ -957,10 +957,10 @@ export interface AptosWebhookTransaction {
   success: boolean;
   /** E.g. `user_transaction`. */
   type: string;
-  /** Empty for transactions that nobody signed, such as `block_metadata_transaction`. */
+  /** Empty for unsigned transactions, such as `block_metadata_transaction`. */
   sender: string;
 }
-/** One delivery: everything of one block that one Aptos stream matched. Keys stand in wire order. */
+/** One delivery: everything that one Aptos stream matched in one block. Keys are in wire order. */
 export interface AptosWebhook {
   /** Empty in the test webhook. */
   streamId: string;
@@ -971,7 +971,7 @@ export interface AptosWebhook {
   /** 0 on the first attempt, one more with each retry. */
   retries: number;
   coinTransfers: AptosCoinTransfer[];
-  /** What came to accounts in the matched transactions, whoever watches them. */
+  /** All deposits in the matched transactions, for watched accounts and others. */
   coinDeposits: AptosCoinMovement[];
   coinWithdrawals: AptosCoinMovement[];
   transactions: AptosWebhookTransaction[];
@@ -979,31 +979,31 @@ export interface AptosWebhook {
   changes: AptosRaw[];
   /** Empty without `includePayload`. */
   payloads: AptosRaw[];
-  /** A list for each of `transactions`, in their order; empty without `includeEvents`. */
+  /** A list for each of `transactions`, in order; empty without `includeEvents`. */
   events: AptosRaw[][];
 }
-/** The webhook that would be sent. The hosted service may leave parts of it out. */
+/** The webhook that would be sent. The hosted service may omit parts of it. */
 export type DryRunAnswer = Partial<EvmWebhook>;
-/** What the service answers to a job over past blocks. */
+/** The response to creating a job over past blocks. */
 export interface HistoricalJobAnswer {
   message: string;
-  /** Parts the range was cut into. */
+  /** Number of parts of the range. */
   totalPartitions: number;
-  /** Ours: the id of the job at `/sluice/jobs/{id}`. The hosted service has no such key. */
+  /** Id of the job at `/sluice/jobs/{id}`. Sluice only. */
   jobId?: string;
 }
-/** Logs that all else would have let pass, and one comparison of a filter did not. */
+/** Logs that a single comparison of a filter excluded. */
 export interface NearMiss {
   /** Such as `Transfer(address,address,uint256)`. */
   event: string;
-  /** The rule: a parameter of the event, how it is compared, and with what. */
+  /** The compared parameter of the event. */
   name: string;
   operator: 'lt' | 'lte' | 'gt' | 'gte';
-  /** Decimal. */
+  /** The value in the filter, decimal. */
   wanted: string;
-  /** Logs in the block. */
+  /** Such logs in the block. */
   count: number;
-  /** Smallest and largest of the values that were compared; decimal. */
+  /** Smallest and largest compared value, decimal. */
   min: string;
   max: string;
 }
@@ -1011,23 +1011,23 @@ export interface NearMiss {
 export interface SeenEvent {
   /** 32-byte hash, lower-case hex. Logs without one are not counted. */
   topic0: string;
-  /** Such as `Transfer(address,address,uint256)`, of the stream's own events or a token standard; else null. */
+  /** E.g. `Transfer(address,address,uint256)`, from the stream's own events or a token standard; otherwise null. */
   signature: string | null;
-  /** How many inputs are indexed: ERC-20 and ERC-721 share a Transfer, with two and with three. */
+  /** Number of indexed inputs: `Transfer` has two in ERC-20, three in ERC-721. */
   indexed: number;
   count: number;
 }
 /** Calls of one function, or events of one type, in a block. */
 export interface SeenMovePath {
   kind: 'function' | 'event';
-  /** As a stream may name it: without generic arguments, which is the type whatever its arguments are, and with them where the stream names them so. Addresses have 64 digits but the special ones: `0x1`. */
+  /** As a stream may name it: without generic arguments, to cover all of them, or with them if the stream does. Addresses have 64 digits, except special ones such as `0x1`. */
   path: string;
-  /** Transactions that call the function, or events. */
+  /** Transactions that call the function, or events of the type. */
   count: number;
 }
-/** Why blocks were not evaluated: the stream was paused or terminated, the chain was resumed later, or they came before the stream. */
+/** Why blocks were not evaluated: the stream was paused or terminated, the chain was resumed later, or the stream did not exist yet. */
 export type HoleReason = 'paused' | 'terminated' | 'resumed' | 'before';
-/** Blocks from one to another, both included. */
+/** A range of blocks, both ends included. */
 export interface BlockRange {
   from: number;
   to: number;
@@ -1038,27 +1038,27 @@ export interface UnverifiedRange {
   to: number;
   reason: string;
 }
-/** Which blocks of a chain a stream was held against. */
+/** The blocks of a chain that a stream was matched against. */
 export interface ChainCoverage {
   /** Chain id in hex */
   chainId: string;
-  /** First and last block evaluated; null where none is. */
+  /** First and last block evaluated; null without any. */
   from: number | null;
   to: number | null;
-  /** Blocks between that were not, in order; a backfill of such a range removes it. */
+  /** Ranges in between that were not evaluated, in order; a backfill of a range removes it. */
   holes: {
     from: number;
     to: number;
     reason: HoleReason;
   }[];
-  /** Blocks that were evaluated, but not verified in all they say; the newest 1,000 ranges, in order. */
+  /** Blocks that were evaluated but not completely verified; the newest 1,000 ranges, in order. */
   unverified: UnverifiedRange[];
 }
-/** Which blocks a stream was held against, chain by chain. */
+/** The blocks that a stream was matched against, by chain. */
 export interface StreamCoverage {
   result: ChainCoverage[];
 }
-/** Where a backfill stands. */
+/** The state of a backfill. */
 export type JobState = 'running' | 'paused' | 'done' | 'cancelled' | 'failed';
 /** A backfill: past blocks matched for one stream, delivered as confirmed. */
 export interface Job {
@@ -1068,110 +1068,110 @@ export interface Job {
   chainId: string;
   blockFrom: number;
   blockTo: number;
-  /** The next block to be matched; `blockTo + 1` once all are. */
+  /** The next block to match; `blockTo + 1` when all are matched. */
   nextBlock: number;
   state: JobState;
-  /** For people: why it waits or failed, or empty. */
+  /** Human-readable: why it waits or failed, or empty. */
   message: string;
-  /** Blocks in which the stream matched so far. */
+  /** Blocks that the stream has matched so far. */
   matches: number;
   /** Unix milliseconds */
   createdAt: number;
   /** Unix milliseconds */
   updatedAt: number;
 }
-/** What came of it. */
+/** The result of an EVM dry run. */
 export interface EvmDryRunAnswer {
-  /** Null where nothing matches. */
+  /** Null if nothing matches. */
   webhook: EvmWebhook | null;
-  /** At most 20, most frequent first. */
+  /** Close matches, at most 20, most frequent first. */
   near: NearMiss[];
-  /** The events that the stream's addresses emitted or that name one of them, whatever events, filters and records the stream chooses; most frequent first. All that the stream names, and at most 20 others. */
+  /** Events that the stream's addresses emitted or that name one of them, whatever the stream selects; most frequent first. All that the stream names, and at most 20 others. */
   seen: SeenEvent[];
 }
-/** What came of it. */
+/** The result of an Aptos dry run. */
 export interface AptosDryRunAnswer {
-  /** Null where nothing matches. */
+  /** Null if nothing matches. */
   webhook: AptosWebhook | null;
-  /** The entry functions that the block's transactions call, and the events they have; of those transactions that touch an address of the stream, or of all when it watches all, whatever functions and events it chooses. Most frequent first: all that the stream names, and of each kind at most 20 others. */
+  /** Entry functions and events of the transactions that touch an address of the stream, or of all transactions if it watches all, whatever it selects. Most frequent first: all that the stream names, and at most 20 others of each kind. */
   seen: SeenMovePath[];
 }
-/** `skipped`: the chain went on later, and what lies between was left out · `restarted`: another chain, or one that was set up anew, began here, and nothing up to it was read · `passed-over`: no stream watched the chain, so that its blocks were not read; nothing is missing · `halted`: it stopped before a block, and nothing was skipped */
+/** `skipped`: the chain was resumed later, without the blocks in between · `restarted`: another chain, or a reset one, began here, and nothing before it was read · `passed-over`: no stream watched the chain, so its blocks were not read; nothing is missing · `halted`: it stopped before a block; nothing was skipped */
 export type GapKind = 'skipped' | 'restarted' | 'passed-over' | 'halted';
-/** `good` · `lagging` behind the best of the others · `limited` asked us to wait · `down` does not answer, and is tried again from time to time · `wrong-chain` serves another chain and is left out */
+/** `good` · `lagging`: behind the best of the others · `limited`: rate-limits requests · `down`: does not respond, and is retried from time to time · `wrong-chain`: serves another chain, and is not used */
 export type ProviderState = 'good' | 'lagging' | 'limited' | 'down' | 'wrong-chain';
-/** A chain that went another way. */
+/** A reorg of a chain. */
 export interface Reorg {
   /** Chain id in hex */
   chainId: string;
-  /** The newest block that stayed. */
+  /** The newest block that stayed in the chain. */
   blockNumber: number;
   /** Blocks that left the chain. */
   depth: number;
   /** Unix milliseconds */
   at: number;
 }
-/** Where a chain did not go on block by block. */
+/** A range of blocks that the chain was not read for. */
 export interface ChainGap {
   /** Chain id in hex */
   chainId: string;
   kind: GapKind;
-  /** The first block that was not read; of a halt the one it waits for. Heights, of Aptos too. */
+  /** The first block that was not read; for a halt, the block it waits for. A height, on Aptos too. */
   from: number;
-  /** The last one; null of a halt. */
+  /** The last block that was not read; null for a halt. */
   to: number | null;
-  /** For people: why. */
+  /** Human-readable reason. */
   reason: string;
-  /** When it came to be. */
+  /** When it began. */
   at: number;
-  /** When it was over, and when blocks were last passed over; null of a halt that lasts. */
+  /** When it ended, or when blocks were last passed over; null while halted. */
   endedAt: number | null;
 }
-/** How a node is judged now, each part in what that many milliseconds of latency would count; the lowest total is followed, and left only for half of it. All but latency and lag are forgotten with time. */
+/** The current score of a node. Each part counts as much as that many milliseconds of latency. The node with the lowest total is the primary, until another has at most half of it. All parts but latency and lag decay over time. */
 export interface ProviderScore {
   total: number;
-  /** At least 25; 100 before the first answer. */
+  /** At least 25; 100 before the first response. */
   latency: number;
-  /** 600 for as much as counts as lagging. */
+  /** 600 at the limit from which it counts as lagging. */
   lag: number;
-  /** 1,000 for each request that failed, halved every 30 s. */
+  /** 1,000 for each failed request, halved every 30 seconds. */
   failures: number;
-  /** 60,000 for each contradiction, a fifth of it for being outvoted; halved every five minutes. */
+  /** 60,000 for each contradiction, a fifth of that for being outvoted; halved every 5 minutes. */
   doubt: number;
 }
-/** One node of a chain, as it was last seen. */
+/** The last known state of a node of a chain. */
 export interface ProviderHealth {
-  /** Its host; never the path or query of its URL, where keys stand. */
+  /** Its host, without the path and query of its URL, which may contain keys. */
   name: string;
   state: ProviderState;
-  /** For people: what is wrong, or empty. */
+  /** Human-readable: what is wrong, or empty. */
   message: string;
-  /** Newest block it said it has, null before it answered. */
+  /** Newest block it reported; null before the first response. */
   head: number | null;
-  /** Of short requests, a moving average; null before the first. */
+  /** Moving average over short requests; null before the first. */
   latencyMs: number | null;
-  /** Requests that failed and answers that were refused, since the start. */
+  /** Failed requests and rejected responses since the start. */
   failures: number;
-  /** Heights at which its block was another than that of another provider, since the start. */
+  /** Heights at which its block differed from that of another node, since the start. */
   disagreements: number;
   score: ProviderScore;
-  /** It is the one whose head is taken. */
+  /** Whether it is the primary. */
   isFollowed: boolean;
-  /** Whether it is heard where nodes differ: not while it is away, was caught in a lie, or stands still. */
+  /** Whether it votes when nodes disagree: not while it is unavailable, doubted or stalled. */
   hasVoice: boolean;
 }
-/** How far a chain that fell behind has come; `checkpoint` is where it stands. */
+/** The progress of a chain that is catching up; `checkpoint` is its current block. */
 export interface ChainProgress {
-  /** Where it began to catch up. */
+  /** The block from which it began to catch up. */
   from: number;
-  /** The head it is after; it moves. */
+  /** The current head. */
   to: number;
-  /** Blocks committed per second, lately. */
+  /** Recent number of blocks committed per second. */
   perSecond: number;
-  /** Until it stands at the head, the head's own growth counted in; null while it does not get nearer. */
+  /** Until it reaches the moving head; null while it gets no closer. */
   secondsLeft: number | null;
 }
-/** What a chain has accepted unverified, as far as it is kept: the newest 1,000 ranges of blocks. `docs/nodes.md` names the reasons. */
+/** Blocks that a chain accepted unverified, from the newest 1,000 ranges. `docs/nodes.md` lists the reasons. */
 export interface UnverifiedBlocks {
   /** The number of blocks. */
   blocks: number;
@@ -1180,12 +1180,12 @@ export interface UnverifiedBlocks {
   /** Why the newest one could not be verified, and why it was accepted. */
   reason: string;
 }
-/** How a chain's newest block was held against other nodes. `agreed`: a second node has the same one · `alone`: there is no other, or none that answers and is believed · `outvoted`: most have it, others another · `disagreed`: no side has most, and nothing is taken */
+/** Whether other nodes agree on a chain's newest block. `agreed`: a second node has the same block · `alone`: no other node is available with a vote · `outvoted`: the majority has it, a minority another · `disagreed`: there is no majority, and no block is accepted */
 export interface ChainAgreement {
   blockNumber: number;
   state: 'agreed' | 'alone' | 'outvoted' | 'disagreed';
 }
-/** One tick of the block tape. */
+/** One block of the timeline. */
 export interface ChainBlock {
   number: number;
   hash: string;
@@ -1193,85 +1193,85 @@ export interface ChainBlock {
   /** Streams that matched the block. */
   matches: number;
 }
-/** How a chain is followed at the moment. */
+/** The current state of a chain. */
 export type ChainState = 'starting' | 'live' | 'catching-up' | 'down';
-/** How a chain is followed: what is read, what is committed, and what stands in the way. */
+/** The state of a chain: what is read and committed, and any problems. */
 export interface ChainHealth {
   id: string;
   name: string;
   code: string;
   state: ChainState;
-  /** For people: why it is down, or empty. */
+  /** Human-readable: why it is down, or empty. */
   message: string;
-  /** Newest block the source knows, null before it answered. */
+  /** Newest block the source knows; null before the first response. */
   head: number | null;
   /** Milliseconds since that block was first seen; null before the first. */
   headAgeMs: number | null;
   /** Last block whose deliveries are committed, null before the first. */
   checkpoint: number | null;
-  /** Blocks that must follow before a match is confirmed; `finalized`: as the chain itself says. */
+  /** Blocks that must follow before a match is confirmed; `finalized`: as the chain itself reports. */
   confirmations: number | 'finalized';
   /** Last block whose matches are confirmed, null before the first. */
   confirmedUpTo: number | null;
-  /** Newest block that a node calls safe; null where none does, of Aptos the head. For people. */
+  /** Newest block that a node reports as safe, for display; null if none does; on Aptos, the head. */
   safe: number | null;
-  /** Newest block that a node calls finalized, likewise. */
+  /** Newest block that a node reports as finalized; otherwise like `safe`. */
   finalized: number | null;
-  /** How its newest block was held against the other nodes; null before the first. */
+  /** Whether other nodes agree on its newest block; null before the first. */
   agreement: ChainAgreement | null;
-  /** The nodes it is read from, in the order they were given. */
+  /** The nodes it is read from, in configured order. */
   providers: ProviderHealth[];
-  /** Null but while catching up. */
+  /** Null unless catching up. */
   progress: ChainProgress | null;
-  /** Blocks that were accepted although not everything about them could be verified; null without any. */
+  /** Blocks that were accepted without complete verification; null without any. */
   unverified: UnverifiedBlocks | null;
   /** Newest blocks first, at most 60. */
   blocks: ChainBlock[];
 }
-/** What the service answers when a halted chain goes on. */
+/** The response to resuming a halted chain. */
 export interface ChainResumed {
   /** Chain id in hex */
   chainId: string;
   /** The first block that is read. */
   from: number;
 }
-/** What is at an address of an EVM chain, at its head. */
+/** The contract at an address, at the head of an EVM chain. */
 export interface Contract {
-  /** Whether there is code; an account has none. */
+  /** Whether the address has code. */
   isContract: boolean;
-  /** What the contract says of itself, which nobody checks; null where it says nothing of a token. */
+  /** Token metadata that the contract reports, unverified; null if it reports none. */
   token: {
-    /** Empty where it does not say, as are the others. */
+    /** Empty if not reported, like `symbol` and `standard`. */
     name: string;
     symbol: string;
     decimals: number | null;
     standard: 'ERC721' | 'ERC1155' | '';
   } | null;
 }
-/** What a name of ENS stands for, at the head of its chain: whoever has the name may change that. */
+/** The address of an ENS name at the head of its chain. The owner may change it. */
 export interface ResolvedName {
-  /** As names are compared (ENSIP-15). */
+  /** Normalized (ENSIP-15). */
   name: string;
   /** Lower case. */
   address: string;
-  /** Where it was asked: `0x1`, or `0xaa36a7` (Sepolia) where that alone is read. */
+  /** Where it was resolved: `0x1`, or `0xaa36a7` (Sepolia) if only that is read. */
   chainId: string;
 }
-/** The ABI of a contract whose source somebody has verified. */
+/** The ABI of a verified contract. */
 export interface ContractAbi {
-  /** Of a proxy its own items and those of what it forwards to, each once. */
+  /** For a proxy, its own items and those of its implementation, without duplicates. */
   abi: AbiItem[];
-  /** What the contract forwards to at the moment (EIP-1967), lower case; null where it is no such proxy. */
+  /** The current implementation of an EIP-1967 proxy, lower case; null for other contracts. */
   implementation: string | null;
-  /** Host of who told it. */
+  /** Host of the ABI source. */
   source: string;
 }
-/** A row of a delivery list: some 400 bytes as JSON for ordinary names, never with the body. */
+/** A row of a delivery list, without the body: about 400 bytes of JSON. */
 export interface DeliverySummary {
   /** The `webhook-id` of every attempt. */
   id: string;
   streamId: string;
-  /** The same for the deliveries of one block and the notice of its removal. */
+  /** Shared by the deliveries of one block and its removal webhook. */
   matchId: string;
   tag: string;
   /** Chain id in hex */
@@ -1281,76 +1281,76 @@ export interface DeliverySummary {
   state: DeliveryState;
   /** Logs, transactions and internal transactions in the body. */
   records: number;
-  /** What its body says, in a line for people, as `describeWebhook` puts it; empty where nothing is known. */
+  /** One-line summary of the body, by `describeWebhook`; empty if nothing is known. */
   about: string;
   /** HTTP attempts so far. */
   attempts: number;
-  /** HTTP status of the last attempt; null before the first and when no answer came. */
+  /** HTTP status of the last attempt; null before the first, or without a response. */
   status: number | null;
-  /** Why the last attempt failed, for people; null when it did not. */
+  /** Human-readable reason why the last attempt failed; null if it did not. */
   error: string | null;
-  /** Of the last attempt, from the first byte sent to the end of the answer. */
+  /** Duration of the last attempt, from the first byte sent to the end of the response. */
   durationMs: number | null;
   /** Unix milliseconds */
   createdAt: number;
   /** Unix milliseconds */
   updatedAt: number;
-  /** When the next attempt is due; null when none is. */
+  /** When the next attempt is due; null if none is. */
   nextAttemptAt: number | null;
 }
-/** Where the time of an attempt went, one after the other, in milliseconds; null where there was no such part. On an open connection there are only the last two, and of an attempt that failed none behind the one it failed in. All are null where nothing was tried. */
+/** The parts of an attempt in order, in milliseconds; null for a part that did not happen. A reused connection has only the last two, a failed attempt none after the one that failed. All are null if nothing was tried. */
 export interface AttemptParts {
-  /** Looking up the name. */
+  /** DNS lookup. */
   dnsMs: number | null;
-  /** TCP. Through a proxy: all until its tunnel stood, so also what the proxy looked up and connected. */
+  /** TCP connection. Through a proxy: everything until the tunnel is open, including its own lookup and connection. */
   connectMs: number | null;
-  /** With the receiver, also in a tunnel. */
+  /** TLS handshake with the receiver, also through a tunnel. */
   tlsMs: number | null;
-  /** From the request to the first byte of the answer. */
+  /** From the request to the first byte of the response. */
   waitMs: number | null;
-  /** From there to the end of the answer. */
+  /** From there to the end of the response. */
   bodyMs: number | null;
 }
-/** What a receiver showed of itself as a TLS connection was made. */
+/** The certificate that a receiver presented in a TLS handshake. */
 export interface ReceiverCertificate {
   /** Such as `CN=api.acme.io`. */
   subject: string;
   issuer: string;
-  /** Names and IP addresses it is good for, the first 20. */
+  /** The first 20 names and IP addresses it is valid for. */
   names: string[];
   /** Unix milliseconds */
   validFrom: number;
   /** Unix milliseconds */
   expiresAt: number;
-  /** When the attempt was made, it had less than 14 days left, or was over. */
+  /** Whether, at the time of the attempt, it had less than 14 days left or had expired. */
   expiresSoon: boolean;
 }
-/** One HTTP try of a delivery. */
+/** One HTTP request of a delivery. */
 export interface DeliveryAttempt {
   /** 1 for the first. */
   number: number;
-  /** Login and values of the query are `***`. */
+  /** Credentials and query values are masked as `***`. */
   webhookUrl: string;
   /** Unix milliseconds */
   startedAt: number;
   durationMs: number;
   status: number | null;
   error: string | null;
-  /** The first 4 KiB of the answer, as text. */
+  /** The first 4 KiB of the response, as text. */
   responseBody: string;
-  /** Null for an inbox of the service itself, and where nobody lived to tell. */
+  /** Null for an inbox, or if the process ended during the attempt. */
   parts: AttemptParts | null;
-  /** IP address and port that a connection was made to, or tried; null on an open connection. */
+  /** IP address and port of a new connection or a failed one; null for a reused connection. */
   address: string | null;
-  /** Told when a connection is made, or fails; on an open one while it `expiresSoon`. */
+  /** Set for a new or failed connection; for a reused one, only while it `expiresSoon`. */
   certificate: ReceiverCertificate | null;
 }
-/** A delivery with every attempt. Its body is an answer of its own: `getDeliveryBody`. */
+/** A delivery with every attempt. Read its body with `getDeliveryBody`. */
 export interface DeliveryDetail {
   /** The `webhook-id` of every attempt. */
   id: string;
   streamId: string;
-  /** The same for the deliveries of one block and the notice of its removal. */
+  /** Shared by the deliveries of one block and its removal webhook. */
   matchId: string;
   tag: string;
   /** Chain id in hex */
@@ -1360,69 +1360,69 @@ export interface DeliveryDetail {
   state: DeliveryState;
   /** Logs, transactions and internal transactions in the body. */
   records: number;
-  /** What its body says, in a line for people, as `describeWebhook` puts it; empty where nothing is known. */
+  /** One-line summary of the body, by `describeWebhook`; empty if nothing is known. */
   about: string;
   /** HTTP attempts so far. */
   attempts: number;
-  /** HTTP status of the last attempt; null before the first and when no answer came. */
+  /** HTTP status of the last attempt; null before the first, or without a response. */
   status: number | null;
-  /** Why the last attempt failed, for people; null when it did not. */
+  /** Human-readable reason why the last attempt failed; null if it did not. */
   error: string | null;
-  /** Of the last attempt, from the first byte sent to the end of the answer. */
+  /** Duration of the last attempt, from the first byte sent to the end of the response. */
   durationMs: number | null;
   /** Unix milliseconds */
   createdAt: number;
   /** Unix milliseconds */
   updatedAt: number;
-  /** When the next attempt is due; null when none is. */
+  /** When the next attempt is due; null if none is. */
   nextAttemptAt: number | null;
   blockHash: string;
-  /** Login and values of the query are `***`. */
+  /** Credentials and query values are masked as `***`. */
   webhookUrl: string;
-  /** Length of its body. */
+  /** Size of its body. */
   bodyBytes: number;
   attemptList: DeliveryAttempt[];
-  /** Of the addresses in the body, in lower case, those that the stream watches under a label now. */
+  /** Current labels of watched addresses in the body, by address in lower case. */
   labels: {
     [k: string]: string;
   };
-  /** The delivery of the same match in the other phase: of an unconfirmed one the confirmed, or the notice of its removal; of these the unconfirmed. Null while there is none. */
+  /** The delivery of the same match in the other phase: for an unconfirmed one, the confirmed one or the removal webhook; for these, the unconfirmed one. Null if there is none. */
   pair: DeliverySummary | null;
-  /** Of one that waits: milliseconds between the attempts that follow the next one, by the schedule, should each of them fail; a tenth may be added at random. Empty where the next one is the last, and of one that does not wait. */
+  /** Scheduled waits after the next attempt, if each attempt fails, in milliseconds; up to 10% is added at random. Empty if the next attempt is the last, or none is due. */
   laterWaitsMs: number[];
 }
 /** A page of the list of deliveries. */
 export interface DeliveryPage {
-  /** In the order that was asked for. */
+  /** In the requested order. */
   result: DeliverySummary[];
   /** Absent on the last page. */
   cursor?: string;
 }
-/** How many deliveries have this value. */
+/** The number of deliveries with this value. */
 export interface FacetCount {
   value: string;
   count: number;
 }
-/** What the deliveries that a filter finds have in their fields, most frequent first. Each field counts as if the filter did not name it, so that it tells what else could be chosen. */
+/** Counts of the field values of deliveries that match a filter, most frequent first. The counts of a field ignore the filter on that field, to show the alternatives. */
 export interface DeliveryFacets {
-  /** Deliveries that the whole filter finds. */
+  /** Deliveries that match the complete filter. */
   total: number;
-  /** Only the newest 25,000 of the streams, time, replay and ids were looked at, and there are more. */
+  /** Whether only the newest 25,000 of the streams, time, replay and ids were counted, and there are more. */
   isCapped: boolean;
   state: FacetCount[];
-  /** The status of the last attempt, or `none` where no answer came; untried ones are left out. */
+  /** The status of the last attempt, or `none` without a response; untried deliveries are left out. */
   status: FacetCount[];
   streamId: FacetCount[];
   chainId: FacetCount[];
   phase: FacetCount[];
-  /** `true` where the block left the chain. */
+  /** `true` if the block left the chain. */
   reorged: FacetCount[];
-  /** How many attempts there were. */
+  /** Number of attempts. */
   attempts: FacetCount[];
-  /** Made in the last `15m`, `1h`, `24h`, `7d`, or `older`; each without those of the shorter one. */
+  /** Created in the last `15m`, `1h`, `24h` or `7d`, or `older`; each excludes the shorter periods. */
   age: FacetCount[];
 }
-/** One question on the way from a block to a delivery. */
+/** A check on the way from a block to a delivery. */
 export type ExplainStage =
   | 'seen'
   | 'fetched'
@@ -1440,26 +1440,26 @@ export type ExplainStage =
   | 'enrichment'
   | 'delivery'
   | 'confirmation';
-/** How a question was answered. */
+/** The outcome of a check. */
 export type ExplainOutcome = 'passed' | 'stopped' | 'waiting' | 'unknown';
-/** One question with its answer. */
+/** The outcome of one check. */
 export interface ExplainReason {
   stage: ExplainStage;
   outcome: ExplainOutcome;
-  /** For people, with the values that were compared. */
+  /** Human-readable, with the compared values. */
   what: string;
 }
-/** A log, a transaction or an internal transaction of the block, as one stream sees it. */
+/** A log, transaction or internal transaction of the block, checked for one stream. */
 export interface ExplainedRecord {
   kind: 'log' | 'transaction' | 'internalTransaction';
-  /** Of a log its index in the block, of an internal transaction that in its transaction, of Aptos the ledger version. */
+  /** For a log, its index in the block; for an internal transaction, its index in the transaction; on Aptos, the ledger version. */
   index: number;
   transactionHash: string;
   /** Whether it is in the webhook. */
   taken: boolean;
   reasons: ExplainReason[];
 }
-/** What became of it for one stream. */
+/** The result of Explain for one stream. */
 export type ExplainVerdict =
   | 'delivered'
   | 'waiting'
@@ -1469,75 +1469,75 @@ export type ExplainVerdict =
   | 'not-evaluated'
   | 'watched'
   | 'not-watched';
-/** What became of it for one stream, and why. */
+/** The verdict for one stream, with its reasons. */
 export interface StreamVerdict {
   streamId: string;
   tag: string;
-  /** When the stream was last changed: what came before was judged by other rules, perhaps. */
+  /** When the stream was last changed: earlier blocks may have been matched with other rules. */
   changedAt: number;
   verdict: ExplainVerdict;
-  /** The reason that decided. */
+  /** The deciding reason. */
   because: ExplainReason;
   /** Every stage that was reached, in order. */
   stages: ExplainReason[];
-  /** How many concern the stream. */
+  /** The number of records that concern the stream. */
   recordCount: number;
-  /** Of these the first 50, those in the webhook before others; of a delivery 20,000, of its transactions alone. */
+  /** The first 50 of these, those in the webhook first; for a delivery 20,000, only from its transactions. */
   records: ExplainedRecord[];
-  /** Of this block, and of this transaction where one was asked for. */
+  /** Those of this block, and of this transaction if the query is one. */
   deliveries: DeliverySummary[];
 }
-/** Why a webhook was sent, or not. */
+/** Why a webhook was or was not sent. */
 export interface Explanation {
-  /** As it was asked. */
+  /** The query, as sent. */
   query: string;
   kind: 'transaction' | 'block' | 'version' | 'address' | 'delivery' | 'unknown';
-  /** Null where it was found on no chain. */
+  /** Null if it was not found on any chain. */
   chainId: string | null;
-  /** Null where none was found. */
+  /** Null if none was found. */
   block: {
     number: number;
     hash: string;
-    /** Unix seconds; null where the nodes do not have it any more. */
+    /** Unix seconds; null if the nodes no longer have the block. */
     timestamp: number | null;
   } | null;
   transactionHash: string | null;
-  /** For people: what was found, or what to try. */
+  /** Human-readable: what was found, or what to try. */
   message: string;
-  /** Of the block: seen, fetched, committed. */
+  /** The checks of the block: seen, fetched, committed. */
   stages: ExplainReason[];
-  /** Those that matched first; at most 200. */
+  /** Matching streams first, at most 200. */
   streams: StreamVerdict[];
 }
-/** How an inbox answers. */
+/** How an inbox responds. */
 export interface InboxAnswer {
   /** 200 to 599. */
   status: number;
-  /** Before it answers, at most 20,000. */
+  /** Wait before the response, at most 20,000. */
   delayMs: number;
   /** At most 1,000 characters. */
   body: string;
-  /** So many of the first webhooks since the answer was set are answered with `failStatus`. */
+  /** Respond with `failStatus` to this many webhooks first, counted since the response was set. */
   failFirst: number;
-  /** And every so many; 0 for none. */
+  /** Also to every nth webhook; 0 for none. */
   failEvery: number;
   /** 200 to 599. */
   failStatus: number;
 }
-/** An inbox and how it answers. */
+/** An inbox and how it responds. */
 export interface Inbox {
   name: string;
   /** The `webhookUrl` of its streams. */
   url: string;
   answer: InboxAnswer;
-  /** Webhooks that came since the answer was set. */
+  /** Webhooks received since the response was set. */
   received: number;
-  /** Of these and earlier ones, how many are kept: the newest 500, at most 64 MiB. */
+  /** Stored webhooks, including earlier ones: the newest 500, at most 64 MiB. */
   kept: number;
-  /** When the newest came; null before the first. */
+  /** When the newest was received; null before the first. */
   lastAt: number | null;
 }
-/** The delivery that a webhook in an inbox was of, as it was then. */
+/** The delivery of a webhook in an inbox, as of its receipt. */
 export interface InboxDelivery {
   streamId: string;
   tag: string;
@@ -1545,41 +1545,41 @@ export interface InboxDelivery {
   chainId: string;
   blockNumber: number;
   phase: DeliveryPhase;
-  /** What its body says, for people: `Transfer 250 USDC 0x28c6…1d60 → 0x5a52…efcb +2` */
+  /** Human-readable summary of the body: `Transfer 250 USDC 0x28c6…1d60 → 0x5a52…efcb +2` */
   about: string;
 }
-/** A webhook that came into an inbox. */
+/** A webhook in an inbox. */
 export interface InboxRequestSummary {
   id: string;
   inbox: string;
   /** Unix milliseconds */
   receivedAt: number;
-  /** Its `webhook-id`: the id of the delivery, but of test webhooks. */
+  /** Its `webhook-id`: the id of the delivery, except for test webhooks. */
   webhookId: string;
-  /** What of; null of a test webhook. */
+  /** Null for a test webhook. */
   delivery: InboxDelivery | null;
-  /** Whether its `x-signature` is that of its body and the streams secret. */
+  /** Whether its `x-signature` matches its body and the streams secret. */
   verified: boolean;
-  /** How it was answered. */
+  /** Status of the response. */
   status: number;
   sizeBytes: number;
 }
-/** A webhook that came into an inbox, whole. */
+/** A webhook in an inbox, with headers and body. */
 export interface InboxRequest {
   id: string;
   inbox: string;
   /** Unix milliseconds */
   receivedAt: number;
-  /** Its `webhook-id`: the id of the delivery, but of test webhooks. */
+  /** Its `webhook-id`: the id of the delivery, except for test webhooks. */
   webhookId: string;
-  /** What of; null of a test webhook. */
+  /** Null for a test webhook. */
   delivery: InboxDelivery | null;
-  /** Whether its `x-signature` is that of its body and the streams secret. */
+  /** Whether its `x-signature` matches its body and the streams secret. */
   verified: boolean;
-  /** How it was answered. */
+  /** Status of the response. */
   status: number;
   sizeBytes: number;
-  /** With which body it was answered, and after what wait. */
+  /** Body and delay of the response. */
   answer: {
     body: string;
     delayMs: number;
@@ -1597,58 +1597,58 @@ export interface InboxPage {
   /** Absent on the last page. */
   cursor?: string;
 }
-/** What a replay of such a selection would send. */
+/** What a replay with this filter would send. */
 export interface ReplayEstimate {
   deliveries: number;
-  /** Of their bodies, about. */
+  /** Approximate size of their bodies. */
   bytes: number;
-  /** There are more: counting ended here, at a million. */
+  /** Whether counting stopped here, at a million. */
   isCapped: boolean;
 }
-/** Where a replay stands. */
+/** The state of a replay. */
 export type ReplayState = 'running' | 'done' | 'cancelled';
-/** Deliveries sent again, oldest first, each with its id and its body. It takes those that fit when their turn comes, of those that were there when it was made; what is under way, cancelled or of a deleted stream is passed over. */
+/** Deliveries sent again, oldest first, each with its id and body. A delivery is included if it existed when the replay was created and matches when its turn comes; deliveries that are in flight, cancelled or of a deleted stream are skipped. */
 export interface Replay {
   id: string;
   name: string;
   filter: DeliveryFilter;
   perSecond: number;
-  /** `done` once every delivery had its turn, however its sending ends. */
+  /** `done` once every delivery had its turn, whatever the result. */
   state: ReplayState;
-  /** Deliveries that fitted when it was made; a million at most. */
+  /** Deliveries that matched when it was created; at most a million. */
   total: number;
-  /** Made due so far. */
+  /** Queued so far. */
   replayed: number;
-  /** Of those that it was the last to replay: delivered, given up, and waiting or under way. */
+  /** Delivered; `failed` were given up, `waiting` are queued or in flight. Deliveries that a later replay sent again are not counted. */
   succeeded: number;
   failed: number;
   waiting: number;
-  /** Name of the API key that asked for it; `bootstrap` is the one that the service was started with. */
+  /** Name of the API key that created it; `bootstrap` for the key of `--api-key`. */
   createdBy: string;
   /** Unix milliseconds */
   createdAt: number;
-  /** When it moved on last; once it is not `running`, when it ended. */
+  /** When it last progressed; if it is not `running`, when it ended. */
   updatedAt: number;
 }
-/** How many of the deliveries that a replay was the last to send came to their end, step by step from `createdAt` on: at most 60 steps, which end soon after the replay does. A retry may end later still. */
+/** Deliveries that ended per step from `createdAt` on, without those that a later replay sent again. There are at most 60 steps, until shortly after the replay ends; retries may end later. */
 export interface ReplayProgress {
-  /** Of one step: a second at least. */
+  /** Length of a step, at least 1,000. */
   stepMs: number;
   /** Delivered in each step. */
   succeeded: number[];
   /** Given up in each step. */
   failed: number[];
 }
-/** How gently a stream's receiver is treated. Ours; the hosted service refuses the keys. */
+/** Delivery limits of a stream. Sluice only; the hosted service rejects the keys. */
 export interface StreamLimits {
-  /** Webhooks of the stream that may be under way at once, 1 to 64. Null, the default: 64. */
+  /** Maximum webhooks of the stream in flight, 1 to 64. Null, the default, means 64. */
   maxInFlight: number | null;
-  /** Webhooks of the stream that are sent in a second, retries included, 0.01 to 10,000: at even distances. Null, the default: no limit. */
+  /** Maximum webhooks of the stream per second, evenly spaced, including retries, 0.01 to 10,000. Null, the default, means no limit. */
   maxPerSecond: number | null;
-  /** One webhook at a time, in the order of their making; one that fails holds up the rest until its retries are over. Default false. */
+  /** Sends one webhook at a time, in order of creation; a failed one blocks the rest until its retries end. Default false. */
   strictOrder: boolean;
 }
-/** An EVM stream, as the service answers it. */
+/** An EVM stream as the service returns it. */
 export interface EvmStream {
   id: string;
   webhookUrl: string;
@@ -1673,15 +1673,15 @@ export interface EvmStream {
   headers: {
     [k: string]: string;
   };
-  /** Webhooks of the stream that may be under way at once, 1 to 64. Null, the default: 64. */
+  /** Maximum webhooks of the stream in flight, 1 to 64. Null, the default, means 64. */
   maxInFlight: number | null;
-  /** Webhooks of the stream that are sent in a second, retries included, 0.01 to 10,000: at even distances. Null, the default: no limit. */
+  /** Maximum webhooks of the stream per second, evenly spaced, including retries, 0.01 to 10,000. Null, the default, means no limit. */
   maxPerSecond: number | null;
-  /** One webhook at a time, in the order of their making; one that fails holds up the rest until its retries are over. Default false. */
+  /** Sends one webhook at a time, in order of creation; a failed one blocks the rest until its retries end. Default false. */
   strictOrder: boolean;
   status: StreamStatus;
   statusMessage: string;
-  /** ISO 8601; null while the status is not `error`. */
+  /** ISO 8601; null unless the status is `error`. */
   isErrorSince: string | null;
   /** ISO 8601. */
   createdAt: string;
@@ -1689,7 +1689,7 @@ export interface EvmStream {
   updatedAt: string;
   amountOfAddresses: number;
 }
-/** An Aptos stream as the service answers it. */
+/** An Aptos stream as the service returns it. */
 export interface AptosStream {
   id: string;
   webhookUrl: string;
@@ -1706,56 +1706,56 @@ export interface AptosStream {
   headers: {
     [k: string]: string;
   };
-  /** Webhooks of the stream that may be under way at once, 1 to 64. Null, the default: 64. */
+  /** Maximum webhooks of the stream in flight, 1 to 64. Null, the default, means 64. */
   maxInFlight: number | null;
-  /** Webhooks of the stream that are sent in a second, retries included, 0.01 to 10,000: at even distances. Null, the default: no limit. */
+  /** Maximum webhooks of the stream per second, evenly spaced, including retries, 0.01 to 10,000. Null, the default, means no limit. */
   maxPerSecond: number | null;
-  /** One webhook at a time, in the order of their making; one that fails holds up the rest until its retries are over. Default false. */
+  /** Sends one webhook at a time, in order of creation; a failed one blocks the rest until its retries end. Default false. */
   strictOrder: boolean;
   status: StreamStatus;
   statusMessage: string;
-  /** ISO 8601; null while all is well. */
+  /** ISO 8601; null unless the status is `error`. */
   isErrorSince: string | null;
   amountOfAddresses: number;
 }
-/** What setting the status of an Aptos stream answers; an EVM stream is answered whole. */
+/** The response to setting the status of an Aptos stream; the EVM call returns the complete stream. */
 export interface AptosStreamStatus {
   status: StreamStatus;
   statusMessage: string;
 }
-/** `failed`, `recovered` and `terminated` are what the service itself says of a stream whose receiver fails; the others somebody did. */
+/** The service sets `failed`, `recovered` and `terminated` when a receiver fails or recovers; callers cause the others. */
 export type StreamChangeKind =
   'edited' | 'paused' | 'resumed' | 'secret-rotated' | 'failed' | 'recovered' | 'terminated';
-/** Something that was done to a stream, or became of it; changes of its addresses are none. */
+/** A change to a stream or its status. Address changes are not included. */
 export interface StreamChange {
-  /** In Unix milliseconds. */
+  /** Unix milliseconds. */
   at: number;
   kind: StreamChangeKind;
-  /** Of `edited`: what has another value since, in the names of the contract. */
+  /** For `edited`: the changed fields, by their wire names. */
   fields: string[];
-  /** Name of the API key that did it, `bootstrap` for the one of `--api-key`; null: the service itself. */
+  /** Name of the API key that made the change, `bootstrap` for the key of `--api-key`; null for the service itself. */
   by: string | null;
 }
-/** `failures`: the receiver fails, or the stream is in `error`; then one delivery tries · `throttled`: it asked for patience with a 429; then all goes on. */
+/** `failures`: the receiver fails or the stream is in `error`; one delivery is tried afterwards · `throttled`: the receiver returned a 429; all deliveries resume afterwards. */
 export type SparedReason = 'failures' | 'throttled';
-/** A receiver that is sent nothing for a while. What is due waits, and uses up no attempt. A delivery that is sent again by hand ends it where the reason is `failures`: one tries at once. */
+/** A receiver that is backed off: due deliveries wait without using up attempts. If the reason is `failures`, replaying a delivery by hand ends the wait, and one delivery is tried at once. */
 export interface Spared {
   reason: SparedReason;
   /** Unix milliseconds */
   since: number;
-  /** A moment ago while the delivery that tries is under way. */
+  /** In the past while the trial delivery is in flight. */
   until: number;
 }
-/** A stream with its recent numbers. */
+/** A stream with recent statistics. */
 export interface StreamSummary {
   id: string;
   family: ChainFamily;
   tag: string;
   description: string;
-  /** Login and values of the query are `***`; the stream itself has them. */
+  /** Credentials and query values are masked as `***`; the stream itself has them. */
   webhookUrl: string;
   status: StreamStatus;
-  /** For people: what is wrong, or why it is not active; empty while all is well. */
+  /** Human-readable: what is wrong, or why it is not active; empty otherwise. */
   statusMessage: string;
   /** Items: Chain id in hex */
   chainIds: string[];
@@ -1772,35 +1772,35 @@ export interface StreamSummary {
   failedAttempts24h: number;
   /** Deliveries that got a 2xx, per 5 minutes, oldest first, 24 numbers for the last 2 hours. */
   deliveredSeries: number[];
-  /** Deliveries that got a 2xx in each of 23 hours of the clock, oldest first, and in the last 60 minutes. */
+  /** Deliveries that got a 2xx in each of 23 clock hours, oldest first, and in the last 60 minutes. */
   hourlyDelivered: number[];
-  /** Failed attempts, likewise. */
+  /** Failed attempts, for the same periods. */
   hourlyFailed: number[];
-  /** Of the last 24 hours' attempts that got a 2xx, to a fifth; null without any. */
+  /** 95th percentile of attempts with a 2xx in the last 24 hours, accurate to 20%; null without any. */
   p95Ms: number | null;
   /** Time of the newest delivery, null before the first. */
   lastDeliveryAt: number | null;
-  /** The first minute with a failed attempt after the last one with a 2xx, two days back at most; null while none failed since. */
+  /** The first minute with a failed attempt since the last 2xx, at most two days back; null if none has failed since. */
   failingSince: number | null;
-  /** Since when it is paused, and by whom, as in a `StreamChange`; null while it is not, and of one that was made paused. */
+  /** When it was paused and by whom, as in `StreamChange`; null if it is not paused or was created paused. */
   paused: {
     /** Unix milliseconds */
     at: number;
     by: string;
   } | null;
-  /** Null while its receiver is sent what is due. */
+  /** Null unless its receiver is backed off. */
   spared: Spared | null;
-  /** When the certificate of its receiver ends, where that was less than 14 days ahead when it was shown last; null otherwise. */
+  /** When the certificate of its receiver expires, if less than 14 days remained at the last connection; null otherwise. */
   certificateEndsAt: number | null;
 }
-/** What signs the `webhook-signature` of a stream's webhooks, beside the account's streams secret. */
+/** The secrets of a stream's `webhook-signature`, in addition to the account's streams secret. */
 export interface StreamSecret {
   streamId: string;
-  /** `whsec_` and base64, as Standard Webhooks has it. */
+  /** `whsec_` and base64, as in Standard Webhooks. */
   secret: string;
   /** Unix milliseconds */
   createdAt: number;
-  /** Older secrets that sign beside it until their time is over; the newest first. */
+  /** Older secrets that also sign until they expire, newest first. */
   previous: {
     secret: string;
     /** Unix milliseconds */

@@ -1,17 +1,16 @@
-/** What fields can be, in lists that code goes over, and limits of the contract. */
+/** Lists of allowed field values, and limits of the contract. */
 import type { ActivityStep, DeliveryState } from './shapes.generated.ts';
 
-/** Rows per page when `limit` is absent, and at most. */
+/** Default and maximum rows per page. */
 export const PAGE_LIMIT = 100;
 
-/** Bytes of the largest webhook that Sluice sends, unless `--max-webhook-bytes` sets another limit. */
+/** Maximum size of a webhook that Sluice sends, unless `--max-webhook-bytes` changes it. */
 export const DEFAULT_MAX_WEBHOOK_BYTES = 8 * 1024 * 1024;
 
 /**
- * What a key may do. `streams:read` and `streams:write`: streams, their addresses, dry runs and
- * chains · `history:read`: deliveries with their bodies, logs, counts, jobs, live events · `replay`:
- * send again, and send past blocks · `settings:admin`: settings, secrets, keys, halted chains, the
- * audit log.
+ * Permissions of API keys. `streams:read` and `streams:write`: streams, addresses, dry runs and
+ * chains · `history:read`: deliveries with bodies, logs, counts, jobs, live events · `replay`:
+ * replays, past blocks · `settings:admin`: settings, secrets, keys, halted chains, the audit log.
  */
 export const SCOPES = [
   'streams:read',
@@ -21,12 +20,12 @@ export const SCOPES = [
   'settings:admin',
 ] as const;
 
-/** Where the hosted service sends webhooks from. */
+/** Regions from which the hosted service sends webhooks. */
 export const REGIONS = ['us-east-1', 'us-west-2', 'eu-central-1', 'ap-southeast-1'] as const;
 
 /**
- * In the order a delivery lives: `enriching` awaits what is still read from the chain; `quarantined` is
- * set aside, since the process that sent it died of it time and again.
+ * In lifecycle order. `enriching` waits for data from the chain; `quarantined` is set aside because
+ * sending it crashed the process repeatedly.
  */
 export const DELIVERY_STATES = [
   'enriching',
@@ -38,12 +37,12 @@ export const DELIVERY_STATES = [
   'cancelled',
 ] as const;
 
-/** The states of deliveries that did not succeed, and that a replay sends again. */
+/** States of undelivered deliveries, which a replay sends again. */
 export const UNDELIVERED = ['failed', 'quarantined', 'pending'] as const satisfies DeliveryState[];
 
 export const REPLAY_STATES = ['running', 'done', 'cancelled'] as const;
 
-/** Where a backfill can stand. */
+/** States of a backfill. */
 export const JOB_STATES = ['running', 'paused', 'done', 'cancelled', 'failed'] as const;
 
 export const STREAM_CHANGE_KINDS = [
@@ -56,58 +55,57 @@ export const STREAM_CHANGE_KINDS = [
   'terminated',
 ] as const;
 
-/** Minutes that a point of a chart stands for. */
+/** Minutes per point of a chart. */
 export const ACTIVITY_STEPS = [1, 5, 60] as const;
 
 /**
- * How many points there are at most of each step: counts are kept by the minute for two days, by the hour
- * for eight.
+ * Maximum points by step. Counts are kept for 2 days per minute and 8 days per hour.
  */
 export const MOST_POINTS: Readonly<Record<ActivityStep, number>> = { 1: 1_500, 5: 576, 60: 192 };
 
-/** What is asked on the way from a block to a delivery, in this order. */
+/** Checks on the way from a block to a delivery, in order. */
 export const EXPLAIN_STAGES = [
   /** The nodes have the block. */
   'seen',
-  /** How many of the nodes have come so far. */
+  /** The number of nodes that have reached the block. */
   'fetched',
-  /** The service has committed it, and it is still of the chain. */
+  /** The service has committed it, and it is still in the chain. */
   'committed',
   /** The stream watches this chain. */
   'chain',
   /** The stream is active. */
   'status',
-  /** The stream watches an address of it, or all. */
+  /** The stream watches one of its addresses, or all addresses. */
   'address',
-  /** The stream takes this kind of record. */
+  /** The stream includes this kind of record. */
   'records',
-  /** It is no possible spam, or the stream does not mind. */
+  /** It is not possible spam, or the stream does not filter spam. */
   'spam',
-  /** The stream names the event or function, or none. */
+  /** The stream names the event or function, or names none. */
   'event',
-  /** A filter of the stream lets it pass. */
+  /** It passes a filter of the stream. */
   'filter',
-  /** It came along with another record of its transaction. */
+  /** It is included because of another record of its transaction. */
   'along',
-  /** The stream was held against this block. */
+  /** The stream was matched against this block. */
   'coverage',
-  /** The match stands in the ledger. */
+  /** The match is in the ledger. */
   'match',
-  /** What the body takes from the chain's state is there. */
+  /** The enrichment of the body is complete. */
   'enrichment',
-  /** How the deliveries stand. */
+  /** The state of the deliveries. */
   'delivery',
   /** Enough blocks have followed. */
   'confirmation',
 ] as const;
 
-/** How far something came: `stopped` decides against it, `waiting` is still to come. */
+/** Outcomes of a check: `stopped` rejects the record, `waiting` is still pending. */
 export const EXPLAIN_OUTCOMES = ['passed', 'stopped', 'waiting', 'unknown'] as const;
 
 /**
- * What became of it for one stream. `delivered`, `waiting`, `failed`, `cancelled`: it matched.
- * `not-matched`: its rules do not take it. `not-evaluated`: the stream was not held against it.
- * `watched`, `not-watched`: of an address.
+ * Results of Explain for one stream. `delivered`, `waiting`, `failed`, `cancelled`: it matched.
+ * `not-matched`: the rules exclude it. `not-evaluated`: the stream was not matched against it.
+ * `watched`, `not-watched`: for an address.
  */
 export const EXPLAIN_VERDICTS = [
   'delivered',
@@ -120,7 +118,7 @@ export const EXPLAIN_VERDICTS = [
   'not-watched',
 ] as const;
 
-/** What the question was understood as. */
+/** How the query was interpreted. */
 export const EXPLAIN_KINDS = [
   'transaction',
   'block',

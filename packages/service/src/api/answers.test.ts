@@ -79,7 +79,7 @@ test('sizes come before what they are of', () => {
   const items = listOf(100, { type: 'event', name: 'A', inputs: listOf(51, parameter) });
   const headers = Object.fromEntries(Array.from({ length: 21 }, (_, n) => [` ${n}`, '']));
   expect(refused({ ...good, abi: items })['requestBody.abi']?.message).toBe(
-    'should have at most 5000 inputs, outputs and components in all',
+    'should have at most 5000 inputs, outputs and components in total',
   );
   expect(refused({ ...good, headers })).toMatchObject({
     'requestBody.headers': { message: 'should have at most 20 entries' },

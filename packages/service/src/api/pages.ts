@@ -30,7 +30,7 @@ export function fromCursor(cursor: string | undefined): Place | undefined {
   } catch {
     throw validationFailed(
       'query',
-      [{ path: ['cursor'], message: 'should be the cursor of an earlier answer, unchanged' }],
+      [{ path: ['cursor'], message: 'should be the cursor of an earlier response, unchanged' }],
       { cursor },
     );
   }

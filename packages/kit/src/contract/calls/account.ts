@@ -33,17 +33,17 @@ const historyRecord = named(
       'Partial<EvmWebhook> & Readonly<Record<string, unknown>>',
       z.record(text, z.unknown()).exactOptional(),
     ).describe(
-      'The webhook as it was to be sent; absent with `excludePayload`. One of an Aptos stream has other fields.',
+      'The webhook; absent with `excludePayload`. A webhook of an Aptos stream has other fields.',
     ),
     tinyPayload: z.strictObject({
       chainId,
       confirmed: flag,
-      block: text.describe('Number of the block, decimal.'),
+      block: text.describe('Block number, decimal.'),
       records: count.describe('Transactions, logs and internal transactions in the webhook.'),
       retries: count,
     }),
     errorMessage: text,
-    webhookUrl: text.describe('Login and values of the query are `***`.'),
+    webhookUrl: text.describe('Credentials and query values are masked as `***`.'),
     streamId: uuid,
     tag: text,
   }),
@@ -51,12 +51,12 @@ const historyRecord = named(
 
 const deliveryLog = named(
   'DeliveryLog',
-  'A webhook that was attempted, and how the last attempt ended.',
+  'An attempted webhook, with the result of the last attempt.',
   z.strictObject({
     id: uuid,
     streamId: uuid,
-    chain: chainId.describe('Chain id in hex; of an Aptos network one of `APTOS_CHAINS`.'),
-    webhookUrl: text.describe('Login and values of the query are `***`.'),
+    chain: chainId.describe('Chain id in hex; for an Aptos network, one of `APTOS_CHAINS`.'),
+    webhookUrl: text.describe('Credentials and query values are masked as `***`.'),
     tag: text,
     retries: count,
     deliveryStatus,
@@ -82,31 +82,31 @@ const settings = named(
 const counters = {
   totalWebhooksDelivered: count,
   totalWebhooksFailed: count.describe('Given up after the last attempt'),
-  totalLogsProcessed: count.describe('Of confirmed webhooks, failed ones too'),
+  totalLogsProcessed: count.describe('In confirmed webhooks, including failed ones'),
   totalTxsProcessed: count,
   totalTxsInternalProcessed: count,
 };
 
 shape(
   'StatsCounters',
-  'Webhooks that failed are counted in the three `…Processed` numbers too.',
+  'The three `…Processed` counts include failed webhooks.',
   z.strictObject(counters),
 );
 
 const period = {
-  createdAt: dateTime.exactOptional().describe('ISO 8601: the beginning of what is counted.'),
-  updatedAt: dateTime.exactOptional().describe('ISO 8601: the end of it.'),
+  createdAt: dateTime.exactOptional().describe('Start of the counted period, ISO 8601.'),
+  updatedAt: dateTime.exactOptional().describe('End of the counted period, ISO 8601.'),
 };
 
 const stats = named(
   'Stats',
-  'Of all streams together.',
+  'The counters of all streams.',
   z.strictObject({
     ...counters,
     streams: z
       .array(z.strictObject({ streamId: uuid, ...counters }))
       .exactOptional()
-      .describe('And of each.'),
+      .describe('The counters of each stream.'),
     ...period,
   }),
 );
@@ -123,44 +123,46 @@ const streamStats = named(
 
 const about = named(
   'About',
-  'What runs here, and for how long it keeps what happened.',
+  'The version, environment and retention of the service.',
   z.strictObject({
     version: text,
     environment: z
       .enum(['dev', 'prod'])
-      .describe("`dev`: it is one's own, of `sluice dev`; `prod`: others may rely on it."),
-    store: z.enum(['sqlite', 'postgres']).describe('What the ledger is kept in.'),
+      .describe('`dev`: a local service, from `sluice dev`; `prod`: one that others may rely on.'),
+    store: z.enum(['sqlite', 'postgres']).describe('The database of the ledger.'),
     deliveredMs: number.describe(
-      'Milliseconds that a delivery is kept which reached its receiver or was cancelled.',
+      'Retention of succeeded and cancelled deliveries, in milliseconds.',
     ),
-    undeliveredMs: number.describe('Milliseconds that every other is kept.'),
+    undeliveredMs: number.describe('Retention of all other deliveries, in milliseconds.'),
     retryWaitsMs: z
       .array(number)
       .describe(
-        'Milliseconds that a delivery waits at least after each attempt that failed, and by chance up to a tenth more; behind the last of them it has failed.',
+        'Minimum wait after each failed attempt, in milliseconds; up to 10% is added at random. If the attempt after the last wait fails, so does the delivery.',
       ),
     quickRetryMs: number
       .nullable()
       .describe(
-        'Before those: after a first attempt that met no receiver, or a 5xx; null where there is none.',
+        'Wait before the additional retry of a first attempt that got no response or a 5xx; null without such a retry.',
       ),
     oldestDeliveryAt: unixMs
       .nullable()
-      .describe('When the oldest delivery was made that is still kept; null without any.'),
+      .describe('When the oldest stored delivery was created; null without any.'),
     abiChains: z
       .array(chainId)
-      .describe('Chains that a source of ABIs is named for: `ContractAbi` can be asked of these.'),
+      .describe('Chains with an ABI source, which `getContractAbi` can read.'),
   }),
 );
 
 const expiry = named(
   'Expiry',
-  'What is about to be forgotten: deliveries that are older than they are kept when that is done next. PostgreSQL forgets a day of blocks at once, up to a day later.',
+  'Deliveries that the next retention run will delete because they will have expired. PostgreSQL deletes a day of blocks at once, up to a day later.',
   z.strictObject({
-    at: unixMs.nullable().describe('When that is; null before it was done once.'),
+    at: unixMs.nullable().describe('Time of the next run; null before the first.'),
     deliveries: count,
-    bodyBytes: count.describe('Of their bodies, as they were sent.'),
-    isCapped: flag.describe('Only the 100,000 oldest deliveries were looked at, and more are old.'),
+    bodyBytes: count.describe('Size of their bodies, as sent.'),
+    isCapped: flag.describe(
+      'Whether only the 100,000 oldest deliveries were checked, and more have expired.',
+    ),
   }),
 );
 
@@ -175,7 +177,7 @@ export const historyCalls = tagged('History', {
     scope: 'history:read',
     summary: 'List webhooks that could not be delivered, newest first',
     description:
-      'Those whose last attempt failed: given up, or still to be retried. One that is delivered later is here no more.',
+      'Webhooks whose last attempt failed, whether or not a retry follows. Webhooks delivered later are no longer listed.',
     query: listHistoryQuerySchema,
     answer: historyPage,
     errors: [422],
@@ -187,7 +189,7 @@ export const historyCalls = tagged('History', {
     params: { streamId: idOf('stream'), id: idOf('history') },
     summary: 'Send a webhook again at once, with its id and body',
     description:
-      'Also one that was delivered. After the last attempt of the schedule it is tried once more.',
+      'Delivered webhooks can be sent again, too. After the last attempt of the schedule, one more is made.',
     answer: historyRecord,
     errors: [404, 409, 422],
   },
@@ -195,7 +197,7 @@ export const historyCalls = tagged('History', {
     method: 'GET',
     path: '/history/logs',
     scope: 'history:read',
-    summary: 'List webhooks that were attempted, newest first, with how the last attempt ended',
+    summary: 'List attempted webhooks with the result of the last attempt, newest first',
     query: listLogsQuerySchema,
     answer: deliveryLogPage,
     errors: [422],
@@ -208,7 +210,7 @@ export const accountCalls = tagged('Account', {
     path: '/settings',
     scope: 'settings:admin',
     audited: true,
-    summary: 'Read region and streams secret',
+    summary: 'Read the region and the streams secret',
     answer: settings,
     errors: [],
   },
@@ -216,8 +218,8 @@ export const accountCalls = tagged('Account', {
     method: 'POST',
     path: '/settings',
     scope: 'settings:admin',
-    summary: 'Change region or streams secret; answers with both',
-    description: 'A secret that was given with --secret is changed there.',
+    summary: 'Change the region or the streams secret, and return both',
+    description: 'A secret that was set with --secret can only be changed there.',
     body: settingsSchema,
     answer: settings,
     errors: [400, 409, 422],
@@ -226,7 +228,7 @@ export const accountCalls = tagged('Account', {
     method: 'GET',
     path: '/stats',
     scope: 'history:read',
-    summary: 'What was delivered, of all streams together and of each',
+    summary: 'Read delivery counters, in total and for each stream',
     answer: stats,
     errors: [],
   },
@@ -235,7 +237,7 @@ export const accountCalls = tagged('Account', {
     path: '/stats/{streamId}',
     scope: 'history:read',
     params: { streamId: idOf('stream') },
-    summary: 'What was delivered of one stream',
+    summary: 'Read the delivery counters of a stream',
     answer: streamStats,
     errors: [404, 422],
   },
@@ -247,7 +249,7 @@ export const serviceCalls = tagged('Sluice', {
     path: '/sluice/session',
     scope: 'open',
     audited: true,
-    summary: 'Trade an API key for the session cookie of the console',
+    summary: 'Exchange an API key for the session cookie of the console',
     body: component('SignIn', z.strictObject({ apiKey: z.string() })),
     errors: [400, 422],
   },
@@ -255,7 +257,7 @@ export const serviceCalls = tagged('Sluice', {
     method: 'GET',
     path: '/sluice/session',
     scope: 'any',
-    summary: 'Whether the request carries a valid key or session',
+    summary: 'Check whether the request has a valid key or session',
     errors: [],
   },
   deleteSession: {
@@ -263,14 +265,14 @@ export const serviceCalls = tagged('Sluice', {
     path: '/sluice/session',
     scope: 'open',
     repeatable: true,
-    summary: 'End the session of the console, for every copy of its cookie',
+    summary: 'End the console session, for every copy of its cookie',
     errors: [],
   },
   getAbout: {
     method: 'GET',
     path: '/sluice/about',
     scope: 'streams:read',
-    summary: 'Which version runs, on what, and how long deliveries are kept',
+    summary: 'Read the version, environment and retention of the service',
     answer: about,
     errors: [],
   },
@@ -278,7 +280,7 @@ export const serviceCalls = tagged('Sluice', {
     method: 'GET',
     path: '/sluice/expiry',
     scope: 'streams:read',
-    summary: 'What retention is about to forget, and when',
+    summary: 'Read what retention will delete next, and when',
     answer: expiry,
     errors: [],
   },
@@ -291,19 +293,15 @@ const apiKeyFields = {
   cidrs: texts.describe('Networks it may be used from, such as `10.0.0.0/8`; empty for anywhere.'),
   createdAt: unixMs,
   expiresAt: unixMs.nullable().describe('Null for never.'),
-  lastUsedAt: unixMs.nullable().describe('To the minute; null before the first use.'),
-  revokedAt: unixMs.nullable().describe('Null while it is good.'),
+  lastUsedAt: unixMs.nullable().describe('Accurate to the minute; null before the first use.'),
+  revokedAt: unixMs.nullable().describe('Null unless revoked.'),
 };
 
-const apiKey = named(
-  'ApiKey',
-  'An API key, as it is listed: everything but the key itself.',
-  z.strictObject(apiKeyFields),
-);
+const apiKey = named('ApiKey', 'An API key, without the key itself.', z.strictObject(apiKeyFields));
 
 const createdApiKey = named(
   'CreatedApiKey',
-  'A key that was made, and the one time that it is told.',
+  'A new API key, including the key itself, which is returned only once.',
   z.strictObject({ ...apiKeyFields, key: text.describe('`sluice_<id>_<secret>`.') }),
 );
 
@@ -314,15 +312,15 @@ const auditRecord = shape(
     seq: count.describe('1 for the first, without gaps.'),
     at: unixMs,
     action: text.describe(
-      'The name of the call, such as `revokeApiKey`; `authFailures` for a burst of refused callers.',
+      'The name of the call, such as `revokeApiKey`; `authFailures` for a burst of rejected requests.',
     ),
     keyId: text.describe(
-      'Id of the key that made the call; `bootstrap` for the one of `--api-key`, empty for nobody.',
+      'Id of the key that made the call; `bootstrap` for the key of `--api-key`, empty without a key.',
     ),
     address: text.describe('IP address of the caller.'),
-    target: text.describe('Id of what it was done to; empty where the action says it all.'),
-    previousHash: text.describe('Hash of the record before; empty for the first.'),
-    hash: text.describe('`hashAuditRecord` of this one.'),
+    target: text.describe('Id of the object that was read or changed; empty if there is none.'),
+    previousHash: text.describe('Hash of the previous record; empty for the first.'),
+    hash: text.describe('`hashAuditRecord` of this record.'),
   }),
 );
 
@@ -342,7 +340,7 @@ export const accessCalls = tagged('Sluice', {
     method: 'GET',
     path: '/sluice/keys',
     scope: 'settings:admin',
-    summary: 'Every API key there is or was, newest first, without the keys themselves',
+    summary: 'List all API keys, including revoked ones, newest first, without the keys themselves',
     answer: apiKeyList,
     errors: [],
   },
@@ -350,7 +348,7 @@ export const accessCalls = tagged('Sluice', {
     method: 'POST',
     path: '/sluice/keys',
     scope: 'settings:admin',
-    summary: 'Make an API key; the answer tells it this once',
+    summary: 'Create an API key, which is returned only once',
     body: createApiKeySchema,
     answer: createdApiKey,
     errors: [400, 422],
@@ -360,9 +358,9 @@ export const accessCalls = tagged('Sluice', {
     path: '/sluice/keys/{keyId}',
     scope: 'settings:admin',
     repeatable: true,
-    params: { keyId: z.string().describe('Id of an API key') },
-    summary: 'End an API key, and the console sessions that were opened with it',
-    description: 'No process takes it any more 5 seconds later.',
+    params: { keyId: z.string().describe('API key id') },
+    summary: 'Revoke an API key and end the console sessions opened with it',
+    description: 'All processes reject it within 5 seconds.',
     answer: apiKey,
     errors: [404],
   },
@@ -370,8 +368,8 @@ export const accessCalls = tagged('Sluice', {
     method: 'GET',
     path: '/sluice/audit',
     scope: 'settings:admin',
-    summary: 'Who did what, newest first',
-    description: 'Each record carries the hash of the one before it.',
+    summary: 'List the audit log, newest first',
+    description: 'Each record contains the hash of the previous one.',
     query: listQuerySchema,
     answer: auditPage,
     errors: [422],

@@ -7,18 +7,20 @@ const activityPoint = shape(
   'ActivityPoint',
   'Attempts that ended within one step.',
   z.strictObject({
-    at: unixMs.describe('Where the step begins, in Unix milliseconds.'),
+    at: unixMs.describe('Start of the step, in Unix milliseconds.'),
     delivered: count.describe('Deliveries that got a 2xx.'),
     failed: count.describe('Deliveries that were given up.'),
-    failedAttempts: count.describe('Attempts that failed, those of later success included.'),
-    retries: count.describe('Attempts that were not the first of their delivery.'),
+    failedAttempts: count.describe(
+      'Failed attempts, including those of deliveries that succeeded later.',
+    ),
+    retries: count.describe('Attempts after the first of a delivery.'),
     failures: z
       .strictObject({ none: count, '3xx': count, '4xx': count, '5xx': count })
-      .describe('Failed attempts by the first digit of their status; `none`: no answer came.'),
+      .describe('Failed attempts by the first digit of their status; `none`: no response.'),
     p50Ms: count
       .nullable()
       .describe(
-        'Of the attempts that got a 2xx, from the first byte sent to the end of the answer, to a fifth; null without any.',
+        'Median duration of attempts with a 2xx, from the first byte sent to the end of the response, accurate to 20%; null without any.',
       ),
     p95Ms: count.nullable(),
   }),
@@ -26,28 +28,28 @@ const activityPoint = shape(
 
 const activity = named(
   'Activity',
-  'Attempts over time, of one stream or of all.',
+  'Attempts over time, of one stream or all.',
   z.strictObject({
     stepMinutes: shape(
       'ActivityStep',
-      'Minutes that a point of a chart stands for.',
+      'Minutes per point of a chart.',
       z.union([z.literal(1), z.literal(5), z.literal(60)]),
     ),
     result: z
       .array(activityPoint)
-      .describe('Oldest first, without gaps; the last one is not over.'),
+      .describe('Oldest first, without gaps; the last one is still in progress.'),
   }),
 );
 
 const activityBreakdown = named(
   'ActivityBreakdown',
-  'What the attempts and the matched records of some time consisted of, of one stream or of all.',
+  'Attempts and matched records of a period, broken down, of one stream or all.',
   z.strictObject({
-    from: unixMs.describe('Where the first step begins, in Unix milliseconds.'),
+    from: unixMs.describe('Start of the first step, in Unix milliseconds.'),
     statuses: z
       .array(z.strictObject({ status: count.nullable(), attempts: count }))
       .describe(
-        'Attempts by what was answered, most first; null: no answer came, or it did not come to its end.',
+        'Attempts by response status, most frequent first; null for a missing or incomplete response.',
       ),
     chains: z
       .array(
@@ -55,7 +57,7 @@ const activityBreakdown = named(
           ...{ chainId, delivered: count, failedAttempts: count, matched: count },
           p95Ms: count
             .nullable()
-            .describe('Of the attempts that got a 2xx, to a fifth; null without any.'),
+            .describe('95th percentile of attempts with a 2xx, accurate to 20%; null without any.'),
         }),
       )
       .describe('By chain, most attempts first.'),
@@ -66,53 +68,49 @@ const activityBreakdown = named(
           signature: text
             .nullable()
             .describe(
-              "Of an EVM event that the stream's ABI or a token standard knows, such as `Transfer(address,address,uint256)`.",
+              "For an EVM event in the stream's ABI or a token standard, e.g. `Transfer(address,address,uint256)`.",
             ),
           matched: count,
         }),
       )
       .describe(
-        'Records by what they are, most first, counted once when their block is matched. Of EVM the topic0 of the event, `anonymous` for logs without topics, `transaction`, `internalTransaction`. Of Aptos the function that a transaction calls, or `transaction`, and the type of each event where the stream gets events. `other` for all beyond the 20 most frequent ones of a webhook.',
+        'Records by kind, most frequent first, counted once when their block is matched. On EVM: the topic0 of the event, `anonymous` for logs without topics, `transaction` or `internalTransaction`. On Aptos: the function that a transaction calls, or `transaction`, and the type of each event if the stream includes events. `other` for all beyond the 20 most frequent of a webhook.',
       ),
   }),
 );
 
 const tapeBlock = shape(
   'TapeBlock',
-  'A block that a stream matched, and what became of that.',
+  'A block that a stream matched, with its deliveries.',
   z.strictObject({
     number: count,
     hash: text,
-    matches: count.describe('Webhooks that it was matched into: one, or its parts.'),
+    matches: count.describe('Webhooks for the block: one, or its parts.'),
     delivered: count.describe(
-      'Their deliveries by how they stand; `waiting` are those under way or still to come.',
+      'Their deliveries by state; `waiting` are in flight or still to come.',
     ),
     waiting: count,
     failed: count,
     cancelled: count,
-    confirmed: flag.describe('Enough blocks have followed.'),
-    removed: flag.describe('It left the chain.'),
+    confirmed: flag.describe('Whether enough blocks have followed.'),
+    removed: flag.describe('Whether it left the chain.'),
   }),
 );
 
 const streamTape = shape(
   'StreamTape',
-  'What a stream matched in the newest blocks of its chains.',
+  'The newest blocks that a stream matched, by chain.',
   z.strictObject({
     streamId: text,
     chains: z
       .array(
         z.strictObject({
           chainId,
-          from: count.describe('The oldest block that was looked at.'),
-          blocks: z
-            .array(tapeBlock)
-            .describe('Newest first; blocks that nothing matched in are left out.'),
+          from: count.describe('The oldest block that was checked.'),
+          blocks: z.array(tapeBlock).describe('Newest first; blocks without a match are left out.'),
         }),
       )
-      .describe(
-        'In the order that the stream names them; without those of which no block is kept.',
-      ),
+      .describe('In the order of the stream; chains without stored blocks are left out.'),
   }),
 );
 
@@ -123,9 +121,9 @@ export const activityCalls = tagged('Sluice', {
     method: 'GET',
     path: '/sluice/activity',
     scope: 'history:read',
-    summary: 'Attempts over time, of one stream or of all, oldest first',
+    summary: 'Read attempts over time, of one stream or all, oldest first',
     description:
-      'As they were counted two seconds ago. Kept are two days by the minute and eight by the hour: of steps of 5 minutes 576 at most, of an hour 192.',
+      'Counts lag by two seconds. They are kept for 2 days per minute and 8 days per hour: at most 576 steps of 5 minutes, or 192 of an hour.',
     query: activityQuerySchema,
     answer: activity,
     errors: [404, 422],
@@ -134,10 +132,9 @@ export const activityCalls = tagged('Sluice', {
     method: 'GET',
     path: '/sluice/activity/breakdown',
     scope: 'history:read',
-    summary:
-      'What the attempts and matches of the same time consisted of: statuses, chains, events',
+    summary: 'Break down the attempts and matches of the same period by status, chain and event',
     description:
-      'Statuses and records come most frequent first. Records are counted once, when their block is matched.',
+      'Statuses and records are sorted by frequency. Records are counted once, when their block is matched.',
     query: activityQuerySchema,
     answer: activityBreakdown,
     errors: [404, 422],
@@ -147,9 +144,9 @@ export const activityCalls = tagged('Sluice', {
     path: '/sluice/tapes',
     scope: 'history:read',
     repeatable: true,
-    summary: 'What became of the newest blocks of several streams',
+    summary: 'Read the timelines of several streams',
     description:
-      'Of each stream, in the order asked for, the blocks of its chains that it matched. A stream that is not there is left out.',
+      'Returns the blocks that each stream matched, in the requested order. Unknown streams are left out.',
     body: listTapesSchema,
     answer: streamTapeList,
     errors: [400, 422],

@@ -12,44 +12,42 @@ import {
 
 const streamAddress = named(
   'StreamAddress',
-  'A row of the list of addresses that a stream watches.',
+  'A row of the address list of a stream.',
   z.strictObject({
     address: text,
     label: text
       .exactOptional()
-      .describe(
-        'What the user calls it; absent when it has none. Ours; the hosted service has no such key.',
-      ),
+      .describe('Label set by the user; absent if there is none. Sluice only.'),
   }),
 );
 
 const watchedAddress = shape(
   'WatchedAddress',
-  'An address that a stream watches, and since when.',
+  'An address of a stream, with when and by whom it was added.',
   z.strictObject({
     address: text,
     label: text.exactOptional(),
     addedAt: unixMs.describe(
-      'When the stream began to have it, Unix milliseconds; a new label changes nothing of that.',
+      'When it was added, in Unix milliseconds; a new label does not change this.',
     ),
     addedBy: text.describe(
-      'Name of the API key it was added with; `bootstrap` is the one that the service was started with.',
+      'Name of the API key that added it; `bootstrap` for the key of `--api-key`.',
     ),
   }),
 );
 
 const addressesAnswer = named(
   'AddressesAnswer',
-  `The answer repeats the request's form: a string for a string, an array for an array.`,
+  'The response to a change of addresses.',
   z.strictObject({
     streamId: uuid,
-    address: z.union([text, texts]).describe('As it was sent: one for one, a list for a list'),
+    address: z
+      .union([text, texts])
+      .describe('As sent: a string for a string, an array for an array'),
     effectiveFrom: z
       .record(text, count)
       .exactOptional()
-      .describe(
-        'Per chain, the first block the change applies to. Ours; the hosted service has no such key.',
-      ),
+      .describe('First block that the change applies to, by chain. Sluice only.'),
   }),
 );
 
@@ -57,10 +55,10 @@ const streamAddressPage = component('StreamAddressPage', pageOf(streamAddress));
 
 const addressPage = named(
   'AddressPage',
-  'Addresses in their order.',
+  'A page of addresses, in ascending order.',
   z.strictObject({
     result: z.array(watchedAddress),
-    cursor: text.exactOptional().describe('For the next page; absent on the last.'),
+    cursor: text.exactOptional().describe('Cursor of the next page; absent on the last.'),
   }),
 );
 
@@ -68,7 +66,7 @@ const addressPage = named(
 const ADDRESS_CALL = { maxBodyBytes: 64 * 1024 * 1024, readsItself: true } as const;
 
 const removedAddressesQuery = z.object({
-  address: z.array(z.string()).optional().describe('Without a body'),
+  address: z.array(z.string()).optional().describe('Used without a body'),
 });
 
 export const evmAddressesCalls = tagged('EVM streams', {
@@ -77,7 +75,7 @@ export const evmAddressesCalls = tagged('EVM streams', {
     path: '/streams/evm/{id}/address',
     scope: 'streams:read',
     params: { id: idOf('stream') },
-    summary: 'List the addresses of a stream, in their own order',
+    summary: 'List the addresses of a stream, in ascending order',
     query: listQuerySchema,
     answer: streamAddressPage,
     errors: [404, 422],
@@ -88,7 +86,7 @@ export const evmAddressesCalls = tagged('EVM streams', {
     path: '/streams/evm/{id}/address',
     scope: 'streams:write',
     params: { id: idOf('stream') },
-    summary: 'Watch more addresses: one, or up to a million',
+    summary: 'Add addresses: one, or up to a million',
     body: evmLabelledAddressesSchema,
     answer: addressesAnswer,
     errors: [400, 404, 422, 503],
@@ -99,8 +97,9 @@ export const evmAddressesCalls = tagged('EVM streams', {
     path: '/streams/evm/{id}/address',
     scope: 'streams:write',
     params: { id: idOf('stream') },
-    summary: 'Watch these addresses no more',
-    description: 'All or nothing: one that is not watched is a 404, and nothing is removed.',
+    summary: 'Remove addresses',
+    description:
+      'All or nothing: if an address is not watched, the call fails with a 404 and removes none.',
     query: removedAddressesQuery,
     body: evmAddressesSchema,
     answer: addressesAnswer,
@@ -112,7 +111,7 @@ export const evmAddressesCalls = tagged('EVM streams', {
     path: '/streams/evm/{id}/address',
     scope: 'streams:write',
     params: { id: idOf('stream') },
-    summary: 'Watch these addresses and no others',
+    summary: 'Replace all addresses',
     body: evmLabelledAddressesSchema,
     answer: addressesAnswer,
     errors: [400, 404, 422, 503],
@@ -125,7 +124,7 @@ export const aptosAddressesCalls = tagged('Aptos streams', {
     path: '/streams/aptos/{id}/address',
     scope: 'streams:read',
     params: { id: idOf('stream') },
-    summary: 'List the addresses of a stream, in their own order',
+    summary: 'List the addresses of a stream, in ascending order',
     query: listQuerySchema,
     answer: streamAddressPage,
     errors: [404, 422],
@@ -136,7 +135,7 @@ export const aptosAddressesCalls = tagged('Aptos streams', {
     path: '/streams/aptos/{id}/address',
     scope: 'streams:write',
     params: { id: idOf('stream') },
-    summary: 'Watch more addresses; leading zeros may be left out',
+    summary: 'Add addresses; leading zeros are optional',
     body: aptosLabelledAddressesSchema,
     answer: addressesAnswer,
     errors: [400, 404, 422, 503],
@@ -147,8 +146,9 @@ export const aptosAddressesCalls = tagged('Aptos streams', {
     path: '/streams/aptos/{id}/address',
     scope: 'streams:write',
     params: { id: idOf('stream') },
-    summary: 'Watch these addresses no more',
-    description: 'All or nothing: one that is not watched is a 404, and nothing is removed.',
+    summary: 'Remove addresses',
+    description:
+      'All or nothing: if an address is not watched, the call fails with a 404 and removes none.',
     query: removedAddressesQuery,
     body: aptosAddressesSchema,
     answer: addressesAnswer,
@@ -162,9 +162,9 @@ export const addressesCalls = tagged('Sluice', {
     path: '/sluice/streams/{id}/addresses',
     scope: 'streams:read',
     params: { id: idOf('stream') },
-    summary: 'Addresses of a stream of either family, with when and by whom they were added',
+    summary: 'List addresses of an EVM or Aptos stream, with when and by whom they were added',
     description:
-      '`find` takes how they begin, their ends (`0x28C6…1d60`), or a part of them or of their labels.',
+      '`find` takes a prefix, both ends (`0x28C6…1d60`), or part of an address or label.',
     query: listAddressesQuerySchema,
     answer: addressPage,
     errors: [404, 422],

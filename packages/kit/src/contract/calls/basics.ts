@@ -1,50 +1,50 @@
-/** What every call has, and the schemas that calls share. */
+/** The type of a call, and schemas that calls share. */
 import * as z from 'zod';
 import { component, shape } from '../named.ts';
 import type { Route } from '../route.ts';
 import type { Scope } from '../shapes.generated.ts';
 import { APTOS_NETWORKS, isInboxName, toAddress, toAptosNetwork, toChainId } from '../index.ts';
 
-/** The scope that a key needs; `any` for every valid key, `open` for callers without one. */
+/** The scope that a key needs: `any` accepts every valid key, `open` needs no key. */
 export type Access = Scope | 'any' | 'open';
 
-/** Status codes beyond those that any call may have: 401, 403, 413, 429 and 500. */
+/** Status codes in addition to those of every call: 401, 403, 413, 429 and 500. */
 type ErrorStatus = 400 | 404 | 409 | 422 | 503;
 
-/** One call of the HTTP API: router, validation, scopes, OpenAPI and client read it. */
+/** One call of the HTTP API, read by the router, validation, OpenAPI document and client. */
 export interface Call extends Route {
   readonly scope: Access;
   readonly params?: Readonly<Record<string, z.ZodType>>;
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;
-  /** Left out: 204. */
+  /** Absent for a 204. */
   readonly answer?: z.ZodType;
-  /** The answer is text of this type instead of JSON. */
+  /** Media type of a text response; absent for JSON. */
   readonly mediaType?: string;
   readonly errors: readonly ErrorStatus[];
   readonly summary: string;
   readonly description?: string;
-  /** Bytes that the body may have, where the default is too small. */
+  /** Maximum body size, where the default is too small. */
   readonly maxBodyBytes?: number;
-  /** The handler reads query and body itself, because a body may hold a million values. */
+  /** The handler parses query and body itself, because a body may hold a million values. */
   readonly readsItself?: true;
-  /** Twice has the effect of once: clients may send it again after a failure. */
+  /** Idempotent: clients may retry it after a failure. */
   readonly repeatable?: true;
-  /** In the audit log, like every change that needs `replay` or `settings:admin`. */
+  /** Recorded in the audit log, as is every change that needs `replay` or `settings:admin`. */
   readonly audited?: true;
 }
 
-/** The groups of the OpenAPI document, with their descriptions. */
+/** The tags of the OpenAPI document, with their descriptions. */
 export const TAGS = {
-  'EVM streams': 'What is watched on EVM chains, and where it is delivered',
-  'Aptos streams': 'The same on Aptos',
-  History: 'What was delivered and what was not, EVM and Aptos together',
+  'EVM streams': 'Streams on EVM chains and their addresses',
+  'Aptos streams': 'Streams on Aptos and their addresses',
+  History: 'Delivered and failed webhooks, EVM and Aptos',
   Account: 'Settings and statistics',
-  'Past blocks': 'Calls about blocks that are there already',
-  Sluice: 'Our own routes, beyond the compatible API',
+  'Past blocks': 'Dry runs and backfills of past blocks',
+  Sluice: 'Routes in addition to the compatible API',
 } as const;
 
-/** A group of the OpenAPI document. */
+/** A tag of the OpenAPI document. */
 export type Tag = keyof typeof TAGS;
 
 export const tagged = <const Name extends Tag, const Table extends Record<string, Call>>(
@@ -55,7 +55,7 @@ export const tagged = <const Name extends Tag, const Table extends Record<string
     Object.entries(table).map(([name, call]) => [name, { ...call, tag }]),
   ) as never;
 
-/** A parameter of a path, which is text; `json` describes it in the OpenAPI document. */
+/** Parses a path parameter; `json` describes it in the OpenAPI document. */
 const param = <Value>(
   read: (given: string) => Value | undefined,
   message: string,
@@ -99,8 +99,8 @@ export const blockNumberParam = param(
 );
 export const inboxName = param(
   (given) => (isInboxName(given) ? given : undefined),
-  'should be 1 to 63 small letters, digits and dashes, e.g. my-app',
-  { type: 'string', description: 'Of an inbox, e.g. my-app' },
+  'should be 1 to 63 lowercase letters, digits and dashes, e.g. my-app',
+  { type: 'string', description: 'Inbox name, e.g. my-app' },
 );
 
 export const text = z.string();
@@ -117,10 +117,8 @@ export const chainId = text.meta({ description: 'Chain id in hex', examples: ['0
 export const pageOf = <Row>(row: z.ZodType<Row>) =>
   z.strictObject({
     result: z.array(row),
-    total: count.describe(
-      'Rows of all pages together, as the first page counted them; a million at most',
-    ),
-    cursor: text.exactOptional().describe('Of the next page; absent on the last'),
+    total: count.describe('Rows on all pages, as counted by the first page; at most a million'),
+    cursor: text.exactOptional().describe('Cursor of the next page; absent on the last'),
     page_size: count.exactOptional().describe('Only on the last page'),
   });
 
@@ -128,14 +126,14 @@ const byField = z.record(text, z.unknown()).exactOptional();
 
 const errorBody = shape(
   'ErrorBody',
-  'Any answer that is no 2xx.',
+  'The body of a response other than a 2xx.',
   z.strictObject({
     message: z.union([text, texts]),
     details: byField.describe(
-      'By field, as `requestBody.chainIds`: what is wrong and the value that was sent.',
+      'By field, e.g. `requestBody.chainIds`: the problem and the value that was sent.',
     ),
     fields: byField.describe(
-      'The same, of any status but 422: the official client appends `details` to the message, which the contract fixes. Ours.',
+      'The same, for statuses other than 422: the official client appends `details` to the message, which the contract fixes. Sluice only.',
     ),
   }),
 );

@@ -25,7 +25,7 @@ import {
 
 const dryRunAnswer = named(
   'DryRunAnswer',
-  'The webhook that would be sent. The hosted service may leave parts of it out.',
+  'The webhook that would be sent. The hosted service may omit parts of it.',
   typed(
     'Partial<EvmWebhook>',
     z.strictObject(webhookFields).partial() as unknown as z.ZodType<
@@ -36,28 +36,24 @@ const dryRunAnswer = named(
 
 const historicalJobAnswer = named(
   'HistoricalJobAnswer',
-  'What the service answers to a job over past blocks.',
+  'The response to creating a job over past blocks.',
   z.strictObject({
     message: text,
-    totalPartitions: count.describe('Parts the range was cut into.'),
-    jobId: uuid
-      .exactOptional()
-      .describe(
-        'Ours: the id of the job at `/sluice/jobs/{id}`. The hosted service has no such key.',
-      ),
+    totalPartitions: count.describe('Number of parts of the range.'),
+    jobId: uuid.exactOptional().describe('Id of the job at `/sluice/jobs/{id}`. Sluice only.'),
   }),
 );
 
 const nearMiss = shape(
   'NearMiss',
-  'Logs that all else would have let pass, and one comparison of a filter did not.',
+  'Logs that a single comparison of a filter excluded.',
   z.strictObject({
     event: text.describe('Such as `Transfer(address,address,uint256)`.'),
-    name: text.describe('The rule: a parameter of the event, how it is compared, and with what.'),
+    name: text.describe('The compared parameter of the event.'),
     operator: z.enum(['lt', 'lte', 'gt', 'gte']),
-    wanted: text.describe('Decimal.'),
-    count: count.describe('Logs in the block.'),
-    min: text.describe('Smallest and largest of the values that were compared; decimal.'),
+    wanted: text.describe('The value in the filter, decimal.'),
+    count: count.describe('Such logs in the block.'),
+    min: text.describe('Smallest and largest compared value, decimal.'),
     max: text,
   }),
 );
@@ -70,10 +66,10 @@ const seenEvent = shape(
     signature: text
       .nullable()
       .describe(
-        "Such as `Transfer(address,address,uint256)`, of the stream's own events or a token standard; else null.",
+        "E.g. `Transfer(address,address,uint256)`, from the stream's own events or a token standard; otherwise null.",
       ),
     indexed: count.describe(
-      'How many inputs are indexed: ERC-20 and ERC-721 share a Transfer, with two and with three.',
+      'Number of indexed inputs: `Transfer` has two in ERC-20, three in ERC-721.',
     ),
     count,
   }),
@@ -85,20 +81,20 @@ const seenMovePath = shape(
   z.strictObject({
     kind: z.enum(['function', 'event']),
     path: text.describe(
-      'As a stream may name it: without generic arguments, which is the type whatever its arguments are, and with them where the stream names them so. Addresses have 64 digits but the special ones: `0x1`.',
+      'As a stream may name it: without generic arguments, to cover all of them, or with them if the stream does. Addresses have 64 digits, except special ones such as `0x1`.',
     ),
-    count: count.describe('Transactions that call the function, or events.'),
+    count: count.describe('Transactions that call the function, or events of the type.'),
   }),
 );
 
 const holeReason = shape(
   'HoleReason',
-  'Why blocks were not evaluated: the stream was paused or terminated, the chain was resumed later, or they came before the stream.',
+  'Why blocks were not evaluated: the stream was paused or terminated, the chain was resumed later, or the stream did not exist yet.',
   z.enum(['paused', 'terminated', 'resumed', 'before']),
 );
 
 const blockRange = { from: count, to: count };
-shape('BlockRange', 'Blocks from one to another, both included.', z.strictObject(blockRange));
+shape('BlockRange', 'A range of blocks, both ends included.', z.strictObject(blockRange));
 
 const unverifiedRange = shape(
   'UnverifiedRange',
@@ -108,25 +104,27 @@ const unverifiedRange = shape(
 
 const chainCoverage = shape(
   'ChainCoverage',
-  'Which blocks of a chain a stream was held against.',
+  'The blocks of a chain that a stream was matched against.',
   z.strictObject({
     chainId,
-    from: count.nullable().describe('First and last block evaluated; null where none is.'),
+    from: count.nullable().describe('First and last block evaluated; null without any.'),
     to: count.nullable(),
     holes: z
       .array(z.strictObject({ ...blockRange, reason: holeReason }))
-      .describe('Blocks between that were not, in order; a backfill of such a range removes it.'),
+      .describe(
+        'Ranges in between that were not evaluated, in order; a backfill of a range removes it.',
+      ),
     unverified: z
       .array(unverifiedRange)
       .describe(
-        'Blocks that were evaluated, but not verified in all they say; the newest 1,000 ranges, in order.',
+        'Blocks that were evaluated but not completely verified; the newest 1,000 ranges, in order.',
       ),
   }),
 );
 
 const streamCoverage = named(
   'StreamCoverage',
-  'Which blocks a stream was held against, chain by chain.',
+  'The blocks that a stream was matched against, by chain.',
   z.strictObject({
     result: z.array(chainCoverage),
   }),
@@ -141,10 +139,10 @@ const job = named(
     chainId,
     blockFrom: count,
     blockTo: count,
-    nextBlock: count.describe('The next block to be matched; `blockTo + 1` once all are.'),
-    state: shape('JobState', 'Where a backfill stands.', z.enum(JOB_STATES)),
-    message: text.describe('For people: why it waits or failed, or empty.'),
-    matches: count.describe('Blocks in which the stream matched so far.'),
+    nextBlock: count.describe('The next block to match; `blockTo + 1` when all are matched.'),
+    state: shape('JobState', 'The state of a backfill.', z.enum(JOB_STATES)),
+    message: text.describe('Human-readable: why it waits or failed, or empty.'),
+    matches: count.describe('Blocks that the stream has matched so far.'),
     createdAt: unixMs,
     updatedAt: unixMs,
   }),
@@ -152,34 +150,34 @@ const job = named(
 
 const evmDryRunAnswer = named(
   'EvmDryRunAnswer',
-  'What came of it.',
+  'The result of an EVM dry run.',
   z.strictObject({
-    webhook: evmWebhook.nullable().describe('Null where nothing matches.'),
-    near: z.array(nearMiss).describe('At most 20, most frequent first.'),
+    webhook: evmWebhook.nullable().describe('Null if nothing matches.'),
+    near: z.array(nearMiss).describe('Close matches, at most 20, most frequent first.'),
     seen: z
       .array(seenEvent)
       .describe(
-        "The events that the stream's addresses emitted or that name one of them, whatever events, filters and records the stream chooses; most frequent first. All that the stream names, and at most 20 others.",
+        "Events that the stream's addresses emitted or that name one of them, whatever the stream selects; most frequent first. All that the stream names, and at most 20 others.",
       ),
   }),
 );
 
 const aptosDryRunAnswer = named(
   'AptosDryRunAnswer',
-  'What came of it.',
+  'The result of an Aptos dry run.',
   z.strictObject({
-    webhook: aptosWebhook.nullable().describe('Null where nothing matches.'),
+    webhook: aptosWebhook.nullable().describe('Null if nothing matches.'),
     seen: z
       .array(seenMovePath)
       .describe(
-        "The entry functions that the block's transactions call, and the events they have; of those transactions that touch an address of the stream, or of all when it watches all, whatever functions and events it chooses. Most frequent first: all that the stream names, and of each kind at most 20 others.",
+        'Entry functions and events of the transactions that touch an address of the stream, or of all transactions if it watches all, whatever it selects. Most frequent first: all that the stream names, and at most 20 others of each kind.',
       ),
   }),
 );
 
 const jobList = component('JobList', z.strictObject({ result: z.array(job) }));
 
-const recordCount = count.describe('Records in the webhook; 0: none is sent');
+const recordCount = count.describe('Records in the webhook; if 0, none is sent');
 
 export const pastBlocksCalls = tagged('Past blocks', {
   dryRunEvmBlock: {
@@ -187,7 +185,7 @@ export const pastBlocksCalls = tagged('Past blocks', {
     path: '/streams/evm/{chainId}/block/{blockNumber}',
     scope: 'streams:read',
     params: { chainId: evmChainParam, blockNumber: blockNumberParam },
-    summary: 'The webhook that a stream with these fields would get of a block',
+    summary: 'Preview the webhook that a stream with these fields would send for a block',
     description: 'Nothing is sent or stored.',
     body: dryRunBlockSchema,
     answer: dryRunAnswer,
@@ -198,7 +196,7 @@ export const pastBlocksCalls = tagged('Past blocks', {
     path: '/streams/evm/{chainId}/block-to-webhook/{blockNumber}/{streamId}',
     scope: 'replay',
     params: { chainId: evmChainParam, blockNumber: blockNumberParam, streamId: idOf('stream') },
-    summary: 'Match a block with a stream as it is now, and send what it holds',
+    summary: 'Match a block with the current stream, and send the webhook',
     answer: recordCount,
     errors: [404, 409, 422, 503],
   },
@@ -206,7 +204,7 @@ export const pastBlocksCalls = tagged('Past blocks', {
     method: 'POST',
     path: '/historicalJobs/createJob',
     scope: 'replay',
-    summary: 'Match a range of past blocks, and send what they hold',
+    summary: 'Match a range of past blocks, and send the webhooks',
     body: historicalJobSchema,
     answer: historicalJobAnswer,
     errors: [400, 404, 422],
@@ -220,11 +218,9 @@ export const blocksCalls = tagged('Sluice', {
     scope: 'streams:read',
     params: { chainId: evmChainParam },
     summary:
-      'What an EVM stream would get of one block, what it nearly would, and which events there were',
+      'Preview the webhook of an EVM stream for one block, with close matches and observed events',
     description:
-      'With what its triggers and balances read at that block. `near`: logs that one comparison of a ' +
-      'filter kept out, counted by rule. `seen`: how often the addresses had each event, whatever the ' +
-      'stream chooses; all events that it names, and at most 20 others.',
+      'Includes triggers and balances, read at that block. `near`: logs that a single comparison of a filter excluded, counted by rule. `seen`: counts of the events of the addresses, whatever the stream selects; all events that it names, and at most 20 others.',
     body: evmDryRunSchema,
     answer: evmDryRunAnswer,
     errors: [400, 404, 409, 422, 503],
@@ -235,11 +231,9 @@ export const blocksCalls = tagged('Sluice', {
     scope: 'streams:read',
     params: { network: networkParam },
     summary:
-      'What an Aptos stream would get of one block, and which functions and events there were',
+      'Preview the webhook of an Aptos stream for one block, with observed functions and events',
     description:
-      '`seen`: how many of the transactions that touch the addresses call each function, and how many ' +
-      'events of each type they have, whatever the stream chooses; all that it names, and of each kind ' +
-      'at most 20 others.',
+      '`seen`: counts of the functions and events of transactions that touch the addresses, whatever the stream selects; all that it names, and at most 20 others of each kind.',
     body: aptosDryRunSchema,
     answer: aptosDryRunAnswer,
     errors: [400, 404, 422, 503],
@@ -249,7 +243,7 @@ export const blocksCalls = tagged('Sluice', {
     path: '/sluice/aptos/{network}/streams/{id}/send',
     scope: 'replay',
     params: { network: networkParam, id: idOf('stream') },
-    summary: 'Match a block with an Aptos stream as it is now, and send what it holds',
+    summary: 'Match a block with the current Aptos stream, and send the webhook',
     body: aptosBlockChoiceSchema,
     answer: recordCount,
     errors: [400, 404, 422, 503],
@@ -259,8 +253,7 @@ export const blocksCalls = tagged('Sluice', {
     path: '/sluice/aptos/{network}/backfills',
     scope: 'replay',
     params: { network: networkParam },
-    summary:
-      'Match past blocks with an Aptos stream, by height or version, and send what they hold',
+    summary: 'Match past blocks with an Aptos stream, by height or version, and send the webhooks',
     body: aptosBackfillSchema,
     answer: job,
     errors: [400, 404, 422, 503],
@@ -270,7 +263,7 @@ export const blocksCalls = tagged('Sluice', {
     path: '/sluice/streams/{id}/coverage',
     scope: 'streams:read',
     params: { id: idOf('stream') },
-    summary: 'Which blocks a stream was held against, and which not',
+    summary: 'Read which blocks a stream was matched against, and the holes',
     answer: streamCoverage,
     errors: [404, 422],
   },
@@ -290,7 +283,7 @@ export const blocksCalls = tagged('Sluice', {
     path: '/sluice/jobs/{id}',
     scope: 'history:read',
     params: { id: idOf('job') },
-    summary: 'A backfill',
+    summary: 'Read a backfill',
     answer: job,
     errors: [404, 422],
   },

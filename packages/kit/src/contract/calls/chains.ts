@@ -16,22 +16,22 @@ import { abiItemSchema, chainLogQuerySchema } from '../index.ts';
 
 const gapKind = shape(
   'GapKind',
-  '`skipped`: the chain went on later, and what lies between was left out · `restarted`: another chain, or one that was set up anew, began here, and nothing up to it was read · `passed-over`: no stream watched the chain, so that its blocks were not read; nothing is missing · `halted`: it stopped before a block, and nothing was skipped',
+  '`skipped`: the chain was resumed later, without the blocks in between · `restarted`: another chain, or a reset one, began here, and nothing before it was read · `passed-over`: no stream watched the chain, so its blocks were not read; nothing is missing · `halted`: it stopped before a block; nothing was skipped',
   z.enum(['skipped', 'restarted', 'passed-over', 'halted']),
 );
 
 const providerState = shape(
   'ProviderState',
-  '`good` · `lagging` behind the best of the others · `limited` asked us to wait · `down` does not answer, and is tried again from time to time · `wrong-chain` serves another chain and is left out',
+  '`good` · `lagging`: behind the best of the others · `limited`: rate-limits requests · `down`: does not respond, and is retried from time to time · `wrong-chain`: serves another chain, and is not used',
   z.enum(['good', 'lagging', 'limited', 'down', 'wrong-chain']),
 );
 
 const reorg = shape(
   'Reorg',
-  'A chain that went another way.',
+  'A reorg of a chain.',
   z.strictObject({
     chainId,
-    blockNumber: count.describe('The newest block that stayed.'),
+    blockNumber: count.describe('The newest block that stayed in the chain.'),
     depth: count.describe('Blocks that left the chain.'),
     at: unixMs,
   }),
@@ -39,81 +39,75 @@ const reorg = shape(
 
 const chainGap = shape(
   'ChainGap',
-  'Where a chain did not go on block by block.',
+  'A range of blocks that the chain was not read for.',
   z.strictObject({
     chainId,
     kind: gapKind,
     from: count.describe(
-      'The first block that was not read; of a halt the one it waits for. Heights, of Aptos too.',
+      'The first block that was not read; for a halt, the block it waits for. A height, on Aptos too.',
     ),
-    to: count.nullable().describe('The last one; null of a halt.'),
-    reason: text.describe('For people: why.'),
-    at: unixMs.describe('When it came to be.'),
+    to: count.nullable().describe('The last block that was not read; null for a halt.'),
+    reason: text.describe('Human-readable reason.'),
+    at: unixMs.describe('When it began.'),
     endedAt: unixMs
       .nullable()
-      .describe(
-        'When it was over, and when blocks were last passed over; null of a halt that lasts.',
-      ),
+      .describe('When it ended, or when blocks were last passed over; null while halted.'),
   }),
 );
 
 const providerScore = shape(
   'ProviderScore',
-  'How a node is judged now, each part in what that many milliseconds of latency would count; the lowest total is followed, and left only for half of it. All but latency and lag are forgotten with time.',
+  'The current score of a node. Each part counts as much as that many milliseconds of latency. The node with the lowest total is the primary, until another has at most half of it. All parts but latency and lag decay over time.',
   z.strictObject({
     total: count,
-    latency: count.describe('At least 25; 100 before the first answer.'),
-    lag: count.describe('600 for as much as counts as lagging.'),
-    failures: count.describe('1,000 for each request that failed, halved every 30 s.'),
+    latency: count.describe('At least 25; 100 before the first response.'),
+    lag: count.describe('600 at the limit from which it counts as lagging.'),
+    failures: count.describe('1,000 for each failed request, halved every 30 seconds.'),
     doubt: count.describe(
-      '60,000 for each contradiction, a fifth of it for being outvoted; halved every five minutes.',
+      '60,000 for each contradiction, a fifth of that for being outvoted; halved every 5 minutes.',
     ),
   }),
 );
 
 const providerHealth = shape(
   'ProviderHealth',
-  'One node of a chain, as it was last seen.',
+  'The last known state of a node of a chain.',
   z.strictObject({
-    name: text.describe('Its host; never the path or query of its URL, where keys stand.'),
+    name: text.describe('Its host, without the path and query of its URL, which may contain keys.'),
     state: providerState,
-    message: text.describe('For people: what is wrong, or empty.'),
-    head: count.nullable().describe('Newest block it said it has, null before it answered.'),
+    message: text.describe('Human-readable: what is wrong, or empty.'),
+    head: count.nullable().describe('Newest block it reported; null before the first response.'),
     latencyMs: number
       .nullable()
-      .describe('Of short requests, a moving average; null before the first.'),
-    failures: count.describe(
-      'Requests that failed and answers that were refused, since the start.',
-    ),
+      .describe('Moving average over short requests; null before the first.'),
+    failures: count.describe('Failed requests and rejected responses since the start.'),
     disagreements: count.describe(
-      'Heights at which its block was another than that of another provider, since the start.',
+      'Heights at which its block differed from that of another node, since the start.',
     ),
     score: providerScore,
-    isFollowed: flag.describe('It is the one whose head is taken.'),
+    isFollowed: flag.describe('Whether it is the primary.'),
     hasVoice: flag.describe(
-      'Whether it is heard where nodes differ: not while it is away, was caught in a lie, or stands still.',
+      'Whether it votes when nodes disagree: not while it is unavailable, doubted or stalled.',
     ),
   }),
 );
 
 const chainProgress = shape(
   'ChainProgress',
-  'How far a chain that fell behind has come; `checkpoint` is where it stands.',
+  'The progress of a chain that is catching up; `checkpoint` is its current block.',
   z.strictObject({
-    from: count.describe('Where it began to catch up.'),
-    to: count.describe('The head it is after; it moves.'),
-    perSecond: number.describe('Blocks committed per second, lately.'),
+    from: count.describe('The block from which it began to catch up.'),
+    to: count.describe('The current head.'),
+    perSecond: number.describe('Recent number of blocks committed per second.'),
     secondsLeft: number
       .nullable()
-      .describe(
-        `Until it stands at the head, the head's own growth counted in; null while it does not get nearer.`,
-      ),
+      .describe('Until it reaches the moving head; null while it gets no closer.'),
   }),
 );
 
 const unverifiedBlocks = shape(
   'UnverifiedBlocks',
-  'What a chain has accepted unverified, as far as it is kept: the newest 1,000 ranges of blocks. `docs/nodes.md` names the reasons.',
+  'Blocks that a chain accepted unverified, from the newest 1,000 ranges. `docs/nodes.md` lists the reasons.',
   z.strictObject({
     blocks: count.describe('The number of blocks.'),
     latest: count.describe('The newest of them.'),
@@ -123,7 +117,7 @@ const unverifiedBlocks = shape(
 
 const chainAgreement = shape(
   'ChainAgreement',
-  "How a chain's newest block was held against other nodes. `agreed`: a second node has the same one · `alone`: there is no other, or none that answers and is believed · `outvoted`: most have it, others another · `disagreed`: no side has most, and nothing is taken",
+  "Whether other nodes agree on a chain's newest block. `agreed`: a second node has the same block · `alone`: no other node is available with a vote · `outvoted`: the majority has it, a minority another · `disagreed`: there is no majority, and no block is accepted",
   z.strictObject({
     blockNumber: count,
     state: z.enum(['agreed', 'alone', 'outvoted', 'disagreed']),
@@ -132,7 +126,7 @@ const chainAgreement = shape(
 
 const chainBlock = shape(
   'ChainBlock',
-  'One tick of the block tape.',
+  'One block of the timeline.',
   z.strictObject({
     number: count,
     hash: text,
@@ -143,18 +137,20 @@ const chainBlock = shape(
 
 const chainHealth = shape(
   'ChainHealth',
-  'How a chain is followed: what is read, what is committed, and what stands in the way.',
+  'The state of a chain: what is read and committed, and any problems.',
   z.strictObject({
     id: text,
     name: text,
     code: text,
     state: shape(
       'ChainState',
-      'How a chain is followed at the moment.',
+      'The current state of a chain.',
       z.enum(['starting', 'live', 'catching-up', 'down']),
     ),
-    message: text.describe('For people: why it is down, or empty.'),
-    head: count.nullable().describe('Newest block the source knows, null before it answered.'),
+    message: text.describe('Human-readable: why it is down, or empty.'),
+    head: count
+      .nullable()
+      .describe('Newest block the source knows; null before the first response.'),
     headAgeMs: count
       .nullable()
       .describe('Milliseconds since that block was first seen; null before the first.'),
@@ -164,7 +160,7 @@ const chainHealth = shape(
     confirmations: z
       .union([count, z.literal('finalized')])
       .describe(
-        'Blocks that must follow before a match is confirmed; `finalized`: as the chain itself says.',
+        'Blocks that must follow before a match is confirmed; `finalized`: as the chain itself reports.',
       ),
     confirmedUpTo: count
       .nullable()
@@ -172,28 +168,26 @@ const chainHealth = shape(
     safe: count
       .nullable()
       .describe(
-        'Newest block that a node calls safe; null where none does, of Aptos the head. For people.',
+        'Newest block that a node reports as safe, for display; null if none does; on Aptos, the head.',
       ),
-    finalized: count.nullable().describe('Newest block that a node calls finalized, likewise.'),
+    finalized: count
+      .nullable()
+      .describe('Newest block that a node reports as finalized; otherwise like `safe`.'),
     agreement: chainAgreement
       .nullable()
-      .describe('How its newest block was held against the other nodes; null before the first.'),
-    providers: z
-      .array(providerHealth)
-      .describe('The nodes it is read from, in the order they were given.'),
-    progress: chainProgress.nullable().describe('Null but while catching up.'),
+      .describe('Whether other nodes agree on its newest block; null before the first.'),
+    providers: z.array(providerHealth).describe('The nodes it is read from, in configured order.'),
+    progress: chainProgress.nullable().describe('Null unless catching up.'),
     unverified: unverifiedBlocks
       .nullable()
-      .describe(
-        'Blocks that were accepted although not everything about them could be verified; null without any.',
-      ),
+      .describe('Blocks that were accepted without complete verification; null without any.'),
     blocks: z.array(chainBlock).describe('Newest blocks first, at most 60.'),
   }),
 );
 
 const chainResumed = named(
   'ChainResumed',
-  'What the service answers when a halted chain goes on.',
+  'The response to resuming a halted chain.',
   z.strictObject({ chainId, from: count.describe('The first block that is read.') }),
 );
 
@@ -208,48 +202,46 @@ const gapList = component('GapList', z.strictObject({ result: z.array(chainGap) 
 
 const contract = named(
   'Contract',
-  'What is at an address of an EVM chain, at its head.',
+  'The contract at an address, at the head of an EVM chain.',
   z.strictObject({
-    isContract: flag.describe('Whether there is code; an account has none.'),
+    isContract: flag.describe('Whether the address has code.'),
     token: z
       .strictObject({
-        name: text.describe('Empty where it does not say, as are the others.'),
+        name: text.describe('Empty if not reported, like `symbol` and `standard`.'),
         symbol: text,
         decimals: count.nullable(),
         standard: z.enum(['ERC721', 'ERC1155', '']),
       })
       .nullable()
-      .describe(
-        'What the contract says of itself, which nobody checks; null where it says nothing of a token.',
-      ),
+      .describe('Token metadata that the contract reports, unverified; null if it reports none.'),
   }),
 );
 
 const resolvedName = named(
   'ResolvedName',
-  'What a name of ENS stands for, at the head of its chain: whoever has the name may change that.',
+  'The address of an ENS name at the head of its chain. The owner may change it.',
   z.strictObject({
-    name: text.describe('As names are compared (ENSIP-15).'),
+    name: text.describe('Normalized (ENSIP-15).'),
     address: text.describe('Lower case.'),
     chainId: text.describe(
-      'Where it was asked: `0x1`, or `0xaa36a7` (Sepolia) where that alone is read.',
+      'Where it was resolved: `0x1`, or `0xaa36a7` (Sepolia) if only that is read.',
     ),
   }),
 );
 
 const contractAbi = named(
   'ContractAbi',
-  'The ABI of a contract whose source somebody has verified.',
+  'The ABI of a verified contract.',
   z.strictObject({
     abi: z
       .array(abiItemSchema)
-      .describe('Of a proxy its own items and those of what it forwards to, each once.'),
+      .describe('For a proxy, its own items and those of its implementation, without duplicates.'),
     implementation: text
       .nullable()
       .describe(
-        'What the contract forwards to at the moment (EIP-1967), lower case; null where it is no such proxy.',
+        'The current implementation of an EIP-1967 proxy, lower case; null for other contracts.',
       ),
-    source: text.describe('Host of who told it.'),
+    source: text.describe('Host of the ABI source.'),
   }),
 );
 
@@ -258,7 +250,7 @@ export const chainsCalls = tagged('Sluice', {
     method: 'GET',
     path: '/sluice/chains',
     scope: 'streams:read',
-    summary: 'How each chain is followed',
+    summary: 'List the state of each chain',
     answer: chainHealthList,
     errors: [],
   },
@@ -267,7 +259,7 @@ export const chainsCalls = tagged('Sluice', {
     path: '/sluice/chains/{id}/resume',
     scope: 'settings:admin',
     params: { id: anyChainParam },
-    summary: 'Go on with a halted chain; what is left out is recorded as a hole',
+    summary: 'Resume a halted chain; skipped blocks are recorded as a hole',
     body: component(
       'ResumeChain',
       z.strictObject({
@@ -284,7 +276,7 @@ export const chainsCalls = tagged('Sluice', {
     method: 'GET',
     path: '/sluice/reorgs',
     scope: 'history:read',
-    summary: 'Where chains went another way, newest first; of each chain 100 are kept',
+    summary: 'List reorgs, newest first; 100 are kept for each chain',
     query: chainLogQuerySchema,
     answer: reorgList,
     errors: [422],
@@ -293,10 +285,9 @@ export const chainsCalls = tagged('Sluice', {
     method: 'GET',
     path: '/sluice/gaps',
     scope: 'history:read',
-    summary: 'Where chains did not go on block by block, and why, newest first',
+    summary: 'List gaps of chains with their reasons, newest first',
     description:
-      'Blocks that were left out when a chain was resumed, passed over while no stream watched it, or ' +
-      'before which it halted; of each chain 100 are kept.',
+      'Blocks that were skipped when a chain was resumed, passed over while no stream watched it, or at which it halted; 100 gaps are kept for each chain.',
     query: chainLogQuerySchema,
     answer: gapList,
     errors: [422],
@@ -306,8 +297,8 @@ export const chainsCalls = tagged('Sluice', {
     path: '/sluice/evm/{chainId}/contracts/{address}',
     scope: 'streams:read',
     params: { chainId: evmChainParam, address: addressParam },
-    summary: 'What is at an address of a chain: a contract or none, a token perhaps',
-    description: 'As the contract says of itself at the head of the chain: nobody checks its name.',
+    summary: 'Check whether an address is a contract, and read its token metadata',
+    description: 'As the contract reports it at the head of the chain. Its name is not verified.',
     answer: contract,
     errors: [400, 422, 503],
   },
@@ -316,9 +307,9 @@ export const chainsCalls = tagged('Sluice', {
     path: '/sluice/evm/{chainId}/contracts/{address}/abi',
     scope: 'streams:read',
     params: { chainId: evmChainParam, address: addressParam },
-    summary: 'The ABI of a verified contract',
+    summary: 'Read the ABI of a verified contract',
     description:
-      'Asked of the server that the operator named for the chain (--abi-url); of a proxy also that of what it forwards to.',
+      'Comes from the ABI source of the chain (--abi-url). For a proxy, includes the ABI of its implementation.',
     answer: contractAbi,
     errors: [400, 404, 422, 503],
   },
@@ -326,10 +317,10 @@ export const chainsCalls = tagged('Sluice', {
     method: 'GET',
     path: '/sluice/names/{ensName}',
     scope: 'streams:read',
-    params: { ensName: z.string().meta({ description: 'Name of ENS', examples: ['vitalik.eth'] }) },
-    summary: 'The address that a name of ENS stands for',
+    params: { ensName: z.string().meta({ description: 'ENS name', examples: ['vitalik.eth'] }) },
+    summary: 'Resolve an ENS name to its address',
     description:
-      'Asked of Ethereum, or of Sepolia where that alone is read, at its head. Names that a server outside of the chain would tell are not followed.',
+      'Resolves names at the head of Ethereum, or of Sepolia if only that is read. Names that need an off-chain lookup are not resolved.',
     answer: resolvedName,
     errors: [400, 404, 422, 503],
   },

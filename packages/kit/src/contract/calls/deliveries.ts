@@ -24,13 +24,13 @@ import {
 } from '../index.ts';
 
 export const aboutBody = text.describe(
-  'What its body says, for people: `Transfer 250 USDC 0x28c6…1d60 → 0x5a52…efcb +2`',
+  'Human-readable summary of the body: `Transfer 250 USDC 0x28c6…1d60 → 0x5a52…efcb +2`',
 );
 
 const deliverySummaryFields = {
   id: uuid.describe('The `webhook-id` of every attempt.'),
   streamId: uuid,
-  matchId: uuid.describe('The same for the deliveries of one block and the notice of its removal.'),
+  matchId: uuid.describe('Shared by the deliveries of one block and its removal webhook.'),
   tag: text,
   chainId,
   blockNumber: count,
@@ -38,104 +38,108 @@ const deliverySummaryFields = {
   state: deliveryState,
   records: count.describe('Logs, transactions and internal transactions in the body.'),
   about: aboutBody.describe(
-    'What its body says, in a line for people, as `describeWebhook` puts it; empty where nothing is known.',
+    'One-line summary of the body, by `describeWebhook`; empty if nothing is known.',
   ),
   attempts: count.describe('HTTP attempts so far.'),
   status: count
     .nullable()
-    .describe('HTTP status of the last attempt; null before the first and when no answer came.'),
-  error: textOrNull.describe('Why the last attempt failed, for people; null when it did not.'),
+    .describe('HTTP status of the last attempt; null before the first, or without a response.'),
+  error: textOrNull.describe(
+    'Human-readable reason why the last attempt failed; null if it did not.',
+  ),
   durationMs: number
     .nullable()
-    .describe('Of the last attempt, from the first byte sent to the end of the answer.'),
+    .describe('Duration of the last attempt, from the first byte sent to the end of the response.'),
   createdAt: unixMs,
   updatedAt: unixMs,
-  nextAttemptAt: unixMs.nullable().describe('When the next attempt is due; null when none is.'),
+  nextAttemptAt: unixMs.nullable().describe('When the next attempt is due; null if none is.'),
 };
 
 const deliverySummary = named(
   'DeliverySummary',
-  'A row of a delivery list: some 400 bytes as JSON for ordinary names, never with the body.',
+  'A row of a delivery list, without the body: about 400 bytes of JSON.',
   z.strictObject(deliverySummaryFields),
 );
 
 const attemptParts = shape(
   'AttemptParts',
-  'Where the time of an attempt went, one after the other, in milliseconds; null where there was no such part. On an open connection there are only the last two, and of an attempt that failed none behind the one it failed in. All are null where nothing was tried.',
+  'The parts of an attempt in order, in milliseconds; null for a part that did not happen. A reused connection has only the last two, a failed attempt none after the one that failed. All are null if nothing was tried.',
   z.strictObject({
-    dnsMs: number.nullable().describe('Looking up the name.'),
+    dnsMs: number.nullable().describe('DNS lookup.'),
     connectMs: number
       .nullable()
       .describe(
-        'TCP. Through a proxy: all until its tunnel stood, so also what the proxy looked up and connected.',
+        'TCP connection. Through a proxy: everything until the tunnel is open, including its own lookup and connection.',
       ),
-    tlsMs: number.nullable().describe('With the receiver, also in a tunnel.'),
-    waitMs: number.nullable().describe('From the request to the first byte of the answer.'),
-    bodyMs: number.nullable().describe('From there to the end of the answer.'),
+    tlsMs: number.nullable().describe('TLS handshake with the receiver, also through a tunnel.'),
+    waitMs: number.nullable().describe('From the request to the first byte of the response.'),
+    bodyMs: number.nullable().describe('From there to the end of the response.'),
   }),
 );
 
 const receiverCertificate = shape(
   'ReceiverCertificate',
-  'What a receiver showed of itself as a TLS connection was made.',
+  'The certificate that a receiver presented in a TLS handshake.',
   z.strictObject({
     subject: text.describe('Such as `CN=api.acme.io`.'),
     issuer: text,
-    names: z.array(text).describe('Names and IP addresses it is good for, the first 20.'),
+    names: z.array(text).describe('The first 20 names and IP addresses it is valid for.'),
     validFrom: unixMs,
     expiresAt: unixMs,
     expiresSoon: z
       .boolean()
-      .describe('When the attempt was made, it had less than 14 days left, or was over.'),
+      .describe(
+        'Whether, at the time of the attempt, it had less than 14 days left or had expired.',
+      ),
   }),
 );
 
 const deliveryAttempt = shape(
   'DeliveryAttempt',
-  'One HTTP try of a delivery.',
+  'One HTTP request of a delivery.',
   z.strictObject({
     number: count.describe('1 for the first.'),
-    webhookUrl: text.describe('Login and values of the query are `***`.'),
+    webhookUrl: text.describe('Credentials and query values are masked as `***`.'),
     startedAt: unixMs,
     durationMs: number,
     status: count.nullable(),
     error: textOrNull,
-    responseBody: text.describe('The first 4 KiB of the answer, as text.'),
+    responseBody: text.describe('The first 4 KiB of the response, as text.'),
     parts: attemptParts
       .nullable()
-      .describe('Null for an inbox of the service itself, and where nobody lived to tell.'),
+      .describe('Null for an inbox, or if the process ended during the attempt.'),
     address: textOrNull.describe(
-      'IP address and port that a connection was made to, or tried; null on an open connection.',
+      'IP address and port of a new connection or a failed one; null for a reused connection.',
     ),
     certificate: receiverCertificate
       .nullable()
-      .describe('Told when a connection is made, or fails; on an open one while it `expiresSoon`.'),
+      .describe(
+        'Set for a new or failed connection; for a reused one, only while it `expiresSoon`.',
+      ),
   }),
 );
 
 const deliveryDetail = named(
   'DeliveryDetail',
-  'A delivery with every attempt. Its body is an answer of its own: `getDeliveryBody`.',
+  'A delivery with every attempt. Read its body with `getDeliveryBody`.',
   z.strictObject({
     ...deliverySummaryFields,
     blockHash: text,
-    webhookUrl: text.describe('Login and values of the query are `***`.'),
-    bodyBytes: number.describe('Length of its body.'),
+    webhookUrl: text.describe('Credentials and query values are masked as `***`.'),
+    bodyBytes: number.describe('Size of its body.'),
     attemptList: z.array(deliveryAttempt),
     labels: z
       .record(text, text)
-      .describe(
-        'Of the addresses in the body, in lower case, those that the stream watches under a label now.',
-      ),
+      .describe('Current labels of watched addresses in the body, by address in lower case.'),
     pair: deliverySummary
       .nullable()
       .describe(
-        'The delivery of the same match in the other phase: of an unconfirmed one the confirmed, or the notice of its removal; of these the unconfirmed. Null while there is none.',
+        'The delivery of the same match in the other phase: for an unconfirmed one, the confirmed one or the removal webhook; for these, the unconfirmed one. Null if there is none.',
       ),
     laterWaitsMs: z
       .array(number)
       .describe(
-        'Of one that waits: milliseconds between the attempts that follow the next one, by the schedule, should each of them fail; a tenth may be added at random. Empty where the next one is the last, and of one that does not wait.',
+        'Scheduled waits after the next attempt, if each attempt fails, in milliseconds; up to 10% is added at random. Empty if the next attempt is the last, or none is due.',
       ),
   }),
 );
@@ -144,14 +148,14 @@ const deliveryPage = named(
   'DeliveryPage',
   'A page of the list of deliveries.',
   z.strictObject({
-    result: z.array(deliverySummary).describe('In the order that was asked for.'),
+    result: z.array(deliverySummary).describe('In the requested order.'),
     cursor: text.exactOptional().describe('Absent on the last page.'),
   }),
 );
 
 const facetCount = shape(
   'FacetCount',
-  'How many deliveries have this value.',
+  'The number of deliveries with this value.',
   z.strictObject({ value: text, count }),
 );
 
@@ -159,23 +163,23 @@ const facet = z.array(facetCount);
 
 const deliveryFacets = named(
   'DeliveryFacets',
-  'What the deliveries that a filter finds have in their fields, most frequent first. Each field counts as if the filter did not name it, so that it tells what else could be chosen.',
+  'Counts of the field values of deliveries that match a filter, most frequent first. The counts of a field ignore the filter on that field, to show the alternatives.',
   z.strictObject({
-    total: count.describe('Deliveries that the whole filter finds.'),
+    total: count.describe('Deliveries that match the complete filter.'),
     isCapped: flag.describe(
-      'Only the newest 25,000 of the streams, time, replay and ids were looked at, and there are more.',
+      'Whether only the newest 25,000 of the streams, time, replay and ids were counted, and there are more.',
     ),
     state: facet,
     status: facet.describe(
-      'The status of the last attempt, or `none` where no answer came; untried ones are left out.',
+      'The status of the last attempt, or `none` without a response; untried deliveries are left out.',
     ),
     streamId: facet,
     chainId: facet,
     phase: facet,
-    reorged: facet.describe('`true` where the block left the chain.'),
-    attempts: facet.describe('How many attempts there were.'),
+    reorged: facet.describe('`true` if the block left the chain.'),
+    attempts: facet.describe('Number of attempts.'),
     age: facet.describe(
-      'Made in the last `15m`, `1h`, `24h`, `7d`, or `older`; each without those of the shorter one.',
+      'Created in the last `15m`, `1h`, `24h` or `7d`, or `older`; each excludes the shorter periods.',
     ),
   }),
 );
@@ -194,7 +198,7 @@ export const deliveriesCalls = tagged('Sluice', {
     method: 'GET',
     path: '/sluice/facets',
     scope: 'history:read',
-    summary: 'How many deliveries there are of each state, status, stream and so on',
+    summary: 'Count deliveries by state, status, stream and other fields',
     query: deliveryFacetsQuerySchema,
     answer: deliveryFacets,
     errors: [422],
@@ -204,7 +208,7 @@ export const deliveriesCalls = tagged('Sluice', {
     path: '/sluice/deliveries/{id}',
     scope: 'history:read',
     params: { id: idOf('delivery') },
-    summary: 'A delivery with every attempt, without its body',
+    summary: 'Read a delivery with every attempt, without its body',
     answer: deliveryDetail,
     errors: [404, 422],
   },
@@ -213,8 +217,9 @@ export const deliveriesCalls = tagged('Sluice', {
     path: '/sluice/deliveries/{id}/body',
     scope: 'history:read',
     params: { id: idOf('delivery') },
-    summary: 'The body of a delivery, byte by byte as it is sent',
-    description: 'That of the last attempt, or of the first one to come. There is no envelope.',
+    summary: 'Read the exact body of a delivery',
+    description:
+      'The body of the last attempt, or of the first one if it is still to come. There is no envelope.',
     answer: z.string(),
     mediaType: 'application/json',
     errors: [404, 422],
@@ -224,7 +229,7 @@ export const deliveriesCalls = tagged('Sluice', {
     path: '/sluice/deliveries/{id}/stop',
     scope: 'replay',
     params: { id: idOf('delivery') },
-    summary: 'Give up a delivery that waits for its next attempt: it has failed',
+    summary: 'Give up a delivery that waits for its next attempt; it counts as failed',
     answer: deliverySummary,
     errors: [404, 409, 422],
   },
@@ -232,9 +237,9 @@ export const deliveriesCalls = tagged('Sluice', {
     method: 'GET',
     path: '/sluice/events',
     scope: 'history:read',
-    summary: 'What happens, as server-sent events',
+    summary: 'Receive live events as server-sent events',
     description:
-      'Each event has an increasing id and JSON in data; a client that reconnects with last-event-id gets what it missed, or an event `reset`.',
+      'Each event has an increasing id and JSON in data; a client that reconnects with last-event-id gets the events it missed, or a `reset` event.',
     answer: z.string(),
     mediaType: 'text/event-stream',
     errors: [],
@@ -243,25 +248,25 @@ export const deliveriesCalls = tagged('Sluice', {
 
 const explainReason = shape(
   'ExplainReason',
-  'One question with its answer.',
+  'The outcome of one check.',
   z.strictObject({
     stage: shape(
       'ExplainStage',
-      'One question on the way from a block to a delivery.',
+      'A check on the way from a block to a delivery.',
       z.enum(EXPLAIN_STAGES),
     ),
-    outcome: shape('ExplainOutcome', 'How a question was answered.', z.enum(EXPLAIN_OUTCOMES)),
-    what: text.describe('For people, with the values that were compared.'),
+    outcome: shape('ExplainOutcome', 'The outcome of a check.', z.enum(EXPLAIN_OUTCOMES)),
+    what: text.describe('Human-readable, with the compared values.'),
   }),
 );
 
 const explainedRecord = shape(
   'ExplainedRecord',
-  'A log, a transaction or an internal transaction of the block, as one stream sees it.',
+  'A log, transaction or internal transaction of the block, checked for one stream.',
   z.strictObject({
     kind: z.enum(['log', 'transaction', 'internalTransaction']),
     index: count.describe(
-      'Of a log its index in the block, of an internal transaction that in its transaction, of Aptos the ledger version.',
+      'For a log, its index in the block; for an internal transaction, its index in the transaction; on Aptos, the ledger version.',
     ),
     transactionHash: text,
     taken: flag.describe('Whether it is in the webhook.'),
@@ -271,49 +276,53 @@ const explainedRecord = shape(
 
 const streamVerdict = shape(
   'StreamVerdict',
-  'What became of it for one stream, and why.',
+  'The verdict for one stream, with its reasons.',
   z.strictObject({
     streamId: uuid,
     tag: text,
     changedAt: unixMs.describe(
-      'When the stream was last changed: what came before was judged by other rules, perhaps.',
+      'When the stream was last changed: earlier blocks may have been matched with other rules.',
     ),
-    verdict: shape('ExplainVerdict', 'What became of it for one stream.', z.enum(EXPLAIN_VERDICTS)),
-    because: explainReason.describe('The reason that decided.'),
+    verdict: shape(
+      'ExplainVerdict',
+      'The result of Explain for one stream.',
+      z.enum(EXPLAIN_VERDICTS),
+    ),
+    because: explainReason.describe('The deciding reason.'),
     stages: z.array(explainReason).describe('Every stage that was reached, in order.'),
-    recordCount: count.describe('How many concern the stream.'),
+    recordCount: count.describe('The number of records that concern the stream.'),
     records: z
       .array(explainedRecord)
       .describe(
-        'Of these the first 50, those in the webhook before others; of a delivery 20,000, of its transactions alone.',
+        'The first 50 of these, those in the webhook first; for a delivery 20,000, only from its transactions.',
       ),
     deliveries: z
       .array(deliverySummary)
-      .describe('Of this block, and of this transaction where one was asked for.'),
+      .describe('Those of this block, and of this transaction if the query is one.'),
   }),
 );
 
 const explanation = named(
   'Explanation',
-  'Why a webhook was sent, or not.',
+  'Why a webhook was or was not sent.',
   z.strictObject({
-    query: text.describe('As it was asked.'),
+    query: text.describe('The query, as sent.'),
     kind: z.enum(EXPLAIN_KINDS),
-    chainId: chainId.nullable().describe('Null where it was found on no chain.'),
+    chainId: chainId.nullable().describe('Null if it was not found on any chain.'),
     block: z
       .strictObject({
         number: count,
         hash: text,
         timestamp: count
           .nullable()
-          .describe('Unix seconds; null where the nodes do not have it any more.'),
+          .describe('Unix seconds; null if the nodes no longer have the block.'),
       })
       .nullable()
-      .describe('Null where none was found.'),
+      .describe('Null if none was found.'),
     transactionHash: textOrNull,
-    message: text.describe('For people: what was found, or what to try.'),
-    stages: z.array(explainReason).describe('Of the block: seen, fetched, committed.'),
-    streams: z.array(streamVerdict).describe('Those that matched first; at most 200.'),
+    message: text.describe('Human-readable: what was found, or what to try.'),
+    stages: z.array(explainReason).describe('The checks of the block: seen, fetched, committed.'),
+    streams: z.array(streamVerdict).describe('Matching streams first, at most 200.'),
   }),
 );
 
@@ -322,9 +331,9 @@ export const explainCalls = tagged('Sluice', {
     method: 'GET',
     path: '/sluice/explain',
     scope: 'history:read',
-    summary: 'Why a webhook was sent, or not, stream by stream',
+    summary: 'Explain why a webhook was or was not sent, for each stream',
     description:
-      'Of the hash of a transaction or block, a block number, a ledger version, an address, a name that ends in .eth, or the id of a delivery. What cannot be found is part of the answer.',
+      'Takes a transaction or block hash, a block number, a ledger version, an address, a name that ends in .eth, or a delivery id. The response also covers queries that are not found.',
     query: explainQuerySchema,
     answer: explanation,
     errors: [422],

@@ -18,37 +18,37 @@ import { inboxAnswerSchema, listQuerySchema } from '../index.ts';
 
 const inboxAnswer = shape(
   'InboxAnswer',
-  'How an inbox answers.',
+  'How an inbox responds.',
   z.strictObject({
     status: count.describe('200 to 599.'),
-    delayMs: count.describe('Before it answers, at most 20,000.'),
+    delayMs: count.describe('Wait before the response, at most 20,000.'),
     body: text.describe('At most 1,000 characters.'),
     failFirst: count.describe(
-      'So many of the first webhooks since the answer was set are answered with `failStatus`.',
+      'Respond with `failStatus` to this many webhooks first, counted since the response was set.',
     ),
-    failEvery: count.describe('And every so many; 0 for none.'),
+    failEvery: count.describe('Also to every nth webhook; 0 for none.'),
     failStatus: count.describe('200 to 599.'),
   }),
 );
 
 const inbox = named(
   'Inbox',
-  'An inbox and how it answers.',
+  'An inbox and how it responds.',
   z.strictObject({
     name: text,
     url: text.describe('The `webhookUrl` of its streams.'),
     answer: inboxAnswer,
-    received: count.describe('Webhooks that came since the answer was set.'),
+    received: count.describe('Webhooks received since the response was set.'),
     kept: count.describe(
-      'Of these and earlier ones, how many are kept: the newest 500, at most 64 MiB.',
+      'Stored webhooks, including earlier ones: the newest 500, at most 64 MiB.',
     ),
-    lastAt: unixMs.nullable().describe('When the newest came; null before the first.'),
+    lastAt: unixMs.nullable().describe('When the newest was received; null before the first.'),
   }),
 );
 
 const inboxDelivery = shape(
   'InboxDelivery',
-  'The delivery that a webhook in an inbox was of, as it was then.',
+  'The delivery of a webhook in an inbox, as of its receipt.',
   z.strictObject({
     streamId: uuid,
     tag: text,
@@ -63,27 +63,27 @@ const inboxRequestFields = {
   id: uuid,
   inbox: text,
   receivedAt: unixMs,
-  webhookId: text.describe('Its `webhook-id`: the id of the delivery, but of test webhooks.'),
-  delivery: inboxDelivery.nullable().describe('What of; null of a test webhook.'),
-  verified: flag.describe('Whether its `x-signature` is that of its body and the streams secret.'),
-  status: count.describe('How it was answered.'),
+  webhookId: text.describe('Its `webhook-id`: the id of the delivery, except for test webhooks.'),
+  delivery: inboxDelivery.nullable().describe('Null for a test webhook.'),
+  verified: flag.describe('Whether its `x-signature` matches its body and the streams secret.'),
+  status: count.describe('Status of the response.'),
   sizeBytes: count,
 };
 
 const inboxRequestSummary = shape(
   'InboxRequestSummary',
-  'A webhook that came into an inbox.',
+  'A webhook in an inbox.',
   z.strictObject(inboxRequestFields),
 );
 
 const inboxRequest = named(
   'InboxRequest',
-  'A webhook that came into an inbox, whole.',
+  'A webhook in an inbox, with headers and body.',
   z.strictObject({
     ...inboxRequestFields,
     answer: z
       .strictObject({ body: text, delayMs: count })
-      .describe('With which body it was answered, and after what wait.'),
+      .describe('Body and delay of the response.'),
     headers,
     body: text.describe('The bytes that were signed.'),
   }),
@@ -105,8 +105,8 @@ export const inboxesCalls = tagged('Sluice', {
     method: 'GET',
     path: '/sluice/inboxes',
     scope: 'history:read',
-    summary: 'The built-in receivers, by name',
-    description: 'A stream with the webhookUrl sluice://inbox/<name> delivers into one.',
+    summary: 'List the built-in receivers by name',
+    description: 'A stream with the webhookUrl sluice://inbox/<name> delivers to an inbox.',
     answer: inboxList,
     errors: [],
   },
@@ -116,7 +116,7 @@ export const inboxesCalls = tagged('Sluice', {
     scope: 'streams:write',
     repeatable: true,
     params: { name: inboxName },
-    summary: 'Make an inbox, or change how it answers; what is left out takes its default',
+    summary: 'Create an inbox or change its response; omitted fields get their defaults',
     body: inboxAnswerSchema,
     answer: inbox,
     errors: [400, 422],
@@ -127,7 +127,7 @@ export const inboxesCalls = tagged('Sluice', {
     scope: 'streams:write',
     repeatable: true,
     params: { name: inboxName },
-    summary: 'Forget an inbox and what came into it',
+    summary: 'Delete an inbox and its webhooks',
     errors: [404, 422],
   },
   listInboxRequests: {
@@ -135,7 +135,7 @@ export const inboxesCalls = tagged('Sluice', {
     path: '/sluice/inboxes/{name}/requests',
     scope: 'history:read',
     params: { name: inboxName },
-    summary: 'What came into an inbox, newest first',
+    summary: 'List the webhooks of an inbox, newest first',
     query: listQuerySchema,
     answer: inboxPage,
     errors: [422],
@@ -145,7 +145,7 @@ export const inboxesCalls = tagged('Sluice', {
     path: '/sluice/inboxes/{name}/requests/{id}',
     scope: 'history:read',
     params: { name: inboxName, id: idOf('request') },
-    summary: 'A webhook that came into an inbox, with headers and body',
+    summary: 'Read a webhook of an inbox, with headers and body',
     answer: inboxRequest,
     errors: [404, 422],
   },
@@ -155,7 +155,7 @@ export const inboxesCalls = tagged('Sluice', {
     scope: 'streams:write',
     repeatable: true,
     params: { name: inboxName },
-    summary: 'Forget what came into an inbox',
+    summary: 'Delete the webhooks of an inbox',
     errors: [422],
   },
 });

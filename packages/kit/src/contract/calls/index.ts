@@ -1,4 +1,4 @@
-/** The table of calls: each call of the HTTP API is declared here, once. */
+/** The table of calls, which declares every call of the HTTP API. */
 import type * as z from 'zod';
 import { accessCalls, accountCalls, historyCalls, serviceCalls } from './account.ts';
 import { activityCalls } from './activity.ts';
@@ -25,7 +25,7 @@ export const COMPATIBLE_CALLS = {
   ...pastBlocksCalls,
 };
 
-/** Our own calls, under `/sluice`. */
+/** The calls that only Sluice has, under `/sluice`. */
 export const SLUICE_CALLS = {
   ...serviceCalls,
   ...streamsCalls,
@@ -46,13 +46,13 @@ export const CALLS = { ...COMPATIBLE_CALLS, ...SLUICE_CALLS };
 /** The `operationId` of a call in the OpenAPI document. */
 export type CallName = keyof typeof CALLS;
 
-/** The calls as a list, each with the fields that any call may have. */
+/** All calls as a list, typed with every optional field. */
 export const eachCall = Object.entries(CALLS) as [CallName, Call & { readonly tag: Tag }][];
 
 type Parsed<Schema> = Schema extends z.ZodType<infer Value> ? Value : undefined;
 type Field<Of, Name extends keyof Call> = Name extends keyof Of ? Of[Name] : undefined;
 
-/** What a handler of the call receives, checked. */
+/** The validated input of a call's handler. */
 export type Asked<Of> = {
   readonly params: Of extends { params: infer Params }
     ? { readonly [Name in keyof Params]: Parsed<Params[Name]> }
@@ -61,5 +61,5 @@ export type Asked<Of> = {
   readonly body: Of extends { readsItself: true } ? undefined : Parsed<Field<Of, 'body'>>;
 };
 
-/** What a handler of the call answers. */
+/** The result of a call's handler. */
 export type Answer<Of> = Parsed<Field<Of, 'answer'>>;

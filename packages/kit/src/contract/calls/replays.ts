@@ -6,45 +6,45 @@ import { REPLAY_STATES, createReplaySchema, estimateReplaySchema } from '../inde
 
 const replayEstimate = named(
   'ReplayEstimate',
-  'What a replay of such a selection would send.',
+  'What a replay with this filter would send.',
   z.strictObject({
     deliveries: count,
-    bytes: count.describe('Of their bodies, about.'),
-    isCapped: flag.describe('There are more: counting ended here, at a million.'),
+    bytes: count.describe('Approximate size of their bodies.'),
+    isCapped: flag.describe('Whether counting stopped here, at a million.'),
   }),
 );
 
 const replay = named(
   'Replay',
-  'Deliveries sent again, oldest first, each with its id and its body. It takes those that fit when their turn comes, of those that were there when it was made; what is under way, cancelled or of a deleted stream is passed over.',
+  'Deliveries sent again, oldest first, each with its id and body. A delivery is included if it existed when the replay was created and matches when its turn comes; deliveries that are in flight, cancelled or of a deleted stream are skipped.',
   z.strictObject({
     id: uuid,
     name: text,
     filter: replayFilter,
     perSecond: number,
-    state: shape('ReplayState', 'Where a replay stands.', z.enum(REPLAY_STATES)).describe(
-      '`done` once every delivery had its turn, however its sending ends.',
+    state: shape('ReplayState', 'The state of a replay.', z.enum(REPLAY_STATES)).describe(
+      '`done` once every delivery had its turn, whatever the result.',
     ),
-    total: count.describe('Deliveries that fitted when it was made; a million at most.'),
-    replayed: count.describe('Made due so far.'),
+    total: count.describe('Deliveries that matched when it was created; at most a million.'),
+    replayed: count.describe('Queued so far.'),
     succeeded: count.describe(
-      'Of those that it was the last to replay: delivered, given up, and waiting or under way.',
+      'Delivered; `failed` were given up, `waiting` are queued or in flight. Deliveries that a later replay sent again are not counted.',
     ),
     failed: count,
     waiting: count,
     createdBy: text.describe(
-      'Name of the API key that asked for it; `bootstrap` is the one that the service was started with.',
+      'Name of the API key that created it; `bootstrap` for the key of `--api-key`.',
     ),
     createdAt: unixMs,
-    updatedAt: unixMs.describe('When it moved on last; once it is not `running`, when it ended.'),
+    updatedAt: unixMs.describe('When it last progressed; if it is not `running`, when it ended.'),
   }),
 );
 
 const replayProgress = named(
   'ReplayProgress',
-  'How many of the deliveries that a replay was the last to send came to their end, step by step from `createdAt` on: at most 60 steps, which end soon after the replay does. A retry may end later still.',
+  'Deliveries that ended per step from `createdAt` on, without those that a later replay sent again. There are at most 60 steps, until shortly after the replay ends; retries may end later.',
   z.strictObject({
-    stepMs: count.describe('Of one step: a second at least.'),
+    stepMs: count.describe('Length of a step, at least 1,000.'),
     succeeded: z.array(count).describe('Delivered in each step.'),
     failed: z.array(count).describe('Given up in each step.'),
   }),
@@ -58,7 +58,7 @@ export const replaysCalls = tagged('Sluice', {
     path: '/sluice/replays/estimate',
     scope: 'history:read',
     repeatable: true,
-    summary: 'What a replay of these deliveries would send',
+    summary: 'Estimate what a replay would send',
     body: estimateReplaySchema,
     answer: replayEstimate,
     errors: [400, 422],
@@ -67,7 +67,7 @@ export const replaysCalls = tagged('Sluice', {
     method: 'POST',
     path: '/sluice/replays',
     scope: 'replay',
-    summary: 'Send deliveries again, each with its id and its body, oldest first',
+    summary: 'Send deliveries again, oldest first, each with its id and body',
     body: createReplaySchema,
     answer: replay,
     errors: [400, 422],
@@ -85,7 +85,7 @@ export const replaysCalls = tagged('Sluice', {
     path: '/sluice/replays/{id}',
     scope: 'history:read',
     params: { id: idOf('replay') },
-    summary: 'A replay',
+    summary: 'Read a replay',
     answer: replay,
     errors: [404, 422],
   },
@@ -94,7 +94,7 @@ export const replaysCalls = tagged('Sluice', {
     path: '/sluice/replays/{id}/progress',
     scope: 'history:read',
     params: { id: idOf('replay') },
-    summary: 'When what a replay sent came to its end',
+    summary: 'Read the results of a replay over time',
     answer: replayProgress,
     errors: [404, 422],
   },
@@ -104,7 +104,7 @@ export const replaysCalls = tagged('Sluice', {
     scope: 'replay',
     repeatable: true,
     params: { id: idOf('replay') },
-    summary: 'End a replay; what it made due already is sent',
+    summary: 'Cancel a replay; deliveries that it already queued are sent',
     answer: replay,
     errors: [404, 409, 422],
   },

@@ -40,13 +40,13 @@ const limits = {
 
 shape(
   'StreamLimits',
-  "How gently a stream's receiver is treated. Ours; the hosted service refuses the keys.",
+  'Delivery limits of a stream. Sluice only; the hosted service rejects the keys.',
   z.strictObject(limits),
 );
 
 const evmStream = named(
   'EvmStream',
-  'An EVM stream, as the service answers it.',
+  'An EVM stream as the service returns it.',
   z.strictObject({
     id: uuid,
     webhookUrl: text,
@@ -71,7 +71,7 @@ const evmStream = named(
     ...limits,
     status: streamStatus,
     statusMessage: text,
-    isErrorSince: dateTime.nullable().describe('ISO 8601; null while the status is not `error`.'),
+    isErrorSince: dateTime.nullable().describe('ISO 8601; null unless the status is `error`.'),
     createdAt: dateTime.describe('ISO 8601.'),
     updatedAt: dateTime.describe('ISO 8601.'),
     amountOfAddresses: count,
@@ -80,7 +80,7 @@ const evmStream = named(
 
 const aptosStream = named(
   'AptosStream',
-  'An Aptos stream as the service answers it.',
+  'An Aptos stream as the service returns it.',
   z.strictObject({
     id: uuid,
     webhookUrl: text,
@@ -98,14 +98,14 @@ const aptosStream = named(
     ...limits,
     status: streamStatus,
     statusMessage: text,
-    isErrorSince: dateTime.nullable().describe('ISO 8601; null while all is well.'),
+    isErrorSince: dateTime.nullable().describe('ISO 8601; null unless the status is `error`.'),
     amountOfAddresses: count,
   }),
 );
 
 const aptosStreamStatus = named(
   'AptosStreamStatus',
-  'What setting the status of an Aptos stream answers; an EVM stream is answered whole.',
+  'The response to setting the status of an Aptos stream; the EVM call returns the complete stream.',
   z.strictObject({
     status: streamStatus,
     statusMessage: text,
@@ -114,53 +114,51 @@ const aptosStreamStatus = named(
 
 const streamChange = shape(
   'StreamChange',
-  'Something that was done to a stream, or became of it; changes of its addresses are none.',
+  'A change to a stream or its status. Address changes are not included.',
   z.strictObject({
-    at: unixMs.describe('In Unix milliseconds.'),
+    at: unixMs.describe('Unix milliseconds.'),
     kind: shape(
       'StreamChangeKind',
-      '`failed`, `recovered` and `terminated` are what the service itself says of a stream whose receiver fails; the others somebody did.',
+      'The service sets `failed`, `recovered` and `terminated` when a receiver fails or recovers; callers cause the others.',
       z.enum(STREAM_CHANGE_KINDS),
     ),
-    fields: z
-      .array(text)
-      .describe('Of `edited`: what has another value since, in the names of the contract.'),
+    fields: z.array(text).describe('For `edited`: the changed fields, by their wire names.'),
     by: text
       .nullable()
       .describe(
-        'Name of the API key that did it, `bootstrap` for the one of `--api-key`; null: the service itself.',
+        'Name of the API key that made the change, `bootstrap` for the key of `--api-key`; null for the service itself.',
       ),
   }),
 );
 
 const spared = shape(
   'Spared',
-  'A receiver that is sent nothing for a while. What is due waits, and uses up no attempt. A delivery that is sent again by hand ends it where the reason is `failures`: one tries at once.',
+  'A receiver that is backed off: due deliveries wait without using up attempts. If the reason is `failures`, replaying a delivery by hand ends the wait, and one delivery is tried at once.',
   z.strictObject({
     reason: shape(
       'SparedReason',
-      '`failures`: the receiver fails, or the stream is in `error`; then one delivery tries · `throttled`: it asked for patience with a 429; then all goes on.',
+      '`failures`: the receiver fails or the stream is in `error`; one delivery is tried afterwards · `throttled`: the receiver returned a 429; all deliveries resume afterwards.',
       z.enum(['failures', 'throttled']),
     ),
     since: unixMs,
-    until: unixMs.describe('A moment ago while the delivery that tries is under way.'),
+    until: unixMs.describe('In the past while the trial delivery is in flight.'),
   }),
 );
 
 const streamSummary = shape(
   'StreamSummary',
-  'A stream with its recent numbers.',
+  'A stream with recent statistics.',
   z.strictObject({
     id: uuid,
     family: chainFamily,
     tag: text,
     description: text,
     webhookUrl: text.describe(
-      'Login and values of the query are `***`; the stream itself has them.',
+      'Credentials and query values are masked as `***`; the stream itself has them.',
     ),
     status: streamStatus,
     statusMessage: text.describe(
-      'For people: what is wrong, or why it is not active; empty while all is well.',
+      'Human-readable: what is wrong, or why it is not active; empty otherwise.',
     ),
     chainIds: z.array(chainId),
     allAddresses: flag,
@@ -178,45 +176,47 @@ const streamSummary = shape(
     hourlyDelivered: z
       .array(count)
       .describe(
-        'Deliveries that got a 2xx in each of 23 hours of the clock, oldest first, and in the last 60 minutes.',
+        'Deliveries that got a 2xx in each of 23 clock hours, oldest first, and in the last 60 minutes.',
       ),
-    hourlyFailed: z.array(count).describe('Failed attempts, likewise.'),
+    hourlyFailed: z.array(count).describe('Failed attempts, for the same periods.'),
     p95Ms: count
       .nullable()
-      .describe(`Of the last 24 hours' attempts that got a 2xx, to a fifth; null without any.`),
+      .describe(
+        '95th percentile of attempts with a 2xx in the last 24 hours, accurate to 20%; null without any.',
+      ),
     lastDeliveryAt: unixMs
       .nullable()
       .describe('Time of the newest delivery, null before the first.'),
     failingSince: unixMs
       .nullable()
       .describe(
-        'The first minute with a failed attempt after the last one with a 2xx, two days back at most; null while none failed since.',
+        'The first minute with a failed attempt since the last 2xx, at most two days back; null if none has failed since.',
       ),
     paused: z
       .strictObject({ at: unixMs, by: text })
       .nullable()
       .describe(
-        'Since when it is paused, and by whom, as in a `StreamChange`; null while it is not, and of one that was made paused.',
+        'When it was paused and by whom, as in `StreamChange`; null if it is not paused or was created paused.',
       ),
-    spared: spared.nullable().describe('Null while its receiver is sent what is due.'),
+    spared: spared.nullable().describe('Null unless its receiver is backed off.'),
     certificateEndsAt: unixMs
       .nullable()
       .describe(
-        'When the certificate of its receiver ends, where that was less than 14 days ahead when it was shown last; null otherwise.',
+        'When the certificate of its receiver expires, if less than 14 days remained at the last connection; null otherwise.',
       ),
   }),
 );
 
 const streamSecret = named(
   'StreamSecret',
-  "What signs the `webhook-signature` of a stream's webhooks, beside the account's streams secret.",
+  "The secrets of a stream's `webhook-signature`, in addition to the account's streams secret.",
   z.strictObject({
     streamId: uuid,
-    secret: text.describe('`whsec_` and base64, as Standard Webhooks has it.'),
+    secret: text.describe('`whsec_` and base64, as in Standard Webhooks.'),
     createdAt: unixMs,
     previous: z
       .array(z.strictObject({ secret: text, endsAt: unixMs }))
-      .describe('Older secrets that sign beside it until their time is over; the newest first.'),
+      .describe('Older secrets that also sign until they expire, newest first.'),
   }),
 );
 
@@ -235,7 +235,7 @@ const streamChangeList = component(
 );
 
 const tested =
-  'First sends the test webhook to the URL, which must answer with a 2xx: otherwise a 400 and nothing is stored.';
+  'Sends the test webhook to the URL first. Unless the response is a 2xx, the call fails with a 400 and stores nothing.';
 
 export const evmStreamsCalls = tagged('EVM streams', {
   listEvmStreams: {
@@ -272,7 +272,7 @@ export const evmStreamsCalls = tagged('EVM streams', {
     scope: 'streams:write',
     params: { id: idOf('stream') },
     summary: 'Change the given fields of a stream',
-    description: `Where webhookUrl or headers are given: ${tested}`,
+    description: `${tested} This applies when webhookUrl or headers are given.`,
     body: updateEvmStreamSchema,
     answer: evmStream,
     errors: [400, 404, 422],
@@ -283,8 +283,8 @@ export const evmStreamsCalls = tagged('EVM streams', {
     scope: 'streams:write',
     audited: true,
     params: { id: idOf('stream') },
-    summary: 'Delete a stream; answers with it as it was',
-    description: 'What was not sent is cancelled; its history stays.',
+    summary: 'Delete a stream and return it',
+    description: 'Pending deliveries are cancelled; the history stays.',
     answer: evmStream,
     errors: [404, 422],
   },
@@ -293,8 +293,8 @@ export const evmStreamsCalls = tagged('EVM streams', {
     path: '/streams/evm/{id}/status',
     scope: 'streams:write',
     params: { id: idOf('stream') },
-    summary: 'Pause a stream or make it active',
-    description: `To become active: ${tested}`,
+    summary: 'Pause or activate a stream',
+    description: `${tested} This applies when the stream becomes active.`,
     body: streamStatusSchema,
     answer: evmStream,
     errors: [400, 404, 422],
@@ -305,7 +305,7 @@ export const evmStreamsCalls = tagged('EVM streams', {
     scope: 'streams:write',
     params: { id: idOf('stream') },
     summary: 'Create a stream with the fields and addresses of this one',
-    description: `The duplicate of a paused stream is paused. Of any other: ${tested}`,
+    description: `${tested} This does not apply to a paused stream, whose duplicate is paused.`,
     answer: evmStream,
     errors: [400, 404, 422],
   },
@@ -346,7 +346,7 @@ export const aptosStreamsCalls = tagged('Aptos streams', {
     scope: 'streams:write',
     params: { id: idOf('stream') },
     summary: 'Change the given fields of a stream',
-    description: `Where webhookUrl or headers are given: ${tested}`,
+    description: `${tested} This applies when webhookUrl or headers are given.`,
     body: updateAptosStreamSchema,
     answer: aptosStream,
     errors: [400, 404, 422],
@@ -366,8 +366,8 @@ export const aptosStreamsCalls = tagged('Aptos streams', {
     path: '/streams/aptos/{id}/status',
     scope: 'streams:write',
     params: { id: idOf('stream') },
-    summary: 'Pause a stream or make it active',
-    description: `To become active: ${tested}`,
+    summary: 'Pause or activate a stream',
+    description: `${tested} This applies when the stream becomes active.`,
     body: streamStatusSchema,
     answer: aptosStreamStatus,
     errors: [400, 404, 422],
@@ -379,7 +379,7 @@ export const streamsCalls = tagged('Sluice', {
     method: 'GET',
     path: '/sluice/streams',
     scope: 'streams:read',
-    summary: 'Every stream with its recent numbers, newest first',
+    summary: 'List streams with recent statistics, newest first',
     answer: streamSummaryList,
     errors: [],
   },
@@ -388,9 +388,9 @@ export const streamsCalls = tagged('Sluice', {
     path: '/sluice/streams/{id}/changes',
     scope: 'streams:read',
     params: { id: idOf('stream') },
-    summary: 'What was done to a stream, or became of it, newest first, at most 100',
+    summary: 'List changes to a stream, newest first, at most 100',
     description:
-      'Edits with the fields they changed, pauses, new secrets, and what the service did itself when the receiver failed. Addresses are not among it.',
+      'Edits with the changed fields, pauses, new secrets, and status changes by the service when the receiver failed. Address changes are not included.',
     answer: streamChangeList,
     errors: [404, 422],
   },
@@ -400,7 +400,7 @@ export const streamsCalls = tagged('Sluice', {
     scope: 'settings:admin',
     audited: true,
     params: { id: idOf('stream') },
-    summary: 'What signs the webhook-signature of a stream',
+    summary: 'Read the secrets of the webhook-signature of a stream',
     answer: streamSecret,
     errors: [404, 422],
   },
@@ -409,7 +409,7 @@ export const streamsCalls = tagged('Sluice', {
     path: '/sluice/streams/{id}/secret',
     scope: 'settings:admin',
     params: { id: idOf('stream') },
-    summary: 'Give a stream a new secret; the old ones sign beside it for a while',
+    summary: 'Rotate the secret of a stream; the old ones also sign for a while',
     body: rotateStreamSecretSchema,
     answer: streamSecret,
     errors: [400, 404, 422],

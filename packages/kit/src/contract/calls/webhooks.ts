@@ -5,18 +5,18 @@ import { APTOS_NETWORKS, type AbiItem, abiItemSchema } from '../index.ts';
 
 const webhookTrigger = shape(
   'WebhookTrigger',
-  'What a trigger of the stream answered.',
+  'The result of a trigger.',
   z.strictObject({ name: text, value: z.unknown() }),
 );
 
 const webhookTriggers = z
   .array(webhookTrigger)
   .exactOptional()
-  .describe('What the triggers of the stream answered, in their order');
+  .describe('Results of the triggers, in order');
 
 const log = shape(
   'WebhookLog',
-  'A log as the chain has it; decoded by `decodeLogs`.',
+  'A raw log; decode it with `decodeLogs`.',
   z.strictObject({
     logIndex: text,
     transactionHash: text,
@@ -69,7 +69,7 @@ const internalTransaction = shape(
   }),
 );
 
-/** Where a decoded record comes from. */
+/** The origin of a decoded record. */
 const ofLog = { transactionHash: text, logIndex: text, contract: text };
 
 const token = { tokenName: text, tokenSymbol: text };
@@ -106,7 +106,7 @@ const erc20Approval = shape(
 
 const nftTransfer = shape(
   'WebhookNftTransfer',
-  'A transfer of an NFT; of an ERC-1155 batch, one entry.',
+  'A transfer of an NFT, or one entry of an ERC-1155 batch.',
   z.strictObject({
     ...{ ...ofLog, ...token, ...spam },
     operator: textOrNull,
@@ -121,7 +121,7 @@ const nftTransfer = shape(
 
 const nftTokenApproval = shape(
   'WebhookNftTokenApproval',
-  'An approval of one NFT, or of all of an owner.',
+  'An approval for one NFT, or for all NFTs of an owner.',
   z.strictObject({
     ...{ ...ofLog, ...token, ...spam },
     account: text,
@@ -179,7 +179,7 @@ export const webhookFields = {
     .literal(true)
     .exactOptional()
     .describe(
-      'Ours, only where a stream asks for it: the block left the chain, and what was delivered of it is taken back. Absent everywhere else.',
+      'The block left the chain, and this webhook revokes the earlier one. Sluice only, for streams with `notifyRemoved`; otherwise absent.',
     ),
   chainId: text.describe('Hex chain id; empty in the test webhook.'),
   abi: typed('readonly AbiItem[]', z.array(abiItemSchema) as z.ZodType<readonly AbiItem[]>),
@@ -200,28 +200,26 @@ export const webhookFields = {
 
 export const evmWebhook = named(
   'EvmWebhook',
-  'One delivery: everything of one block that one stream matched. Keys stand in wire order.',
+  'One delivery: everything that one stream matched in one block. Keys are in wire order.',
   z.strictObject(webhookFields),
 );
 
 const aptosCoin = shape(
   'AptosCoin',
-  'What is known of a coin or fungible asset.',
+  'Metadata of a coin or fungible asset.',
   z.strictObject({
-    decimals: count.nullable().describe('Null where the chain does not say.'),
-    name: text.describe(
-      'Empty where the chain does not say. Anybody may give a coin any name: see `type`.',
-    ),
+    decimals: count.nullable().describe('Null if unknown.'),
+    name: text.describe('Empty if unknown. Not unique: see `type`.'),
     symbol: text,
     type: text.describe(
-      'Ours: which asset it is, since names may be borrowed. Of a coin its Move type, its address with all 64 digits; of a fungible asset the address of its metadata; empty where the transaction does not show it.',
+      'Identifies the asset. For a coin, its Move type, whose address has all 64 digits; for a fungible asset, the address of its metadata; empty if the transaction does not show it. Sluice only.',
     ),
   }),
 );
 
 const aptosCoinMovement = shape(
   'AptosCoinMovement',
-  'A coin or fungible asset that came to an account, or left it.',
+  'A deposit or withdrawal of a coin or fungible asset.',
   z.strictObject({
     value: text.describe('In the smallest unit, decimal.'),
     address: text,
@@ -230,18 +228,16 @@ const aptosCoinMovement = shape(
       .number()
       .nullable()
       .describe(
-        'The nearest JSON number, as the hosted service sends; `value` is exact. Null without decimals.',
+        'The nearest JSON number, as the hosted service sends it; `value` is exact. Null without decimals.',
       ),
-    sequenceNumber: text.describe(
-      'Of the event that tells of it; `0` for the events that are not counted.',
-    ),
+    sequenceNumber: text.describe('Sequence number of its event; `0` for events without one.'),
     txHash: text,
   }),
 );
 
 const aptosRaw = shape(
   'AptosRaw',
-  'Something as the node gave it, with the hash of its transaction.',
+  'An object as the node returned it, with its transaction hash.',
   z.looseObject({ txHash: text }),
 );
 
@@ -268,7 +264,7 @@ const aptosCoinTransfer = shape(
     value: text.describe('In the smallest unit, decimal.'),
     from: text,
     valueWithDecimals: z.number().nullable().describe('As in `AptosCoinMovement`.'),
-    transaction: text.describe('Hash of the transaction; the contract has it under both names.'),
+    transaction: text.describe('Transaction hash; the contract has it under both names.'),
     txHash: text,
   }),
 );
@@ -285,15 +281,13 @@ const aptosWebhookTransaction = shape(
     eventChangeHash: text,
     success: flag,
     type: text.describe('E.g. `user_transaction`.'),
-    sender: text.describe(
-      'Empty for transactions that nobody signed, such as `block_metadata_transaction`.',
-    ),
+    sender: text.describe('Empty for unsigned transactions, such as `block_metadata_transaction`.'),
   }),
 );
 
 export const aptosWebhook = shape(
   'AptosWebhook',
-  'One delivery: everything of one block that one Aptos stream matched. Keys stand in wire order.',
+  'One delivery: everything that one Aptos stream matched in one block. Keys are in wire order.',
   z.strictObject({
     streamId: text.describe('Empty in the test webhook.'),
     tag: text,
@@ -303,15 +297,13 @@ export const aptosWebhook = shape(
     coinTransfers: z.array(aptosCoinTransfer),
     coinDeposits: z
       .array(aptosCoinMovement)
-      .describe('What came to accounts in the matched transactions, whoever watches them.'),
+      .describe('All deposits in the matched transactions, for watched accounts and others.'),
     coinWithdrawals: z.array(aptosCoinMovement),
     transactions: z.array(aptosWebhookTransaction),
     changes: z.array(aptosRaw).describe('Empty without `includeChanges`.'),
     payloads: z.array(aptosRaw).describe('Empty without `includePayload`.'),
     events: z
       .array(z.array(aptosRaw))
-      .describe(
-        'A list for each of `transactions`, in their order; empty without `includeEvents`.',
-      ),
+      .describe('A list for each of `transactions`, in order; empty without `includeEvents`.'),
   }),
 );

@@ -9,7 +9,7 @@ const isAbiType = (type: string): boolean =>
 
 export const abiParameterSchema: z.ZodType<AbiParameter> = named(
   'AbiParameter',
-  'A parameter of an item of an ABI.',
+  'A parameter of an ABI item.',
   z.lazy(() =>
     z
       .strictObject({
@@ -40,7 +40,7 @@ const parameters = typed('readonly AbiParameter[]', z.array(abiParameterSchema).
 
 export const abiItemSchema: z.ZodType<AbiItem> = named(
   'AbiItem',
-  'An item of an ABI, in the JSON form that compilers write.',
+  'An ABI item in the JSON format that compilers write.',
   z
     .strictObject({
       type: typed(
@@ -63,9 +63,7 @@ export const abiItemSchema: z.ZodType<AbiItem> = named(
           error: 'should be a selector or a topic in hex, or be left out',
         })
         .optional()
-        .describe(
-          'The selector or topic, as web3.js writes it beside an item; name and inputs decide.',
-        ),
+        .describe('The selector or topic that web3.js adds; name and inputs take precedence.'),
     })
     .refine((it) => !['event', 'function', 'error'].includes(it.type) || Boolean(it.name), {
       error: 'an event, function or error should have a name',

@@ -23,7 +23,7 @@ import {
 
 export const listQuerySchema = sentShape(
   'ListOptions',
-  'Where a list begins, and how long its pages are.',
+  'Cursor and page size of a list.',
   z.object(page),
 );
 
@@ -32,7 +32,7 @@ type PagePlace = ListOptions & { limit: number };
 const timestamp = wholeNumberText.optional().meta({
   ...WHOLE_NUMBER,
   description:
-    'When the webhook was made, both ends included: Unix seconds, or milliseconds from 100000000000 on. Ours; the hosted service does not say which.',
+    'When the webhook was created, inclusive: Unix seconds, or milliseconds from 100000000000 on. The hosted service does not document its unit.',
 });
 
 const filterFields = {
@@ -49,7 +49,7 @@ const filterFields = {
 
 const historyFilter = sentShape(
   'HistoryFilter',
-  "Which rows of the history to list; absent means all. A page's size and place come beside it.",
+  'Filters the history; absent fields match all rows. Page options are passed with it.',
   z.object({
     ...filterFields,
     excludePayload: flagText.optional().describe('Leaves `payload` out of each row.'),
@@ -63,7 +63,7 @@ export const listHistoryQuerySchema: z.ZodType<HistoryFilter & PagePlace> = z.ob
 
 const logFilter = sentShape(
   'LogFilter',
-  'Which delivery logs to list; absent means all.',
+  'Filters the delivery logs; absent fields match all rows.',
   z.object({
     ...filterFields,
     deliveryStatus: typed(
@@ -88,11 +88,11 @@ export const settingsSchema: z.ZodType<Settings> = component(
 
 export const createApiKeySchema: z.ZodType<CreateApiKey> = sent(
   'CreateApiKey',
-  'A key to be made.',
+  'A new API key.',
   z.strictObject({
     name: text(100)
       .min(1, { error: 'should not be empty' })
-      .describe('What it is for, 1 to 100 characters.'),
+      .describe('Its purpose, 1 to 100 characters.'),
     scopes: z
       .array(scope)
       .min(1, { error: 'should name at least one scope, or be left out for all of them' })
@@ -107,6 +107,6 @@ export const createApiKeySchema: z.ZodType<CreateApiKey> = sent(
       .max(20, { error: 'should have at most 20 networks' })
       .optional()
       .describe('At most 20. Default: from anywhere.'),
-    expiresAt: wholeNumber.optional().describe('Default: never.'),
+    expiresAt: wholeNumber.optional().describe('Unix milliseconds. Default: never.'),
   }),
 );

@@ -6,7 +6,7 @@ import { anyChain, queryCount, streamId } from './fields.ts';
 
 export const activityQuerySchema = sentShape(
   'ActivityQuery',
-  'Which attempts a chart shows, and how finely.',
+  'The stream, resolution and length of a chart of attempts.',
   z
     .object({
       streamId: streamId.optional(),
@@ -16,9 +16,9 @@ export const activityQuerySchema = sentShape(
           .enum(['1', '5', '60'], { error: 'should be one of 1, 5, 60 (minutes)' })
           .default('5')
           .transform((step): ActivityStep => Number(step) as ActivityStep),
-      ).describe('Minutes of a point.'),
+      ).describe('Minutes per point.'),
       points: queryCount(1, MOST_POINTS[1], 288).describe(
-        'At most `MOST_POINTS` of the step: 1,500, 576 or 192.',
+        'At most `MOST_POINTS` for the step: 1,500, 576 or 192.',
       ),
     })
     .superRefine(({ step, points }, context) => {
@@ -26,28 +26,28 @@ export const activityQuerySchema = sentShape(
       context.addIssue({
         code: 'custom',
         path: ['points'],
-        message: `should be at most ${MOST_POINTS[step]} for steps of ${step} minutes: what is older is not kept`,
+        message: `should be at most ${MOST_POINTS[step]} for steps of ${step} minutes: older counts are not kept`,
       });
     }),
 );
 
-/** A page of the console shows no more, and the answer stays below what a browser takes in at once. */
+/** A console page shows no more, and a browser handles the response without delay. */
 const MAX_TAPES = 200;
 const tapeLimitError = { error: 'should be a whole number from 1 to 200' };
 
 export const listTapesSchema = sent(
   'ListTapes',
-  "Of which streams, and how many of each chain's newest blocks.",
+  'The streams, and the number of newest blocks per chain.',
   z.strictObject({
     streamIds: typed(
       'readonly string[]',
       z
         .array(streamId, { error: 'should be an array of stream ids' })
-        .min(1, { error: 'should name one at least' })
+        .min(1, { error: 'should name at least one' })
         .max(MAX_TAPES, {
-          error: `should name ${MAX_TAPES} at most: ask for the others in a second call`,
+          error: `should name at most ${MAX_TAPES}: request the others in a second call`,
         }),
-    ).describe('At most 200; one that is not there has no tape.'),
+    ).describe('At most 200; unknown ids are left out.'),
     limit: z
       .int(tapeLimitError)
       .min(1, tapeLimitError)
@@ -57,7 +57,7 @@ export const listTapesSchema = sent(
   }),
 );
 
-/** Of the logs of what happened to chains: reorgs and gaps. */
+/** Query of the reorg and gap lists. */
 export const chainLogQuerySchema = z.object({
   chain: anyChain.optional(),
   limit: queryCount(1, 100, 100),

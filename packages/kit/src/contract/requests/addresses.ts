@@ -12,7 +12,7 @@ const oneOrSeveral = (address: z.ZodType<string>): z.ZodType<string | string[]> 
 const addresses = (address: z.ZodType<string>): z.ZodType<AddressesBody> =>
   z.strictObject({ address: oneOrSeveral(address) });
 
-/** Whether a text will do as the label of an address. */
+/** Whether a text is a valid address label. */
 export const isAddressLabel = (text: string): boolean => /^[^\p{Cc}]{1,64}$/u.test(text);
 
 const labelledAddresses = (address: z.ZodType<string>): z.ZodType<LabelledAddressesBody> =>
@@ -23,12 +23,12 @@ const labelledAddresses = (address: z.ZodType<string>): z.ZodType<LabelledAddres
         .record(
           address as z.ZodType<string, string>,
           z.string().refine(isAddressLabel, {
-            error: 'should be a text of 1 to 64 characters, without control characters',
+            error: 'should be 1 to 64 characters, without control characters',
           }),
         )
         .optional()
         .describe(
-          'Names for people, by address: of addresses of this request, 1 to 64 characters each. Ours; the hosted service has no such key.',
+          'Labels by address, for addresses in this request, 1 to 64 characters each. Sluice only.',
         ),
     })
     .superRefine(({ address: listed, labels = {} }, context) => {
@@ -37,7 +37,7 @@ const labelledAddresses = (address: z.ZodType<string>): z.ZodType<LabelledAddres
         if (those.has(labelled)) continue;
         context.addIssue({
           code: 'custom',
-          message: 'should be of an address of this request',
+          message: 'should be for an address in this request',
           path: ['labels', labelled],
           input: label,
         });
@@ -54,7 +54,7 @@ export const evmLabelledAddressesSchema = component(
   'LabelledEvmAddresses',
   sentShape(
     'LabelledAddressesBody',
-    'What is added, or what replaces the whole list.',
+    'Addresses to add, or to replace the list with.',
     labelledAddresses(evmAddress),
   ),
 );
@@ -70,7 +70,7 @@ const SEARCH = 'should be 1 to 100 characters of an address or a label';
 
 export const listAddressesQuerySchema = sentShape(
   'ListAddresses',
-  'Which addresses of a stream are listed.',
+  'Filter and page of an address list.',
   z.object({
     find: z
       .string({ error: SEARCH })
@@ -79,7 +79,7 @@ export const listAddressesQuerySchema = sentShape(
       .max(100, { error: SEARCH })
       .optional()
       .describe(
-        'Default: all of them. 1 to 100 characters: what an address begins with, from `0x` on; its ends, as `0x28C6…1d60`; or a part of an address or of its label. The case of a to z does not matter; that of other letters does on SQLite.',
+        'A prefix that starts with `0x`, both ends such as `0x28C6…1d60`, or part of an address or label; 1 to 100 characters. Case-insensitive for a to z, but on SQLite not for other letters. Default: all addresses.',
       ),
     ...page,
   }),

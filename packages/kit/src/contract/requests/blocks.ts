@@ -1,4 +1,4 @@
-/** Calls about blocks that are there already. */
+/** Requests for past blocks. */
 import * as z from 'zod';
 import { component, sent, sentShape } from '../named.ts';
 import type {
@@ -28,16 +28,16 @@ const dryRunFields = {
 
 export const dryRunBlockSchema: z.ZodType<DryRunBlock> = sent(
   'DryRunBlock',
-  'What a stream would watch, tried on one block.',
+  'A stream to try on one block.',
   z.strictObject(dryRunFields),
 );
 
 export const evmDryRunSchema: z.ZodType<EvmDryRun> = sent(
   'EvmDryRun',
-  'What an EVM stream would watch and read, tried on one block. Triggers and balances are read from the chain as for a webhook.',
+  'An EVM stream to try on one block. Triggers and balances are read from the chain as for a webhook.',
   z.strictObject({
     ...dryRunFields,
-    block: wholeNumber.describe("The block's number."),
+    block: wholeNumber.describe('Block number.'),
     triggers: evmFields.triggers,
     getNativeBalances: evmFields.getNativeBalances,
   }),
@@ -47,7 +47,7 @@ export const historicalJobSchema: z.ZodType<HistoricalJob> = component(
   'CreateHistoricalJob',
   sentShape(
     'HistoricalJob',
-    'Matches past blocks and sends what they hold, both ends included.',
+    'Matches past blocks, both ends included, and sends the webhooks.',
     z
       .strictObject({ chainId, streamId, blockFrom: wholeNumber, blockTo: wholeNumber })
       .refine((it) => it.blockFrom <= it.blockTo, {
@@ -61,19 +61,19 @@ const blockChoice = { block: wholeNumber.optional(), version: wholeNumber.option
 const isChoice = ({ block, version }: AptosBlockChoice): boolean =>
   (block === undefined) !== (version === undefined);
 const choiceError = {
-  error: 'should be given, or version in its place: one of the two',
+  error: 'should be given, or version instead: exactly one of the two',
   path: ['block'],
 };
 
 export const aptosBlockChoiceSchema: z.ZodType<AptosBlockChoice> = sent(
   'AptosBlockChoice',
-  'Which block of an Aptos chain: by its height, or by a ledger version it holds. One of the two.',
+  'A block of an Aptos chain, either by height or by a ledger version in it.',
   z.strictObject(blockChoice).refine(isChoice, choiceError),
 );
 
 export const aptosDryRunSchema: z.ZodType<AptosDryRun> = sent(
   'AptosDryRun',
-  'What an Aptos stream would watch, tried on one block.',
+  'An Aptos stream to try on one block.',
   z
     .strictObject({
       ...blockChoice,
@@ -108,12 +108,12 @@ export const aptosBackfillSchema: z.ZodType<AptosBackfill> = sent(
         return isBlocks !== isVersions && given === 2;
       },
       {
-        error: 'should come with blockTo, or versionFrom with versionTo in their place',
+        error: 'should be given with blockTo, or versionFrom with versionTo instead',
         path: ['blockFrom'],
       },
     )
     .refine((it) => (it.blockFrom ?? it.versionFrom ?? 0) <= (it.blockTo ?? it.versionTo ?? 0), {
-      error: 'should not come before the beginning of the range',
+      error: 'should not come before the start of the range',
       path: ['blockTo'],
     }),
 );

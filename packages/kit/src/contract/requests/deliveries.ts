@@ -10,7 +10,7 @@ import { deliveryFilter, flagText, page, replayFilter, text, wholeNumberText } f
 
 const deliveryOrder = sentShape(
   'DeliveryOrder',
-  'How deliveries are listed.',
+  'The order of a delivery list.',
   z.object({
     order: z
       .enum(['newest', 'oldest'], { error: 'should be newest or oldest' })
@@ -23,7 +23,7 @@ export const listDeliveriesQuerySchema: z.ZodType<
   DeliveryFilter & DeliveryOrder & ListOptions & { limit: number }
 > = sentShape(
   'ListDeliveriesOptions',
-  'Which deliveries to list; all of them by default.',
+  'Filter, order and page of a delivery list. Default: all deliveries.',
   typed(
     'ListOptions & DeliveryFilter & DeliveryOrder',
     z.object({ ...page, ...deliveryOrder.shape, ...deliveryFilter(wholeNumberText, flagText) }),
@@ -42,18 +42,18 @@ export const estimateReplaySchema: z.ZodType<{ filter: DeliveryFilter }> = compo
 
 export const createReplaySchema: z.ZodType<CreateReplay> = sent(
   'CreateReplay',
-  'What to send again, and how fast.',
+  'The deliveries to send again, and the rate.',
   z.strictObject({
     name: text(128)
       .min(1, { error: 'should not be empty' })
-      .describe('For people, at most 128 characters.'),
-    filter: replayFilter.describe('At least one field of it must be given.'),
+      .describe('Display name, at most 128 characters.'),
+    filter: replayFilter.describe('At least one field is required.'),
     perSecond: z
       .number({ error: 'should be a number from 0.1 to 1000' })
       .min(0.1, { error: 'should be at least 0.1' })
       .max(1000, { error: 'should be at most 1000' })
       .optional()
-      .describe('Deliveries made due in a second, 0.1 to 1000. Default 50.'),
+      .describe('Deliveries queued per second, 0.1 to 1000. Default 50.'),
   }),
 );
 

@@ -1,4 +1,4 @@
-/** Fields that have one of a few values, each with a type of its own. */
+/** Enumerations, each with its own type. */
 import * as z from 'zod';
 import { shape } from '../named.ts';
 import { APTOS_NETWORKS } from '../rules/chains/aptos.ts';
@@ -6,19 +6,19 @@ import { DELIVERY_STATES, REGIONS, SCOPES } from '../values.ts';
 
 export const chainFamily = shape(
   'ChainFamily',
-  'Which chains a stream is about.',
+  'The chain family of a stream.',
   z.enum(['evm', 'aptos']),
 );
 
 export const aptosNetwork = shape(
   'AptosNetwork',
-  "A network of Aptos; `local` is ours, for a chain of one's own.",
+  'An Aptos network; `local` is Sluice only, for a local chain.',
   z.enum(APTOS_NETWORKS),
 );
 
 export const streamStatus = shape(
   'StreamStatus',
-  '`error` and `terminated` are set by a service, never asked for.',
+  'The service sets `error` and `terminated`.',
   z.enum(['active', 'paused', 'error', 'terminated']),
 );
 
@@ -39,19 +39,19 @@ export const recordKind = shape(
 
 export const deliveryState = shape(
   'DeliveryState',
-  'Where a delivery stands.',
+  'The state of a delivery.',
   z.enum(DELIVERY_STATES),
 );
 
 export const deliveryPhase = shape(
   'DeliveryPhase',
-  '`removed`: the notice that the block left the chain.',
+  '`removed`: the removal webhook, after the block left the chain.',
   z.enum(['unconfirmed', 'confirmed', 'removed']),
 );
 
 export const deliveryStatus = shape(
   'DeliveryStatus',
-  'How an attempt to deliver ended.',
+  'The result of a delivery attempt.',
   z.enum(['failed', 'success'], { error: 'should be one of failed, success' }),
 );
 
@@ -59,12 +59,12 @@ const quotedRegions = REGIONS.map((name) => `'${name}'`).join(',');
 
 export const region = shape(
   'Region',
-  'Where the hosted service sends webhooks from.',
+  'Region from which the hosted service sends webhooks.',
   z.enum(REGIONS, { error: `should be one of the following; [${quotedRegions}]` }),
 );
 
 export const scope = shape(
   'Scope',
-  'One thing a key may do.',
+  'A permission of an API key.',
   z.enum(SCOPES, { error: `should be one of ${SCOPES.join(', ')}` }),
 );

@@ -1,6 +1,6 @@
 /**
- * Fields that requests share, and how they are read. Each message says what the field must be; the
- * service adds the field's path and the value that came.
+ * Fields that requests share, and how they are parsed. Each message says what the field should be;
+ * the service adds the field's path and the value that was sent.
  */
 import * as z from 'zod';
 import { HINTS, sentShape, typed } from '../named.ts';
@@ -11,18 +11,18 @@ import type { DeliveryFilter } from '../shapes.generated.ts';
 import { PAGE_LIMIT } from '../values.ts';
 import { deliveryPhase, deliveryState } from './enums.ts';
 
-/** An optional field that may be null, which is the same as absent. */
+/** An optional field in which null means absent. */
 export const givenOrNull = <Value, Input>(field: z.ZodType<Value, Input>) =>
   field.nullish().transform((value) => value ?? undefined);
 
-/** An optional field. Some clients write null for what they leave out: it is accepted, but not in the type. */
+/** An optional field. Null is accepted because some clients send it, but is not in the type. */
 export function given<Value, Input>(field: z.ZodType<Value, Input>) {
   const schema = givenOrNull(field);
   HINTS.add(schema, { hidesNull: true });
   return schema;
 }
 
-/** Looks at the size of what was given before anything in it is looked at. */
+/** Checks the size of a value before its contents. */
 export const bounded = <Schema extends z.ZodType>(
   schema: Schema,
   isWithin: (given: unknown) => boolean,
@@ -34,7 +34,7 @@ export const bounded = <Schema extends z.ZodType>(
     return z.NEVER;
   }, schema);
 
-/** Any value that `read` knows, as `read` spells it. */
+/** Any value that `read` accepts, in the spelling that it returns. */
 export const spelled = <Value extends string>(
   read: (value: unknown) => Value | undefined,
   message: string,
@@ -46,13 +46,13 @@ export const spelled = <Value extends string>(
     return z.NEVER;
   });
 
-/** One value in a query, or the same name several times; `items` is what JSON Schema shall say of each. */
+/** A query parameter that may be repeated; `items` is the JSON Schema of each value. */
 export const several = <Item>(item: z.ZodType<Item>, items: object, maxItems?: number) => {
-  const some = z.array(item).min(1, { error: 'should name one at least' });
+  const some = z.array(item).min(1, { error: 'should name at least one' });
   const list =
     maxItems === undefined
       ? some
-      : some.max(maxItems, { error: `should name ${maxItems} at most` });
+      : some.max(maxItems, { error: `should name at most ${maxItems}` });
   return z
     .preprocess(
       (given) => (given === undefined || Array.isArray(given) ? given : [given]),
@@ -61,7 +61,7 @@ export const several = <Item>(item: z.ZodType<Item>, items: object, maxItems?: n
     .meta({ type: 'array', items, minItems: 1, ...(maxItems !== undefined && { maxItems }) });
 };
 
-/** Text of a bounded length. PostgreSQL cannot hold a NUL in it. */
+/** Text of a bounded length. PostgreSQL cannot store a NUL character. */
 export const text = (maxLength: number) =>
   z
     .string()
@@ -78,7 +78,7 @@ const isWhole = (it: number): boolean => Number.isSafeInteger(it) && it >= 0;
 
 export const wholeNumber = z.number(wholeNumberError).refine(isWhole, wholeNumberError);
 
-// Numbers and flags of a query are texts.
+// Numbers and flags in a query are strings.
 export const wholeNumberText = z
   .string(wholeNumberError)
   .regex(/^\d+$/, wholeNumberError)
@@ -100,7 +100,7 @@ export const queryCount = (least: number, most: number, fallback: number) => {
     .default(fallback);
 };
 
-// What JSON Schema shall say of values that are not of one JSON type to us.
+// JSON Schemas of values that are accepted in several JSON types.
 export const WHOLE_NUMBER = { type: 'integer', minimum: 0 };
 export const CHAIN_ID = { type: 'string', description: 'Chain id in hex', examples: ['0x1'] };
 const UUID = { type: 'string', format: 'uuid' };
@@ -112,7 +112,7 @@ export const chainId = spelled(
   'should be a chain id in hex, e.g. 0x1 (names such as eth are not chain ids)',
 ).meta(CHAIN_ID);
 
-/** A chain of either family, as our own routes call it. */
+/** A chain of either family, in the spelling of Sluice's own routes. */
 export const anyChain: z.ZodType<string> = spelled((value) => {
   const network = typeof value === 'string' ? findAptosNetwork(value) : undefined;
   return network === undefined ? toChainId(value) : toAptosChain(network);
@@ -132,7 +132,7 @@ export const evmAddress = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-/** In any casing, with or without leading zeros; the parsed form is 64 digits in lower case. */
+/** An Aptos address in any casing, leading zeros optional; parsed to 64 lower-case digits. */
 export const aptosAddress = spelled(
   (value) => padAptosAddress(value)?.toLowerCase(),
   'should be an Aptos address: 0x and up to 64 hex digits',
@@ -140,7 +140,7 @@ export const aptosAddress = spelled(
 
 const limitError = { error: `should be a whole number from 1 to ${PAGE_LIMIT}` };
 
-/** Where a list begins, and how long its pages are. */
+/** Cursor and page size of a list. */
 export const page = {
   limit: z.coerce
     .number(limitError)
@@ -154,54 +154,54 @@ export const page = {
     }),
   cursor: z
     .string()
-    .max(1024, { error: 'should be the cursor of an earlier answer, unchanged' })
+    .max(1024, { error: 'should be the cursor of an earlier response, unchanged' })
     .optional()
-    .describe('The `cursor` of an earlier page, to go on after it.'),
+    .describe('The `cursor` of the previous page.'),
 };
 
 const answered = z.string().regex(/^([1-5]\d\d|[1-5]xx|none)$/, {
-  error: 'should be a status, e.g. 404, a class of them, e.g. 5xx, or none',
+  error: 'should be a status, e.g. 404, a class of statuses, e.g. 5xx, or none',
 });
 
-/** What a URL still holds. */
+/** As many as fit in a URL. */
 const MAX_DELIVERY_IDS = 500;
 
-/** Values of which any will do. */
+/** One or several values, any of which matches. */
 const anyOf = <Item>(tsType: string, item: z.ZodType<Item>, items: object, maxItems?: number) =>
   typed(`OneOrSeveral<${tsType}>`, several(item, items, maxItems));
 
-/** The fields of a filter of deliveries, whose numbers and flags are texts in a query. */
+/** Fields of a delivery filter; in a query, its numbers and flags are strings. */
 export const deliveryFilter = (whole: z.ZodType<number>, flag: z.ZodType<boolean>) => {
   const number = whole.optional().meta(WHOLE_NUMBER);
   return {
     id: anyOf(
       'string',
-      z.uuid({ error: 'should be the id of a delivery, a UUID' }),
+      z.uuid({ error: 'should be a delivery id, a UUID' }),
       UUID,
       MAX_DELIVERY_IDS,
-    ).describe('Of the deliveries themselves, 500 at most.'),
+    ).describe('Delivery ids, at most 500.'),
     streamId: anyOf('string', streamId, UUID),
     chainId: anyOf('string', anyChain, { type: 'string', examples: ['0x1'] }).describe(
-      'In hex; of Aptos `aptos:` and the network.',
+      'In hex; for Aptos, `aptos:` and the network.',
     ),
     state: anyOf('DeliveryState', deliveryState, {
       type: 'string',
       enum: deliveryState.options,
-    }).describe('Where it stands.'),
+    }).describe('Current state.'),
     phase: anyOf('DeliveryPhase', deliveryPhase, {
       type: 'string',
       enum: deliveryPhase.options,
-    }).describe('`removed`: the notice that the block left the chain.'),
+    }).describe('`removed`: the removal webhook, after the block left the chain.'),
     status: anyOf('string', answered, { type: 'string' }).describe(
-      'How the last attempt was answered: a code (`404`), a class (`5xx`), `none` where nothing came.',
+      'Response to the last attempt: a status (`404`), a class (`5xx`), or `none`.',
     ),
     error: text(256)
       .min(1, { error: 'should not be empty' })
       .optional()
-      .describe('A part of what the last attempt failed with, in any case of letters.'),
+      .describe('Part of the error of the last attempt, case-insensitive.'),
     blockFrom: number,
     blockTo: number,
-    createdFrom: number.describe('When the delivery was made, in Unix milliseconds.'),
+    createdFrom: number.describe('When the delivery was created, in Unix milliseconds.'),
     createdTo: number.describe('Unix milliseconds.'),
     attemptsFrom: number,
     attemptsTo: number,
@@ -209,7 +209,7 @@ export const deliveryFilter = (whole: z.ZodType<number>, flag: z.ZodType<boolean
       .optional()
       .meta({ type: 'boolean', description: 'Whether its block left the chain.' }),
     replayId: z
-      .uuid({ error: 'should be the id of a replay, a UUID' })
+      .uuid({ error: 'should be a replay id, a UUID' })
       .optional()
       .describe('The replay that last sent it again.'),
   };
@@ -217,10 +217,10 @@ export const deliveryFilter = (whole: z.ZodType<number>, flag: z.ZodType<boolean
 
 export const replayFilter: z.ZodType<DeliveryFilter> = sentShape(
   'DeliveryFilter',
-  'Which deliveries: those that fit every field that is given. Both ends of a range belong to it.',
+  'Matches deliveries that match every given field. Ranges include both ends.',
   z
     .strictObject(deliveryFilter(wholeNumber, z.boolean({ error: 'should be true or false' })))
     .refine((it) => Object.values(it).some((value) => value !== undefined), {
-      error: 'should say what to send again, e.g. {"state": "failed"}',
+      error: 'should have at least one field, e.g. {"state": "failed"}',
     }),
 );

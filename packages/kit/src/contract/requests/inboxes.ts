@@ -3,7 +3,7 @@ import { component, typed } from '../named.ts';
 import type { InboxAnswer } from '../shapes.generated.ts';
 import { text, wholeFrom } from './fields.ts';
 
-/** What is left out is as `DEFAULT_INBOX_ANSWER` has it. */
+/** Absent fields default to `DEFAULT_INBOX_ANSWER`. */
 export const inboxAnswerSchema: z.ZodType<Partial<InboxAnswer>> = component(
   'SetInbox',
   typed(

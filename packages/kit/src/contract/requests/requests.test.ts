@@ -46,11 +46,11 @@ describe('createEvmStreamSchema', () => {
   it.each([
     ['topic0', (event: string): unknown => event],
     ['advancedOptions', (topic0: string): unknown => ({ topic0 })],
-  ])('%s names events of at most 100,000 characters in all', (field, toEntry) => {
+  ])('%s names events of at most 100,000 characters in total', (field, toEntry) => {
     const events = Array.from({ length: 25 }, (_, n) => `${String(n).padStart(3_998, 'e')}()`);
     expect(problems({ [field]: events.map(toEntry) })).toEqual([]);
     expect(problems({ [field]: [...events, 'e'].map(toEntry) })).toEqual([
-      `${field} should name events of at most 100000 characters in all`,
+      `${field} should name events of at most 100000 characters in total`,
     ]);
   });
 

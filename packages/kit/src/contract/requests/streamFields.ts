@@ -1,4 +1,4 @@
-/** The fields of streams: new streams, changes of streams and dry runs have them. */
+/** Fields that new streams, stream updates and dry runs share. */
 import * as z from 'zod';
 import { typed } from '../named.ts';
 import { APTOS_NETWORKS, toAptosNetwork } from '../rules/chains/aptos.ts';
@@ -11,23 +11,23 @@ import { bounded, chainId, given, givenOrNull, spelled, text } from './fields.ts
 import { advancedOptionSchema, nativeBalanceSelectionSchema, triggerSchema } from './triggers.ts';
 
 const MOST_ITEMS = 1_000;
-/** Inputs, outputs and their components in all items: the largest contracts have a third of it. */
+/** Inputs, outputs and components of all items; the largest contracts have a third of this. */
 const MOST_PARAMETERS = 5_000;
 
-/** Where the OpenAPI document keeps {@link abiItemSchema}. */
+/** {@link abiItemSchema} in the OpenAPI document. */
 const ABI_ITEM = { $ref: '#/components/schemas/AbiItem' };
 
-/** A list of items; a single item stands for a list of one. */
+/** A list of items; a single item is treated as a list of one. */
 const abi: z.ZodType<AbiItem[]> = bounded(
   z.preprocess(
     (given) => (typeof given === 'object' && given !== null ? [given].flat() : given),
     z.array(abiItemSchema).max(MOST_ITEMS, { error: `should have at most ${MOST_ITEMS} items` }),
   ),
   (given) => countParameters([given].flat()) <= MOST_PARAMETERS,
-  `should have at most ${MOST_PARAMETERS} inputs, outputs and components in all`,
+  `should have at most ${MOST_PARAMETERS} inputs, outputs and components in total`,
 ).meta({ anyOf: [{ type: 'array', items: ABI_ITEM, maxItems: MOST_ITEMS }, ABI_ITEM] });
 
-/** Of what may be an ABI; stops counting at the first one too many. */
+/** Counts the parameters of an unvalidated ABI; stops above {@link MOST_PARAMETERS}. */
 function countParameters(given: readonly unknown[]): number {
   let count = 0;
   const lists: (readonly unknown[])[] = [given];
@@ -51,7 +51,7 @@ const webhookUrl = text(2048)
       (/^https?:\/\//i.test(text) && URL.canParse(text)) || readInboxName(text) !== undefined,
     { error: 'should be an absolute http:// or https:// URL, or sluice://inbox/<name>' },
   )
-  .describe('Where webhooks are POSTed: `http:`, `https:` or `sluice://inbox/<name>`.');
+  .describe('Receiver of the webhooks: `http:`, `https:` or `sluice://inbox/<name>`.');
 
 const chainIds = z
   .array(chainId, { error: 'should be an array of hex chain ids, e.g. ["0x1"]' })
@@ -60,11 +60,11 @@ const chainIds = z
   .transform((ids) => [...new Set(ids)])
   .describe('Hex chain ids, e.g. `["0x1", "0x89"]`; at least one.');
 
-/** Of the events that one field names. */
+/** Total length of the events in one field. */
 const MOST_EVENT_CHARACTERS = 100_000;
-const EVENTS_TOO_LONG = `should name events of at most ${MOST_EVENT_CHARACTERS} characters in all`;
+const EVENTS_TOO_LONG = `should name events of at most ${MOST_EVENT_CHARACTERS} characters in total`;
 
-/** Whether the texts that `read` finds in a list are that short together. */
+/** Whether the texts that `read` returns for a list stay within the total length. */
 const areShort = (given: unknown, read: (each: unknown) => unknown): boolean => {
   let left = MOST_EVENT_CHARACTERS;
   for (const each of Array.isArray(given) ? given : []) {
@@ -88,72 +88,71 @@ const topic0 = bounded(
 );
 
 const HEADER_LIMIT = 20;
-/** Names that carry what the contract and HTTP say of a webhook. */
+/** Headers that the contract, HTTP or the service defines. */
 const RESERVED_HEADERS =
   /^(host|connection|content-.*|transfer-encoding|expect|upgrade|keep-alive|te|trailer|accept-encoding|user-agent|webhook-.*|x-signature|x-region|x-queue-size|x-records-charged|x-sluice-.*)$/i;
 
-/** Headers of the user's own. */
+/** Custom headers. */
 const headers = bounded(
   z.record(
     z
       .string()
-      .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/, { error: 'should be the name of a header' })
+      .regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,128}$/, { error: 'should be a header name' })
       .refine((name) => !RESERVED_HEADERS.test(name), {
-        error: 'should be another name: this header is set by the service',
+        error: 'should be a different name: the service sets this header',
       }),
     text(1024).regex(/^[\x20-\x7e]*$/, { error: 'should be printable ASCII' }),
   ),
   (given) => Object.keys(given ?? {}).length <= HEADER_LIMIT,
   `should have at most ${HEADER_LIMIT} entries`,
 )
-  // Names of headers have no case: one spelling, and none twice.
+  // Header names are case-insensitive: lower case also removes duplicates.
   .transform((it) =>
     Object.fromEntries(Object.entries(it).map(([name, value]) => [name.toLowerCase(), value])),
   );
 
-/** What the limits of a stream mean, in requests and answers. */
+/** Descriptions of a stream's limits, for requests and responses. */
 export const LIMITS = {
-  maxInFlight:
-    'Webhooks of the stream that may be under way at once, 1 to 64. Null, the default: 64.',
+  maxInFlight: 'Maximum webhooks of the stream in flight, 1 to 64. Null, the default, means 64.',
   maxPerSecond:
-    'Webhooks of the stream that are sent in a second, retries included, 0.01 to 10,000: at even distances. Null, the default: no limit.',
+    'Maximum webhooks of the stream per second, evenly spaced, including retries, 0.01 to 10,000. Null, the default, means no limit.',
   strictOrder:
-    'One webhook at a time, in the order of their making; one that fails holds up the rest until its retries are over. Default false.',
+    'Sends one webhook at a time, in order of creation; a failed one blocks the rest until its retries end. Default false.',
 };
 
 const demo = given(z.boolean()).describe(
   'The hosted service shows the webhooks of a demo stream in its panel and sends none.',
 );
 
-/** Fields of both families that are ours. */
+/** Fields of both families that only Sluice has. */
 const ownFields = {
   headers: given(headers).describe(
-    'Sent with each webhook: at most 20, each value at most 1024 printable ASCII characters. Default none. Ours.',
+    'Sent with each webhook: at most 20, each value at most 1024 printable ASCII characters. Default none. Sluice only.',
   ),
   maxInFlight: z
     .int({ error: 'should be a whole number from 1 to 64, or null' })
     .min(1, { error: 'should be at least 1' })
     .max(64, { error: 'should be at most 64' })
     .nullish()
-    .describe(`${LIMITS.maxInFlight} Ours.`),
+    .describe(`${LIMITS.maxInFlight} Sluice only.`),
   maxPerSecond: z
     .number({ error: 'should be a number from 0.01 to 10000, or null' })
     .min(0.01, { error: 'should be at least 0.01' })
     .max(10_000, { error: 'should be at most 10000' })
     .nullish()
-    .describe(`${LIMITS.maxPerSecond} Ours.`),
-  strictOrder: given(z.boolean()).describe(`${LIMITS.strictOrder} Ours.`),
+    .describe(`${LIMITS.maxPerSecond} Sluice only.`),
+  strictOrder: given(z.boolean()).describe(`${LIMITS.strictOrder} Sluice only.`),
 };
 
 export const evmFields = {
   webhookUrl,
   description: text(4096),
   tag: given(text(256)).describe(
-    'Echoed in each webhook; official receivers need at least one letter or digit in it.',
+    'Included in each webhook; official receivers require a letter or digit in it.',
   ),
   chainIds,
   topic0: givenOrNull(topic0).describe(
-    'Event signatures, as text (`Transfer(address,address,uint256)`) or as 32-byte hash.',
+    'Event signatures, as text (`Transfer(address,address,uint256)`) or as a 32-byte hash.',
   ),
   allAddresses: given(z.boolean()).describe('Match every address; needs `topic0`. Default false.'),
   includeNativeTxs: given(z.boolean()).describe(
@@ -170,9 +169,9 @@ export const evmFields = {
   ),
   getNativeBalances: givenOrNull(
     z.array(nativeBalanceSelectionSchema).max(32, { error: 'should have at most 32 entries' }),
-  ).describe('Whose native balance to send along.'),
+  ).describe('Native balances to include.'),
   abi: typed('AbiItem[] | null', givenOrNull(abi)).describe(
-    'Event items used to decode; sent along in each webhook.',
+    'Event items for decoding; included in each webhook.',
   ),
   advancedOptions: givenOrNull(
     bounded(
@@ -186,13 +185,13 @@ export const evmFields = {
     z.array(triggerSchema).max(32, { error: 'should have at most 32 triggers' }),
   ).describe('Read-only calls made for each record of a kind.'),
   filterPossibleSpamAddresses: given(z.boolean()).describe(
-    'Leaves out what concerns a contract on the spam list of its chain.',
+    'Leaves out records of contracts on the spam list of their chain.',
   ),
   deliver: given(deliverMode).describe(
-    '`confirmed`: nothing is sent when the block appears. Default `both`. Ours; the hosted service refuses the key.',
+    '`confirmed`: nothing is sent when the block appears. Default `both`. Sluice only; the hosted service rejects the key.',
   ),
   notifyRemoved: given(z.boolean()).describe(
-    'A notice (`removed: true`) for each delivery that was sent and whose block then left the chain. Default false. Ours.',
+    'Sends a removal webhook (`removed: true`) for each sent delivery whose block left the chain. Default false. Sluice only.',
   ),
   ...ownFields,
 };
@@ -209,7 +208,7 @@ export const aptosFields = {
   webhookUrl,
   description: text(4096),
   tag: text(256).describe(
-    'Echoed in each webhook; official receivers need at least one letter or digit in it.',
+    'Included in each webhook; official receivers require a letter or digit in it.',
   ),
   network: z
     .array(

@@ -13,13 +13,13 @@ import { aptosFields, evmFields } from './streamFields.ts';
 
 export const createEvmStreamSchema: z.ZodType<CreateEvmStream> = sent(
   'CreateEvmStream',
-  'What a stream watches and where it delivers.',
+  'A new EVM stream.',
   z.strictObject(evmFields),
 );
 
 export const updateEvmStreamSchema: z.ZodType<UpdateEvmStream> = sent(
   'UpdateEvmStream',
-  'Any part of a stream; what is absent stays, and so does what is null, but for `maxInFlight` and `maxPerSecond`, where null is no limit. An empty list takes a list away.',
+  'Any fields of a stream. Absent and null fields stay unchanged, except that null removes the limits `maxInFlight` and `maxPerSecond`. An empty list clears a list.',
   typed(
     'Optional<CreateEvmStream>',
     z.strictObject({
@@ -33,13 +33,13 @@ export const updateEvmStreamSchema: z.ZodType<UpdateEvmStream> = sent(
 
 export const createAptosStreamSchema: z.ZodType<CreateAptosStream> = sent(
   'CreateAptosStream',
-  'What an Aptos stream watches and where it delivers.',
+  'A new Aptos stream.',
   z.strictObject(aptosFields),
 );
 
 export const updateAptosStreamSchema: z.ZodType<UpdateAptosStream> = sent(
   'UpdateAptosStream',
-  'Any part of an Aptos stream; null and empty lists as of an EVM stream.',
+  'Any fields of an Aptos stream; null and empty lists as for an EVM stream.',
   typed(
     'Optional<CreateAptosStream>',
     z.strictObject({
@@ -70,7 +70,7 @@ const MAX_OVERLAP_SECONDS = 30 * 24 * 3_600;
 
 export const rotateStreamSecretSchema: z.ZodType<RotateStreamSecret> = sent(
   'RotateStreamSecret',
-  'How a secret is replaced.',
+  'Options for rotating a secret.',
   z.strictObject({
     overlapSeconds: wholeNumber
       .refine((it) => it <= MAX_OVERLAP_SECONDS, {
@@ -78,7 +78,7 @@ export const rotateStreamSecretSchema: z.ZodType<RotateStreamSecret> = sent(
       })
       .optional()
       .describe(
-        'How long the old secrets sign beside the new one, at most 30 days; 0: not at all. Default: a day.',
+        'Seconds for which the old secrets also sign, at most 30 days; 0 to end them at once. Default: one day.',
       ),
   }),
 );

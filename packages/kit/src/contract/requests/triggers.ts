@@ -1,4 +1,4 @@
-/** What a stream filters events by, and what it reads from the chain for its records. */
+/** Event filters, triggers and native balances of a stream. */
 import * as z from 'zod';
 import { component, sent, sentShape } from '../named.ts';
 import type { AdvancedOption, NativeBalanceSelection, StreamTrigger } from '../shapes.generated.ts';
@@ -17,7 +17,7 @@ export const advancedOptionSchema: z.ZodType<AdvancedOption> = sent(
 
 export const nativeBalanceSelectionSchema: z.ZodType<NativeBalanceSelection> = sent(
   'NativeBalanceSelection',
-  'Whose native balance to read at the block; `selectors` such as `$fromAddress`.',
+  'Accounts whose native balance is read at the block, by `selectors` such as `$fromAddress`.',
   z.strictObject({
     selectors: z.array(z.string()).max(100, { error: 'should have at most 100 selectors' }),
     type: recordKind,

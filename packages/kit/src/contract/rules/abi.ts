@@ -1,13 +1,12 @@
 /**
- * A decoder of ABI-encoded data, straight from the hex text that webhooks carry. A type is compiled
- * once to a reader. Data is untrusted: whatever a reader touches is checked to be there, and no two
- * values may share a word, so that what is decoded is no larger than the data. Wrong data throws
- * {@link MALFORMED} or {@link OVERLAPPING}.
+ * A decoder of ABI-encoded data, directly from the hex text in webhooks. A type is compiled once to
+ * a reader. Data is untrusted: readers check bounds, and no two values may share a word, so decoded
+ * values are no larger than the data. Invalid data throws {@link MALFORMED} or {@link OVERLAPPING}.
  */
 import { canonicalType } from './events.ts';
 import type { AbiParameter } from '../shapes.generated.ts';
 
-/** What a decoded value can be: integers of any size are bigint, addresses and bytes are hex. */
+/** A decoded value: integers of any size are bigint, addresses and bytes are hex. */
 export type DecodedValue =
   | string
   | bigint
@@ -15,14 +14,14 @@ export type DecodedValue =
   | readonly DecodedValue[]
   | { readonly [name: string]: DecodedValue };
 
-/** Thrown, always the same object, on data that is no encoding of the type. */
+/** Thrown, always the same object, for data that does not encode the type. */
 export const MALFORMED = new Error('The data does not encode the type');
 
-/** Thrown, always the same object, when offsets lead two values to the same bytes. */
+/** Thrown, always the same object, when the offsets of two values point to the same bytes. */
 export const OVERLAPPING = new Error('Values overlap in the data');
 
 export interface Codec {
-  /** Whether a value stands behind an offset instead of in place. */
+  /** Whether the value is encoded behind an offset instead of in place. */
   readonly dynamic: boolean;
   /** Words a value takes in place; 1, its offset, when dynamic. */
   readonly headWords: number;
@@ -30,7 +29,7 @@ export interface Codec {
   readonly read: (source: Source, at: number) => DecodedValue;
 }
 
-/** Hex text, and which of its words were read. Positions count characters. */
+/** Hex text that tracks which words were read. Positions count characters. */
 export class Source {
   readonly hex: string;
   readonly #isRead: Uint8Array;
@@ -41,14 +40,14 @@ export class Source {
     this.#isRead = new Uint8Array(Math.ceil((hex.length - 2) / WORD));
   }
 
-  /** Claims words that are to be read at a position. */
+  /** Claims words at a position, to read them. */
   take(at: number, words: number): void {
     const end = at + words * WORD;
     if (end > this.hex.length) throw MALFORMED;
     this.claim(at, end);
   }
 
-  /** Claims what begins and ends at these characters, which are there. */
+  /** Claims the words between two characters within the text. */
   claim(start: number, end: number): void {
     const endWord = Math.ceil((end - 2) / WORD);
     for (let word = Math.floor((start - 2) / WORD); word < endWord; word++) {
@@ -63,11 +62,11 @@ const WORD = 64;
 const ZEROS = '0'.repeat(WORD);
 const ONES = 'f'.repeat(WORD);
 
-/** Deepest nesting of tuples and arrays that is compiled. */
+/** Maximum nesting of tuples and arrays. */
 export const MAX_DEPTH = 16;
 
 /**
- * Compiles a type; undefined when there is no such type or the kit does not know it.
+ * Compiles a type; undefined if it does not exist or the kit does not support it.
  * `readAddress` reads its addresses.
  */
 export function compileType(
@@ -84,7 +83,7 @@ export function compileType(
     const codec = compileType({ ...parameter, type: element }, readAddress, depth + 1);
     if (!codec) return undefined;
     if (length === '') return arrayCodec(codec);
-    // Solidity knows no values of no size; without them every element takes a word at least.
+    // Solidity has no zero-size values; rejecting them means that every element takes a word.
     return Number(length) > 0 ? fixedArrayCodec(codec, Number(length)) : undefined;
   }
   if (type === 'tuple') return compileTuple(components ?? [], readAddress, depth + 1);
@@ -95,17 +94,17 @@ export function compileType(
   return readWord && { dynamic: false, headWords: 1, read: fromWord(readWord) };
 }
 
-/** A list of parameters, compiled. */
+/** A compiled list of parameters. */
 export interface CompiledParameters {
-  /** Bytes of every encoding; undefined where they depend on the values. */
+  /** Size of every encoding; undefined if it depends on the values. */
   readonly sizeBytes: number | undefined;
-  /** Decodes their values. Throws {@link MALFORMED} or {@link OVERLAPPING}. */
+  /** Decodes the values. Throws {@link MALFORMED} or {@link OVERLAPPING}. */
   readonly decode: (data: string) => DecodedValue[];
 }
 
 /**
- * Compiles a list of parameters, such as the outputs of a function; undefined when one has a type that
- * {@link compileType} does not know. Addresses are read in lower case.
+ * Compiles a list of parameters, such as the outputs of a function; undefined if
+ * {@link compileType} does not support a type. Addresses are decoded in lower case.
  */
 export function compileParameters(
   parameters: readonly AbiParameter[],
@@ -135,7 +134,7 @@ export function compileParameters(
 
 const HEX = /^0x[0-9a-f]*$/;
 
-/** Lower-case hex of whole bytes, or undefined. */
+/** Returns lower-case hex with an even number of digits, or undefined. */
 export function toHex(value: unknown): string | undefined {
   if (typeof value !== 'string' || value.length % 2 !== 0) return undefined;
   if (HEX.test(value)) return value;
@@ -158,9 +157,9 @@ function compileTuple(
   return tupleCodec(members, parameterNames(components));
 }
 
-/** Names of parameters, each once: `arg0`, `arg1`, … by position where one has none. */
+/** Returns unique names for parameters: `arg0`, `arg1`, … by position for unnamed ones. */
 export function parameterNames(parameters: readonly { name?: string | undefined }[]): string[] {
-  /** From each name to a longer one: searches shorten the next, for an ABI may repeat a name thousands of times. */
+  /** The next candidate after each name. Searches shorten it: an ABI may repeat a name often. */
   const names = new Map<string, string>();
   for (const [position, parameter] of parameters.entries()) {
     let name = parameter.name || `arg${position}`;
@@ -172,7 +171,7 @@ export function parameterNames(parameters: readonly { name?: string | undefined 
   return [...names.keys()];
 }
 
-/** Sets a name on a decoded object, also the one name that assignment treats differently. */
+/** Sets a property of a decoded object, including `__proto__`, which assignment would not. */
 export function setNamed(object: Record<string, DecodedValue>, name: string, value: DecodedValue) {
   if (name === '__proto__') {
     Object.defineProperty(object, name, { value, enumerable: true, configurable: true });
@@ -181,10 +180,10 @@ export function setNamed(object: Record<string, DecodedValue>, name: string, val
   }
 }
 
-/** Reads one word that stands at this character, e.g. in a topic. */
+/** Reads the word at this character, e.g. of a topic. */
 export type ReadWord = (hex: string, at: number) => string | bigint | boolean;
 
-/** The reader of a type that fits in one word; undefined for any other. */
+/** Returns the reader of a type that fits in one word; undefined for any other. */
 export function wordReader(canonical: string, readAddress: ReadWord): ReadWord | undefined {
   if (canonical === 'address') return readAddress;
   if (canonical === 'bool') return readBool;
@@ -204,7 +203,7 @@ const fromWord =
 
 const PADDING_OF_ADDRESS = ZEROS.slice(40);
 
-/** In lower case, as it stands in the data. */
+/** Reads an address in lower case, as in the data. */
 export const readLowerAddress = (hex: string, at: number): string => {
   if (!hex.startsWith(PADDING_OF_ADDRESS, at)) throw MALFORMED;
   return `0x${hex.slice(at + 24, at + WORD)}`;
@@ -247,7 +246,7 @@ function bytesReader(size: number): ReadWord {
 
 const toBigInt = (hex: string, at: number): bigint => BigInt(`0x${hex.slice(at, at + WORD)}`);
 
-/** Offsets and lengths: beyond 32 bits there is no data. */
+/** No offset or length within the data exceeds 32 bits. */
 const PADDING_OF_SIZE = ZEROS.slice(8);
 
 function readSize(source: Source, at: number): number {
@@ -260,7 +259,7 @@ function readSize(source: Source, at: number): number {
 export const readMember = (codec: Codec, source: Source, base: number, at: number): DecodedValue =>
   codec.dynamic ? codec.read(source, base + readSize(source, at) * 2) : codec.read(source, at);
 
-/** The hex digits of `bytes` or `string`. Data that ends before their padding is let pass. */
+/** Reads the hex digits of `bytes` or `string`. Padding at the end of the data may be missing. */
 function readDigits(source: Source, at: number): string {
   const { hex } = source;
   const size = readSize(source, at);
@@ -296,12 +295,12 @@ const stringCodec: Codec = {
   },
 };
 
-/** The value of a lower-case hex digit by its character code. */
+/** Converts the character code of a lower-case hex digit to its value. */
 const digitOf = (code: number): number => (code < 58 ? code - 48 : code - 87);
 
 function readElements(codec: Codec, length: number, source: Source, base: number): DecodedValue[] {
   const stride = codec.headWords * WORD;
-  // Before anything is allocated: all heads must be there.
+  // Check that all heads are there before allocating anything.
   if (base + stride * length > source.hex.length) throw MALFORMED;
   const elements: DecodedValue[] = [];
   for (let index = 0; index < length; index++) {

@@ -1,11 +1,11 @@
-/** Event signatures: from text as people write it, or from an ABI item, to their topic. */
+/** Converts event signatures, from text or an ABI item, to topics. */
 import { keccak256 } from './hash.ts';
 import type { AbiItem, AbiParameter } from '../shapes.generated.ts';
 
 export interface EventSignature {
   /** 32-byte hash, lower-case hex: the first topic of the event's logs. */
   topic0: string;
-  /** Canonical text, e.g. `Transfer(address,address,uint256)`; absent when only a hash was given. */
+  /** Canonical text, e.g. `Transfer(address,address,uint256)`; absent if only a hash was given. */
   signature?: string;
 }
 
@@ -16,14 +16,14 @@ const TOKEN = /\s*([A-Za-z0-9_$]+|\[\d*\]|[(),;])/y;
 const SPACE = /\s*/y;
 const ARRAY = /^\[\d*\]$/;
 
-/** Longest text that is read; the deepest nesting of tuples. */
+/** Maximum length of a signature, and maximum nesting of its tuples. */
 const MAX_LENGTH = 4096;
 const MAX_DEPTH = 32;
 
 /**
- * Reads an event as a 32-byte hash or as text: canonical (`Transfer(address,address,uint256)`) or as
- * in Solidity (`event Transfer(address indexed from, address indexed to, uint value)`), with tuples
- * in parentheses. Undefined for anything else.
+ * Parses an event from a 32-byte hash or from text: canonical (`Transfer(address,address,uint256)`)
+ * or as in Solidity (`event Transfer(address indexed from, address indexed to, uint value)`), with
+ * tuples in parentheses. Undefined for anything else.
  */
 export function parseEventSignature(text: string): EventSignature | undefined {
   if (HASH.test(text)) return { topic0: text.toLowerCase() };
@@ -31,34 +31,34 @@ export function parseEventSignature(text: string): EventSignature | undefined {
   return typeof signature === 'string' ? { topic0: hashOf(signature), signature } : undefined;
 }
 
-/** Where a text is no longer an event, and what should stand there. */
+/** The first syntax error in an event signature. */
 export interface SignatureProblem {
-  /** Index of the first character that is wrong; the text's length where it ends too early. */
+  /** Index of the first wrong character; the length of the text if it ends too early. */
   at: number;
-  /** What stands there: a word, a sign, or nothing at the end. */
+  /** The word or punctuation mark found there; empty at the end. */
   found: string;
-  /** `)`: that, or a comma; `end`: nothing more; `less`: it is longer than 4,096 characters. */
+  /** `)`: that or a comma; `end`: nothing more; `less`: at most 4,096 characters. */
   expected: 'name' | 'type' | '(' | ')' | 'end' | 'less';
 }
 
-/** What keeps {@link parseEventSignature} from reading it; undefined where nothing does. */
+/** Returns why {@link parseEventSignature} rejects a text; undefined if it does not. */
 export function findSignatureProblem(text: string): SignatureProblem | undefined {
   if (HASH.test(text)) return undefined;
   const read = readSignature(text);
   return typeof read === 'string' ? undefined : read;
 }
 
-/** The canonical signature of an event of an ABI. */
+/** Returns the canonical signature of an ABI event. */
 export function eventSignature(item: AbiItem): string {
   return `${item.name ?? ''}(${typeList(item.inputs)})`;
 }
 
-/** The topic that logs of this event begin with (unless it is anonymous). */
+/** Returns the first topic of this event's logs, unless it is anonymous. */
 export function eventTopic(item: AbiItem): string {
   return hashOf(eventSignature(item));
 }
 
-/** Signatures of the events of token standards (ERC-20, ERC-721, ERC-1155), by topic0: most streams watch one. */
+/** Event signatures of token standards (ERC-20, ERC-721, ERC-1155) by topic0. */
 export const KNOWN_EVENTS: Readonly<Record<string, string>> = {
   '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef':
     'Transfer(address,address,uint256)',
@@ -72,7 +72,7 @@ export const KNOWN_EVENTS: Readonly<Record<string, string>> = {
     'TransferBatch(address,address,address,uint256[],uint256[])',
 };
 
-/** Webhooks bring the same few events again and again, each time as a new ABI. */
+/** A cache, since webhooks repeat the same few events, each time as a new ABI. */
 const hashes = new Map<string, string>();
 const MAX_HASHES = 1000;
 
@@ -87,8 +87,8 @@ function hashOf(signature: string): string {
 }
 
 /**
- * The canonical spelling of an elementary Solidity type with its array suffixes (`uint[]` is
- * `uint256[]`), or undefined when there is no such type.
+ * Returns the canonical spelling of an elementary Solidity type with its array suffixes
+ * (`uint256[]` for `uint[]`), or undefined if the type does not exist.
  */
 export function canonicalType(type: string): string | undefined {
   const match = TYPE.exec(type);
@@ -135,14 +135,14 @@ function parameterType({ type, components }: AbiParameter): string {
   return canonicalType(type) ?? type;
 }
 
-/** The canonical text, or what is wrong with it. */
+/** Returns the canonical signature, or the first problem. */
 function readSignature(text: string): string | SignatureProblem {
   if (text.length > MAX_LENGTH) return { at: MAX_LENGTH, found: '', expected: 'less' };
   const tokens = tokenize(text);
   let at = 0;
   let problem: SignatureProblem | undefined;
 
-  /** What is not as it should be: the first one counts. */
+  /** Records a problem; only the first one counts. */
   const stop = (expected: SignatureProblem['expected']): undefined => {
     problem ??= { ...(tokens[at] ?? { at: text.length, found: '' }), expected };
     return undefined;
@@ -153,7 +153,7 @@ function readSignature(text: string): string | SignatureProblem {
     if (isAt(found)) at++;
   };
 
-  /** Reads `(a, b, …)` and what may follow each type; undefined where the text is wrong. */
+  /** Reads `(a, b, …)` with optional modifiers and names; undefined if the text is wrong. */
   const readList = (depth: number): string | undefined => {
     if (depth > MAX_DEPTH || !isAt('(')) return stop('(');
     at++;
@@ -203,7 +203,7 @@ function readSignature(text: string): string | SignatureProblem {
   return problem ?? `${name}${inputs}`;
 }
 
-/** Its words and signs; the last one is what is neither, if there is such. */
+/** Splits a text into words and punctuation, up to the first other character, which is included. */
 function tokenize(text: string): { at: number; found: string }[] {
   const end = text.trimEnd().length;
   const tokens: { at: number; found: string }[] = [];

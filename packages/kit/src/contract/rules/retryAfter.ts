@@ -1,6 +1,6 @@
 /**
- * Milliseconds that a `Retry-After` header asks for, 0 or more (RFC 9110, section 10.2.3): seconds or an
- * HTTP date. Undefined where it is neither.
+ * Returns the milliseconds of a `Retry-After` header in seconds or with an HTTP date (RFC 9110,
+ * section 10.2.3), 0 or more; undefined if it is neither.
  */
 export function parseRetryAfter(
   header: string | null | undefined,
@@ -8,7 +8,7 @@ export function parseRetryAfter(
 ): number | undefined {
   const text = header?.trim() ?? '';
   if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000;
-  // Dates begin with the name of a day; `Date.parse` makes one of `-5`, too.
+  // HTTP dates begin with a weekday, but `Date.parse` also accepts `-5`.
   const at = /^[A-Za-z]/.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs);
 }

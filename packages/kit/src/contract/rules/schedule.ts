@@ -1,10 +1,10 @@
-/** When a delivery that failed is sent again: what the service and the fake sender share. */
+/** When failed deliveries are retried, for the service and the test sender. */
 import { parseRetryAfter } from './retryAfter.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-/** Waits after failure 1, 2, …; then the delivery has failed. */
+/** Waits after failure 1, 2, …; the delivery fails with the attempt after the last. */
 export const CONTRACT_SCHEDULE_MS: readonly number[] = [
   MINUTE,
   10 * MINUTE,
@@ -15,18 +15,18 @@ export const CONTRACT_SCHEDULE_MS: readonly number[] = [
   24 * HOUR,
 ];
 
-/** Sluice's wait before the quick retry of a first attempt, which the schedule does not count. */
+/** Sluice's wait before the quick retry of a first attempt, which is not part of the schedule. */
 export const QUICK_RETRY_MS = 5_000;
 
-/** Whether a failure may be over in seconds: no answer, or a 5xx. */
+/** Whether a failure may be brief: no response, or a 5xx. */
 export const isBrief = (status: number | null): boolean => status === null || status >= 500;
 
-/** A receiver may ask for patience, but not for more than the schedule's own longest wait. */
+/** A receiver cannot request more than the longest wait of the schedule. */
 const LONGEST_RETRY_AFTER_MS = 24 * HOUR;
 
 /**
- * Milliseconds that the `Retry-After` of a 429 or 503 asks for, at most
- * 24 hours; undefined for any other answer, and for a header that asks for nothing.
+ * Returns the milliseconds that the `Retry-After` of a 429 or 503 requests, at most 24 hours;
+ * undefined for any other status, and without a wait.
  */
 export function readRetryAfterMs(
   status: number | null,

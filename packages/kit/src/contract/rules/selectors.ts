@@ -1,4 +1,4 @@
-/** What a selector (`$from`) of a trigger or a native balance may name. */
+/** Fields that selectors (`$from`) of triggers and native balances may name. */
 import type {
   RecordKind,
   WebhookErc20Approval,
@@ -10,7 +10,7 @@ import type {
 } from '../shapes.generated.ts';
 
 type FieldType = 'address' | 'value';
-/** Fields a selector may name; the compiler holds that none is forgotten. */
+/** Fields that a selector may name; the compiler ensures that none is missing. */
 type FieldsOf<T> = Record<Exclude<keyof T, 'triggers' | 'valueWithDecimals'>, FieldType>;
 
 const TOKEN = {
@@ -86,7 +86,7 @@ const FIELDS: Record<RecordKind, Readonly<Record<string, FieldType>>> = {
   } satisfies FieldsOf<WebhookInternalTransaction>,
 };
 
-/** Names that selectors may use, without the `$`. */
+/** Names that selectors may use, without `$`. */
 export interface Selectable {
   all: readonly string[];
   /** Those that hold an address. */
@@ -94,8 +94,8 @@ export interface Selectable {
 }
 
 /**
- * What selectors of this kind of record may name.
- * @param event parameters of the event that a trigger on logs names
+ * Returns the names that selectors of this kind of record may use.
+ * @param event parameters of the event of a trigger on logs
  */
 export function selectableOf(
   kind: RecordKind,

@@ -1,10 +1,10 @@
 /**
- * How a webhook is signed. Two signatures travel side by side: `x-signature` of the compatible
- * contract and the Standard Webhooks headers, which also cover the id and the time.
+ * Webhook signatures. Each webhook has two: `x-signature` of the compatible contract, and the
+ * Standard Webhooks headers, which also cover the id and the timestamp.
  */
 import { hmacSha256, keccak256 } from './hash.ts';
 
-/** Header names of a webhook request, in the lower case in which they are sent. */
+/** Header names of a webhook, in lower case, as sent. */
 export const WEBHOOK_HEADERS = {
   /** {@link signWebhook} of the body. */
   signature: 'x-signature',
@@ -13,7 +13,7 @@ export const WEBHOOK_HEADERS = {
   queueSize: 'x-queue-size',
   /** Records in the body, decimal; 0 while unconfirmed. */
   recordsCharged: 'x-records-charged',
-  /** `i/n` when one match is split over several bodies. */
+  /** `i/n` if a match is split into several bodies. */
   part: 'x-sluice-part',
   /** The delivery's id, the same on every attempt. */
   id: 'webhook-id',
@@ -33,8 +33,8 @@ const joinBytes = (before: Uint8Array, after: Uint8Array): Uint8Array => {
 };
 
 /**
- * The `x-signature` of a body: Keccak-256 over the body's bytes followed by the secret's.
- * Sign exactly the bytes that are sent; a string is taken as UTF-8.
+ * Returns the `x-signature` of a body: Keccak-256 of its bytes followed by those of the secret.
+ * Sign exactly the bytes that are sent; strings are encoded as UTF-8.
  */
 export function signWebhook(body: string | Uint8Array, secret: string): string {
   return typeof body === 'string'
@@ -48,21 +48,21 @@ export interface StandardWebhook {
   /** The `webhook-timestamp` header: Unix seconds. */
   timestamp: number;
   body: string | Uint8Array;
-  /** `whsec_` and base64, or any other text, whose UTF-8 bytes are the key then. */
+  /** `whsec_` and base64, or any other text, whose UTF-8 bytes are then the key. */
   secret: string;
 }
 
 /**
- * One `webhook-signature` value: `v1,` and the base64 of HMAC-SHA-256 over `id.timestamp.body`.
- * @throws TypeError as {@link readStandardWebhookKey}.
+ * Returns a `webhook-signature` value: `v1,` and the base64 HMAC-SHA-256 of `id.timestamp.body`.
+ * @throws TypeError like {@link readStandardWebhookKey}.
  */
 export function signStandardWebhook({ id, timestamp, body, secret }: StandardWebhook): string {
   return `v1,${hmacSha256(readStandardWebhookKey(secret), `${id}.${timestamp}.`, body)}`;
 }
 
 /**
- * The key of HMAC that a secret stands for: what follows `whsec_`, in base64, or the UTF-8 of any other text.
- * @throws TypeError when what follows `whsec_` is not base64.
+ * Returns the HMAC key of a secret: the base64 after `whsec_`, or the UTF-8 of any other text.
+ * @throws TypeError if the text after `whsec_` is not base64.
  */
 export function readStandardWebhookKey(secret: string): Uint8Array {
   if (!secret.startsWith('whsec_')) return encoder.encode(secret);
@@ -70,7 +70,7 @@ export function readStandardWebhookKey(secret: string): Uint8Array {
   try {
     text = atob(secret.slice('whsec_'.length));
   } catch {
-    throw new TypeError('A secret that begins with whsec_ goes on in base64');
+    throw new TypeError('A secret that starts with whsec_ must continue in base64');
   }
   const key = new Uint8Array(text.length);
   for (let n = 0; n < text.length; n++) key[n] = text.charCodeAt(n);

@@ -1,7 +1,7 @@
-/** What is sent once to a new URL before the stream is accepted. */
+/** The test webhooks that a new URL must accept. */
 import type { AptosWebhook, EvmWebhook } from '../shapes.generated.ts';
 
-/** The body that a new EVM stream is tested with. */
+/** The body of the test webhook of an EVM stream. */
 export const TEST_WEBHOOK: EvmWebhook = {
   abi: [],
   block: { number: '', hash: '', timestamp: '' },
@@ -21,7 +21,7 @@ export const TEST_WEBHOOK: EvmWebhook = {
   nativeBalances: [],
 };
 
-/** The body that a new Aptos stream is tested with: every key, each empty. */
+/** The body of the test webhook of an Aptos stream: every key, with an empty value. */
 export const TEST_APTOS_WEBHOOK: AptosWebhook = {
   streamId: '',
   tag: '',

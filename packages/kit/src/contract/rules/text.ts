@@ -1,6 +1,6 @@
-/** Text that comes from a chain or a caller. */
+/** Text from a chain or a caller. */
 
-/** The first `length` code points. A character beyond U+FFFF is kept or left out, never halved. */
+/** Returns the first `length` code points, without splitting a surrogate pair. */
 export function cutText(text: string, length: number): string {
   if (text.length <= length) return text;
   let end = 0;

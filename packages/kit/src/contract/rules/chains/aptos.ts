@@ -1,14 +1,14 @@
-/** The networks of Aptos, and how its addresses and paths are spelled. */
+/** Aptos networks, and the spelling of Aptos addresses and Move paths. */
 import type { AptosNetwork } from '../../shapes.generated.ts';
 
 export const APTOS_NETWORKS = ['mainnet', 'testnet', 'devnet', 'local'] as const;
 
-/** With or without `0x`; leading zeros may be left out. */
+/** `0x` and leading zeros are optional. */
 const ADDRESS = /^(?:0[xX])?([0-9a-fA-F]{1,64})$/;
 
 /**
- * `0x` and 64 hex digits, or undefined when `value` is no Aptos address. The casing of the digits
- * stays: the official client keeps it too, and a service may compare what it stored.
+ * Returns `0x` and 64 hex digits, or undefined if `value` is not an Aptos address. Keeps the
+ * casing, as the official client does: a service may compare it with a stored address.
  */
 export function padAptosAddress(value: unknown): string | undefined {
   const digits = typeof value === 'string' ? ADDRESS.exec(value)?.[1] : undefined;
@@ -16,8 +16,8 @@ export function padAptosAddress(value: unknown): string | undefined {
 }
 
 /**
- * A Move path or type in the one spelling that can be compared: each address in it with `0x` and 64
- * lower-case hex digits, and no spaces. What is no path comes back likewise.
+ * Normalizes a Move path or type for comparison: each address in it gets `0x` and 64 lower-case hex
+ * digits, and spaces are removed, as they are from any other text.
  */
 export const toMovePath = (path: string): string =>
   path
@@ -27,11 +27,11 @@ export const toMovePath = (path: string): string =>
       (_, digits: string) => `0x${digits.toLowerCase().padStart(64, '0')}`,
     );
 
-/** With special addresses as people write them (AIP-40): `0x1` and the like, up to `0xf`. */
+/** Shortens special addresses in a path (AIP-40): `0x0` to `0xf`. */
 export const shortenMovePath = (path: string): string =>
   path.replace(/0x0{63}([0-9a-f])(?![0-9a-f])/g, '0x$1');
 
-/** The network's name, from its name or its chain id (`1`, `2`), or undefined. */
+/** Returns the network for a name or a chain id (`1`, `2`), or undefined. */
 export function toAptosNetwork(value: unknown): AptosNetwork | undefined {
   if (value === '1' || value === 1) return 'mainnet';
   if (value === '2' || value === 2) return 'testnet';
@@ -39,9 +39,9 @@ export function toAptosNetwork(value: unknown): AptosNetwork | undefined {
 }
 
 /**
- * What each network is called where chains of both families stand together, as in the logs of
- * deliveries: hex, because the official client reads nothing else there, and above 0x7fffffffffffffdb,
- * the greatest id EIP-2294 leaves to EVM chains. The last digit is Aptos's own chain id where a network keeps one.
+ * Chain ids of Aptos networks in lists of both families, such as delivery logs: hex, because the
+ * official client accepts nothing else, and above 0x7fffffffffffffdb, the largest EVM chain id of
+ * EIP-2294. The last digit is the network's own chain id, if it has a fixed one.
  */
 export const APTOS_CHAINS = {
   mainnet: '0xa970500000000001',
@@ -50,15 +50,15 @@ export const APTOS_CHAINS = {
   local: '0xa970500000000004',
 } as const satisfies Record<AptosNetwork, string>;
 
-/** What a network is called on our own routes and in live events: `aptos:` and its name. */
+/** Chain id of an Aptos network in Sluice's own routes and live events. */
 export type AptosChain = `aptos:${AptosNetwork}`;
 
-/** A network as {@link AptosChain}. */
+/** Returns the {@link AptosChain} of a network. */
 export const toAptosChain = (network: AptosNetwork): AptosChain => `aptos:${network}`;
 
 /**
- * The network of an {@link AptosChain} or of one of {@link APTOS_CHAINS}; undefined for any other
- * chain, so for those of EVM.
+ * Returns the network of an {@link AptosChain} or of one of {@link APTOS_CHAINS}; undefined for any
+ * other chain.
  */
 export function findAptosNetwork(chain: string): AptosNetwork | undefined {
   return APTOS_NETWORKS.find(

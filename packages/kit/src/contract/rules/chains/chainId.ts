@@ -1,9 +1,9 @@
-/** How chain ids are spelled. Apart from the table of chains, which a client does not carry. */
+/** The spelling of chain ids, without the table of chains, which clients do not need. */
 
 /**
- * The canonical spelling of a chain id: lower-case hex without leading zeros.
+ * Returns the canonical spelling of a chain id: lower-case hex without leading zeros.
  * Accepts hex (`0x89`, `0X089`), a positive number or a decimal string, as the hosted service's
- * client does; returns undefined for anything else (names such as `eth` included).
+ * client does; undefined for anything else, including names such as `eth`.
  */
 export function toChainId(value: unknown): string | undefined {
   if (typeof value === 'number') {

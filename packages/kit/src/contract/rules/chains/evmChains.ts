@@ -1,6 +1,6 @@
 /**
- * The EVM chains the hosted Streams API lists, with the depth at which it calls a block confirmed.
- * Any other chain works too: it gets {@link DEFAULT_CONFIRMATIONS}.
+ * An EVM chain that the hosted Streams API lists, with its confirmations. Other chains work too,
+ * with {@link DEFAULT_CONFIRMATIONS}.
  */
 export interface EvmChain {
   /** `0x`-prefixed lower-case hex without leading zeros, e.g. `0x1`. */
@@ -8,11 +8,11 @@ export interface EvmChain {
   readonly name: string;
   /** Short code for dense lists, at most 8 characters. */
   readonly code: string;
-  /** Symbol of what its gas is paid in. */
+  /** Symbol of the native currency. */
   readonly currency: string;
   /** Blocks that must follow before the `confirmed: true` delivery. */
   readonly confirmations: number;
-  /** Whether the hosted service offers internal transactions there. */
+  /** Whether the hosted service offers internal transactions. */
   readonly internalTransactions: boolean;
 }
 
@@ -69,12 +69,12 @@ export const EVM_CHAINS: readonly EvmChain[] = [
 
 const byId = new Map(EVM_CHAINS.map((known) => [known.id, known]));
 
-/** The listed chain with this id, or undefined. */
+/** Returns the listed chain with this id, or undefined. */
 export function findEvmChain(id: string): EvmChain | undefined {
   return byId.get(id);
 }
 
-/** Blocks that must follow a block of this chain before it counts as confirmed. */
+/** Returns the number of blocks that must follow before a block of this chain is confirmed. */
 export function confirmationsOf(id: string): number {
   return byId.get(id)?.confirmations ?? DEFAULT_CONFIRMATIONS;
 }

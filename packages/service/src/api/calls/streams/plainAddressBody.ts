@@ -168,11 +168,7 @@ async function readLabels(
       const address = family.toAddress(key);
       if (address === undefined) throw wrongLabel(key, `should be of ${family.should}`, value);
       if (!isAddressLabel(value)) {
-        throw wrongLabel(
-          key,
-          'should be a text of 1 to 64 characters, without control characters',
-          value,
-        );
+        throw wrongLabel(key, 'should be 1 to 64 characters, without control characters', value);
       }
       if (key.length !== address.length) throw otherShape();
       labels.set(address, value);
@@ -198,7 +194,7 @@ async function refuseStrayLabels(
     if (at < countAddresses(sorted) && compareAt(sorted, at, wanted, n) === 0) continue;
     const bytes = wanted.bytes.subarray(n * wanted.width, (n + 1) * wanted.width);
     const address = `0x${Buffer.from(bytes).toString('hex')}`;
-    throw wrongLabel(address, 'should be of an address of this request', labels.get(address)!);
+    throw wrongLabel(address, 'should be for an address in this request', labels.get(address)!);
   }
 }
 
