@@ -1,12 +1,12 @@
-/** A webhook of an Aptos stream as rows for a database, by kind. */
+/** Converts a webhook of an Aptos stream to database rows. */
 import type { AptosWebhook } from '../contract/shapes.generated.ts';
 import { SluiceError } from '../errors.ts';
 import { collectionNameOf } from './collectionName.ts';
 import { sha256Hex } from './ids.ts';
 
-/** The columns of every row of Aptos. */
+/** The columns of every Aptos row. */
 export interface AptosRowBase {
-  /** `0x` and 64 hex digits: the same for the same record in every delivery. The primary key. */
+  /** `0x` and 64 hex digits, the same for a record in every delivery. The primary key. */
   id: string;
   /** E.g. `mainnet`. */
   network: string;
@@ -30,7 +30,7 @@ export interface AptosTransactionRow extends AptosRowBase {
 interface AptosValueRow extends AptosRowBase {
   /** In the smallest unit, decimal. */
   value: string;
-  /** Which asset: a coin type, or the address of the asset's metadata; empty where it is not shown. */
+  /** The coin type or metadata address of the asset; empty if unknown. */
   coinType: string;
   coinName: string;
   coinSymbol: string;
@@ -43,13 +43,13 @@ export interface AptosMovementRow extends AptosValueRow {
   sequenceNumber: string;
 }
 
-/** A payment by one of the two functions that the contract names. */
+/** A payment by one of the two transfer functions of the contract. */
 export interface AptosTransferRow extends AptosValueRow {
   from: string;
   to: string;
 }
 
-/** An event, its data as JSON. */
+/** An event, with its data as JSON. */
 export interface AptosEventRow extends AptosRowBase {
   /** Position among the events of its transaction. */
   eventIndex: number;
@@ -59,7 +59,7 @@ export interface AptosEventRow extends AptosRowBase {
 
 /** The rows of a webhook, by kind. */
 export interface AptosRecords {
-  /** The stream's tag as a name. */
+  /** From the tag of the stream. */
   collectionName: string;
   transactions: AptosTransactionRow[];
   coinTransfers: AptosTransferRow[];
@@ -68,7 +68,7 @@ export interface AptosRecords {
   events: AptosEventRow[];
 }
 
-/** Each row's place among those of its kind and transaction makes its id: that never changes. */
+/** Ids include the position of a row in its kind and transaction, which never changes. */
 export function toAptosRecords(webhook: AptosWebhook): AptosRecords {
   const { network, block, tag } = webhook;
   if (typeof block !== 'object' || block === null || typeof tag !== 'string') {
@@ -108,7 +108,7 @@ export function toAptosRecords(webhook: AptosWebhook): AptosRecords {
       address: each.address,
       sequenceNumber: each.sequenceNumber,
     }));
-  // The hosted service is said to send them in one list, or in a list for each transaction.
+  // The hosted service is documented to send one list, or one list per transaction.
   const events = webhook.events.flat();
   const eventIndexes = new Map<string, number>();
   return {

@@ -1,15 +1,15 @@
-/** The name under which the rows of a stream are kept. */
+/** The collection name of a stream's rows. */
 import { sha256Hex } from './ids.ts';
 
-/** A service has few tags, but they come from outside: what is kept of them is bounded. */
+/** Services use few tags, but these are untrusted input, so the cache is bounded. */
 export const MAX_CACHED_NAMES = 256;
 
 export const cachedNames = new Map<string, string>();
 
 /**
- * `my-cool_tag 9` is `MyCool_tag9`: the parts between anything but `A-Z a-z 0-9 _` with their first
- * letter upper and the rest lower case. A tag without such a part, for which the hosted SDK throws,
- * becomes `Tag_` and eight hex digits that differ from one such tag to the next.
+ * Converts `my-cool_tag 9` to `MyCool_tag9`: splits at anything but `A-Z a-z 0-9 _` and capitalizes
+ * the parts. A tag without parts, for which the hosted SDK throws, becomes `Tag_` and eight hex
+ * digits of its hash.
  */
 export function collectionNameOf(tag: string): string {
   const cached = cachedNames.get(tag);
@@ -20,7 +20,7 @@ export function collectionNameOf(tag: string): string {
       .map((part) => part.slice(0, 1).toUpperCase() + part.slice(1).toLowerCase())
       .join('') || `Tag_${sha256Hex(tag).slice(2, 10)}`;
   if (cachedNames.size >= MAX_CACHED_NAMES) {
-    // The oldest makes room.
+    // Drop the oldest.
     for (const oldest of cachedNames.keys()) {
       cachedNames.delete(oldest);
       break;

@@ -1,4 +1,4 @@
-/** The rows of {@link Records} as the hosted SDK's `BatchProcessor` writes them, where the two differ. */
+/** The rows of the hosted SDK's `BatchProcessor`, where they differ from {@link Records}. */
 import type { WebhookTrigger } from '../contract/shapes.generated.ts';
 import type {
   Erc20ApprovalRow,
@@ -14,8 +14,8 @@ import type {
 
 /**
  * The rows of one webhook for a database that the hosted SDK has filled. They differ from
- * {@link Records} in three places: `triggers` is absent without any, `logIndex` is text in the four
- * kinds about tokens, and internal transactions have no `internalTransactionIndex`.
+ * {@link Records} in three ways: `triggers` is absent if empty, `logIndex` is text in the four
+ * token kinds, and internal transactions have no `internalTransactionIndex`.
  */
 export interface CompatibleRecords<Log = CompatibleLogRow> extends Pick<
   Records,
@@ -30,13 +30,13 @@ export interface CompatibleRecords<Log = CompatibleLogRow> extends Pick<
   nftApprovals: OfToken<NftApprovalRow>[];
 }
 
-/** As {@link LogRow}, without `triggers` where there are none. */
+/** Like {@link LogRow}, but `triggers` is absent if empty. */
 export interface CompatibleLogRow extends Omit<LogColumns, 'triggers'> {
   triggers?: readonly WebhookTrigger[];
   [parameter: string]: string | number | boolean | readonly WebhookTrigger[] | null | undefined;
 }
 
-/** A row whose `triggers` are absent without any. */
+/** A row whose `triggers` are absent if empty. */
 export type MaybeTriggered<Row> = Row extends unknown
   ? string extends keyof Row
     ? CompatibleLogRow

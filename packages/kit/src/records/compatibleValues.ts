@@ -1,4 +1,4 @@
-/** Arrays and tuples of decoded logs as the hosted SDK writes them: its elements joined by commas. */
+/** Arrays and tuples of decoded logs as the hosted SDK writes them: elements joined by commas. */
 import type { Abi } from 'abitype';
 import { checksumAddress } from '../contract/rules/evm.ts';
 import { eventTopic } from '../contract/rules/events.ts';
@@ -6,12 +6,12 @@ import type { AbiItem, AbiParameter, WebhookLog } from '../contract/shapes.gener
 import { parameterNames } from '../contract/rules/abi.ts';
 import type { DecodedValue } from '../contract/rules/abi.ts';
 
-/** The text of an array or tuple that is the value of a log's parameter. */
+/** Formats the array or tuple of a log parameter as text. */
 export type FormatList = (value: DecodedValue, parameter: string, log: WebhookLog) => string;
 
 /**
- * Inside lists the hosted SDK leaves addresses checksummed (its library does that), outside it
- * lowers them. A value alone does not say that it is an address, so its type is looked up.
+ * Inside lists, the hosted SDK leaves addresses checksummed, as its library does; elsewhere it
+ * lowers them. A value does not show that it is an address, so the type comes from the ABI.
  */
 export function listFormatter(abi: Abi | readonly AbiItem[]): FormatList {
   const items = abi as readonly AbiItem[];

@@ -1,6 +1,6 @@
 /**
- * The ids of rows. They name what happened on the chain and nothing of the delivery, so a record has
- * the same id however often it is delivered, unconfirmed or confirmed.
+ * Ids of rows. They depend on the record but not on the delivery, so a record has the same id in
+ * every delivery, unconfirmed or confirmed.
  */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
@@ -15,22 +15,22 @@ export type RowKind =
   | 'nftTransfer'
   | 'nftApproval';
 
-/** What tells a record apart. */
+/** The identity of a record. */
 export interface RecordKey {
   readonly kind: RowKind;
   readonly transactionHash: string;
-  /** Of a record that stands for a log. */
+  /** For records from a log. */
   readonly logIndex?: string | undefined;
-  /** What tells it from others of its kind in the same log or transaction. */
+  /** Distinguishes it from others of its kind in the same log or transaction. */
   readonly part?: string | undefined;
 }
 
 export type IdOf = (key: RecordKey) => string;
 
-/** SHA-256 of UTF-8 text as `0x` and 64 lower-case hex digits. */
+/** Returns the SHA-256 of UTF-8 text as `0x` and 64 lower-case hex digits. */
 export const sha256Hex = (text: string): string => `0x${bytesToHex(sha256(utf8ToBytes(text)))}`;
 
-/** Ids as the hosted SDK makes them: by transaction and log alone, whatever the kind and part. */
+/** Ids of the hosted SDK, which depend on transaction and log, but not on kind and part. */
 export const compatibleIds =
   (chainId: number): IdOf =>
   ({ transactionHash, logIndex }) => {
@@ -39,8 +39,8 @@ export const compatibleIds =
   };
 
 /**
- * Ids that no two records of one webhook share, to be called in the order of the webhook: where
- * `part` still leaves several (one token id twice in a batch), the second gets `;1`, the third `;2`.
+ * Unique ids for the records of a webhook, which must be passed in order. If `part` is not unique
+ * (one token id twice in a batch), the second record gets `;1`, the third `;2`.
  */
 export function distinctIds(chainId: number): IdOf {
   const seen = new Map<string, number>();

@@ -1,6 +1,6 @@
 /**
- * The rows, one shape per kind. Every column is always there: null is what the webhook does not say.
- * Numbers of the chain that can be large are decimal strings.
+ * Rows, one type per kind. Every column is always present; null means that the webhook lacks the
+ * value. Large on-chain numbers are decimal strings.
  */
 import type { Abi } from 'abitype';
 import type { AbiItem, WebhookTrigger } from '../contract/shapes.generated.ts';
@@ -9,18 +9,18 @@ import type { ReservedName } from './columns.ts';
 
 /** The columns of every row. */
 export interface RowBase {
-  /** `0x` and 64 hex digits: the same for the same record in every delivery. The primary key. */
+  /** `0x` and 64 hex digits, the same for a record in every delivery. The primary key. */
   id: string;
-  /** Decimal: `1` is Ethereum. */
+  /** Decimal, e.g. `1` for Ethereum. */
   chainId: number;
-  /** Null where the webhook has none. */
+  /** Null if the webhook has none. */
   blockNumber: number | null;
   blockHash: string;
-  /** Unix time in seconds; null where the webhook has none. */
+  /** Unix time in seconds; null if the webhook has none. */
   blockTimestamp: number | null;
   /**
-   * Whether the block has its confirmations. The confirmed delivery can come first: never let a row
-   * with false replace one with true.
+   * Whether the block is confirmed. The confirmed delivery can arrive first: never replace a row
+   * with true by one with false.
    */
   confirmed: boolean;
 }
@@ -32,11 +32,11 @@ interface LogRelated extends RowBase {
 }
 
 interface Triggered {
-  /** What the triggers of the stream answered; null without any. */
+  /** Results of the triggers; null without any. */
   triggers: readonly WebhookTrigger[] | null;
 }
 
-/** The columns of every decoded log, beside those of its parameters. */
+/** The columns of every decoded log, in addition to its parameters. */
 export interface LogColumns extends LogRelated, Triggered {
   /** The event's name. */
   name: string;
@@ -45,15 +45,15 @@ export interface LogColumns extends LogRelated, Triggered {
 }
 
 /**
- * A decoded log: {@link LogColumns} and a column per parameter, as text: integers decimal, booleans
- * `true` or `false`, addresses and bytes lower-case hex, arrays and tuples JSON with integers as text.
- * A parameter with a reserved name has `_` before it: `_id` is reserved, so `id` becomes `__id`.
+ * A decoded log: {@link LogColumns} and a text column per parameter. Integers are decimal, booleans
+ * `true` or `false`, addresses and bytes lower-case hex, arrays and tuples JSON with integers as
+ * text. Reserved names are prefixed with `_`: `_id` is reserved too, so `id` becomes `__id`.
  */
 export interface LogRow extends LogColumns {
   [parameter: string]: string | number | boolean | readonly WebhookTrigger[] | null;
 }
 
-/** A log that the ABI does not know, as it came: nothing is lost, and its id is the one it would have decoded. */
+/** A log that was not decoded, with the id that it would have if decoded. */
 export interface UndecodedLogRow extends LogRelated, Triggered {
   address: string;
   data: string;
@@ -73,13 +73,13 @@ export interface TxRow extends RowBase, Triggered {
   gasPrice: number | null;
   nonce: number | null;
   fromAddress: string;
-  /** Null when the transaction creates a contract. */
+  /** Null if the transaction creates a contract. */
   toAddress: string | null;
   /** Wei, decimal. */
   value: string;
   input: string | null;
   type: number | null;
-  /** 1 succeeded, 0 failed. */
+  /** 1 for success, 0 for failure. */
   receiptStatus: number | null;
   receiptGasUsed: number | null;
   receiptCumulativeGasUsed: number | null;
@@ -87,9 +87,9 @@ export interface TxRow extends RowBase, Triggered {
 
 /** A call inside a transaction that moved native currency. */
 export interface InternalTxRow extends RowBase {
-  /** Of the transaction it is part of. */
+  /** Hash of its transaction. */
   hash: string;
-  /** Position among the internal transactions of its transaction; null where the webhook has none. */
+  /** Position in its transaction; null if the webhook has none. */
   internalTransactionIndex: number | null;
   from: string | null;
   to: string | null;
@@ -99,7 +99,7 @@ export interface InternalTxRow extends RowBase {
 }
 
 interface TokenRow extends LogRelated {
-  /** The token. */
+  /** Address of the token. */
   contract: string;
   tokenName: string;
   tokenSymbol: string;
@@ -108,7 +108,7 @@ interface TokenRow extends LogRelated {
 interface Erc20Row extends TokenRow, Triggered {
   /** In the token's smallest unit, decimal. */
   value: string;
-  /** Null where unknown. */
+  /** Null if unknown. */
   tokenDecimals: number | null;
 }
 
@@ -125,13 +125,13 @@ export interface Erc20ApprovalRow extends Erc20Row {
 }
 
 interface NftRow extends TokenRow {
-  /** `ERC721`, `ERC1155`, or empty where unknown. */
+  /** `ERC721`, `ERC1155`, or empty if unknown. */
   tokenContractType: string;
 }
 
-/** A transfer of an NFT; of an ERC-1155 batch, one entry. */
+/** A transfer of an NFT, or one entry of an ERC-1155 batch. */
 export interface NftTransferRow extends NftRow, Triggered {
-  /** Who moved it; null for ERC-721. */
+  /** The account that moved it; null for ERC-721. */
   operator: string | null;
   from: string;
   to: string;
@@ -141,7 +141,7 @@ export interface NftTransferRow extends NftRow, Triggered {
   amount: string;
 }
 
-/** An approval of one NFT, or of all of an owner. */
+/** An approval for one NFT, or for all NFTs of an owner. */
 export interface NftApprovalRow extends NftRow {
   account: string;
   operator: string;
@@ -150,12 +150,12 @@ export interface NftApprovalRow extends NftRow {
   tokenId: string | null;
 }
 
-/** The rows of one webhook by kind, each in the order of the webhook. */
+/** The rows of one webhook by kind, in the order of the webhook. */
 export interface Records<Log = LogRow> {
   /** From the tag of the stream: `my-token` is `MyToken`. */
   collectionName: string;
   logs: Log[];
-  /** With every log when the webhook has no ABI. */
+  /** Contains all logs if the webhook has no ABI. */
   undecodedLogs: UndecodedLogRow[];
   txs: TxRow[];
   internalTxs: InternalTxRow[];
@@ -165,7 +165,7 @@ export interface Records<Log = LogRow> {
   nftApprovals: NftApprovalRow[];
 }
 
-/** The row of a log of an `as const` ABI: a union over its events, told apart by `name`. */
+/** The row of a log of an `as const` ABI: a union of its events, discriminated by `name`. */
 export type LogRowOf<A extends Abi | readonly AbiItem[]> = RowOf<DecodedLogOf<A>>;
 
 type RowOf<Log> = Log extends { readonly name: infer Name; readonly args: infer Args }

@@ -438,8 +438,8 @@ describe('a removal notice', () => {
     const webhook = sampleWebhook('erc20-transfer');
     const removed = { ...webhook, confirmed: false, removed: true } as const;
     for (const [act, message] of [
-      [() => toRecords(removed), /takes back a block/],
-      [() => toRemovedIds(webhook), /takes nothing back/],
+      [() => toRecords(removed), /is a removal webhook/],
+      [() => toRemovedIds(webhook), /not a removal webhook/],
       [() => toRemovedIds({} as never), /Cannot make records/],
     ] as const) {
       let thrown: unknown;

@@ -1,4 +1,4 @@
-/** A webhook as rows for a database, by kind; and which of them a removal notice takes back. */
+/** Converts webhooks to database rows, and removal webhooks to the ids of rows to delete. */
 import type { Abi } from 'abitype';
 import type {
   AbiItem,
@@ -43,7 +43,7 @@ import type {
   UndecodedLogRow,
 } from './rows.ts';
 
-/** A webhook, or as much of one as rows need. Lists that are absent are empty. */
+/** A webhook, or the part that rows need. Absent lists are empty. */
 export type RecordSource = Pick<EvmWebhook, 'confirmed' | 'chainId' | 'tag' | 'block'> &
   Partial<
     Pick<
@@ -60,28 +60,28 @@ export type RecordSource = Pick<EvmWebhook, 'confirmed' | 'chainId' | 'tag' | 'b
     >
   >;
 
-/** How {@link toRecords} decodes and names rows. */
+/** Options of {@link toRecords}. */
 export interface RecordsOptions<A extends Abi | readonly AbiItem[] = readonly AbiItem[]> {
-  /** Decodes the logs; `as const`, it types their rows. Default: the ABI of the webhook. */
+  /** Decodes the logs; if `as const`, also types their rows. Default: the ABI of the webhook. */
   abi?: A | undefined;
   /**
-   * `distinct` (default): no two rows of a webhook share an id, whatever their kind.
-   * `compatible`: {@link CompatibleRecords}, whose ids, columns and text of arrays and tuples are those
-   * of the hosted SDK's `BatchProcessor`, for a database that it has filled. There all internal transactions of one
-   * transaction share an id, as do the entries of an ERC-1155 batch, and rows of different kinds:
-   * give each kind a table of its own.
+   * `distinct` (default): ids are unique over all rows of a webhook.
+   * `compatible`: {@link CompatibleRecords}, with the ids, columns and text of arrays and tuples of
+   * the hosted SDK's `BatchProcessor`, for a database that it has filled. There, all internal
+   * transactions of a transaction share an id, as do entries of an ERC-1155 batch and rows of
+   * different kinds: use a table per kind.
    */
   ids?: 'distinct' | 'compatible' | undefined;
 }
 
 /**
- * Turns a webhook into rows. The same record has the same id in every delivery, so write rows with
- * upserts by `id`, and never let one with `confirmed: false` replace one with `confirmed: true`: the
- * two deliveries of a block can come in either order. A log that the ABI does not know goes to
- * `undecodedLogs` and never disturbs the others. An empty `chainId` is read as Ethereum, `0x1`.
- * The webhook of an Aptos stream has rows of its own kinds.
- * @throws SluiceError `invalid_webhook` for anything but the body of a webhook, and for the
- * notice that a block is gone, which is for {@link toRemovedIds}.
+ * Converts a webhook to rows. A record has the same id in every delivery, so upsert rows by `id`,
+ * and never replace `confirmed: true` by `confirmed: false`: the two deliveries of a block can
+ * arrive in either order. Logs that cannot be decoded go to `undecodedLogs` and do not affect
+ * others. An empty `chainId` means Ethereum, `0x1`. Webhooks of Aptos streams have their own kinds
+ * of rows.
+ * @throws SluiceError `invalid_webhook` for anything but the body of a webhook, and for a removal
+ * webhook, which {@link toRemovedIds} converts.
  */
 export function toRecords<const A extends Abi | readonly AbiItem[]>(
   webhook: RecordSource,
@@ -113,8 +113,8 @@ export function toRecords(
   if (webhook.removed) {
     throw new SluiceError(
       'invalid_webhook',
-      'Cannot make records. The webhook takes back a block that left the chain (removed: true).',
-      { hint: 'Delete what toRemovedIds(webhook) names.' },
+      'Cannot make records. This is a removal webhook (removed: true).',
+      { hint: 'Delete the rows in toRemovedIds(webhook).' },
     );
   }
   const records = readRows(webhook, options);
@@ -134,26 +134,24 @@ type Kind = Exclude<keyof Records, 'collectionName'>;
 export type RemovedIds = Record<Kind, string[]> & {
   collectionName: string;
   /**
-   * The block that is gone. Delete a row only if its `blockHash` is this one: what happened in it
-   * may have happened again in another block, and that row has the same id.
+   * The block that left the chain. Only delete rows with this `blockHash`: a record may also be in
+   * another block, where its row has the same id.
    */
   blockHash: string;
 };
 
 /**
- * Names the rows that a removal notice (`removed: true`) takes back: those that `toRecords` made of
- * the webhooks of that block, with the same `options`.
- * @throws SluiceError `invalid_webhook` for anything but such a notice.
+ * Returns the ids of rows to delete for a removal webhook (`removed: true`): those that `toRecords`
+ * returned for that block, with the same `options`.
+ * @throws SluiceError `invalid_webhook` for anything but a removal webhook.
  */
 export function toRemovedIds(webhook: RecordSource, options: RecordsOptions = {}): RemovedIds {
   checkWebhook(webhook);
   if (!webhook.removed) {
     throw new SluiceError(
       'invalid_webhook',
-      'The webhook takes nothing back: removed is not true.',
-      {
-        hint: 'Write what toRecords(webhook) gives.',
-      },
+      'This is not a removal webhook: removed is not true.',
+      { hint: 'Write the rows of toRecords(webhook).' },
     );
   }
   const { collectionName, ...kinds } = readRows(webhook, options);
@@ -220,13 +218,13 @@ function checkWebhook(webhook: unknown): void {
   }
 }
 
-/** The integer a text begins with; null where there is none. */
+/** Returns the integer at the start of a text, or null. */
 function toNumber(text: string | null | undefined): number | null {
   const number = Number.parseInt(text ?? '', 10);
   return Number.isNaN(number) ? null : number;
 }
 
-/** Of what is always there in a webhook of ours and of the hosted service. */
+/** Converts an index that Sluice and the hosted service always send. */
 const toIndex = (text: string): number => toNumber(text) ?? 0;
 
 const toTriggers = (triggers: readonly WebhookTrigger[] | undefined) =>
@@ -244,7 +242,7 @@ function toLogRows(
   const { decoded, undecoded } = decodeKnown(logs, abi);
   let nextDecoded = 0;
   let nextUndecoded = 0;
-  // Both keep the order of the webhook, so walking it pairs each result with its log.
+  // Both lists keep the order of the webhook, so iterating over it pairs each result with its log.
   for (const log of logs as WebhookLog[]) {
     const unknown = undecoded[nextUndecoded];
     if (unknown?.log === log) {
@@ -257,7 +255,7 @@ function toLogRows(
   return { logs: rows, undecodedLogs: undecodedRows };
 }
 
-/** What is no log at all has no id, so no row. */
+/** Values that are not logs have no id, so they get no row. */
 const isLog = (log: unknown): log is WebhookLog =>
   typeof (log as Partial<WebhookLog> | null)?.transactionHash === 'string';
 
@@ -347,7 +345,7 @@ const toInternalTxRow = (
   id: idOf({
     kind: 'internalTx',
     transactionHash: tx.transactionHash,
-    // Without an index (bodies before 2023) the order of the webhook tells them apart.
+    // Without an index (bodies before 2023), the order of the webhook distinguishes them.
     part: tx.internalTransactionIndex ?? '',
   }),
   hash: tx.transactionHash,
