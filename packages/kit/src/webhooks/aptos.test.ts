@@ -29,7 +29,7 @@ describe('unwrap', () => {
         expect.unreachable();
       } catch (error) {
         expect(isSluiceError(error, 'invalid_webhook')).toBe(true);
-        expect((error as Error).message).toContain('no webhook of an EVM stream');
+        expect((error as Error).message).toContain('not a webhook of an EVM stream');
       }
     }
   });

@@ -1,4 +1,4 @@
-/** The logs of a webhook as named, typed events. */
+/** Decodes the logs of a webhook to named, typed events. */
 import { canonicalType, eventTopic } from '../contract/rules/events.ts';
 import { checksumAddress, toAddress } from '../contract/rules/evm.ts';
 import type { AbiItem, AbiParameter, WebhookLog } from '../contract/shapes.generated.ts';
@@ -21,41 +21,41 @@ import type { Abi } from 'abitype';
 
 type Hex = `0x${string}`;
 
-/** A webhook, or as much of one as decoding needs. */
+/** A webhook, or the part that decoding needs. */
 export interface LogSource {
   readonly logs: readonly WebhookLog[];
   readonly abi?: readonly AbiItem[] | undefined;
 }
 
-/** A decoded log of an ABI that the compiler does not know. */
+/** A decoded log, for an ABI without static types. */
 export interface DecodedLog {
   /** The event's name. */
   readonly name: string;
   /**
-   * Its parameters by name, in their order; `arg0`, `arg1`, … by position where one has no name.
-   * Integers are bigint, addresses and bytes lower-case hex (unless asked for otherwise), tuples objects. Of an indexed string,
-   * bytes, array or tuple only the hash is in the log, and that is given.
+   * Parameters by name, in order; `arg0`, `arg1`, … by position for unnamed ones. Integers are
+   * bigint, addresses and bytes lower-case hex (see {@link DecodeOptions}), tuples objects. An
+   * indexed string, bytes, array or tuple is a hash, because the log has nothing else.
    */
   readonly args: { readonly [name: string]: DecodedValue };
   /** Position of the log in its block. */
   readonly logIndex: number;
   readonly transactionHash: string;
-  /** The contract that emitted it, spelled as the addresses in `args`. */
+  /** The contract that emitted it, spelled like the addresses in `args`. */
   readonly address: string;
 }
 
-/** A decoded log of an `as const` ABI: a union over its events, told apart by `name`. */
+/** A decoded log of an `as const` ABI: a union of its events, discriminated by `name`. */
 export type DecodedLogOf<A extends Abi | readonly AbiItem[]> = number extends A['length']
   ? DecodedLog
   : EventOf<A[number]>;
 
 /**
  * Why a log could not be decoded:
- * `unknown-event`: the ABI has no event with its first topic, and no anonymous one that fits;
+ * `unknown-event`: the ABI has no event with its first topic, and no matching anonymous one;
  * `indexed-mismatch`: the ABI has the event with another number of indexed parameters;
- * `unsupported-type`: the event has a parameter of a type that cannot be decoded (`fixed`, or none);
+ * `unsupported-type`: the event has a parameter type that cannot be decoded, e.g. `fixed`;
  * `malformed`: its topics or data do not encode the event's parameters;
- * `overlapping`: offsets lead two parameters to the same bytes, by which a small log could claim to be large.
+ * `overlapping`: two parameters share bytes, so a small log could decode to a large value.
  */
 export type UndecodedReason =
   | 'unknown-event'
@@ -66,33 +66,33 @@ export type UndecodedReason =
 
 /** A log that the ABI could not decode. */
 export interface UndecodedLog {
-  /** The log as it came. */
+  /** The log as received. */
   readonly log: WebhookLog;
   readonly reason: UndecodedReason;
 }
 
-/** Each log of the webhook is in one of the two, in the order of the webhook. */
+/** The logs of a webhook, each in one of two lists, in order. */
 export interface DecodedLogs<Log = DecodedLog> {
   readonly decoded: Log[];
   readonly undecoded: UndecodedLog[];
 }
 
-/** How decoded addresses are spelled: in lower case, or with their EIP-55 checksum. */
+/** Spelling of decoded addresses: lower case, or with EIP-55 checksum. */
 export type AddressSpelling = 'lower' | 'checksummed';
 
-/** What {@link decodeLogs} takes beside a webhook and an ABI. */
+/** Options of {@link decodeLogs}. */
 export interface DecodeOptions {
   /**
-   * `checksummed` costs a hash for each address: of an ERC-20 transfer it is most of the work.
+   * `checksummed` costs a hash per address, which is most of the work for an ERC-20 transfer.
    * @defaultValue 'lower'
    */
   readonly addresses?: AddressSpelling | undefined;
 }
 
 /**
- * Decodes the logs of a webhook with the ABI it carries, or with the one given: `as const`, it types
- * `name` and `args`. A log that cannot be decoded never disturbs the others. An ABI is prepared
- * once; keep it in a constant and do not change it.
+ * Decodes the logs of a webhook with its ABI or the given one; if that is `as const`, `name` and
+ * `args` are typed. A log that cannot be decoded does not affect the others. An ABI is compiled
+ * once: keep it in a constant and do not change it.
  * @throws SluiceError `invalid_webhook` without logs, `missing_abi` without an ABI.
  */
 export function decodeLogs(
@@ -126,12 +126,12 @@ export function decodeLogs(
   return decodeKnown(logs as WebhookLog[], abi, { addresses });
 }
 
-/** Whether there is an ABI to decode with. A webhook of a stream without one carries `[]`. */
+/** Whether there is an ABI. Webhooks of streams without one have `[]`. */
 export const hasItems = (
   abi: Abi | readonly AbiItem[] | null | undefined,
 ): abi is Abi | readonly AbiItem[] => Array.isArray(abi) && abi.length > 0;
 
-/** As {@link decodeLogs}; without an ABI every log is an unknown event. */
+/** Like {@link decodeLogs}; without an ABI, every log is an unknown event. */
 export function decodeKnown(
   logs: readonly WebhookLog[],
   abi: Abi | readonly AbiItem[] | null | undefined,
@@ -150,16 +150,16 @@ export function decodeKnown(
 
 const NO_ABI: readonly AbiItem[] = [];
 
-/** One parameter of an event: where its value is and how to read it. */
+/** A parameter of an event, with the position and reader of its value. */
 interface Field {
   readonly name: string;
-  /** Position among the indexed parameters; undefined when it is in the data. */
+  /** Position among the indexed parameters; undefined if it is in the data. */
   readonly indexed: number | undefined;
-  /** Of an indexed parameter; undefined when its topic is a hash. */
+  /** Reader of an indexed parameter; undefined if its topic is a hash. */
   readonly readTopic: ReadWord | undefined;
-  /** Of a parameter in the data. */
+  /** Reader of a parameter in the data. */
   readonly codec: Codec | undefined;
-  /** Where in the data its head stands, in characters. */
+  /** Position of its head in the data, in characters. */
   readonly at: number;
 }
 
@@ -168,7 +168,7 @@ interface CompiledEvent {
   readonly name: string;
   readonly inputs: readonly AbiParameter[];
   readonly indexedCount: number;
-  /** Compiled at the first log; null when a parameter has a type that cannot be decoded. */
+  /** Compiled at the first log; null if a parameter type cannot be decoded. */
   fields?: readonly Field[] | null;
 }
 
@@ -211,7 +211,7 @@ function compileEvents(abi: readonly unknown[], addresses: AddressSpelling): Com
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** An ABI may come with a webhook: an item that is no event in any reading is passed over. */
+/** Skips items that are not valid events, as ABIs in webhooks are not validated. */
 function isEvent(item: unknown): item is AbiItem & { name: string } {
   if (!isObject(item)) return false;
   const { type, name, inputs = [] } = item as Partial<AbiItem>;
@@ -302,11 +302,11 @@ const toDecoded = (
 
 const SPELL: Record<AddressSpelling, (address: string) => string> = {
   lower: (address) => address.toLowerCase(),
-  // What is no address stays what it is.
+  // Other texts stay unchanged.
   checksummed: (address) => (toAddress(address) ? checksumAddress(address) : address),
 };
 
-/** The topics up to the first that is absent; undefined when one is no topic. */
+/** Returns the topics before the first absent one; undefined if one is invalid. */
 function topicsOf(log: unknown): string[] | undefined {
   if (!isObject(log)) return undefined;
   const { topic0, topic1, topic2, topic3 } = log as Partial<WebhookLog>;
@@ -324,7 +324,7 @@ function topicsOf(log: unknown): string[] | undefined {
   return topics;
 }
 
-/** `skip` topics stand before those of the parameters. */
+/** Decodes the arguments; `skip` is the number of topics before those of the parameters. */
 function decodeArgs(
   event: CompiledEvent,
   topics: readonly string[],
@@ -360,8 +360,8 @@ function readField(
   return readMember(codec, source, 2, at);
 }
 
-// The types of arguments, read off an `as const` ABI. abitype's own mapping gives `number` for
-// integers up to 48 bits; here every integer is a bigint, as the decoder gives it.
+// Types of arguments, from an `as const` ABI. abitype's own mapping uses `number` for integers of
+// up to 48 bits; here every integer is a bigint, as in decoded values.
 
 interface Parameter {
   readonly type: string;

@@ -1,10 +1,10 @@
-/** A webhook in one line. */
+/** Describes a webhook in one line. */
 import type { AptosWebhook, EvmWebhook, WebhookLog } from '../contract/shapes.generated.ts';
 import { findEvmChain } from '../contract/rules/chains/evmChains.ts';
 import { cutText } from '../contract/rules/text.ts';
 import { decodeLogs } from './decode.ts';
 
-/** As much of an EVM webhook as {@link describeWebhook} reads. */
+/** The part of an EVM webhook that {@link describeWebhook} reads. */
 export type DescribedEvmWebhook = Pick<
   EvmWebhook,
   | 'chainId'
@@ -16,33 +16,33 @@ export type DescribedEvmWebhook = Pick<
   | 'nftTransfers'
   | 'nftTokenApprovals'
 > & {
-  /** Absent where it is not at hand. */
+  /** May be absent. */
   readonly abi?: EvmWebhook['abi'];
 };
 
-/** As much of an Aptos webhook as {@link describeWebhook} reads. */
+/** The part of an Aptos webhook that {@link describeWebhook} reads. */
 export type DescribedAptosWebhook = Pick<
   AptosWebhook,
   'transactions' | 'coinTransfers' | 'coinDeposits'
 >;
 
-/** Digits behind the point of an amount; more are cut off. */
+/** Maximum decimals of an amount; more are cut off. */
 const MAX_DECIMALS = 6;
-/** Digits before it; longer amounts are told by their power of ten. */
+/** Maximum integer digits of an amount; longer ones use an exponent. */
 const MAX_WHOLE = 21;
-/** What `approve` is called with to allow any amount. */
+/** The amount of an unlimited approval. */
 const UNLIMITED = String(2n ** 256n - 1n);
-/** Names of tokens and events are anybody's, and as long as they like. */
+/** Token and event names are untrusted and can be of any length. */
 const LONGEST_NAME = 24;
 
 /**
- * A webhook in one line, for people and logs: what its first record says, and how many there are more.
+ * Describes a webhook in one line: its first record, and the number of other records.
  * ```
  * Transfer 1,200.5 USDT 0x28c6…1d60 → 0x5a52…efcb +2
  * ```
- * Amounts are cut behind six decimals. Names of tokens and events come from the chain: escape the text
- * as any other that is not yours. Without an `abi` an event that only its ABI can name gives nothing;
- * so does a webhook without records.
+ * Amounts are truncated to six decimals. Token and event names come from the chain: escape the text
+ * like any untrusted input. Empty for a webhook without records, and without an `abi` for an event
+ * that only the ABI can name.
  */
 export function describeWebhook(webhook: DescribedEvmWebhook | DescribedAptosWebhook): string {
   const [what, records] =
@@ -69,7 +69,7 @@ function describeEvm(webhook: DescribedEvmWebhook): string {
     const { value, from, to } = moved;
     return `${native(value, chainId)} ${shorten(from ?? '')} → ${shorten(to ?? '')} inside`;
   }
-  // A stream may leave out the logs that its transfers are read from.
+  // A stream may omit the logs from which its transfers are read.
   return describeToken(webhook, () => true);
 }
 
@@ -98,7 +98,7 @@ interface Place {
   logIndex: string;
 }
 
-/** What the service itself has read from a log. */
+/** Describes what the service decoded from a log. */
 function describeToken(
   { erc20Transfers, erc20Approvals, nftTransfers, nftTokenApprovals }: DescribedEvmWebhook,
   isMeant: (place: Place) => boolean,
@@ -145,7 +145,7 @@ function describeAptos({
   ]);
 }
 
-/** `1,200.5 USDT`; of a token that does not tell its decimals the bare number. */
+/** `1,200.5 USDT`; the unscaled number if the decimals are unknown. */
 const amountOf = ({
   value,
   tokenDecimals,
@@ -156,11 +156,11 @@ const amountOf = ({
   tokenSymbol: string;
 }): string => toWords([toUnits(BigInt(value), Number(tokenDecimals)), toName(tokenSymbol)]);
 
-/** The currency of a chain that is not listed nobody knows. */
+/** The currency is unknown for chains that are not listed. */
 const native = (value: string | null, chainId: string): string =>
   `${toUnits(BigInt(value ?? '0'), 18)} ${findEvmChain(chainId)?.currency ?? 'native'}`;
 
-/** A whole amount in its unit: `1,200.5` of 1200500000 with 6 decimals. */
+/** Converts an amount to its unit: 1200500000 with 6 decimals to `1,200.5`. */
 function toUnits(amount: bigint, decimals: number): string {
   const digits = amount.toString().padStart(decimals + 1, '0');
   const whole = digits.slice(0, digits.length - decimals);
@@ -172,10 +172,10 @@ function toUnits(amount: bigint, decimals: number): string {
   return shown === '' ? grouped : `${grouped}.${shown}`;
 }
 
-/** Characters that turn the direction of what follows them, and those that are none to be seen. */
+/** Characters that change the text direction, and control characters. */
 const UNSEEN = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 const toName = (name: string): string => cutText(name.replaceAll(UNSEEN, ''), LONGEST_NAME);
-/** Ids of tokens may have 78 digits. */
+/** Token ids have up to 78 digits. */
 const toNumber = (tokenId: string): string =>
   `#${tokenId.length > LONGEST_NAME ? `${tokenId.slice(0, 8)}…` : tokenId}`;
 const shorten = (hash: string): string => `${hash.slice(0, 6)}…${hash.slice(-4)}`;

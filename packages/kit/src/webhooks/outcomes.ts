@@ -1,10 +1,10 @@
-/** What a handler can throw to say more than that it failed. */
+/** Errors that handlers throw to control the response. */
 import { SluiceError } from '../errors.ts';
 
-/** What {@link RetryLater} takes. */
+/** Options of {@link RetryLater}. */
 export interface RetryLaterOptions {
   /**
-   * How long the sender should wait. Rounded up to whole seconds, at most 24 hours.
+   * Minimum wait of the sender, rounded up to seconds, at most 24 hours.
    * @unit milliseconds
    * @defaultValue 60_000
    */
@@ -13,10 +13,10 @@ export interface RetryLaterOptions {
 }
 
 /**
- * Throw it in a handler to be sent the webhook again, no sooner than after a while: something it
- * needs is down or busy. Answers 503 with `Retry-After`. It counts as a failed attempt, of which a
- * delivery has a limited number.
- * @throws SluiceError `invalid_argument` when `afterMs` is not above 0.
+ * Throw this in a handler to receive the webhook again after a minimum wait, e.g. because a
+ * dependency is down or busy. Responds with 503 and `Retry-After`. Counts as a failed attempt, of
+ * which a delivery has a limited number.
+ * @throws SluiceError `invalid_argument` if `afterMs` is not above 0.
  */
 export class RetryLater extends Error {
   override readonly name = 'RetryLater';
@@ -34,9 +34,9 @@ export class RetryLater extends Error {
 }
 
 /**
- * Throw it in a handler to never be sent this webhook again, though it was not handled: no later
- * attempt could do better. Answers 200 and counts as handled. 410 would say that the URL is gone,
- * and the service would stop the whole stream.
+ * Throw this in a handler to drop a webhook that no later attempt could handle. Responds with 200,
+ * and the webhook counts as handled. A 410 would report that the URL is gone, and the service would
+ * stop the stream.
  */
 export class NeverAgain extends Error {
   override readonly name = 'NeverAgain';
@@ -46,7 +46,7 @@ export class NeverAgain extends Error {
   }
 }
 
-/** By name, as with `isSluiceError`: a program can hold two copies of the kit. */
+/** Compares the name, like `isSluiceError`: a program may contain two copies of the kit. */
 export const isRetryLater = (error: unknown): error is RetryLater =>
   error instanceof Error && error.name === 'RetryLater' && 'afterMs' in error;
 

@@ -1,52 +1,51 @@
-/** Which deliveries have been handled, so that each is handled once. */
+/** Stores of handled deliveries, so that each is handled once. */
 import { SluiceError } from '../errors.ts';
 
 /**
- * Remembers ids. The handler asks `has` before it hands a delivery over and calls `add` after the
- * delivery was handled, never before. For several processes or workers put it on what they share
- * (Redis: `EXISTS` and `SET id 1 EX 172800`; SQL: a table with the id as its key); keep ids for 48
- * hours, longer than any pause between two attempts. Ids are at most 300 characters of
- * `A-Z a-z 0-9 _ - . /`.
+ * Remembers ids. The handler calls `has` before it handles a delivery, and `add` only afterwards.
+ * For several processes or workers, use a shared store (Redis: `EXISTS` and `SET id 1 EX 172800`;
+ * SQL: a table with the id as its key). Keep ids for 48 hours, longer than any wait between two
+ * attempts. Ids have at most 300 characters of `A-Z a-z 0-9 _ - . /`.
  */
 export interface SeenStore {
   has(id: string): boolean | Promise<boolean>;
   add(id: string): unknown;
 }
 
-/** What {@link createMemorySeenStore} takes. */
+/** Options of {@link createMemorySeenStore}. */
 export interface MemorySeenStoreOptions {
   /**
-   * Most ids kept. Beyond it the oldest is forgotten early, and once a warning is given.
-   * @defaultValue 250_000, about 30 MB: 1.4 deliveries a second over 48 hours. At least 1.
+   * Maximum number of ids. Beyond it, the oldest is dropped early, with one warning.
+   * @defaultValue 250_000, about 30 MB: 1.4 deliveries per second over 48 hours. At least 1.
    */
   maxIds?: number | undefined;
   /**
-   * How long an id is kept.
+   * Retention of an id.
    * @unit milliseconds
    * @defaultValue 172_800_000 (48 hours)
    */
   keepMs?: number | undefined;
-  /** The time, in milliseconds. Default `Date.now`. */
+  /** The current time in milliseconds. Default `Date.now`. */
   now?: (() => number) | undefined;
-  /** Is told once when the store is full. Default `console.warn`. */
+  /** Called once when the store is full. Default `console.warn`. */
   warn?: ((message: string) => void) | undefined;
 }
 
-/** A {@link SeenStore} that answers at once. */
+/** A synchronous {@link SeenStore}. */
 export interface MemorySeenStore {
   has(id: string): boolean;
   add(id: string): void;
 }
 
 /**
- * A store in the memory of this process: lost when it ends, unknown to other processes.
+ * Creates a store in the memory of this process: lost when it ends, not shared with others.
  * @throws SluiceError `invalid_argument` for a number out of bounds.
  */
 export function createMemorySeenStore({
   maxIds = 250_000,
   keepMs = 48 * 3_600_000,
   now = Date.now,
-  // oxlint-disable-next-line no-console -- a warning that nobody hears is none
+  // oxlint-disable-next-line no-console -- warnings need a default output
   warn = (message) => console.warn(message),
 }: MemorySeenStoreOptions = {}): MemorySeenStore {
   if (!(maxIds >= 1) || !(keepMs > 0)) {
@@ -54,7 +53,7 @@ export function createMemorySeenStore({
       hint: 'Leave them out for 250,000 ids and 48 hours.',
     });
   }
-  /** When each id was added; a map keeps that order. */
+  /** When each id was added, in that order. */
   const addedAt = new Map<string, number>();
   let warned = false;
 
@@ -71,7 +70,7 @@ export function createMemorySeenStore({
           if (!warned) {
             warned = true;
             warn(
-              `Sluice: the memory of handled webhooks is full at ${maxIds} ids; the oldest are dropped. Raise maxIds or use a shared store.`,
+              `Sluice: the store of handled webhooks is full at ${maxIds} ids; the oldest are dropped. Raise maxIds or use a shared store.`,
             );
           }
         }

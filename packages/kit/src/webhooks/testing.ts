@@ -1,6 +1,6 @@
 /**
- * `@sluice/kit/testing`: what a test of a webhook handler needs, offline: webhooks of every kind,
- * requests signed as the service signs them, and a sender that tries again as the service does.
+ * `@sluice/kit/testing`: offline tools to test webhook handlers: webhooks of every kind, signed
+ * requests, and a sender that retries like the service.
  */
 import {
   CONTRACT_SCHEDULE_MS,
@@ -20,7 +20,7 @@ import type {
 } from '../contract/shapes.generated.ts';
 import { TEST_WEBHOOK } from '../contract/rules/testWebhooks.ts';
 
-/** What a {@link sampleWebhook} is about; `test` is the one sent to each new URL. */
+/** Kinds of {@link sampleWebhook}; `test` is the webhook sent to each new URL. */
 export type SampleKind =
   | 'erc20-transfer'
   | 'erc20-approval'
@@ -33,8 +33,8 @@ export type SampleKind =
   | 'test';
 
 /**
- * A webhook as the service sends it: a confirmed one of Ethereum, with one record of that kind and
- * all that is derived from it. A new object each time; fields given in `change` replace its own.
+ * Creates a confirmed Ethereum webhook as the service sends it, with one record of this kind and
+ * everything derived from it. Returns a new object each time; fields in `change` replace its own.
  *
  * @example sampleWebhook('erc20-transfer', { confirmed: false, streamId })
  */
@@ -44,12 +44,12 @@ export function sampleWebhook(kind: SampleKind, change: Partial<EvmWebhook> = {}
   );
 }
 
-/** What a {@link sampleAptosWebhook} is about; `test` is the one sent to each new URL. */
+/** Kinds of {@link sampleAptosWebhook}; `test` is the webhook sent to each new URL. */
 export type AptosSampleKind = 'coin-transfer' | 'test';
 
 /**
- * A webhook of an Aptos stream as the service sends it: of the main network, with one transfer and all
- * that is derived from it. A new object each time; fields given in `change` replace its own.
+ * Creates an Aptos mainnet webhook as the service sends it, with one transfer and everything
+ * derived from it. Returns a new object each time; fields in `change` replace its own.
  *
  * @example sampleAptosWebhook('coin-transfer', { tag: 'wallet' })
  */
@@ -60,35 +60,35 @@ export function sampleAptosWebhook(
   return structuredClone({ ...(kind === 'test' ? TEST_APTOS_WEBHOOK : APTOS_SAMPLE), ...change });
 }
 
-/** What signs a request, and as of when. */
+/** Secret, id and time of a signed request. */
 export interface SigningOptions {
-  /** The streams secret, or the API key where it signs. */
+  /** The streams secret, or the API key if that signs. */
   secret: string;
   /** The delivery's id. Default: a new UUID. */
   id?: string | undefined;
   /** When the request is sent. Default: now. */
   sentAt?: Date | undefined;
   /**
-   * Whose headers: `sluice` sends both signatures, `hosted` (the hosted Streams API) only
-   * `x-signature`, no id and no time. Default `sluice`.
+   * The sender to imitate: `sluice` sends both signatures; `hosted` (the hosted Streams API) only
+   * `x-signature`, without id and timestamp. Default `sluice`.
    */
   sender?: 'sluice' | 'hosted' | undefined;
 }
 
-/** What {@link signedRequest} takes: a webhook or any text, and what signs it. */
+/** Options of {@link signedRequest}: a webhook or any text, and how to sign it. */
 export type SignedRequestOptions = SigningOptions & {
-  /** Where to. Default `http://localhost/webhooks`. */
+  /** Target URL. Default `http://localhost/webhooks`. */
   url?: string | undefined;
 } & (
     | { webhook: EvmWebhook | AptosWebhook; body?: undefined }
     | {
-        /** Any text instead of a webhook, signed all the same. */
+        /** Any text to sign instead of a webhook. */
         body: string;
         webhook?: undefined;
       }
   );
 
-/** The POST of a webhook, rightly signed, to hand to a handler. */
+/** Creates a signed POST request of a webhook, to pass to a handler. */
 export function signedRequest({ url, webhook, body, ...signing }: SignedRequestOptions): Request {
   const text = body ?? JSON.stringify(webhook);
   return new Request(url ?? 'http://localhost/webhooks', {
@@ -99,9 +99,9 @@ export function signedRequest({ url, webhook, body, ...signing }: SignedRequestO
 }
 
 /**
- * The headers of such a request, for test clients of other kinds (`app.inject`, supertest).
+ * Creates the headers of such a request, for other test clients (`app.inject`, supertest).
  * @param body exactly as it will be sent
- * @param webhook what the body says, for `x-records-charged`
+ * @param webhook the webhook in the body, for `x-records-charged`
  */
 export function signedHeaders(
   body: string,
@@ -129,7 +129,7 @@ function recordsCharged(webhook: EvmWebhook | AptosWebhook): number {
   return confirmed ? txs.length + logs.length + txsInternal.length : 0;
 }
 
-/** What {@link createFakeSender} takes. */
+/** Options of {@link createFakeSender}. */
 export interface FakeSenderOptions {
   /** A URL, or the handler itself. */
   to: string | URL | ((request: Request) => Response | Promise<Response>);
@@ -137,35 +137,35 @@ export interface FakeSenderOptions {
   secret: string;
   sender?: SigningOptions['sender'];
   /**
-   * The waits between attempts; one attempt more is made than there are waits. Default: those of the
-   * sender. Both wait 1 min, 10 min, 1 h, 2 h, 6 h, 12 h and 24 h; Sluice first sends a delivery again
-   * after 5 s if its first attempt got no answer or a 5xx.
+   * The waits between attempts; there is one more attempt than waits. Default: those of the sender.
+   * Both wait 1 min, 10 min, 1 h, 2 h, 6 h, 12 h and 24 h; Sluice also retries a first attempt
+   * without a response or with a 5xx after 5 s.
    * @unit milliseconds
    */
   scheduleMs?: readonly number[] | undefined;
   /**
-   * How long an attempt may take.
+   * Timeout of an attempt.
    * @unit milliseconds
    * @defaultValue 15_000
    */
   timeoutMs?: number | undefined;
-  /** Waits between attempts. Default: not at all, so that two days of retries take no time. */
+  /** Waits between attempts. Default: no wait, so two days of retries take no time. */
   wait?: ((ms: number) => Promise<void>) | undefined;
   /** Default `globalThis.fetch`. */
   fetch?: ((request: Request) => Promise<Response>) | undefined;
 }
 
-/** One POST of a delivery and what became of it. */
+/** One POST of a delivery and its result. */
 export interface SentAttempt {
-  /** Null when no answer came. */
+  /** Null without a response. */
   readonly status: number | null;
-  /** The answer, as text. */
+  /** The response, as text. */
   readonly body: string;
-  /** Undefined for a 2xx; otherwise why the attempt failed. */
+  /** Why the attempt failed; undefined for a 2xx. */
   readonly error: string | undefined;
   /**
-   * How long the service would wait now at least (Sluice adds up to a tenth), in milliseconds;
-   * undefined after the last attempt.
+   * Minimum wait of the service after this attempt (Sluice adds up to 10%), in milliseconds;
+   * undefined after the last one.
    */
   readonly waitMs: number | undefined;
 }
@@ -173,30 +173,30 @@ export interface SentAttempt {
 /** A delivery with all its attempts. */
 export interface SentDelivery {
   readonly id: string;
-  /** Whether an attempt was answered with a 2xx. */
+  /** Whether an attempt got a 2xx. */
   readonly delivered: boolean;
   readonly attempts: readonly SentAttempt[];
 }
 
-/** Sends webhooks as the service does. */
+/** Sends webhooks like the service. */
 export interface FakeSender {
   /**
-   * Delivers a webhook: POSTs it until a 2xx answers, at most as often as the schedule allows. Each
-   * attempt has the same id and its own `retries`, time and signature. `Retry-After` of a 429 or
-   * 503 makes a wait longer, redirects count as failures, and the test webhook is sent once.
-   * To send a duplicate, send again with the same `id`. Never rejects.
+   * Delivers a webhook: POSTs it until it gets a 2xx or the schedule ends. Each attempt has the
+   * same id and its own `retries`, timestamp and signature. `Retry-After` of a 429 or 503 extends a
+   * wait, redirects count as failures, and the test webhook is sent once. To send a duplicate, call
+   * it again with the same `id`. Never rejects.
    */
   send(
     webhook: EvmWebhook | AptosWebhook,
     options?: { id?: string | undefined },
   ): Promise<SentDelivery>;
-  /** Delivers the unconfirmed webhook of a block, and then the confirmed one. */
+  /** Delivers the unconfirmed webhook of a block, then the confirmed one. */
   sendPair(webhook: EvmWebhook): Promise<{ unconfirmed: SentDelivery; confirmed: SentDelivery }>;
-  /** Delivers the notice that the block of a webhook left the chain. */
+  /** Delivers the removal webhook of a webhook. */
   sendRemoved(webhook: EvmWebhook): Promise<SentDelivery>;
 }
 
-/** A sender that behaves as the service does, without the service. */
+/** Creates a sender that behaves like the service. */
 export function createFakeSender({
   to,
   secret,
@@ -255,13 +255,13 @@ export function createFakeSender({
     },
     sendRemoved(webhook) {
       const { confirmed: _, ...rest } = webhook;
-      // The mark stands at the start, as the service writes it.
+      // `removed` is at the start, as the service writes it.
       return send({ confirmed: false, removed: true, ...rest });
     },
   };
 }
 
-/** `ECONNREFUSED` and the like, where there is such a word: "fetch failed" says nothing. */
+/** Prefers a code such as `ECONNREFUSED` to "fetch failed". */
 function toWord(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
   return cause instanceof Error && 'code' in cause ? String(cause.code) : String(error);
@@ -274,7 +274,7 @@ function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> 
   });
 }
 
-// The samples. Records of one webhook belong together: what is decoded stands in its logs.
+// Samples. The decoded records of a webhook are also in its logs.
 
 const FRAME: EvmWebhook = {
   confirmed: true,
@@ -393,7 +393,7 @@ const SAMPLES: Record<Exclude<SampleKind, 'test'>, Partial<EvmWebhook>> = {
   },
   'erc1155-batch-transfer': {
     logs: [
-      // Where the two lists begin, then each: its length and its values.
+      // The offsets of both lists, then the length and values of each.
       logOf(
         STOREFRONT.contract,
         [TRANSFER_BATCH, ALICE, ALICE, BOB],

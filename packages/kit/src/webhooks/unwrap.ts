@@ -1,7 +1,7 @@
 /**
- * The way in for a webhook: verified and parsed in one call, so that nothing unverified is read.
- * A request carries two signatures. `webhook-signature` (Standard Webhooks) covers the delivery's id
- * and the time as well as the body; `x-signature` of the compatible contract covers the body alone.
+ * Verifies and parses a webhook in one call, so that nothing unverified is read. A request has two
+ * signatures: `webhook-signature` (Standard Webhooks) covers the delivery id, the timestamp and the
+ * body; `x-signature` of the compatible contract covers only the body.
  */
 import { keccak256 } from '../contract/rules/hash.ts';
 import { signStandardWebhook, signWebhook, WEBHOOK_HEADERS } from '../contract/rules/signature.ts';
@@ -13,7 +13,7 @@ import { toRaw } from './adapters/rawBody.ts';
 import type { RawBody } from './adapters/rawBody.ts';
 import { isEqual } from './verify.ts';
 
-/** What webhooks are checked with: one of the three. */
+/** The key that webhooks are verified with: one of the three. */
 export type WebhookKey =
   | {
       /** The streams secret of the account. */
@@ -23,76 +23,76 @@ export type WebhookKey =
     }
   | {
       /**
-       * Several secrets, any of which may have signed: the new and the old one while a secret is
-       * changed. Each costs one hash of the body per webhook. Empty ones are left out.
+       * Several secrets, any of which may have signed, e.g. the new and old one during rotation.
+       * Each costs one hash of the body per webhook. Empty ones are ignored.
        */
       secrets: readonly string[];
       secret?: undefined;
       apiKey?: undefined;
     }
   | {
-      /** The API key, which signs where an account has no streams secret. */
+      /** The API key, which signs if the account has no streams secret. */
       apiKey: string;
       secret?: undefined;
       secrets?: undefined;
     };
 
-/** How strictly {@link unwrap} checks. */
+/** Verification rules of {@link unwrap}. */
 export interface UnwrapRules {
   /**
    * Whether a request without `webhook-signature` may be verified by its `x-signature`. Default
-   * false: who has caught one request could strip its other headers and send it again for ever.
-   * Set it for senders that know `x-signature` only, such as the hosted Streams API. A
-   * `webhook-signature` that is there is always the one that counts.
+   * false: an attacker could strip the other headers from a captured request and replay it at any
+   * time. Set it for senders that only use `x-signature`, such as the hosted Streams API. If there
+   * is a `webhook-signature`, it is always the one that is verified.
    */
   allowXSignature?: boolean | undefined;
   /**
-   * How far `webhook-timestamp` may lie from now, before or after.
+   * Maximum difference between `webhook-timestamp` and now, before or after.
    * @unit milliseconds
    * @defaultValue 300_000 (5 minutes). At least 0; `Infinity` turns the check off.
    */
   toleranceMs?: number | undefined;
-  /** The time, in milliseconds since 1970. Default `Date.now`. */
+  /** The current time in Unix milliseconds. Default `Date.now`. */
   now?: (() => number) | undefined;
 }
 
-/** What {@link unwrap} takes. */
+/** Options of {@link unwrap}. */
 export type UnwrapOptions = WebhookKey &
   UnwrapRules & {
-    /** The body exactly as it arrived. Text must have been read as UTF-8. */
+    /** The body exactly as received. Text must have been decoded as UTF-8. */
     body: RawBody;
     headers: WebhookHeaders;
   };
 
-/** Of which streams webhooks are taken: one family's alone, or both. */
+/** The chain families whose webhooks are accepted: one, or both. */
 export type WebhookFamily = 'evm' | 'aptos' | 'any';
 
-/** A webhook of an EVM stream that is what its sender signed. */
+/** A verified webhook of an EVM stream. */
 export interface ReceivedWebhook extends Received<EvmWebhook> {
-  /** With `removed: true` it is no news but takes back what was delivered of its block. */
+  /** With `removed: true`, it revokes what was delivered for its block. */
   readonly webhook: EvmWebhook;
 }
 
-/** A webhook of an Aptos stream that is what its sender signed. */
+/** A verified webhook of an Aptos stream. */
 export interface ReceivedAptosWebhook extends Received<AptosWebhook> {}
 
 interface Received<Webhook> {
   /**
-   * The delivery's id (`webhook-id`), the same on every attempt: handle each id once. By
-   * `x-signature`, which covers no id, a hash of the body apart from `retries`.
+   * The delivery id (`webhook-id`), the same on every attempt: handle each id once. With
+   * `x-signature`, which does not cover an id, a hash of the body without `retries`.
    */
   readonly id: string;
-  /** When this attempt was sent; undefined by `x-signature`, which covers no time. */
+  /** When this attempt was sent; undefined with `x-signature`, which does not cover a timestamp. */
   readonly sentAt: Date | undefined;
   readonly webhook: Webhook;
-  /** Whether this is the test webhook, which asks only whether the URL answers 2xx. */
+  /** Whether this is the test webhook, which only checks that the URL responds with a 2xx. */
   readonly isTest: boolean;
   readonly verifiedBy: 'webhook-signature' | 'x-signature';
 }
 
 /**
- * Why a request was refused, as far as it can be told cheaply; in the error's `details.reason`.
- * `diagnose` looks deeper into a `mismatch`.
+ * Why a request was rejected, in the error's `details.reason`. `diagnose` finds the cause of a
+ * `mismatch`, at a higher cost.
  */
 export type RefusalReason =
   | 'missing-header'
@@ -107,10 +107,10 @@ export type RefusalReason =
  *
  * @throws SluiceError
  * `invalid_signature`: the headers are missing, malformed or do not match; `details.reason` is a
- * {@link RefusalReason}. Answer 401.
- * `stale_timestamp`: signed, but sent too long ago or in the future. Answer 401.
- * `invalid_webhook`: signed, but the body is no webhook of `family`. Answer 400.
- * `body_already_parsed`, `missing_secret`, `invalid_argument`: a mistake in the calling code.
+ * {@link RefusalReason}. Respond with 401.
+ * `stale_timestamp`: signed, but sent too long ago or in the future. Respond with 401.
+ * `invalid_webhook`: signed, but the body is not a webhook of `family`. Respond with 400.
+ * `body_already_parsed`, `missing_secret`, `invalid_argument`: an error in the calling code.
  */
 export function unwrap(options: UnwrapOptions & { family?: 'evm' | undefined }): ReceivedWebhook;
 export function unwrap(options: UnwrapOptions & { family: 'aptos' }): ReceivedAptosWebhook;
@@ -119,7 +119,7 @@ export function unwrap(
 ): ReceivedWebhook | ReceivedAptosWebhook;
 export function unwrap(
   options: UnwrapOptions & {
-    /** Default `evm`; {@link isAptosWebhook} tells those of `any` apart. */
+    /** Default `evm`. For `any`, {@link isAptosWebhook} distinguishes the families. */
     family?: WebhookFamily | undefined;
   },
 ): ReceivedWebhook | ReceivedAptosWebhook {
@@ -135,19 +135,19 @@ export function unwrap(
   return received as ReceivedWebhook | ReceivedAptosWebhook;
 }
 
-/** What arrived, and what its headers claimed, once that has been verified. Throws as {@link unwrap}. */
+/** Returns a verified body with the claim of its headers. Throws like {@link unwrap}. */
 export function verifyRaw(options: UnwrapOptions): { raw: string | Uint8Array; claim: Claim } {
   const secrets = secretsOf(options);
   const toleranceMs = toleranceOf(options);
   const { now = Date.now } = options;
   const raw = toRaw(options.body);
   if (raw === undefined) {
-    throw new SluiceError('body_already_parsed', 'body must be the bytes or the text that arrived');
+    throw new SluiceError('body_already_parsed', 'body must be the bytes or text as received');
   }
   const claim = readClaim(options.headers, options.allowXSignature ?? false);
   if ('reason' in claim) throw refusal(claim.reason, claim.hint);
   if (!secrets.some((secret) => isSignedWith(claim, raw, secret))) {
-    throw refusal('mismatch', 'diagnose() with the same arguments names the likely cause.');
+    throw refusal('mismatch', 'Call diagnose() with the same arguments to find the likely cause.');
   }
   if (claim.scheme === 'webhook-signature') {
     const reason = timeProblem(claim.timestamp, now(), toleranceMs);
@@ -156,19 +156,19 @@ export function verifyRaw(options: UnwrapOptions): { raw: string | Uint8Array; c
   return { raw, claim };
 }
 
-/** Whether a webhook is one of an Aptos stream: those name a `network`, and no `chainId`. */
+/** Whether a webhook is from an Aptos stream: those have a `network` and no `chainId`. */
 export function isAptosWebhook(webhook: EvmWebhook | AptosWebhook): webhook is AptosWebhook {
   return 'network' in webhook && !('chainId' in webhook);
 }
 
-/** What the headers of a request claim, before anything is verified. */
+/** The unverified claim in the headers of a request. */
 export type Claim =
   | {
       readonly scheme: 'webhook-signature';
       readonly id: string;
       /** Unix seconds. */
       readonly timestamp: number;
-      /** `v1,` and base64 each; entries of other versions among them. */
+      /** `v1,` and base64 each; may include entries of other versions. */
       readonly signatures: readonly string[];
     }
   | { readonly scheme: 'x-signature'; readonly signature: string };
@@ -179,7 +179,7 @@ export interface NoClaim {
 }
 
 /**
- * Ids of Sluice have neither dots nor spaces. A dot would let one signed text be read as two
+ * Ids of Sluice have no dots or spaces. With a dot, one signed text could be parsed as two
  * different ids.
  */
 const ID = /^[A-Za-z0-9_-]{1,255}$/;
@@ -192,7 +192,7 @@ export function readClaim(headers: WebhookHeaders, allowXSignature: boolean): Cl
     if (signature === undefined) {
       return {
         reason: 'missing-header',
-        hint: 'The request has no webhook-signature: it is from somebody else, or a proxy drops headers.',
+        hint: 'The request has no webhook-signature: it has another sender, or a proxy drops headers.',
       };
     }
     if (allowXSignature) return { scheme: 'x-signature', signature };
@@ -206,7 +206,7 @@ export function readClaim(headers: WebhookHeaders, allowXSignature: boolean): Cl
   if (id === undefined || timestamp === undefined) {
     return {
       reason: 'missing-header',
-      hint: 'webhook-id and webhook-timestamp must come with webhook-signature, once each.',
+      hint: 'webhook-signature requires webhook-id and webhook-timestamp, once each.',
     };
   }
   if (!ID.test(id) || !UNIX_SECONDS.test(timestamp)) {
@@ -220,7 +220,7 @@ export function readClaim(headers: WebhookHeaders, allowXSignature: boolean): Cl
   };
 }
 
-/** In constant time for the signatures, not for their number. */
+/** Checks signatures in constant time, except for their number. */
 export function isSignedWith(claim: Claim, body: string | Uint8Array, secret: string): boolean {
   if (claim.scheme === 'x-signature') return isEqual(claim.signature, signWebhook(body, secret));
   const { id, timestamp, signatures } = claim;
@@ -228,13 +228,13 @@ export function isSignedWith(claim: Claim, body: string | Uint8Array, secret: st
   try {
     expected = signStandardWebhook({ id, timestamp, body, secret });
   } catch (cause) {
-    const hint = 'Copy the secret whole, or leave whsec_ out if it is no base64.';
+    const hint = 'Copy the complete secret, or omit whsec_ if it is not base64.';
     throw new SluiceError('invalid_argument', (cause as Error).message, { hint, cause });
   }
   return signatures.some((signature) => isEqual(signature, expected));
 }
 
-/** The secrets that are not empty: with an empty one anybody could sign. */
+/** Returns the secrets that are not empty: anyone could sign with an empty one. */
 export function secretsOf({ secret, secrets, apiKey }: WebhookKey): readonly string[] {
   const given: readonly unknown[] = secrets ?? [secret ?? apiKey];
   const usable = given.filter(
@@ -249,7 +249,7 @@ export function secretsOf({ secret, secrets, apiKey }: WebhookKey): readonly str
   return usable;
 }
 
-/** NaN would accept any time. */
+/** Rejects NaN, which would accept any timestamp. */
 export function toleranceOf({ toleranceMs = 300_000 }: UnwrapRules): number {
   if (toleranceMs >= 0) return toleranceMs;
   throw new SluiceError('invalid_argument', 'toleranceMs must be 0 or more', {
@@ -257,7 +257,7 @@ export function toleranceOf({ toleranceMs = 300_000 }: UnwrapRules): number {
   });
 }
 
-/** NaN, of a broken clock, is a problem too. */
+/** Also rejects NaN, from a broken clock. */
 export function timeProblem(
   timestamp: number,
   nowMs: number,
@@ -270,7 +270,7 @@ export function timeProblem(
 
 function staleness(reason: RefusalReason, timestamp: number): SluiceError {
   const side = reason === 'future-timestamp' ? 'too far in the future' : 'too long ago';
-  return new SluiceError('stale_timestamp', `the webhook was sent ${side}`, {
+  return new SluiceError('stale_timestamp', `The webhook was sent ${side}`, {
     details: { reason, timestamp },
   });
 }
@@ -295,9 +295,9 @@ function parseWebhook(raw: string | Uint8Array, family: WebhookFamily): EvmWebho
         : typeof webhook.network === 'string' && Array.isArray(webhook.transactions)
           ? 'aptos'
           : undefined;
-  if (found === undefined) throw notAWebhook('The body is signed but is no webhook');
+  if (found === undefined) throw notAWebhook('The body is signed but is not a webhook');
   if (family !== 'any' && found !== family) {
-    throw notAWebhook(`The body is signed but is no webhook of an ${NAMES[family]} stream`);
+    throw notAWebhook(`The body is signed but is not a webhook of an ${NAMES[family]} stream`);
   }
   return webhook as EvmWebhook | AptosWebhook;
 }
@@ -306,10 +306,10 @@ const NAMES = { evm: 'EVM', aptos: 'Aptos' } as const;
 
 const notAWebhook = (message: string, cause?: unknown): SluiceError =>
   new SluiceError('invalid_webhook', message, {
-    hint: "Let only streams of one family post to this URL, and set family to 'aptos' if it is that.",
+    hint: "Use this URL for streams of one family only, and set family to 'aptos' for Aptos streams.",
     cause,
   });
 
-/** `retries` is the one part of a body that differs between attempts of a delivery. */
+/** Only `retries` differs between the bodies of a delivery's attempts. */
 const contentId = (webhook: EvmWebhook | AptosWebhook): string =>
   keccak256(JSON.stringify({ ...webhook, retries: 0 })).slice(2);

@@ -2,7 +2,7 @@ import type { OperatorNotice } from '../contract/notices.ts';
 import { SluiceError } from '../errors.ts';
 import { type UnwrapOptions, verifyRaw } from './unwrap.ts';
 
-/** A notice that was verified. */
+/** A verified alert. */
 export interface ReceivedNotice {
   /** The same on every attempt: handle each once. */
   readonly id: string;
@@ -23,9 +23,9 @@ const TYPES = [
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Verifies a notice to the operator (`--notify-url`) as `unwrap` does a webhook, and parses it.
+ * Verifies an alert (`--notify-url`) as `unwrap` does a webhook, and parses it.
  *
- * @throws SluiceError as `unwrap` does; `invalid_webhook` where the body is signed but is no notice.
+ * @throws SluiceError like `unwrap`; `invalid_webhook` if the body is signed but is not an alert.
  */
 export function unwrapNotice(options: UnwrapOptions): ReceivedNotice {
   const { raw, claim } = verifyRaw({ ...options, allowXSignature: false });
@@ -34,7 +34,7 @@ export function unwrapNotice(options: UnwrapOptions): ReceivedNotice {
     const notice = JSON.parse(typeof raw === 'string' ? raw : utf8.decode(raw)) as OperatorNotice;
     if (TYPES.includes(notice.type) && typeof notice.data === 'object') return { id, notice };
   } catch {
-    // It is none.
+    // Not JSON.
   }
-  throw new SluiceError('invalid_webhook', 'The body is signed but is no notice to the operator');
+  throw new SluiceError('invalid_webhook', 'The body is signed but is not an alert');
 }

@@ -1,9 +1,9 @@
-/** Whether a webhook comes from the service that holds the secret. */
+/** Verifies that a webhook comes from a service with the secret. */
 import { signWebhook } from '../contract/rules/signature.ts';
 import { SluiceError } from '../errors.ts';
 import { toRaw } from './adapters/rawBody.ts';
 
-/** The key a webhook is checked with: one of the two. */
+/** The key that a webhook is verified with: one of the two. */
 export type VerificationKey =
   | {
       /** The streams secret of the account. */
@@ -11,16 +11,16 @@ export type VerificationKey =
       apiKey?: undefined;
     }
   | {
-      /** The API key, which signs where an account has no streams secret. */
+      /** The API key, which signs if the account has no streams secret. */
       apiKey: string;
       secret?: undefined;
     };
 
-/** What {@link verifySignature} takes. */
+/** Options of {@link verifySignature}. */
 export type VerifySignatureOptions = VerificationKey & {
   /**
-   * The request's body, best as the raw bytes or text that arrived. A parsed body is turned to JSON
-   * again, which yields the signed bytes as long as nothing has changed it.
+   * The request body, preferably the raw bytes or text as received. A parsed body is serialized
+   * again, which restores the signed bytes if it was not changed.
    */
   body: string | object;
   /** The `x-signature` header. */
@@ -28,10 +28,10 @@ export type VerifySignatureOptions = VerificationKey & {
 };
 
 /**
- * Checks the `x-signature` of a webhook, in constant time. It covers the body alone, no time: drop
- * deliveries you have handled already.
+ * Verifies the `x-signature` of a webhook in constant time. It covers the body but no timestamp:
+ * ignore deliveries that you have already handled.
  * @returns true; it never returns false.
- * @throws SluiceError `missing_secret` without a key, `invalid_signature` when it does not match.
+ * @throws SluiceError `missing_secret` without a key, `invalid_signature` if it does not match.
  */
 export function verifySignature({ body, signature, apiKey, secret }: VerifySignatureOptions): true {
   const key = secret ?? apiKey;
@@ -58,7 +58,7 @@ function toSignedBytes(body: unknown): string | Uint8Array | undefined {
   return typeof body === 'object' && body !== null ? JSON.stringify(body) : undefined;
 }
 
-/** Takes the same time wherever the texts differ. */
+/** Compares texts in constant time. */
 export function isEqual(given: string, expected: string): boolean {
   if (given.length !== expected.length) return false;
   let difference = 0;

@@ -4,10 +4,10 @@ import { toNodeListener } from './node.ts';
 import type { NodeRequest, NodeResponse } from './node.ts';
 
 /**
- * A route handler. Mount it before `app.use(express.json())`: signatures cover the raw body, which
- * a JSON parser does not keep. If the parser must come first, exempt the route from it or let it
- * keep the bytes: `express.json({ verify: (req, _res, buffer) => { req.rawBody = buffer } })`.
- * A body parsed all the same is answered with 500 and this advice.
+ * Creates a route handler. Mount it before `app.use(express.json())`: signatures cover the raw
+ * body, which a JSON parser discards. If the parser must come first, exempt the route or keep the
+ * bytes: `express.json({ verify: (req, _res, buffer) => { req.rawBody = buffer } })`. For a parsed
+ * body, the response is a 500 with this advice.
  *
  * @example app.post('/webhooks', toExpress(handler))
  */

@@ -1,7 +1,7 @@
 /** `@sluice/kit/fastify`: a webhook handler for Fastify 4 and 5. */
 import type { WebhookReceiver } from '../handler/types.ts';
 
-/** What is used of a Fastify instance. */
+/** The part of a Fastify instance that is used. */
 export interface FastifyScope {
   removeAllContentTypeParsers(): unknown;
   addContentTypeParser(
@@ -27,16 +27,16 @@ interface FastifyReply {
   send(body: string): FastifyReply;
 }
 
-/** What {@link toFastify} takes beside the handler. */
+/** Options of {@link toFastify}. */
 export interface ToFastifyOptions {
-  /** Where webhooks are posted to. Default `/`, which a `prefix` of `register` goes before. */
+  /** Path of the webhook route, after the `prefix` of `register`. Default `/`. */
   path?: string;
 }
 
 /**
- * A plugin with one route. Register it as it is: inside its scope bodies stay raw, as signatures
- * need them, and the JSON parsing of all other routes stays as it was. Wrapped in `fastify-plugin`
- * it would switch off JSON parsing everywhere.
+ * Creates a plugin with one route. Register it directly: bodies stay raw in its scope, as
+ * signatures require, and other routes still parse JSON. Wrapped in `fastify-plugin`, it would
+ * disable JSON parsing everywhere.
  *
  * @example app.register(toFastify(handler, { path: '/webhooks' }))
  */
@@ -44,7 +44,7 @@ export function toFastify(
   handler: WebhookReceiver,
   { path = '/' }: ToFastifyOptions = {},
 ): (scope: FastifyScope) => Promise<void> {
-  // A plugin is a promise to Fastify, whether or not it waits for anything.
+  // Fastify expects plugins to return a promise.
   return (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser(
@@ -53,7 +53,7 @@ export function toFastify(
       (_request, body, done) => done(null, body),
     );
     scope.post(path, async ({ headers, body }, reply) => {
-      // Fastify parses no empty body.
+      // Fastify does not parse empty bodies.
       const answer = await handler.receive({ headers, body: body ?? '' });
       return reply.code(answer.status).headers(answer.headers).send(answer.body);
     });

@@ -1,11 +1,11 @@
-/** Reading a header of a request, of whatever framework. */
+/** Reads request headers of any framework. */
 
-/** `Headers` of a web request, or the plain object that Node and most frameworks give. */
+/** `Headers` of a web request, or the plain object of Node and most frameworks. */
 export type WebhookHeaders =
   | { get(name: string): string | null | undefined }
   | { readonly [name: string]: string | readonly string[] | undefined };
 
-/** The one value of a header; undefined when it is absent, empty or there several times. */
+/** Returns the value of a header; undefined if it is absent, empty or repeated. */
 export function readHeader(headers: WebhookHeaders, name: string): string | undefined {
   const value = isGetter(headers) ? headers.get(name) : propertyOf(headers, name);
   const single: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value;
@@ -15,7 +15,7 @@ export function readHeader(headers: WebhookHeaders, name: string): string | unde
 const isGetter = (headers: WebhookHeaders): headers is Headers =>
   typeof headers?.get === 'function';
 
-/** Node gives lower-case names, other platforms the names as they were sent. */
+/** Names are in lower case in Node, and as sent on other platforms. */
 function propertyOf(headers: Exclude<WebhookHeaders, Headers>, name: string): unknown {
   if (typeof headers !== 'object' || headers === null) return undefined;
   const record = headers as { readonly [name: string]: unknown };

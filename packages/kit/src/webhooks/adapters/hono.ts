@@ -2,14 +2,14 @@
 import { toResponse } from '../handler/handler.ts';
 import type { WebhookReceiver } from '../handler/types.ts';
 
-/** What is used of a Hono context. */
+/** The part of a Hono context that is used. */
 export interface HonoContext {
   readonly req: { readonly raw: Request; arrayBuffer(): Promise<ArrayBuffer> };
 }
 
 /**
- * A route handler. Middleware may have read the body through `c.req` before: Hono keeps it. Only
- * what was taken from `c.req.raw` itself is gone, and answered with 500.
+ * Creates a route handler. Middleware may read the body with `c.req` first, since Hono keeps it. A
+ * body that was read from `c.req.raw` itself is lost, and the response is a 500.
  *
  * @example app.post('/webhooks', toHono(handler))
  */

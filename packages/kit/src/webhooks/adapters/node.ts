@@ -1,31 +1,30 @@
 /**
- * `@sluice/kit/node`: a webhook handler for `node:http`, and for every framework that hands on
- * Node's request and response. Imports nothing of Node: the types say what is used of it.
+ * `@sluice/kit/node`: a webhook handler for `node:http`, and for every framework that passes on
+ * Node's request and response. Imports nothing from Node: the types declare what is used.
  */
 import type { WebhookReceiver } from '../handler/types.ts';
 import { toRaw } from './rawBody.ts';
 
-/** What is used of an `http.IncomingMessage`. */
+/** The part of an `http.IncomingMessage` that is used. */
 export interface NodeRequest extends AsyncIterable<unknown> {
   readonly method?: string | undefined;
   readonly headers: { readonly [name: string]: string | readonly string[] | undefined };
-  /** Whether somebody has read of the stream. */
+  /** Whether the stream was read from. */
   readonly readableDidRead?: boolean;
 }
 
-/** What is used of an `http.ServerResponse`. */
+/** The part of an `http.ServerResponse` that is used. */
 export interface NodeResponse {
   writeHead(status: number, headers: Record<string, string>): unknown;
   end(body: string): unknown;
 }
 
 /**
- * A listener for `http.createServer`, also for Next API routes with `bodyParser: false`.
+ * Creates a listener for `http.createServer`, also for Next API routes with `bodyParser: false`.
  *
- * It reads the body itself. Where a parser has run before, it takes the raw body if that was kept
- * as bytes or text in `request.body` (`express.raw()`) or `request.rawBody` (Google Cloud
- * Functions); from a parsed body nothing can be verified, so that is answered with 500 and the fix.
- * The promise never rejects.
+ * It reads the body itself. If a parser ran before, it uses the raw body in `request.body`
+ * (`express.raw()`) or `request.rawBody` (Google Cloud Functions), as bytes or text. A parsed body
+ * cannot be verified: the response is a 500 with the fix. The promise never rejects.
  *
  * @example createServer(toNodeListener(handler)).listen(3000)
  */
@@ -45,7 +44,7 @@ function bodyOf(request: NodeRequest & { rawBody?: unknown; body?: unknown }): u
   for (const kept of [rawBody, body]) {
     if (toRaw(kept) !== undefined) return kept;
   }
-  // Where the runtime does not tell, a body that is there was read.
+  // If the runtime does not report it, a body that is set was read.
   if (request.readableDidRead ?? body !== undefined) return undefined;
   return request;
 }

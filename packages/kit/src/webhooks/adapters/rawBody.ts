@@ -1,9 +1,9 @@
-/** The body of a webhook as it arrived: what signatures cover. */
+/** The body of a webhook as received, which signatures cover. */
 
-/** Bytes or text that no parser has touched; a Node `Buffer` is a `Uint8Array`. */
+/** Unparsed bytes or text; a Node `Buffer` is a `Uint8Array`. */
 export type RawBody = string | Uint8Array | ArrayBuffer;
 
-/** Undefined for anything else. Told by shape: test runners mix objects of several realms. */
+/** Undefined for anything else. Avoids `instanceof`: test runners mix objects of several realms. */
 export function toRaw(body: unknown): string | Uint8Array | undefined {
   if (typeof body === 'string') return body;
   if (ArrayBuffer.isView(body)) {

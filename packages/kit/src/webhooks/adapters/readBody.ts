@@ -1,14 +1,14 @@
-/** Reading the body of a request into memory, up to a limit. */
+/** Reads the body of a request into memory, up to a limit. */
 import { toRaw } from './rawBody.ts';
 
 export type ReadBody =
   | { readonly raw: string | Uint8Array }
   | { readonly failed: 'too-large' | 'broken-off' | 'already-parsed' };
 
-/** `body` is raw, or the chunks of a stream; anything else was parsed by somebody before. */
+/** `body` is raw or the chunks of a stream; anything else was already parsed. */
 export async function readBody(body: unknown, maxBytes: number): Promise<ReadBody> {
   const raw = toRaw(body);
-  // Text is no longer than its bytes, and what is in memory already is not worth counting.
+  // Text is not longer than its bytes, and it is in memory already.
   if (raw !== undefined) return raw.length > maxBytes ? { failed: 'too-large' } : { raw };
   if (!isAsyncIterable(body)) return { failed: 'already-parsed' };
   const chunks: Uint8Array[] = [];
@@ -44,7 +44,7 @@ function join(chunks: readonly Uint8Array[], size: number): Uint8Array {
   return joined;
 }
 
-/** The chunks of a web stream; not every runtime lets one iterate over it. */
+/** Yields the chunks of a web stream, which some runtimes cannot iterate over. */
 export async function* chunksOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const reader = stream.getReader();
   try {
@@ -54,7 +54,7 @@ export async function* chunksOf(stream: ReadableStream<Uint8Array>): AsyncGenera
       yield value;
     }
   } finally {
-    // Whoever stops in the middle does not want the rest. It may have failed already.
+    // The caller may have stopped early. The stream may have failed already.
     await reader.cancel().catch(() => undefined);
   }
 }

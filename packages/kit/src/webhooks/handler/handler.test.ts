@@ -505,7 +505,7 @@ describe('what is refused', () => {
   it.each(['GET', 'PUT', 'DELETE'])('%s with 405', async (method) => {
     const { handler } = uncalled();
     const response = handler(new Request('http://localhost', { method }));
-    expect(await answerOf(response)).toEqual([405, 'Webhooks come by POST']);
+    expect(await answerOf(response)).toEqual([405, 'Webhooks are sent by POST']);
     expect((await response).headers.get('allow')).toBe('POST');
   });
 
@@ -533,7 +533,7 @@ describe('what is refused', () => {
     const { handler } = uncalled();
     const sentAt = new Date(Date.now() - 301_000);
     const answer = await answerOf(handler(post(WEBHOOK, { sentAt })));
-    expect(answer).toEqual([401, 'the webhook was sent too long ago']);
+    expect(answer).toEqual([401, 'The webhook was sent too long ago']);
   });
 
   it('an x-signature alone with 401, unless allowed', async () => {
@@ -581,7 +581,7 @@ describe('what is refused', () => {
       body,
       duplex: 'half',
     } as RequestInit);
-    expect(await answerOf(handler(request))).toEqual([400, 'The body broke off']);
+    expect(await answerOf(handler(request))).toEqual([400, 'The body is incomplete']);
   });
 
   it('a body that somebody has read or parsed with 500 and the fix', async () => {

@@ -1,18 +1,17 @@
 /**
- * One handler for webhooks, for every framework: verifies, drops duplicates, decodes, calls what
- * was registered, and answers.
+ * A webhook handler for every framework: verifies, drops duplicates, decodes, calls the registered
+ * functions, and responds.
  *
- * What a request meets, in order:
- * 1. not a POST: 405; too large: 413; broken off: 400; parsed by somebody before: 500;
- * 2. not signed rightly, or long ago: 401; signed, but no webhook: 400;
+ * Responses, in order of the checks:
+ * 1. not a POST: 405; too large: 413; incomplete: 400; already parsed: 500;
+ * 2. wrong signature or too old: 401; signed, but not a webhook: 400;
  * 3. the test webhook: 200, and nothing is called;
- * 4. under way already: the answer of the one under way;
+ * 4. a duplicate of one in progress: the same response;
  * 5. handled before: 200, and nothing is called;
- * 6. otherwise everything registered for it (of the notice that its block is gone: `onRemoved`
- *    alone) is called, one after the other:
+ * 6. otherwise, the registered functions are called in order (for removal webhooks: `onRemoved`):
  *    all resolved: 200, and only now the id counts as handled;
  *    `NeverAgain` thrown: 200, handled; `RetryLater`: 503 with `Retry-After`, not handled;
- *    anything else thrown: 500, not handled. Its message stays here: `onError` gets it.
+ *    any other error: 500, not handled. Only `onError` gets its message.
  */
 import { WEBHOOK_HEADERS } from '../../contract/rules/signature.ts';
 import type { AbiItem, AptosWebhook } from '../../contract/shapes.generated.ts';
@@ -42,24 +41,24 @@ import type {
 } from './types.ts';
 
 /**
- * Makes a handler of web requests: the value to export in Next (`export const POST = handler`) and
- * in Workers, Bun and Deno (`export default { fetch: handler }`). For Express, Fastify, Hono and
- * `node:http` wrap it with the adapter in `@sluice/kit/express` and so on.
+ * Creates a handler of web requests, to export in Next (`export const POST = handler`) and in
+ * Workers, Bun and Deno (`export default { fetch: handler }`). For Express, Fastify, Hono and
+ * `node:http`, wrap it with an adapter such as `@sluice/kit/express`.
  *
- * Answer within 15 seconds, or the sender takes the attempt for failed: put long work into a queue.
- * A webhook whose handlers failed in the middle comes again as a whole, so each must bear being
- * called twice with the same event.
+ * Respond within 15 seconds, or the attempt fails: put long work into a queue. If a function fails,
+ * the complete webhook is sent again, so functions must be idempotent.
  *
  * @example
  * const handler = createHandler({ secret, abi: erc20Abi })
  *   .on('Transfer', async ({ args }) => { await credit(args.to, args.value); });
  *
- * @throws SluiceError `missing_secret` without a key, `invalid_argument` for a number out of bounds.
+ * @throws SluiceError `missing_secret` without a key, `invalid_argument` for a number out of
+ * bounds.
  */
 export function createHandler<const A extends AnyAbi = readonly AbiItem[]>(
   options: HandlerOptions<A>,
 ): WebhookHandler<A> {
-  // Fail when the program starts, not at the first webhook.
+  // Fail at startup, not at the first webhook.
   secretsOf(options);
   toleranceOf(options);
   const { abi, seen = createMemorySeenStore(), maxBodyBytes = 50 * 1024 * 1024 } = options;
@@ -80,7 +79,7 @@ export function createHandler<const A extends AnyAbi = readonly AbiItem[]>(
   const underWay = new Map<string, Promise<WebhookAnswer>>();
 
   const receive = async ({ method = 'POST', headers, body }: IncomingWebhook) => {
-    if (method !== 'POST') return answer(405, 'Webhooks come by POST', { allow: 'POST' });
+    if (method !== 'POST') return answer(405, 'Webhooks are sent by POST', { allow: 'POST' });
     const declared = Number(readHeader(headers, 'content-length') ?? 0);
     const read: ReadBody =
       declared > maxBodyBytes ? { failed: 'too-large' } : await readBody(body, maxBodyBytes);
@@ -118,7 +117,7 @@ export function createHandler<const A extends AnyAbi = readonly AbiItem[]>(
     return handling;
   };
 
-  /** The work is done: that it cannot be noted down is no reason to have it sent again. */
+  /** Ignores a failed store: the webhook is handled and must not be sent again. */
   const remember = async (store: SeenStore, id: string, delivery: AnyReceived) => {
     try {
       await store.add(id);
@@ -143,7 +142,7 @@ export function createHandler<const A extends AnyAbi = readonly AbiItem[]>(
         const { confirmed, removed, streamId } = delivery.webhook;
         const isPaired = seen !== false && hasPairs(registered);
         const removal = `${pair}.removed`;
-        // A block that was gone and is there again begins anew.
+        // A removed block that returned starts over.
         const isLate =
           isPaired && !confirmed && (await seen.has(pair)) && !(await seen.has(removal));
         if (lacksAbi(delivery.webhook)) {
@@ -206,7 +205,7 @@ export function createHandler<const A extends AnyAbi = readonly AbiItem[]>(
   return handler;
 }
 
-/** Runs work of one key one after the other. */
+/** Runs work with the same key sequentially. */
 function createTurns(): <T>(key: string, work: () => Promise<T>) => Promise<T> {
   const turns = new Map<string, Promise<unknown>>();
   return (key, work) => {
@@ -219,7 +218,7 @@ function createTurns(): <T>(key: string, work: () => Promise<T>) => Promise<T> {
   };
 }
 
-/** Does the user's work and answers with what came of it. */
+/** Runs the user's functions and returns the response. */
 async function attempt(
   reporter: Reporter,
   delivery: AnyReceived,
@@ -239,7 +238,7 @@ async function attempt(
   }
 }
 
-/** The service waits no longer than this, whatever is asked. */
+/** The maximum wait of the service. */
 const MAX_RETRY_AFTER_SECONDS = 24 * 3600;
 
 const isAptos = (delivery: AnyReceived): delivery is ReceivedAptosWebhook =>
@@ -251,7 +250,7 @@ function fromRequest(request: Request): IncomingWebhook {
   return { method, headers, body: isTaken ? undefined : body ? chunksOf(body) : '' };
 }
 
-/** The answer as a web response; for adapters. */
+/** Converts an answer to a web response, for adapters. */
 export const toResponse = ({ status, headers, body }: WebhookAnswer): Response =>
   new Response(body, { status, headers });
 
@@ -277,7 +276,7 @@ const isPair = ({ unconfirmed, confirmed }: Phases<never>): boolean =>
 const hasPairs = ({ events, undecoded, webhooks }: Registered): boolean =>
   [...events.values(), undecoded, webhooks].flat().some(isPair);
 
-/** Equal for the deliveries of a block, or of one part of a block that was split. */
+/** Equal for the deliveries of a block, or of one part of a split block. */
 function pairId({ webhook }: ReceivedWebhook, headers: WebhookHeaders): string {
   const part = /^\d{1,6}\/\d{1,6}$/.exec(readHeader(headers, WEBHOOK_HEADERS.part) ?? '')?.[0];
   return ['pair', webhook.streamId, webhook.chainId, webhook.block?.hash, part ?? '1/1'].join('.');

@@ -1,4 +1,4 @@
-/** What a refused request is answered, and what `onError` gets. */
+/** Responses to rejected requests, and reports to `onError`. */
 import { isSluiceError, SluiceError } from '../../errors.ts';
 import { diagnose } from '../diagnose.ts';
 import type { WebhookHeaders } from '../adapters/headers.ts';
@@ -16,7 +16,7 @@ export function answer(
   };
 }
 
-/** What goes out is our own words alone: nothing of the user's errors, nothing of the diagnosis. */
+/** Responses only contain messages of the kit, no user errors and no diagnosis. */
 export function refuse(error: unknown): WebhookAnswer {
   if (isSluiceError(error, 'invalid_signature') || isSluiceError(error, 'stale_timestamp')) {
     return answer(401, error.message);
@@ -30,38 +30,38 @@ export function refuseBody(
   maxBodyBytes: number,
   reporter: Reporter,
 ): WebhookAnswer {
-  if (failed === 'broken-off') return answer(400, 'The body broke off');
+  if (failed === 'broken-off') return answer(400, 'The body is incomplete');
   if (failed === 'too-large') {
     const message = `The body is larger than ${maxBodyBytes} bytes`;
     reporter.problem(
       new SluiceError('payload_too_large', message, { hint: 'Raise maxBodyBytes of the handler.' }),
     );
-    // The rest of the body is not read, so the connection cannot be used again.
+    // The rest of the body is not read, so the connection cannot be reused.
     return answer(413, message, { connection: 'close' });
   }
-  const error = new SluiceError('body_already_parsed', 'The body was read or parsed before');
+  const error = new SluiceError('body_already_parsed', 'The body was already read or parsed');
   reporter.problem(error);
   return answer(500, `${error.message}. ${error.hint}`);
 }
 
 export interface Reporter {
-  /** What the user's own code threw. */
+  /** Reports an error of the user's code. */
   failed(error: unknown, delivery: AnyReceived): void;
-  /** What a request was refused for; seldom enough that forgers can neither flood nor tire us. */
+  /** Reports why a request was rejected; rate-limited against floods of forged requests. */
   problem(error: unknown): void;
-  /** As {@link problem}, with a diagnosis where the signature was wrong. */
+  /** Like {@link problem}, with a diagnosis if the signature was wrong. */
   refused(error: unknown, headers: WebhookHeaders, body: string | Uint8Array): void;
-  /** A webhook has verified: the secret is right. */
+  /** Records that a webhook was verified, so the secret is correct. */
   secretIsProven(): void;
 }
 
 const REPORT_EVERY_MS = 1000;
 
-/** A diagnosis hashes a body many times; forgers are not to choose how much work that is. */
+/** A diagnosis hashes a body many times; this limits the work that forged requests can cause. */
 const MAX_DIAGNOSED_LENGTH = 1024 * 1024;
 
 export function createReporter(options: HandlerOptions<never> | HandlerOptions<AnyAbi>): Reporter {
-  // oxlint-disable-next-line no-console -- an error that nobody hears is lost
+  // oxlint-disable-next-line no-console -- errors need a default output
   const { onError = (error: unknown) => console.error(error) } = options;
   let lastAt = -Infinity;
   let secretIsProven = false;
@@ -70,7 +70,7 @@ export function createReporter(options: HandlerOptions<never> | HandlerOptions<A
     try {
       onError(error, delivery);
     } catch {
-      // The answer to the sender matters more than a reporter that fails.
+      // A failing reporter must not prevent the response.
     }
   };
   const seldom = (report: () => void) => {
