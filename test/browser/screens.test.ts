@@ -666,13 +666,13 @@ test('a page whose code does not come says so, and what is on the screen stays',
   await page.route(isAway, (route) => route.abort());
   await page.getByRole('link', { name: 'Chains' }).click();
   const panel = page.getByRole('alert').filter({ hasText: "Couldn't show this page" });
-  await panel.getByText('No answer from').waitFor();
+  await panel.getByText('No response from').waitFor();
   await page.getByRole('link', { name: 'Streams' }).first().click();
   await page.getByRole('link', { name: 'whale-usdt' }).first().waitFor();
   await page.unroute(isAway);
   await page.getByRole('link', { name: 'Chains' }).click();
   await page.getByRole('heading', { name: 'Local chain' }).waitFor();
-  visitor.expectComplaints((text) => /ERR_FAILED|No answer from/.test(text));
+  visitor.expectComplaints((text) => /ERR_FAILED|No response from/.test(text));
 });
 
 test('what is not there is said, with the reason and what there is instead', async () => {

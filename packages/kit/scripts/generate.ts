@@ -1,4 +1,4 @@
-/** Writes the committed files that are made of the contract: `npm run generate -w @sluice/kit`. */
+/** Writes the committed files that are generated from the contract. */
 import { writeFileSync } from 'node:fs';
 import { generated } from './generated.ts';
 

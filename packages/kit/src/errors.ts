@@ -1,4 +1,4 @@
-/** The one error class of the kit, and every code it can carry. */
+/** The error class of the kit, and all of its codes. */
 
 /** The hint of each code. Codes are stable; messages and hints may be reworded. */
 export const ERROR_HINTS = {
@@ -7,16 +7,16 @@ export const ERROR_HINTS = {
   invalid_network: 'Set networkType to "aptos" or "evm", or omit it for EVM.',
   invalid_selector: 'A selector is a dollar sign and a field name, e.g. "$fromAddress".',
 
-  // No usable answer
+  // No usable response
   aborted: "The call's signal was aborted.",
   timeout: "Raise timeoutMs, or check the service's load.",
   network_error: 'Check baseUrl, and that the service is reachable.',
   redirected: 'Set baseUrl to the final URL: redirects do not receive the API key.',
   invalid_answer: "Check that baseUrl is the API's URL, not a web page's.",
 
-  // Answers that are not a success, by status
+  // Responses other than a success, by status
   bad_request: 'The service rejected the request. The message says why.',
-  unauthorized: 'Check apiKey: the service does not know it.',
+  unauthorized: 'Check apiKey: the service rejected it.',
   forbidden: 'The API key does not allow this call.',
   not_found: 'Check the id, and that the stream belongs to this API key.',
   conflict: 'The stream changed meanwhile: read it again, then repeat the change.',
@@ -36,44 +36,44 @@ export const ERROR_HINTS = {
   missing_abi: 'Set abi on the stream, or pass an ABI here.',
 } as const satisfies Record<string, string>;
 
-/** Why the kit threw. Stable across releases; docs/errors.md explains each. */
+/** The code of an error. Stable across releases; docs/errors.md explains each. */
 export type SluiceErrorCode = keyof typeof ERROR_HINTS;
 
 const DOCUMENTATION = 'https://www.npmjs.com/package/@sluice/kit';
 
-/** What a {@link SluiceError} can carry beside its code and message. */
+/** Optional fields of a {@link SluiceError}. */
 export interface SluiceErrorContext {
-  /** Instead of the hint of the code. */
+  /** Replaces the hint of the code. */
   hint?: string | undefined;
-  /** HTTP status of the answer. */
+  /** HTTP status of the response. */
   status?: number | undefined;
-  /** The answer's `x-request-id`. */
+  /** The `x-request-id` of the response. */
   requestId?: string | undefined;
-  /** What the service says about each field, as it was sent. */
+  /** Problems by field, as the service sent them. */
   details?: Readonly<Record<string, unknown>> | undefined;
   retryAfterMs?: number | undefined;
   cause?: unknown;
 }
 
 /**
- * Whatever the kit throws on purpose. Branch on `code`; show `message` and `hint` to people.
- * Neither ever contains an API key or a secret.
+ * An error that the kit throws. Branch on `code`; show `message` and `hint` to users, as neither
+ * contains API keys or secrets.
  */
 export class SluiceError<Code extends SluiceErrorCode = SluiceErrorCode> extends Error {
   override readonly name = 'SluiceError';
   /** Stable across releases. */
   readonly code: Code;
-  /** What usually helps. */
+  /** The usual fix. */
   readonly hint: string;
-  /** Where the code is explained. */
+  /** URL of the explanation of the code. */
   readonly docUrl: string;
-  /** HTTP status of the answer; undefined when none came. */
+  /** HTTP status of the response; undefined without one. */
   readonly status: number | undefined;
-  /** The answer's `x-request-id`; undefined when it had none. */
+  /** The `x-request-id` of the response; undefined if it has none. */
   readonly requestId: string | undefined;
-  /** What the service says about each field, as it was sent. */
+  /** Problems by field, as the service sent them. */
   readonly details: Readonly<Record<string, unknown>> | undefined;
-  /** How long the service asks to wait before the next call, in milliseconds. */
+  /** Wait that the service requests before the next call, in milliseconds. */
   readonly retryAfterMs: number | undefined;
 
   constructor(code: Code, message: string, context: SluiceErrorContext = {}) {
@@ -89,8 +89,8 @@ export class SluiceError<Code extends SluiceErrorCode = SluiceErrorCode> extends
 }
 
 /**
- * Whether `error` came from the kit and, when `code` is given, carries it. Holds across two copies
- * of the kit in one program, where `instanceof` does not.
+ * Whether `error` is from the kit and, if `code` is given, has that code. Works across two copies
+ * of the kit in one program, unlike `instanceof`.
  */
 export function isSluiceError<Code extends SluiceErrorCode = SluiceErrorCode>(
   error: unknown,

@@ -1,4 +1,4 @@
-/** `@sluice/kit`: a client for Sluice and the hosted Streams API, and the receiving of webhooks. */
+/** `@sluice/kit`: a client for Sluice and the hosted Streams API, and webhook receivers. */
 
 // Client
 export * from './client/client.ts';
@@ -63,7 +63,7 @@ export type {
 export type { DecodedValue } from './contract/rules/abi.ts';
 export * from './webhooks/describe.ts';
 
-// Shapes on the wire
+// Wire format
 export type { Page } from './contract/generic.ts';
 export type * from './contract/notices.ts';
 export type {

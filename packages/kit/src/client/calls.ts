@@ -1,4 +1,4 @@
-/** What the methods of a client return: the call object of one answer, and that of a list. */
+/** Builds the results of client methods: one response, or a list. */
 import type { ListOptions } from '../contract/shapes.generated.ts';
 import { toLimit } from './compatible/arguments.ts';
 import { createList } from './pages.ts';
@@ -7,8 +7,8 @@ import { createCallResult } from './request.ts';
 import type { Call, CallOptions, CallResult, Connection } from './request.ts';
 
 /**
- * A call is built only while it is sent, so that an argument which cannot be right rejects what the
- * method returns.
+ * Calls are built when they are sent, so an invalid argument rejects the result of the method
+ * instead of throwing.
  */
 export interface Calls {
   one<Answer>(

@@ -513,12 +513,12 @@ describe('arguments that cannot be right are not sent', () => {
     [
       'half a block',
       () => streams().createHistoricalJob({ chainId: 1, streamId: ID, blockFrom: 0.5, blockTo: 1 }),
-      /blockFrom should be the number of a block/,
+      /blockFrom should be a block number/,
     ],
     [
       'a chain of a block',
       () => streams().sendBlock({ chainId: 'eth', blockNumber: 1, streamId: ID }),
-      /chainId: "eth" is no chain id/,
+      /chainId: "eth" is not a chain id/,
     ],
     [
       'a chain of the history',

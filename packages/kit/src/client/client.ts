@@ -1,4 +1,4 @@
-/** `createClient`: every call of the compatible API as a method. */
+/** `createClient`, with a method for every call of the compatible API. */
 import { toPage, toStream } from './compatible/answers.ts';
 import type { Stream } from './compatible/answers.ts';
 import {
@@ -43,25 +43,25 @@ import type { Call, CallOptions, CallResult, ConnectionOptions } from './request
 import type { Given } from './given.ts';
 import { networkOf, type NetworkCalls } from './compatible/networks.ts';
 
-/** What {@link createClient} takes. Bounds and defaults stand at each option. */
+/** Options of {@link createClient}. */
 export interface ClientOptions extends Omit<ConnectionOptions, 'apiKey'> {
   /**
    * Sent as `x-api-key`. Visible ASCII characters, no spaces. Null in a page of the service's own
-   * origin, where the session's cookie speaks instead.
+   * origin, where the session cookie authenticates instead.
    */
   apiKey: string | null;
 }
 
-/** The chain families, with what a service answers about a stream of each. */
+/** The chain families, with the responses of their stream calls. */
 export interface Networks {
   evm: { stream: Stream; deleted: Stream; status: Stream };
   aptos: { stream: AptosStream; deleted: true; status: AptosStreamStatus };
 }
 
-/** A chain family, as calls name it. */
+/** A chain family. */
 export type NetworkType = keyof Networks;
 
-/** For a call about streams of one chain family. */
+/** Selects a chain family for a stream call. */
 export interface NetworkChoice<Network extends NetworkType = NetworkType> {
   /**
    * The chain family of the stream.
@@ -70,15 +70,15 @@ export interface NetworkChoice<Network extends NetworkType = NetworkType> {
   readonly networkType?: Network | undefined;
 }
 
-/** For a call about a stream that has no fields to name the chain family in. */
+/** Options of a stream call without fields, including the chain family. */
 export type StreamCallOptions<Network extends NetworkType = NetworkType> = CallOptions &
   NetworkChoice<Network>;
 
-/** Names for addresses, in the call that adds them. */
+/** Labels for addresses, in the call that adds them. */
 export interface LabelOptions {
   /**
-   * Names for people, by address in any casing: of addresses of this call, 1 to 64 characters each.
-   * Lists answer them as `label`. Ours; the hosted service refuses them.
+   * Labels by address, in any casing, for addresses in this call, 1 to 64 characters each. Lists
+   * return them as `label`. Sluice only; the hosted service rejects them.
    */
   readonly labels?: Readonly<Record<string, string>> | undefined;
 }
@@ -87,33 +87,33 @@ interface AptosChoice {
   readonly networkType: 'aptos';
 }
 
-/** What a stream watches and where it delivers; see {@link CreateEvmStream} for each field. */
+/** The fields of an EVM stream; see {@link CreateEvmStream}. */
 export type StreamFields = Given<CreateEvmStream>;
 
-/** Any part of a stream; what is absent stays as it is. */
+/** Any fields of a stream; absent ones stay unchanged. */
 export type StreamChanges = Partial<StreamFields>;
 
-/** What an Aptos stream watches and where it delivers; see {@link CreateAptosStream}. */
+/** The fields of an Aptos stream; see {@link CreateAptosStream}. */
 export type AptosStreamFields = Omit<Given<CreateAptosStream>, 'network'> & {
-  /** Names, or the chain ids of the main and the test network; at least one. */
+  /** Names, or the chain ids of mainnet and testnet; at least one. */
   readonly network: readonly (CreateAptosStream['network'][number] | '1' | '2')[];
 };
 
-/** Any part of an Aptos stream; what is absent stays as it is. */
+/** Any fields of an Aptos stream; absent ones stay unchanged. */
 export type AptosStreamChanges = Partial<AptosStreamFields>;
 
-/** What `streams.list` takes. */
+/** Options of `streams.list`. */
 export interface ListStreamsOptions<Network extends NetworkType = NetworkType>
   extends ListOptions, NetworkChoice<Network> {
   /** Only streams with this status. Newer than the official client; a service may ignore it. */
   readonly status?: StreamStatus | undefined;
 }
 
-/** What `streams.listAddresses` takes. */
+/** Options of `streams.listAddresses`. */
 export interface ListAddressesOptions extends ListOptions, NetworkChoice {}
 
 interface ChainFilter {
-  /** Only of these chains, in any spelling of their ids. */
+  /** Only these chains, in any spelling of their ids. */
   readonly chainId?: readonly (string | number)[] | undefined;
 }
 
@@ -130,15 +130,15 @@ export interface BlockChoice {
   readonly blockNumber: number;
 }
 
-/** A block, and what a stream would watch in it. */
+/** A block, and the fields of a stream to try on it. */
 export type DryRunOptions = BlockChoice & Given<DryRunBlock>;
 
-/** A stream and the range of past blocks to match with it, both ends included. */
+/** A stream and the range of past blocks to match, both ends included. */
 export type HistoricalJobOptions = Given<HistoricalJob> & Pick<BlockChoice, 'chainId'>;
 
-/** Every method rejects with a SluiceError; an argument that cannot be right is not sent at all. */
+/** Every method rejects with a SluiceError; invalid arguments are not sent. */
 export interface StreamsClient {
-  /** Creates a stream. The service first POSTs a test webhook to `webhookUrl` and needs a 2xx. */
+  /** Creates a stream. The service first POSTs a test webhook to `webhookUrl`: it needs a 2xx. */
   create(stream: AptosStreamFields & AptosChoice, options?: CallOptions): CallResult<AptosStream>;
   create(stream: StreamFields & NetworkChoice<'evm'>, options?: CallOptions): CallResult<Stream>;
   list<Network extends NetworkType = 'evm'>(
@@ -160,14 +160,14 @@ export interface StreamsClient {
     changes: StreamChanges & NetworkChoice<'evm'>,
     options?: CallOptions,
   ): CallResult<Stream>;
-  /** Deletes a stream. An EVM stream is answered as it was, an Aptos stream with `true`. */
+  /** Deletes a stream. Returns the deleted EVM stream, or `true` for Aptos. */
   delete<Network extends NetworkType = 'evm'>(
     id: string,
     options?: StreamCallOptions<Network>,
   ): CallResult<Networks[Network]['deleted']>;
   /**
-   * Pauses or resumes; `error` and `terminated` are set by the service. An EVM stream is answered
-   * whole, of an Aptos stream only the status.
+   * Pauses or resumes a stream; the service sets `error` and `terminated`. Returns the EVM stream,
+   * or only the status for Aptos.
    */
   setStatus<Network extends NetworkType = 'evm'>(
     id: string,
@@ -175,9 +175,8 @@ export interface StreamsClient {
     options?: StreamCallOptions<Network>,
   ): CallResult<Networks[Network]['status']>;
   /**
-   * Watches more addresses, in any casing; known ones stay. Aptos addresses may leave leading zeros
-   * out. `effectiveFrom` in the answer of our service is, per chain, the first block they are
-   * watched at.
+   * Adds addresses, in any casing; existing ones stay. Leading zeros of Aptos addresses are
+   * optional. `effectiveFrom` in the response of Sluice is the first watched block, by chain.
    */
   addAddress(
     id: string,
@@ -195,38 +194,38 @@ export interface StreamsClient {
     options?: CallOptions,
   ): ListResult<StreamAddress>;
 
-  // What follows is for EVM streams, newer than the official client, and not answered by every
-  // service: one that lacks it rejects with `not_found`.
+  // The calls below are for EVM streams and newer than the official client. A service without them
+  // rejects with `not_found`.
 
-  /** A new stream with the fields of this one. */
+  /** Creates a stream with the fields of this one. */
   duplicate(id: string, options?: CallOptions): CallResult<Stream>;
-  /** Watches these addresses and no others; those without a label here have none afterwards. */
+  /** Replaces all addresses; those without a label here lose theirs. */
   replaceAddresses(
     id: string,
     addresses: readonly string[],
     options?: CallOptions & LabelOptions,
   ): CallResult<AddressesAnswer>;
-  /** The webhook that a stream with these fields would get of a block. Nothing is sent or stored. */
+  /** Previews the webhook that a stream would send for a block. Nothing is sent or stored. */
   dryRunBlock(dryRun: DryRunOptions, options?: CallOptions): CallResult<DryRunAnswer>;
-  /** Matches a block with the stream as it is now, and sends what it holds to its webhook. */
+  /** Matches a block with the current stream, and sends the webhook. */
   sendBlock(
     block: BlockChoice & { readonly streamId: string },
     options?: CallOptions,
   ): CallResult<number | null | undefined>;
-  /** Matches a range of past blocks, both ends included, and sends what they hold. */
+  /** Matches a range of past blocks, both ends included, and sends the webhooks. */
   createHistoricalJob(
     job: HistoricalJobOptions,
     options?: CallOptions,
   ): CallResult<HistoricalJobAnswer>;
 }
 
-/** What was delivered and what was not, EVM and Aptos together, newest first. */
+/** Delivered and failed webhooks, EVM and Aptos, newest first. */
 export interface HistoryClient {
-  /** Webhooks that could not be delivered. */
+  /** Lists webhooks that could not be delivered. */
   list(query?: ListHistoryOptions, options?: CallOptions): ListResult<HistoryRecord>;
-  /** Attempts to deliver, the successful ones too. */
+  /** Lists delivery attempts, including successful ones. */
   logs(query?: ListLogsOptions, options?: CallOptions): ListResult<DeliveryLog>;
-  /** Sends a webhook of the history again, and answers its record. */
+  /** Sends a webhook of the history again, and returns its record. */
   replay(
     record: { readonly streamId: string; readonly id: string },
     options?: CallOptions,
@@ -235,21 +234,21 @@ export interface HistoryClient {
 
 /** The settings of the account. */
 export interface SettingsClient {
-  /** `secretKey` is the streams secret, which verifies webhooks: do not log it. */
+  /** Reads the settings. `secretKey` is the streams secret, which signs webhooks: do not log it. */
   read(options?: CallOptions): CallResult<Settings>;
-  /** Changes what is given; the rest stays. Answers all settings. */
+  /** Changes the given settings, and returns all of them. */
   set(settings: Readonly<Settings>, options?: CallOptions): CallResult<Settings>;
 }
 
-/** Counters of what was delivered. */
+/** Delivery counters. */
 export interface StatsClient {
-  /** Of all streams together. */
+  /** Reads the counters of all streams. */
   all(options?: CallOptions): CallResult<Stats>;
-  /** Of one; rejects with `not_found` where there is none. */
+  /** Reads the counters of one stream; rejects with `not_found` if it does not exist. */
   stream(streamId: string, options?: CallOptions): CallResult<StreamStats>;
 }
 
-/** All calls of the compatible API, by what they are about. */
+/** All calls of the compatible API, by topic. */
 export interface Client {
   readonly streams: StreamsClient;
   readonly history: HistoryClient;
@@ -258,8 +257,8 @@ export interface Client {
 }
 
 /**
- * A client for one account of a service.
- * @throws SluiceError `invalid_argument` when an option is unusable.
+ * Creates a client for one account of a service.
+ * @throws SluiceError `invalid_argument` if an option is invalid.
  */
 export function createClient(options: ClientOptions): Client {
   if (options.apiKey === undefined) {
@@ -278,14 +277,14 @@ export function createClient(options: ClientOptions): Client {
   };
 }
 
-/** Reads a page, each row by `toRow`. */
+/** Creates a reader of pages that converts each row with `toRow`. */
 const pageOf =
   <Row>(toRow: (row: unknown) => Row = (row) => row as Row) =>
   (answer: unknown): Page<Row> =>
     toPage(answer, toRow);
 
 function createStreams({ one, list }: Calls): StreamsClient {
-  /** A call about one stream of a network whose answer is that stream. */
+  /** Sends a call whose response is a stream. */
   const streamCall = <Answer>(
     networkType: unknown,
     build: (network: NetworkCalls) => Call,

@@ -1,14 +1,14 @@
-/** Reads `text/event-stream` (server-sent events) as the HTML standard says. */
+/** Reads `text/event-stream` (server-sent events) as in the HTML standard. */
 
 export interface ServerEvent {
-  /** The last id sent, by this event or an earlier one; empty before the first. */
+  /** The last id, of this event or an earlier one; empty before the first. */
   id: string;
   data: string;
 }
 
 /**
- * Bytes of the stream in, events out; comments and events without data are passed over.
- * @param onId told of an id that came without data: the place to resume from all the same.
+ * Parses the bytes of a stream into events; skips comments and events without data.
+ * @param onId called with an id that has no data, from which clients can resume too.
  */
 export async function* readEventStream(
   chunks: AsyncIterable<Uint8Array>,
@@ -31,13 +31,13 @@ export async function* readEventStream(
   }
 }
 
-/** Lines that have ended, by CR, LF or both; the rest of a broken-off stream is dropped. */
+/** Yields lines that end with CR, LF or both; drops an unfinished line at the end. */
 async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string, undefined> {
   const decoder = new TextDecoder();
   let rest = '';
   for await (const chunk of chunks) {
     rest += decoder.decode(chunk, { stream: true });
-    // A CR at the very end may be the first half of CRLF: it waits for what follows.
+    // A CR at the end may be the first half of CRLF: wait for the next chunk.
     const lines = rest.split(/\r\n|\n|\r(?!$)/);
     rest = lines.pop() ?? '';
     yield* lines;

@@ -1,7 +1,7 @@
 import type { Abi } from 'abitype';
 import type { AbiItem } from '../contract/shapes.generated.ts';
 
-/** Lists may be read-only, chain ids in any spelling, an ABI `as const`. */
+/** Fields as callers may pass them: read-only lists, any spelling of chain ids, `as const` ABIs. */
 export type Given<Shape> = {
   readonly [K in keyof Shape as Exclude<K, 'chainId' | 'chainIds' | 'abi'>]: Accepts<Shape[K]>;
 } & ('chainIds' extends keyof Shape
@@ -12,7 +12,7 @@ export type Given<Shape> = {
   : unknown) &
   ('abi' extends keyof Shape
     ? {
-        /** Event items used to decode; an `as const` ABI will do. */
+        /** Event items for decoding; may be an `as const` ABI. */
         readonly abi?: readonly AbiItem[] | Abi | null | undefined;
       }
     : unknown);

@@ -1,30 +1,30 @@
-/** Many addresses into a stream: in parts, each short enough to tell of, and to go on behind. */
+/** Adds many addresses to a stream, in parts small enough to report progress and resume. */
 import { aptosAddress, lowerAddress } from './compatible/arguments.ts';
 import type { Calls } from './calls.ts';
 import type { NetworkType } from './client.ts';
 import { ROUTES } from '../contract/routes.generated.ts';
 import type { CallOptions } from './request.ts';
 
-/** Which addresses {@link SluiceClient.importAddresses} adds, and to which stream. */
+/** Options of {@link SluiceClient.importAddresses}. */
 export interface AddressImport {
   readonly streamId: string;
   readonly family: NetworkType;
-  /** Hex in any case. A label has 1 to 64 characters. */
+  /** Hex in any casing. A label has 1 to 64 characters. */
   readonly addresses: readonly {
     readonly address: string;
     readonly label?: string | undefined;
   }[];
-  /** So many of them are in already, from the first on. Default 0. */
+  /** Number of addresses at the beginning to skip. Default 0. */
   readonly from?: number | undefined;
-  /** Hears after each part how many are in. To go on after an error, pass the last one as `from`. */
+  /** Called after each part with the total so far. To resume after an error, pass it as `from`. */
   readonly onProgress?: ((done: number) => void) | undefined;
 }
 
-/** What a part should take, so that progress is seen several times a second. */
+/** Target time of a part, to show progress several times a second. */
 const PART_MS = 100;
 const FIRST_PART = 500;
 const SMALLEST_PART = 100;
-/** More would not be one transaction of the service, and what a crash cuts off would have to be undone. */
+/** The service adds more in several transactions, which a crash could interrupt. */
 const LARGEST_PART = 5_000;
 
 export async function importAddresses(
@@ -37,7 +37,7 @@ export async function importAddresses(
   for (let at = from; at < addresses.length;) {
     const part = addresses.slice(at, at + size);
     const began = performance.now();
-    // Addresses that are in stay in, so a part may be sent twice.
+    // Adding an address twice has no effect, so a part may be repeated.
     const toCall = () => ({ route, path: { id: streamId }, body: toBody(), repeatable: true });
     const toBody = () => {
       const address = part.map((each) => toAddress(each.address));

@@ -1,7 +1,7 @@
-/** What filters nearly let pass, added up over the blocks of a dry run. Pure. */
+/** Adds up close matches over the blocks of a dry run. */
 import type { NearMiss } from '../contract/shapes.generated.ts';
 
-/** Both lists as one, most frequent first: the same rule of another block is the same entry. */
+/** Merges two lists, most frequent first, with one entry for each rule. */
 export function mergeNearMisses(
   known: readonly NearMiss[],
   found: readonly NearMiss[],
@@ -24,6 +24,6 @@ export function mergeNearMisses(
   return [...rules.values()].sort((a, b) => b.count - a.count);
 }
 
-/** What a near miss was held against, as a key: event, parameter, comparison and bound. */
+/** Returns the rule of a close match as a key: event, parameter, operator and value. */
 export const ruleOfNearMiss = ({ event, name, operator, wanted }: NearMiss): string =>
   `${event} ${name} ${operator} ${wanted}`;

@@ -1,18 +1,18 @@
-/** A list result: await it for one page, or iterate over it for every row. */
+/** The result of a list call: await it for one page, or iterate over it for every row. */
 import type { Page } from '../contract/generic.ts';
 import { SluiceError } from '../errors.ts';
 import { createCallResult } from './request.ts';
 import type { CallResult, WithResponse } from './request.ts';
 
-/** What every page has, whatever else a service adds to it. */
+/** The fields of every page; a service may add others. */
 export interface AnyPage<Row> {
   result: Row[];
   cursor?: string;
 }
 
-/** A page as a list gives it. */
+/** A page of a list result. */
 export type ListedPage<P> = P & {
-  /** Which page of this list it is, counted from the one it begins with: 0, 1, … */
+  /** Index of the page, from 0 for the first one of this list. */
   page: number;
 };
 
@@ -21,10 +21,10 @@ export type ListedPage<P> = P & {
  * const page = await client.streams.list();                  // one request, one page
  * for await (const stream of client.streams.list()) { … }    // every row, page after page
  * for await (const page of client.streams.list().pages()) { … }
- * const { data, requestId } = await client.streams.list().withResponse();  // the page, its answer
+ * const { data, requestId } = await client.streams.list().withResponse();  // with its response
  * ```
- * Nothing is sent before it is awaited or iterated. Each iteration begins again at the first page;
- * leaving the loop sends nothing more.
+ * Requests are only sent when it is awaited or iterated. Each iteration starts at the first page;
+ * leaving the loop stops further requests.
  */
 export interface ListResult<Row, P extends AnyPage<Row> = Page<Row>>
   extends CallResult<ListedPage<P>>, AsyncIterable<Row> {
@@ -33,8 +33,8 @@ export interface ListResult<Row, P extends AnyPage<Row> = Page<Row>>
 }
 
 /**
- * `readPage` fetches the page at a cursor, or the first page. The end is where no cursor comes: our
- * last page tells `page_size` besides, the hosted one does not, so nothing is read from it.
+ * `readPage` fetches the page at a cursor, or the first page. The last page has no cursor; its
+ * `page_size` is ignored because the hosted service does not send it.
  */
 export function createList<Row, P extends AnyPage<Row> & { total?: number }>(
   readPage: (cursor: string | undefined) => Promise<WithResponse<P>>,

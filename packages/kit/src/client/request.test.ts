@@ -226,10 +226,10 @@ describe('errors', () => {
       },
       `Validation Failed; region should be one of a, b (got "c"); chainIds.0 should be hex (got "${'x'.repeat(99)}…); other: is odd; list: [1]`,
     ],
-    [{}, 'The service answered 404 Not Found'],
-    [{ message: 7 }, 'The service answered 404 Not Found'],
-    [[], 'The service answered 404 Not Found'],
-    [null, 'The service answered 404 Not Found'],
+    [{}, 'The service returned 404 Not Found'],
+    [{ message: 7 }, 'The service returned 404 Not Found'],
+    [[], 'The service returned 404 Not Found'],
+    [null, 'The service returned 404 Not Found'],
   ])('says what the service says: %j', async (body, message) => {
     const answer = Response.json(body, { status: 404, statusText: 'Not Found' });
     const { streams } = fakeClient([answer]);
@@ -242,7 +242,7 @@ describe('errors', () => {
   it('does not show the page of a proxy', async () => {
     const answer = new Response('<html>Bad gateway</html>', { status: 502 });
     const { streams } = fakeClient([answer], { maxRetries: 0 });
-    expect((await errorOf(streams.get('a'))).message).toBe('The service answered 502');
+    expect((await errorOf(streams.get('a'))).message).toBe('The service returned 502');
   });
 
   it('never contains the API key, though the service repeats it', async () => {
@@ -262,7 +262,7 @@ describe('errors', () => {
     const { streams } = fakeClient([cause], { maxRetries: 0 });
     const error = await errorOf(streams.get('a'));
     expect(error).toMatchObject({ code: 'network_error', cause, status: undefined });
-    expect(error.message).toBe('No answer from http://sluice.test');
+    expect(error.message).toBe('No response from http://sluice.test');
   });
 
   it('does not take a web page for an answer', async () => {

@@ -1,4 +1,4 @@
-/** One request: URL, key, deadline, abort, retries, and what went wrong as a SluiceError. */
+/** Sends requests: URL, key, deadline, abort, retries, and failures as SluiceErrors. */
 import { isSluiceError, SluiceError } from '../errors.ts';
 import { redact, showHeaders } from './http/redact.ts';
 import {
@@ -11,71 +11,70 @@ import {
 } from './http/requestParts.ts';
 import { readText, errorOf, readJson, requestIdOf } from './http/responses.ts';
 
-/** Where calls go and how they behave unless a call says otherwise. */
+/** The service to call, and defaults for its calls. */
 export interface ConnectionOptions {
   /**
-   * Address of the API without its paths, e.g. `http://localhost:4000`. `http:` or `https:`, no
-   * credentials in it. In a page it may be relative to the page's origin.
+   * Base URL of the API, e.g. `http://localhost:4000`: `http:` or `https:`, without credentials. In
+   * a page, it may be relative to the page's origin.
    */
   baseUrl: string;
   /** Sent as `x-api-key`. Visible ASCII characters, no spaces. */
   apiKey?: string | undefined;
-  /** Instead of the platform's `fetch`. */
+  /** Replaces the platform's `fetch`. */
   fetch?: typeof globalThis.fetch | undefined;
   /**
-   * For each attempt, from sending it to the end of its answer.
+   * Timeout of each attempt, from sending it to the end of its response.
    * @unit milliseconds
    * @default 30000
    */
   timeoutMs?: number | undefined;
   /**
-   * Attempts after the first. Reads are repeated on network errors, timeouts and the statuses 408,
-   * 429 and 5xx; writes only where a repetition cannot do harm, see {@link Call.repeatable}. 0 turns
-   * it off.
+   * Attempts after the first. Reads are retried on network errors, timeouts and the statuses 408,
+   * 429 and 5xx; writes only if that is safe, see {@link Call.repeatable}. 0 turns retries off.
    * @default 2
    */
   maxRetries?: number | undefined;
-  /** Sent with every call; `x-api-key` and `content-type` stay ours. */
+  /** Sent with every call; cannot replace `x-api-key` and `content-type`. */
   headers?: Readonly<Record<string, string>> | undefined;
   /**
-   * Called before each attempt is sent, retries too. Hooks are for logs and metrics: they see no
-   * secret, they are not waited for, and what they throw is dropped.
+   * Called before each attempt, including retries. Hooks are for logs and metrics: they see no
+   * secrets, are not awaited, and their errors are ignored.
    */
   onRequest?: ((request: SentRequest) => void) | undefined;
-  /** Called when the head of an answer has come, whatever its status. */
+  /** Called when the headers of a response are received, whatever its status. */
   onResponse?: ((response: ReceivedResponse) => void) | undefined;
-  /** Called before the wait for another attempt. */
+  /** Called before the wait for the next attempt. */
   onRetry?: ((retry: Retry) => void) | undefined;
 }
 
-/** An attempt, as a hook sees it: keys, secrets, cookies and authorizations read `[secret]`. */
+/** An attempt, for hooks: keys, secrets, cookies and authorizations are `[secret]`. */
 export interface SentRequest {
   readonly method: string;
   readonly url: string;
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** JSON text; undefined where none is sent. */
+  /** JSON text; undefined without a body. */
   readonly body: string | undefined;
   /** 1 for the first. */
   readonly attempt: number;
 }
 
-/** The head of an answer, as a hook sees it. */
+/** The status and headers of a response, for hooks. */
 export interface ReceivedResponse {
   readonly request: SentRequest;
   readonly status: number;
-  /** Names in lower case; secrets read `[secret]`. */
+  /** Names in lower case; secrets are `[secret]`. */
   readonly headers: Readonly<Record<string, string>>;
   /** Its `x-request-id`. */
   readonly requestId: string | undefined;
   /**
-   * From sending the request to the head of its answer.
+   * From sending the request to the headers of its response.
    * @unit milliseconds
    */
   readonly durationMs: number;
 }
 
-/** A failed attempt that is about to be repeated. */
+/** A failed attempt that will be retried. */
 export interface Retry {
   readonly method: string;
   readonly url: string;
@@ -83,61 +82,59 @@ export interface Retry {
   readonly attempt: number;
   readonly error: SluiceError;
   /**
-   * Until the next attempt.
+   * Wait until the next attempt.
    * @unit milliseconds
    */
   readonly waitMs: number;
 }
 
-/** What one call may set for itself. */
+/** Options of a single call. */
 export interface CallOptions {
-  /** Ends the call, also while it waits to retry; it rejects with the code `aborted`. */
+  /** Aborts the call, also while it waits to retry; it rejects with the code `aborted`. */
   signal?: AbortSignal | undefined;
-  /** Milliseconds per attempt, instead of the client's. */
+  /** Milliseconds per attempt; replaces the client's. */
   timeoutMs?: number | undefined;
-  /** Instead of the client's. */
+  /** Replaces the client's. */
   maxRetries?: number | undefined;
   /** Added to the client's. */
   headers?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface Call extends Target {
-  /** Sent as JSON; integers as bigint are sent as decimal strings. */
+  /** Sent as JSON; bigints are sent as decimal strings. */
   readonly body?: unknown;
   /**
-   * A write which, done twice, leaves what it leaves done once, with the same answer. It is retried
-   * like a read. Any other write is retried only when the service cannot have acted on it: on 429,
-   * and where no connection came about. No idempotency key is sent: neither the hosted service nor
-   * ours reads one, so it would promise a safety that is not there, and a browser would have to ask
-   * leave for one more header.
+   * An idempotent write with the same response each time, which is retried like a read. Other
+   * writes are only retried if the service cannot have processed them: on 429, or without a
+   * connection. No idempotency key is sent: neither the hosted service nor Sluice reads one.
    */
   readonly repeatable?: boolean;
-  /** Statuses besides those of a success that are an answer, too. */
+  /** Statuses other than 2xx that are not errors. */
   readonly accepts?: readonly number[];
-  /** Texts besides the API key that no message may contain. */
+  /** Texts in addition to the API key that messages must not contain. */
   readonly secrets?: readonly string[];
-  /** The answer is handed over as the text that it is, not as what it says in JSON. */
+  /** Return the response as text instead of parsed JSON. */
   readonly asText?: boolean;
 }
 
-/** An answer together with what it came in. */
+/** The data of a call with its HTTP response. */
 export interface WithResponse<Answer> {
   readonly data: Answer;
-  /** For its status and headers: the body has been read. */
+  /** For its status and headers; the body has been read. */
   readonly response: Response;
-  /** The answer's `x-request-id`, to quote when something has to be looked up. */
+  /** The `x-request-id` of the response, to quote in support requests. */
   readonly requestId: string | undefined;
 }
 
 /**
- * The promise of a call's answer.
+ * The promise of a call's response.
  * ```ts
  * const stream = await client.streams.get(id);
  * const { data, response, requestId } = await client.streams.get(id).withResponse();
  * ```
  */
 export interface CallResult<Answer> extends Promise<Answer> {
-  /** The same call's answer with its HTTP response; nothing is sent again. */
+  /** Returns the data with the HTTP response, without sending the call again. */
   withResponse(): Promise<WithResponse<Answer>>;
 }
 
@@ -145,7 +142,7 @@ export function createCallResult<Answer>(sent: Promise<WithResponse<Answer>>): C
   const answer = sent.then(({ data }) => data);
   return Object.assign(answer, {
     withResponse() {
-      // A failure is told by the promise returned here, and need not be caught twice.
+      // The returned promise reports a failure, so this one must not be reported as unhandled.
       answer.catch(() => {});
       return sent.then((it) => it);
     },
@@ -153,9 +150,9 @@ export function createCallResult<Answer>(sent: Promise<WithResponse<Answer>>): C
 }
 
 export interface Connection {
-  /** Sends a call and reads its answer; undefined for JSON that is empty. */
+  /** Sends a call and reads its response; `data` is undefined for an empty body. */
   send(call: Call, options?: CallOptions): Promise<WithResponse<unknown>>;
-  /** Sends a call once and hands over its successful answer with the body unread. */
+  /** Sends a call once and returns its successful response with the body unread. */
   open(call: Call, options?: CallOptions): Promise<Response>;
 }
 
@@ -167,7 +164,7 @@ const BACKOFF_BASE_MS = 500;
 
 const BACKOFF_CAP_MS = 8_000;
 
-/** A service that asks for a longer wait gets none: the caller learns of it instead. */
+/** If the service requests a longer wait, the call fails instead. */
 const LONGEST_RETRY_AFTER_MS = 60_000;
 
 export function connect(settings: ConnectionOptions, init: RequestInit = {}): Connection {
@@ -206,7 +203,7 @@ export function connect(settings: ConnectionOptions, init: RequestInit = {}): Co
     try {
       response = await send(url.href, request);
     } catch (cause) {
-      throw new SluiceError('network_error', `No answer from ${url.origin}`, { cause });
+      throw new SluiceError('network_error', `No response from ${url.origin}`, { cause });
     }
     if (sent && onResponse) {
       notify(onResponse, {
@@ -251,20 +248,20 @@ export function connect(settings: ConnectionOptions, init: RequestInit = {}): Co
   };
 }
 
-/** Tells a hook. Whatever becomes of it, the call goes on. */
+/** Calls a hook and ignores its errors. */
 function notify<Event>(hook: ((event: Event) => unknown) | undefined, event: Event): void {
   try {
-    // One that is async would end the program with what it rejects.
+    // An unhandled rejection of an async hook would end the process.
     void Promise.resolve(hook?.(event)).catch(() => {});
   } catch {
-    // What it watches must not fail with it.
+    // A hook must not fail the call.
   }
 }
 
 /**
- * The wait before the next attempt: what the service asked for, or else a random part of a limit
- * that doubles from 500 ms to 8 s, so that many clients do not return at the same moment.
- * Undefined when the service asks for more than a minute.
+ * Returns the wait before the next attempt: the one that the service requested, or a random part of
+ * a limit that doubles from 500 ms to 8 s, so that clients do not all return at once. Undefined if
+ * the service requests more than a minute.
  */
 export function retryWaitMs(attempt: number, retryAfterMs: number | undefined): number | undefined {
   if (retryAfterMs === undefined) {
@@ -293,7 +290,7 @@ const NEVER_CONNECTED = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
-/** Whether a failure of `fetch` (Node, Bun, Deno tell) came before anything could be sent. */
+/** Whether `fetch` failed before it sent anything, as reported by Node, Bun and Deno. */
 function neverConnected(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code } = error as { code?: unknown };
@@ -301,8 +298,8 @@ function neverConnected(error: unknown): boolean {
 }
 
 /**
- * Runs `work` with a signal that fires after `timeoutMs` or with the caller's. Rejects then even if
- * `work` takes no notice. `keep signal` lets the caller's signal reach what `work` returned.
+ * Runs `work` with a signal that fires after `timeoutMs` or with the caller's. Then rejects, even
+ * if `work` ignores the signal. With `keep signal`, the caller's signal still aborts the result.
  */
 async function withDeadline<Result>(
   timeoutMs: number,
@@ -324,7 +321,7 @@ async function withDeadline<Result>(
   };
   caller?.addEventListener('abort', onAbort, { once: true });
   const timer = setTimeout(() => {
-    stop(new SluiceError('timeout', `No complete answer within ${timeoutMs} ms`));
+    stop(new SluiceError('timeout', `No complete response within ${timeoutMs} ms`));
   }, timeoutMs);
   let done = false;
   try {
@@ -359,7 +356,7 @@ export function sleep(waitMs: number, signal: AbortSignal | undefined): Promise<
   });
 }
 
-/** The longest a timer can run. */
+/** The maximum delay of a timer. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 function atLeast(name: string, value: number, least: number): number {

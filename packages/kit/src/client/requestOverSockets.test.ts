@@ -39,7 +39,7 @@ it('the timeout covers the wait for an answer', async () => {
   const streams = clientOf(await listen(() => {}), { timeoutMs: 60 });
   expect(await errorOf(streams.get('a'))).toMatchObject({
     code: 'timeout',
-    message: 'No complete answer within 60 ms',
+    message: 'No complete response within 60 ms',
   });
 });
 
@@ -106,5 +106,5 @@ it('a refused connection says where it went', async () => {
   const baseUrl = await listen(() => {});
   stop();
   const error = await errorOf(clientOf(baseUrl).create(STREAM));
-  expect(error).toMatchObject({ code: 'network_error', message: `No answer from ${baseUrl}` });
+  expect(error).toMatchObject({ code: 'network_error', message: `No response from ${baseUrl}` });
 });

@@ -1,7 +1,7 @@
-/** What the addresses of a dry run had, added up over its blocks. Pure. */
+/** Adds up observed events and paths over the blocks of a dry run. */
 import type { SeenEvent, SeenMovePath } from '../contract/shapes.generated.ts';
 
-/** Both lists as one, most frequent first: the same event or path of another block is the same entry. */
+/** Merges two lists, most frequent first, with one entry for each event or path. */
 export function mergeSeen<T extends SeenEvent | SeenMovePath>(
   known: readonly T[],
   found: readonly T[],

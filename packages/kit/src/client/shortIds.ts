@@ -1,13 +1,13 @@
-/** Ids as people copy them from a line or a table: whole, or shortened to their start, their end, or both. */
+/** Ids as copied from logs or tables: complete, or shortened to their start, end or both. */
 
 const WHOLE = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 const PART = /^[\da-f-]*$/;
-/** Fewer characters are short for too many ids. */
+/** Shorter texts match too many ids. */
 const LEAST = 4;
-/** Without a start that says when a delivery was made, this many of the newest are looked through. */
+/** Deliveries searched if the start of the id does not give a creation time. */
 const NEWEST = 10_000;
 const PAGE = 100;
-/** Digits of an id that are its time in milliseconds; eight of them tell it to 65 s. */
+/** Digits of an id that hold its time in milliseconds; eight of them are accurate to 65 s. */
 const TIME_DIGITS = 12;
 const LEAST_TIME_DIGITS = 8;
 
@@ -16,7 +16,7 @@ interface Shape {
   fits(id: string): boolean;
 }
 
-/** Undefined for what is not a shortened id. */
+/** Returns undefined for a text that is not a shortened id. */
 function toShape(given: string): Shape | undefined {
   const text = given.trim().toLowerCase();
   const parts = text.split(/…|\.\.\./);
@@ -29,11 +29,11 @@ function toShape(given: string): Shape | undefined {
   return { start, fits: (id) => id.startsWith(start) && id.endsWith(end) };
 }
 
-/** Whether this can only be a shortened id, and not a whole one, a block number or a hash. */
+/** Whether a text can only be a shortened id, not a complete id, block number or hash. */
 export const isShortId = (given: string): boolean =>
   !WHOLE.test(given.trim()) && !/^\d+$/.test(given.trim()) && toShape(given) !== undefined;
 
-/** Returns those of `ids` that `given` is, or is short for: `0190f3c2`, `…9c1d60aa`, `0190f3…60aa`. */
+/** Returns the `ids` that `given` equals or shortens: `0190f3c2`, `…9c1d60aa`, `0190f3…60aa`. */
 export function matchIds(given: string, ids: readonly string[]): string[] {
   const whole = given.trim().toLowerCase();
   if (ids.includes(whole)) return [whole];
@@ -50,14 +50,14 @@ interface Deliveries {
 }
 
 /**
- * Returns the ids of the deliveries that `given` is short for: one where it is clear, several where it is not, none
- * where no delivery has it. Without a start that tells its time, the newest 10,000 are searched.
+ * Returns the ids of all deliveries that `given` shortens; several if it is ambiguous. If its start
+ * does not give a creation time, searches the newest 10,000.
  */
 export async function findDeliveryIds(sluice: Deliveries, given: string): Promise<string[]> {
   const shape = toShape(given);
   if (shape === undefined) return [];
   for (const range of [toTimes(shape), {}]) {
-    // A start that is not a time finds nothing, and may yet be an end.
+    // A text that finds nothing as a start may still be an end.
     if (range === undefined) continue;
     const ids: string[] = [];
     for await (const { id } of sluice.listDeliveries({ ...range, limit: PAGE })) {
@@ -70,7 +70,7 @@ export async function findDeliveryIds(sluice: Deliveries, given: string): Promis
   return [];
 }
 
-/** When a delivery with this start was made: ids begin with their time. */
+/** Returns when a delivery with this start was created: ids begin with their time. */
 function toTimes({ start }: Shape): { createdFrom: number; createdTo: number } | undefined {
   const digits = start.replaceAll('-', '').slice(0, TIME_DIGITS);
   if (digits.length < LEAST_TIME_DIGITS) return undefined;

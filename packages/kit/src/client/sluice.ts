@@ -1,6 +1,6 @@
 /**
- * Our own routes, beyond the compatible API: deliveries, chain health, live events, console
- * sessions. What the console and the command line are built on.
+ * A client for the routes that only Sluice has: deliveries, chain health, live events, console
+ * sessions. The console and the CLI are built on it.
  */
 import { SLUICE_ROUTES } from '../contract/routes.generated.ts';
 import type { SluiceRoute } from '../contract/route.ts';
@@ -39,13 +39,13 @@ export * from './shortIds.ts';
 export type { AnyPage, ListedPage, ListResult } from './pages.ts';
 export type { CallOptions, CallResult, WithResponse } from './request.ts';
 
-/** `apiKey` is left out where a console session's cookie signs the calls in. */
+/** Omit `apiKey` if a console session's cookie authenticates the calls. */
 export type SluiceClientOptions = ConnectionOptions;
 
 /**
- * Name of the file that holds the body of a delivery, `<tag>-<block>-<phase>-<end of the id>.json`: what
- * `sluice fixture save` writes and the console hands out, what `sluice fixture run` signs and sends, and
- * what `signedRequest` of the testing entry takes as `body`.
+ * Returns the name of a fixture file, which holds the body of a delivery:
+ * `<tag>-<block>-<phase>-<end of the id>.json`. `sluice fixture save` and the console write such
+ * files, `sluice fixture run` sends them, and `signedRequest` of the testing entry takes the body.
  */
 export const toFixtureName = ({
   id,
@@ -55,81 +55,80 @@ export const toFixtureName = ({
 }: Pick<DeliverySummary, 'id' | 'tag' | 'blockNumber' | 'phase'>): string =>
   `${tag.replaceAll(/[^\w.-]+/g, '_') || 'stream'}-${blockNumber}-${phase}-${id.slice(-6)}.json`;
 
-/** Where a live connection stands. */
+/** The state of a live connection. */
 export type LiveState =
   | { readonly state: 'connecting' }
-  /** The service has noted where it begins: what happens from now on is told. */
+  /** Events are received from now on. */
   | { readonly state: 'live' }
-  /** It broke, for this reason, and is tried again after the wait. */
+  /** The connection broke and is opened again after the wait. */
   | { readonly state: 'waiting'; readonly retryInMs: number; readonly error: SluiceError }
-  /** It ended: aborted, left, or refused for good. */
+  /** It ended: aborted, left, or permanently rejected. */
   | { readonly state: 'closed' };
 
-/** What `liveEvents` takes. */
+/** Options of `liveEvents`. */
 export interface LiveEventsOptions {
   /** Ends the iteration, without an error. */
   readonly signal?: AbortSignal | undefined;
-  /** Id of the last event handled before; what came after it is sent first. */
+  /** Id of the last event handled; the events after it are sent first. */
   readonly lastEventId?: string | undefined;
-  /** Called at each change of the connection. */
+  /** Called at each state change of the connection. */
   readonly onState?: ((state: LiveState) => void) | undefined;
 }
 
-/** A live event and its place in the stream of them. */
+/** A live event with its id. */
 export interface ReceivedEvent {
-  /** Of this event alone; pass the last one as `lastEventId` to go on after it. */
+  /** Unique; pass the last one as `lastEventId` to resume after it. */
   readonly id: string;
   readonly event: LiveEvent;
 }
 
 /** Every method rejects with a SluiceError. */
 export interface SluiceClient extends SluiceMethods {
-  /** Trades an API key for a session cookie; rejects with `unauthorized` when it is not known. */
+  /** Exchanges an API key for a session cookie; rejects with `unauthorized` if it is invalid. */
   createSession(apiKey: string, options?: CallOptions): CallResult<void>;
-  /** Whether the calls of this client are signed in, by key or session. */
+  /** Checks whether this client is authenticated, by key or session. */
   checkSession(options?: CallOptions): CallResult<boolean>;
   /**
-   * Adds many addresses to a stream, in their order and in parts of about a tenth of a second; each part
-   * takes effect whole. Addresses that are there stay, so that an import which broke off may go on anywhere
-   * before the place it came to.
+   * Adds many addresses to a stream, in order, in atomic parts of about 100 ms. Existing addresses
+   * stay, so an interrupted import can resume anywhere before the point it reached.
    */
   importAddresses(wanted: AddressImport, options?: CallOptions): Promise<void>;
   /**
-   * Why a webhook was sent, or not, stream by stream: of the hash of a transaction or block, a block
-   * number, a ledger version, an address, a name that ends in `.eth`, or the id of a delivery. `chain` where
-   * several have it. What cannot be found is part of the answer, and no error.
+   * Explains why a webhook was or was not sent, for each stream. Takes a transaction or block hash,
+   * a block number, a ledger version, an address, a name that ends in `.eth`, or a delivery id, and
+   * `chain` if several chains have it. A query that is not found is not an error.
    */
   explain(
     query: string,
     options?: CallOptions & { readonly chain?: string | undefined },
   ): CallResult<Explanation>;
-  /** What a replay of these deliveries would send. */
+  /** Estimates what a replay of these deliveries would send. */
   estimateReplay(filter: DeliveryFilter, options?: CallOptions): CallResult<ReplayEstimate>;
-  /** Pauses, goes on with or ends a backfill; rejects with `conflict` where it is over already. */
+  /** Pauses, resumes or cancels a backfill; rejects with `conflict` if it has ended. */
   setJobState(
     id: string,
     state: 'paused' | 'running' | 'cancelled',
     options?: CallOptions,
   ): CallResult<Job>;
   /**
-   * What happens, as it happens. A broken connection is opened again, after 1 s at first and 10 s at
-   * most, where it left off; `{ type: 'reset' }` tells that events were missed: read anew then.
-   * Throws when the service refuses for good, e.g. with `unauthorized`.
+   * Yields live events. A broken connection is resumed after 1 to 10 s; `{ type: 'reset' }` means
+   * that events were missed: refetch then. Throws if the service rejects it permanently, e.g. with
+   * `unauthorized`.
    */
   liveEvents(options?: LiveEventsOptions): AsyncGenerator<ReceivedEvent, undefined>;
 }
 
-/** The service sends something every 5 s at least: a connection silent for twice that is dead. */
+/** The service sends data at least every 5 s: a connection silent for twice that is dead. */
 const SILENCE_MS = 10_000;
 const RECONNECT_MIN_MS = 1_000;
 const RECONNECT_MAX_MS = 10_000;
 
 /**
- * A client for our own routes.
- * @throws SluiceError `invalid_argument` when an option is unusable.
+ * Creates a client for the routes that only Sluice has.
+ * @throws SluiceError `invalid_argument` if an option is invalid.
  */
 export function createSluiceClient(options: SluiceClientOptions): SluiceClient {
-  // Workers know no credentials mode: they get none where there is no session to send.
+  // Workers do not support `credentials`, so only set it if a session may be sent.
   const connection = connect(
     options,
     options.apiKey === undefined ? { credentials: 'same-origin' } : {},
@@ -183,7 +182,7 @@ export function createSluiceClient(options: SluiceClientOptions): SluiceClient {
   };
 }
 
-/** A method of the parameters of the path, in their order, then what the route takes, then options. */
+/** Creates a method that takes the path parameters, then the query or body, then options. */
 function toMethod(route: SluiceRoute, { one, list }: Calls) {
   const { takes, reads, repeatable = false } = route;
   const names = [...route.path.matchAll(/\{(\w{1,40})\}/g)].map(([, name = '']) => name);
@@ -208,7 +207,7 @@ const nothing = (): void => {};
 function toPage<Row>(answer: unknown): AnyPage<Row> {
   const page = answer as AnyPage<Row> | undefined;
   if (Array.isArray(page?.result)) return page;
-  throw new SluiceError('invalid_answer', 'The answer is no list');
+  throw new SluiceError('invalid_answer', 'The response is not a list');
 }
 
 async function* readLiveEvents(
@@ -255,7 +254,7 @@ const mayReconnect = ({ code }: SluiceError): boolean =>
   code === 'rate_limited' ||
   code === 'server_error';
 
-/** One connection, until it ends or breaks. */
+/** Reads one connection until it ends or breaks. */
 async function* readOnce(
   connection: Connection,
   {
@@ -277,9 +276,9 @@ async function* readOnce(
     const options = { signal: own.signal, headers };
     const response = await connection.open({ route: SLUICE_ROUTES.liveEvents }, options);
     if (!response.headers.get('content-type')?.includes('text/event-stream') || !response.body) {
-      throw new SluiceError('invalid_answer', 'The answer is no event stream');
+      throw new SluiceError('invalid_answer', 'The response is not an event stream');
     }
-    // The headers come before the service has looked where its events stand; its greeting comes after.
+    // Headers are sent before the service finds the start of the events, the greeting afterwards.
     const chunks = readChunks(response.body, () => onState?.({ state: 'live' }));
     for await (const { id, data } of readEventStream(chunks, onId)) {
       yield { id, event: parseEvent(data) };
@@ -290,7 +289,7 @@ async function* readOnce(
   }
 }
 
-/** The bytes of a body; a failure, or silence, is a network error. */
+/** Reads the bytes of a body; a failure or silence is a network error. */
 async function* readChunks(
   body: ReadableStream<Uint8Array>,
   onFirst: () => void,
@@ -302,7 +301,7 @@ async function* readChunks(
     for (;;) {
       const silence = new Promise<never>((_, reject) => {
         timer = setTimeout(() => {
-          reject(new SluiceError('network_error', `Nothing came for ${SILENCE_MS / 1000} s`));
+          reject(new SluiceError('network_error', `No data received for ${SILENCE_MS / 1000} s`));
         }, SILENCE_MS);
       });
       const { done, value } = await Promise.race([reader.read(), silence]);

@@ -62,7 +62,7 @@ import type {
   ListResult,
 } from './pages.ts';
 
-/** The methods that follow from the table of calls. */
+/** Methods that are generated from the table of calls. */
 export interface SluiceMethods {
   /** End the console session, for every copy of its cookie. */
   deleteSession: (options?: CallOptions) => CallResult<void>;

@@ -67,7 +67,7 @@ type RouteName =
   | 'sendEvmBlock'
   | 'createHistoricalJob';
 
-/** Our own calls. */
+/** The calls that only Sluice has. */
 export const SLUICE_ROUTES: Readonly<Record<SluiceRouteName, SluiceRoute>> = {
   createSession: { method: 'POST', path: '/sluice/session', takes: 'body', reads: 'nothing' },
   checkSession: { method: 'GET', path: '/sluice/session', reads: 'nothing' },
@@ -122,7 +122,7 @@ export const SLUICE_ROUTES: Readonly<Record<SluiceRouteName, SluiceRoute>> = {
   listAudit: { method: 'GET', path: '/sluice/audit', takes: 'query', reads: 'page' },
 };
 
-/** The names of our own calls. */
+/** Names of the calls that only Sluice has. */
 export type SluiceRouteName =
   | 'createSession'
   | 'checkSession'

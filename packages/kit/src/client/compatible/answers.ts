@@ -1,9 +1,9 @@
-/** What a service answers, with what it may leave out filled in. */
+/** Responses of a service, with defaults for missing fields. */
 import type { AptosStream, EvmStream } from '../../contract/shapes.generated.ts';
 import type { Page } from '../../contract/generic.ts';
 import { SluiceError } from '../../errors.ts';
 
-/** A stream as a service answers it. What the hosted service may leave out is optional. */
+/** A stream as a service returns it. Fields that the hosted service may omit are optional. */
 export interface Stream extends Omit<EvmStream, 'createdAt' | 'updatedAt' | 'amountOfAddresses'> {
   /** ISO 8601. */
   createdAt?: string;
@@ -55,14 +55,14 @@ const APTOS_NULLABLE = [
 const EVM_LISTS = ['getNativeBalances'] as const satisfies (keyof EvmStream)[];
 const APTOS_LISTS = ['functions', 'events'] as const satisfies (keyof AptosStream)[];
 
-/** The hosted service, which lacks them, delivers as if they were so. */
+/** Adds defaults that match the behavior of the hosted service, which lacks these fields. */
 export const toStream = (answer: unknown): Stream =>
   ({ deliver: 'both', headers: {}, ...fill(answer, EVM_FLAGS, EVM_NULLABLE, EVM_LISTS) }) as Stream;
 
 export const toAptosStream = (answer: unknown): AptosStream =>
   ({ headers: {}, ...fill(answer, APTOS_FLAGS, APTOS_NULLABLE, APTOS_LISTS) }) as AptosStream;
 
-/** Keeps what the service adds, too. */
+/** Adds defaults; keeps unknown fields. */
 function fill(
   answer: unknown,
   flags: readonly string[],
@@ -70,7 +70,7 @@ function fill(
   lists: readonly string[],
 ): object {
   if (typeof answer !== 'object' || answer === null || !('id' in answer)) {
-    throw new SluiceError('invalid_answer', 'The answer is no stream');
+    throw new SluiceError('invalid_answer', 'The response is not a stream');
   }
   const stream: Record<string, unknown> = { ...answer };
   for (const field of flags) stream[field] ??= false;

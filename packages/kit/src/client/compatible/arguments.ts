@@ -1,4 +1,4 @@
-/** What callers give, checked and spelled as the wire has it. Nothing that cannot be right is sent. */
+/** Validates arguments and converts them to the wire format. Invalid arguments are not sent. */
 import { padAptosAddress, toAptosNetwork } from '../../contract/rules/chains/aptos.ts';
 import { toChainId } from '../../contract/rules/chains/chainId.ts';
 import { checksumAddress, toAddress } from '../../contract/rules/evm.ts';
@@ -9,7 +9,7 @@ const invalid = (message: string): SluiceError => new SluiceError('invalid_argum
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The fields of an EVM stream, all or some. */
+/** Converts all or some fields of an EVM stream. */
 export function toEvmBody(fields: object): Fields {
   const body: Record<string, unknown> = { ...fields };
   if (body['chainIds'] !== undefined) body['chainIds'] = toChainIds(body['chainIds']);
@@ -20,7 +20,7 @@ export function toEvmBody(fields: object): Fields {
   return body;
 }
 
-/** The fields of an Aptos stream, all or some. */
+/** Converts all or some fields of an Aptos stream. */
 export function toAptosBody(fields: object): Fields {
   const body: Record<string, unknown> = { ...fields };
   const { network } = body;
@@ -34,7 +34,7 @@ export function toAptosBody(fields: object): Fields {
   return body;
 }
 
-/** The objects of a list; what else stands there is the service's to refuse. */
+/** Returns the objects in a list; the service rejects any other values. */
 const listOf = (value: unknown): Fields[] =>
   Array.isArray(value)
     ? value.filter((it): it is Fields => typeof it === 'object' && it !== null)
@@ -63,12 +63,12 @@ export function toChainIds(chainIds: unknown): string[] {
 export function toChainIdStrictly(name: string, value: unknown): string {
   const id = toChainId(value);
   if (id !== undefined) return id;
-  throw invalid(`${name}: ${show(value)} is no chain id; use hex such as "0x1" or a number`);
+  throw invalid(`${name}: ${show(value)} is not a chain id; use hex such as "0x1" or a number`);
 }
 
 export function toBlockNumber(name: string, value: unknown): number {
   if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
-  throw invalid(`${name} should be the number of a block`);
+  throw invalid(`${name} should be a block number`);
 }
 
 export function toLimit(limit: number = PAGE_LIMIT): number {
@@ -76,7 +76,7 @@ export function toLimit(limit: number = PAGE_LIMIT): number {
   throw invalid(`limit should be a whole number from 1 to ${PAGE_LIMIT}`);
 }
 
-/** One address or each of a list, through `spell`. */
+/** Applies `spell` to one address or to each in a list. */
 export function mapAddresses(
   given: string | readonly string[],
   spell: (value: unknown) => string,
@@ -84,7 +84,7 @@ export function mapAddresses(
   return Array.isArray(given) ? given.map(spell) : spell(given);
 }
 
-/** The field `labels`, its addresses through `spell`; nothing where none is given. */
+/** Returns the field `labels` with `spell` applied to its addresses; no field without labels. */
 export function toLabels(
   labels: Readonly<Record<string, string>> | undefined,
   spell: (value: unknown) => string,

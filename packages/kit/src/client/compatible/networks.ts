@@ -1,4 +1,4 @@
-/** The calls about streams that each chain family has. */
+/** The stream calls of each chain family. */
 import { toAptosStream, toStream } from './answers.ts';
 import type { Stream } from './answers.ts';
 import {
@@ -30,7 +30,7 @@ export interface NetworkCalls {
   >;
   toBody(fields: object): unknown;
   toStream(answer: unknown): Stream | AptosStream;
-  /** How an address is spelled when it is added, and when it is removed. */
+  /** The spelling of addresses when they are added, and when they are removed. */
   readonly added: (address: unknown) => string;
   readonly removed: (address: unknown) => string;
 }
@@ -71,7 +71,7 @@ const APTOS: NetworkCalls = {
   removed: aptosAddress,
 };
 
-/** Callers without a compiler may ask for any network. */
+/** Checks the network at run time, for callers without TypeScript. */
 export function networkOf(networkType: unknown): NetworkCalls {
   if (networkType === undefined || networkType === 'evm') return EVM;
   if (networkType === 'aptos') return APTOS;

@@ -1,6 +1,6 @@
-/** Secrets that hooks and messages must not show. */
+/** Removes secrets from hooks and messages. */
 
-/** Names of headers and fields whose values are not shown. */
+/** Whether a header or field of this name contains a secret. */
 export const isSecret = (name: string): boolean =>
   /auth|cookie|key|secret|token|password|signature/i.test(name);
 
@@ -11,7 +11,7 @@ export const showHeaders = (headers: Headers, secrets: readonly string[]): Recor
 
 export const HIDDEN = '[secret]';
 
-/** Shorter texts occur in ordinary words, and are no secret. */
+/** Shorter texts occur in ordinary words. */
 const SHORTEST_SECRET = 8;
 
 export function redact(text: string, secrets: readonly string[]): string {

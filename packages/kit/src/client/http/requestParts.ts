@@ -4,12 +4,12 @@ import { SluiceError } from '../../errors.ts';
 import { HIDDEN, isSecret } from './redact.ts';
 import { isRecord } from './responses.ts';
 
-/** What a URL is made of, apart from the base. */
+/** The parts of a URL, except the base. */
 export interface Target {
   readonly route: Route;
   /** Values for the `{parameters}` of the route's path. */
   readonly path?: Readonly<Record<string, string>>;
-  /** A list is sent as one pair for each of its values. */
+  /** A list is sent as one pair per value. */
   readonly query?: Readonly<Record<string, QueryValue | readonly QueryValue[]>>;
 }
 
@@ -35,7 +35,7 @@ function parseUrl(text: string, base: string | undefined): URL | undefined {
   }
 }
 
-/** What a header cannot carry would be repeated in the platform's own error message. */
+/** Rejects keys that a header cannot contain: the platform's own error message would show them. */
 export function checkApiKey(apiKey: string): void {
   if (typeof apiKey === 'string' && /^[\x21-\x7e]+$/.test(apiKey)) return;
   throw new SluiceError(
@@ -83,8 +83,8 @@ export function headersOf(
 }
 
 /**
- * Integers as decimal strings; to be shown, texts with the name of a secret as `[secret]`, and the
- * headers of a stream, in which tokens stand under any name.
+ * Writes bigints as decimal strings. If `shown`, replaces secrets with `[secret]`, and all headers
+ * of a stream, as any of them may contain a token.
  */
 export const toJson = (body: unknown, shown = false): string =>
   JSON.stringify(body, (name, value: unknown) => {

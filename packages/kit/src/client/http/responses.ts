@@ -1,4 +1,4 @@
-/** The body of an answer, or what it says went wrong. */
+/** Reads the body of a response, or its error. */
 import { parseRetryAfter } from '../../contract/rules/retryAfter.ts';
 import { cutText } from '../../contract/rules/text.ts';
 import { SluiceError } from '../../errors.ts';
@@ -11,7 +11,7 @@ export async function readJson(response: Response): Promise<unknown> {
   try {
     return JSON.parse(text);
   } catch {
-    throw new SluiceError('invalid_answer', 'The answer is not JSON', {
+    throw new SluiceError('invalid_answer', 'The response is not JSON', {
       status: response.status,
       requestId: requestIdOf(response),
     });
@@ -22,7 +22,7 @@ export async function readText(response: Response): Promise<string> {
   try {
     return await response.text();
   } catch (cause) {
-    throw new SluiceError('network_error', 'The answer broke off', {
+    throw new SluiceError('network_error', 'The response ended early', {
       status: response.status,
       requestId: requestIdOf(response),
       cause,
@@ -44,8 +44,8 @@ export async function errorOf(
   const retryAfterMs = parseRetryAfter(response.headers.get('retry-after'), Date.now());
   const fallback =
     code === 'redirected'
-      ? 'The service redirects to another address'
-      : `The service answered ${`${status} ${response.statusText}`.trim()}`;
+      ? 'The service redirects to another URL'
+      : `The service returned ${`${status} ${response.statusText}`.trim()}`;
   const problems = formatDetails(details);
   const whole = message ?? fallback;
   const first = problems.length === 0 ? whole : whole.replace(/\.$/, '');
@@ -105,7 +105,7 @@ function parseErrorBody(text: string): {
   };
 }
 
-/** The first ten fields, each as `chainIds should name at least one chain (got [])`. */
+/** Formats the first ten fields, e.g. `chainIds should name at least one chain (got [])`. */
 function formatDetails(details: Readonly<Record<string, unknown>> = {}): string[] {
   return Object.entries(details)
     .slice(0, 10)

@@ -1,6 +1,6 @@
 /**
- * The shapes of requests as they were written by hand, before they were generated: what was written against
- * them still type-checks. A new optional field need not stand here.
+ * The shapes of requests as they were written by hand, before they were generated: what was written
+ * against them still type-checks. A new optional field need not stand here.
  */
 import { expectTypeOf } from 'vitest';
 import type { OneOrSeveral, Optional } from '../generic.ts';
