@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 const PACKAGE = new URL('../package.json', import.meta.url);
 
-/** Every name that a file of ours exports, types included. */
+/** Every name that a source file exports, including types. */
 async function namesOf(file: URL): Promise<string[]> {
   const text = await readFile(file, 'utf8');
   const found = (pattern: RegExp) => [...text.matchAll(pattern)].map(([, match = '']) => match);
@@ -18,7 +18,7 @@ async function namesOf(file: URL): Promise<string[]> {
   ];
 }
 
-// After a decision to export more, or less: `--update`.
+// To change the exports deliberately, run with `--update`.
 it('what the package exports is in exports.txt', async () => {
   const { exports } = JSON.parse(await readFile(PACKAGE, 'utf8')) as {
     exports: Record<string, { '@sluice/source': string; default?: string }>;
@@ -39,7 +39,7 @@ it('what the package exports is in exports.txt', async () => {
   await expect(lines.sort().join('')).toMatchFileSnapshot('exports.txt');
 });
 
-/** Every module that a file of ours leads to, types included: they surface in declarations. */
+/** Every module that a source file reaches, including types, which appear in declarations. */
 async function modulesOf(entry: URL, seen = new Set<string>()): Promise<Set<string>> {
   seen.add(entry.href);
   const text = await readFile(entry, 'utf8');

@@ -15,7 +15,7 @@ interface Sent {
   labels?: Record<string, string>;
 }
 
-/** A service that keeps what it is sent; of each request `fail` says what goes wrong, if anything. */
+/** A service that stores addresses; `fail` selects the failure of each request. */
 function startService(fail: (request: number) => 'before' | 'after' | undefined = () => undefined) {
   const kept = new Map<string, string>();
   const parts: Sent[] = [];
@@ -31,7 +31,7 @@ function startService(fail: (request: number) => 'before' | 'after' | undefined 
     for (const address of body.address) {
       kept.set(address, body.labels?.[address] ?? kept.get(address) ?? '');
     }
-    // It was done, and nobody hears of it.
+    // Processed, but the response is lost.
     if (failure === 'after') throw new TypeError('fetch failed');
     return Response.json({ streamId: 's', ...body });
   };
@@ -62,7 +62,7 @@ it('sends them in order, in parts that grow while they are quick, and tells how 
 
 it('sends smaller parts to a service that is slow', async () => {
   const { client, parts } = startService();
-  // As if each took ten seconds.
+  // Pretend that each takes ten seconds.
   let now = 0;
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += 10_000));
   await client.importAddresses({ streamId: 's', family: 'evm', addresses: listed(800) });

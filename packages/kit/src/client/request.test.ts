@@ -12,7 +12,7 @@ const ADDRESS = `0x${'1'.repeat(40)}`;
 
 type Answer = Response | Error | (() => Promise<Response>);
 
-/** A client over a fetch that gives these answers one after the other, the last one for ever. */
+/** A client whose fetch returns these responses in order, and then repeats the last one. */
 function fakeClient(answers: readonly Answer[], options: Partial<ClientOptions> = {}) {
   const left = [...answers];
   const fetch = vi.fn<typeof globalThis.fetch>(async () => {
@@ -39,7 +39,7 @@ async function errorOf(promise: PromiseLike<unknown>): Promise<SluiceError> {
   throw new Error('It did not reject');
 }
 
-/** Every text that can be reached from a value, what is not enumerable included. */
+/** Every text that is reachable from a value, including non-enumerable properties. */
 function textsIn(value: unknown, seen = new Set<unknown>()): string[] {
   if (typeof value === 'string') return [value];
   if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return [];
@@ -50,7 +50,7 @@ function textsIn(value: unknown, seen = new Set<unknown>()): string[] {
   );
 }
 
-/** What `fetch` of Node throws. */
+/** The error that Node's `fetch` throws. */
 const fetchFailed = (code: string) =>
   new TypeError('fetch failed', { cause: Object.assign(new Error(code), { code }) });
 

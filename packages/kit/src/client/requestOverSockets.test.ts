@@ -1,4 +1,4 @@
-/** What only a socket can do to a request: fall silent, break off, refuse, redirect. */
+/** Failures that need a real socket: silence, broken and refused connections, redirects. */
 import { createServer } from 'node:http';
 import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -327,7 +327,7 @@ describe('liveEvents', () => {
   const message = (id: number) =>
     `id: ${id}\ndata: ${JSON.stringify({ type: 'stream', streamId: `s${id}` })}\n\n`;
 
-  /** Reads events until `count` of them came. */
+  /** Reads `count` events. */
   async function read(count: number, options: Parameters<typeof watch>[0] = {}) {
     const received: ReceivedEvent[] = [];
     const states: LiveState[] = [];
@@ -421,7 +421,7 @@ describe('liveEvents', () => {
     await vi.advanceTimersByTimeAsync(60_000);
     vi.useRealTimers();
     expect(await all).toHaveLength(2);
-    // It starts over once something came.
+    // The wait starts over after an event.
     expect(waits).toEqual([1000, 2000, 4000, 8000, 10_000, 10_000, 1000, 1000]);
   });
 

@@ -64,7 +64,7 @@ import type {
 
 /** Methods that are generated from the table of calls. */
 export interface SluiceMethods {
-  /** End the console session, for every copy of its cookie. */
+  /** End the console session and invalidate its cookie. */
   deleteSession: (options?: CallOptions) => CallResult<void>;
   /** Read the version, environment and retention of the service. */
   getAbout: (options?: CallOptions) => CallResult<About>;

@@ -12,7 +12,7 @@ import type {
   Replay,
 } from './shapes.generated.ts';
 
-// What JSON Schema alone would lose of the generated types.
+// Details of the generated types that JSON Schema cannot express.
 expectTypeOf<EvmWebhook['abi']>().toEqualTypeOf<readonly AbiItem[]>();
 expectTypeOf<EvmWebhook['removed']>().toEqualTypeOf<true | undefined>();
 expectTypeOf<DryRunAnswer>().toEqualTypeOf<Partial<EvmWebhook>>();
@@ -24,6 +24,6 @@ expectTypeOf<DeliverySummary['state']>().toEqualTypeOf<DeliveryState>();
 expectTypeOf<ChainHealth['confirmations']>().toEqualTypeOf<number | 'finalized'>();
 expectTypeOf<DeliveryDetail>().toExtend<DeliverySummary>();
 
-// An absent field is left out, not undefined.
+// An absent field is omitted, not undefined.
 // @ts-expect-error
 export const removed: Pick<EvmWebhook, 'removed'> = { removed: undefined };

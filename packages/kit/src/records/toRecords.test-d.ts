@@ -7,7 +7,7 @@ import { toRecords } from './toRecords.ts';
 
 declare const webhook: EvmWebhook;
 
-// With the ABI of the webhook nothing is known at compile time.
+// With the ABI of the webhook, nothing is known at compile time.
 expectTypeOf(toRecords(webhook)).toEqualTypeOf<Records>();
 expectTypeOf(toRecords(webhook, { ids: 'distinct' })).toEqualTypeOf<Records>();
 const compatible = toRecords(webhook, { ids: 'compatible' });
@@ -30,7 +30,7 @@ for (const row of toRecords(webhook, { abi: erc20Abi }).logs) {
   else void row.from;
 }
 
-// A parameter with a reserved name has its prefix in the type, too.
+// A parameter with a reserved name is also prefixed in the type.
 const [reserved] = toRecords(webhook, {
   abi: parseAbi(['event Named(uint256 id, string name, uint256[] list)']),
 }).logs;

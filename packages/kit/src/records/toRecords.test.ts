@@ -161,7 +161,7 @@ describe('toRecords', () => {
     const without = toRecords(webhook);
     expect(without.logs).toEqual([]);
     expect(without.undecodedLogs).toHaveLength(3);
-    // The id outlives the day the ABI is added.
+    // The id stays the same when the ABI is added.
     expect(without.undecodedLogs[1]?.id).toBe(logs[0]?.id);
   });
 
@@ -249,7 +249,7 @@ describe('toRecords', () => {
     );
     expect(distinct(idsOf(toRecords(webhook)))).toBe(6);
     expect(distinct(idsOf(toRecords(old)))).toBe(3);
-    // As the hosted SDK: one for the transaction and all inside it, one for the batch.
+    // As in the hosted SDK: one for the transaction and everything inside it, one for the batch.
     expect(distinct(idsOf(toRecords(webhook, { ids: 'compatible' })))).toBe(2);
   });
 

@@ -7,7 +7,7 @@ import type { DecodedLog, DecodedLogs } from './decode.ts';
 type Hex = `0x${string}`;
 declare const webhook: EvmWebhook;
 
-// With the ABI of the webhook nothing is known at compile time.
+// With the ABI of the webhook, nothing is known at compile time.
 expectTypeOf(decodeLogs(webhook)).toEqualTypeOf<DecodedLogs>();
 expectTypeOf(decodeLogs(webhook, [] as AbiItem[])).toEqualTypeOf<DecodedLogs>();
 expectTypeOf(decodeLogs(webhook, [{} as AbiItem])).toEqualTypeOf<DecodedLogs>();
@@ -35,7 +35,7 @@ for (const log of decodeLogs(webhook, erc20Abi).decoded) {
   expectTypeOf(log.name === 'Deposit');
 }
 
-// An ABI written in place needs no `as const`.
+// An inline ABI does not need `as const`.
 const [order] = decodeLogs(webhook, [
   {
     type: 'event',

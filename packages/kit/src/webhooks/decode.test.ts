@@ -45,7 +45,7 @@ const event = (name: string, inputs: readonly AbiParameter[], anonymous = false)
   anonymous,
 });
 
-/** Decodes data alone as the parameters of one event. */
+/** Decodes data as the parameters of one event, without topics. */
 function decodeData(inputs: readonly AbiParameter[], data: string) {
   const item = event('Data', inputs);
   const { decoded, undecoded } = decodeLogs({ logs: [logOf([eventTopic(item)], data)] }, [item]);
@@ -403,7 +403,7 @@ describe('malformed logs', () => {
   });
 
   it('does not let a few words stand for a large value', () => {
-    // Six lists, each with 50 offsets to the one list after it: 50^7 numbers in 357 words.
+    // Six lists, each with 50 offsets to the next list: 50^7 numbers in 357 words.
     const list = word('32') + word('640').repeat(50);
     const bomb = `0x${word('20')}${list.repeat(6)}${word('32')}${word('1').repeat(50)}`;
     const started = performance.now();
@@ -419,9 +419,9 @@ describe('malformed logs', () => {
 
 interface Sample {
   parameter: AbiParameter;
-  /** As viem takes it. */
+  /** The value for viem. */
   value: unknown;
-  /** As decodeLogs gives it. */
+  /** The value that decodeLogs returns. */
   expected: unknown;
 }
 
@@ -450,7 +450,7 @@ const elementary: fc.Arbitrary<[type: string, value: unknown]> = fc.oneof(
   fc.integer({ min: 1, max: 32 }).chain((size) => hexBytes(size, size).map(same(`bytes${size}`))),
 );
 
-/** A type with a way to draw values of it: arrays need many of one type. */
+/** A type with a generator of values: arrays need many of one type. */
 interface Shape {
   type: string;
   components?: AbiParameter[];

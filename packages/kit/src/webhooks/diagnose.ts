@@ -1,6 +1,6 @@
 /**
- * Explains why a webhook is not verified. Separate from `unwrap` because it hashes the body many
- * times: for logs and support tools, not for each request of an attacker.
+ * Explains why verification of a webhook fails. Separate from `unwrap` because it hashes the body
+ * many times: for logs and support tools, not for each request of an attacker.
  */
 import { WEBHOOK_HEADERS } from '../contract/rules/signature.ts';
 import { readHeader } from './adapters/headers.ts';

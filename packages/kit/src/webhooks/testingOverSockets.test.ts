@@ -1,4 +1,4 @@
-/** What sends and receives over `node:http`. */
+/** The fake sender and handlers over `node:http`. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';

@@ -265,7 +265,7 @@ export const serviceCalls = tagged('Sluice', {
     path: '/sluice/session',
     scope: 'open',
     repeatable: true,
-    summary: 'End the console session, for every copy of its cookie',
+    summary: 'End the console session and invalidate its cookie',
     errors: [],
   },
   getAbout: {

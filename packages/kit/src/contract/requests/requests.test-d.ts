@@ -1,6 +1,6 @@
 /**
- * The shapes of requests as they were written by hand, before they were generated: what was written
- * against them still type-checks. A new optional field need not stand here.
+ * Handwritten request types from before they were generated: code written for them must still
+ * type-check. New optional fields are not needed here.
  */
 import { expectTypeOf } from 'vitest';
 import type { OneOrSeveral, Optional } from '../generic.ts';
@@ -261,7 +261,7 @@ interface ListOptions {
 
 type ListDeliveriesOptions = ListOptions & Readonly<DeliveryFilter & DeliveryOrder>;
 
-/** Each is assignable to the other, and no field is lost. */
+/** Whether both are assignable to each other, with the same fields. */
 type Kept<After, Before> = [After, Before, keyof Before] extends [Before, After, keyof After]
   ? true
   : false;

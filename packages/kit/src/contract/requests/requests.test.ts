@@ -19,7 +19,7 @@ import {
 const STREAM = { webhookUrl: 'http://localhost:1/hook', description: 'minimal', chainIds: ['0x1'] };
 const ADDRESS = '0xcfdf6aaae9f6b927e3736fbd327853b622c5060e';
 
-/** The paths and messages of what is wrong. */
+/** Returns the paths and messages of the problems. */
 const problems = (fields: object) =>
   (createEvmStreamSchema.safeParse({ ...STREAM, ...fields }).error?.issues ?? []).map(
     ({ path, message }) => `${path.join('.')} ${message}`,
@@ -224,7 +224,7 @@ describe('history, settings and blocks', () => {
     ]) {
       expect(listLogsQuerySchema.safeParse(wrong).success).toBe(false);
     }
-    // A field of another list is one that this list does not have.
+    // Filters of another list are unknown here.
     expect(listLogsQuerySchema.parse({ excludePayload: 'true' })).not.toHaveProperty(
       'excludePayload',
     );

@@ -1,4 +1,4 @@
-/** The two ways to a hash: what this Node has itself, and JavaScript. */
+/** Native and JavaScript hashes. */
 import { getHashes } from 'node:crypto';
 import * as fc from 'fast-check';
 import { keccak256 as viemKeccak } from 'viem';
@@ -10,14 +10,14 @@ const UNICODE_BODY = '{"tag":"é ☕ \\"q\\"","logs":[]}';
 
 const keccak = nativeKeccak();
 const hmac = nativeHmac();
-/** Native where it is, else another's. */
+/** The native hash if available, otherwise another implementation. */
 const reference =
   keccak ??
   ((input: string | Uint8Array): string =>
     viemKeccak(typeof input === 'string' ? new TextEncoder().encode(input) : input).slice(2));
 
 it('finds what the Node that runs the tests has', () => {
-  // Before 26 Node has no Keccak.
+  // Node before 26 has no Keccak.
   expect(keccak !== undefined).toBe(getHashes().includes('keccak-256'));
   expect(hmac).toBeTypeOf('function');
 });

@@ -1,4 +1,4 @@
-/** Every adapter over the real framework, through a socket, with the same suite. */
+/** Runs the same suite for every adapter, with its real framework and a socket. */
 import { createServer, request as httpRequest } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -18,7 +18,7 @@ import { createFakeSender, sampleWebhook, signedHeaders, signedRequest } from '.
 const SECRET = 'the streams secret';
 const MAX_BYTES = 200_000;
 const WEBHOOK = sampleWebhook('erc20-transfer', { tag: 'é ☕ \\" "q"' });
-/** Larger than one chunk of a socket, and than the default limit of express.json. */
+/** Larger than a socket chunk, and than the default limit of express.json. */
 const LARGE = { ...WEBHOOK, tag: 'ü'.repeat(75_000) };
 
 const cleanups: (() => unknown)[] = [];
@@ -28,7 +28,7 @@ afterEach(async () => {
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => unknown;
 
-/** Gives the base URL. */
+/** Returns the base URL. */
 async function serve(listener: Listener): Promise<string> {
   const server = createServer((request, response) => void listener(request, response));
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
@@ -39,7 +39,7 @@ async function serve(listener: Listener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** A web handler behind a socket, as Workers, Bun, Deno and Next run one. */
+/** Runs a web handler behind a socket, like Workers, Bun, Deno and Next. */
 const overWeb =
   (fetch: (request: Request) => Response | Promise<Response>): Listener =>
   async (incoming, outgoing) => {
@@ -146,7 +146,7 @@ describe.each(Object.entries(ADAPTERS))('%s', (name, start) => {
     const forged = await fetch(signedRequest({ url, webhook: WEBHOOK, secret: 'guessed' }));
     expect(forged.status).toBe(401);
     expect(forged.headers.get('content-type')).toMatch(/^application\/json(; charset=utf-8)?$/);
-    // The parser in front of it has nothing to say to that, and throws.
+    // The parser in front of it throws.
     if (name === 'Hono, after middleware that parsed the body') return;
     const empty = await fetch(url, { method: 'POST', headers: signedHeaders('', { secret: 'x' }) });
     expect(empty.status).toBe(401);
@@ -176,7 +176,7 @@ it('node:http answers 413 to a sender that would go on for ever', async () => {
   expect(status).toBe(413);
 });
 
-/** With node:http, which keeps an answer that comes while it still sends. */
+/** Uses node:http, which keeps a response that it receives while sending. */
 function statusOf(url: string, body: string, chunked: boolean): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const headers: Record<string, string> = signedHeaders(body, { secret: SECRET });

@@ -38,13 +38,13 @@ typed.on('Deposit', () => undefined);
 // @ts-expect-error neither phase
 typed.onWebhook({});
 
-// An ABI written in place needs no `as const`.
+// An inline ABI does not need `as const`.
 createHandler({
   secret,
   abi: [{ type: 'event', name: 'Set', inputs: [{ name: 'to', type: 'bool' }] }],
 }).on('Set', ({ args }) => expectTypeOf(args).toEqualTypeOf<{ readonly to: boolean }>());
 
-// Without an ABI known to the compiler any name will do.
+// Without a static ABI, any name is accepted.
 for (const handler of [
   createHandler({ secret }),
   createHandler({ secret, abi: [] as AbiItem[] }),
@@ -53,13 +53,13 @@ for (const handler of [
 }
 expectTypeOf(createHandler({ apiKey: 'k' })).toExtend<WebhookHandler>();
 
-// The adapters take it whatever its ABI.
+// Adapters accept handlers with any ABI.
 expectTypeOf(toExpress(typed)).toExtend<RequestHandler>();
 toFastify(typed);
 toHono(typed);
 toNodeListener(typed);
 
-// It is a route handler of Next and the fetch of a worker.
+// It works as a Next route handler and as the fetch of a worker.
 expectTypeOf(typed).toExtend<
   (request: Request, context: { params: Promise<object> }) => Promise<Response>
 >();
