@@ -1,4 +1,4 @@
-/** One attempt of a claimed delivery: waits for its turn, signs, sends, and returns what came back. */
+/** One attempt of a claimed delivery: waits for its turn, signs, sends, and returns the result. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { readInboxName } from '@sluice/kit/contract';
 import { describeError } from '../base/log.ts';
@@ -10,11 +10,11 @@ import type { LocalFailure } from './send/localFailure.ts';
 import type { SendResult, Sending } from './send/send.ts';
 
 export interface Attempted extends SendResult {
-  /** The isolated process died while it sent this delivery. */
+  /** The isolated process died while sending this delivery. */
   senderDied: boolean;
 }
 
-/** Sends a delivery once. Returns undefined when its lease was lost before it was sent. */
+/** Sends a delivery once. Returns undefined if its lease was lost before it was sent. */
 export type MakeAttempt = (
   delivery: ClaimedDelivery,
   send: (sending: Sending) => Promise<SendResult>,
@@ -22,22 +22,22 @@ export type MakeAttempt = (
 
 export interface AttemptOptions {
   leases: Pick<Leases, 'renew'>;
-  /** Shared with whatever else sends webhooks in this process. */
+  /** Shared with everything else in this process that sends webhooks. */
   hostPace: HostPace;
-  /** The secrets of its stream that sign at the time it was claimed. */
+  /** Returns the stream's secrets that were valid for signing when the delivery was claimed. */
   openSecrets(delivery: ClaimedDelivery): string[];
-  /** Unfinished deliveries of a stream. */
+  /** Returns the number of unfinished deliveries of a stream. */
   queued(streamId: string): number;
-  /** Milliseconds by which the ledger's clock is ahead of this process's. */
+  /** Returns how many milliseconds the ledger's clock is ahead of this process's clock. */
   clockSkewMs(): number;
-  /** The attempt failed in this process and not at its receiver. */
+  /** Called when the attempt failed in this process rather than at its receiver. */
   onLocalFailure(cause: LocalFailure): void;
-  /** Ends the retries of what this process could not send. */
+  /** Ends retries of deliveries that this process could not send. */
   stopping: AbortSignal;
   tracing?: Tracing | undefined;
 }
 
-/** Between tries of a delivery that this process itself could not send. */
+/** Milliseconds between tries of a delivery that this process could not send. */
 const LOCAL_RETRY_MS = 1_000;
 
 export function createAttempts({
@@ -50,7 +50,7 @@ export function createAttempts({
   stopping,
   tracing = NO_TRACING,
 }: AttemptOptions): MakeAttempt {
-  /** Returns false when the process stalled meanwhile and lost the lease. */
+  /** Returns false if the process stalled in the meantime and lost the lease. */
   const awaitTurn = async (delivery: ClaimedDelivery): Promise<boolean> => {
     const hostWaitMs = hostPace.take(delivery.streamId, delivery.webhookUrl);
     const waitMs = Math.max(delivery.waitMs, hostWaitMs);
@@ -62,7 +62,7 @@ export function createAttempts({
     return held !== undefined && held.length > 0;
   };
 
-  /** Waits before another try; false when the delivery is no longer this process's to send. */
+  /** Waits before another try; returns false if this process no longer holds the delivery. */
   const awaitRetry = async (delivery: ClaimedDelivery): Promise<boolean> => {
     for (;;) {
       await wait(LOCAL_RETRY_MS);
@@ -93,13 +93,13 @@ export function createAttempts({
       attempt: delivery.attempts + 1,
     });
     if (!(await awaitTurn(delivery))) {
-      span.end('its lease ran out before it was sent');
+      span.end('the lease expired before the delivery was sent');
       return undefined;
     }
     const began = performance.now();
     const sendOnce = async (): Promise<Attempted> => {
       try {
-        // Secrets are opened in here, so that one that cannot be opened fails this attempt alone.
+        // Secrets are opened here so that one that cannot be opened fails only this attempt.
         return { ...(await send(toSending(delivery, span.traceparent))), senderDied: false };
       } catch (error) {
         return toFailed(error, Math.round(performance.now() - began));
@@ -109,7 +109,7 @@ export function createAttempts({
       const attempted = await sendOnce();
       const { status, error, localFailure } = attempted;
       if (localFailure !== undefined) onLocalFailure(localFailure.cause);
-      // The receiver got nothing, so that was no attempt.
+      // The receiver got nothing, so this does not count as an attempt.
       const isUnsent = localFailure?.isSent === false;
       if (isUnsent && (await awaitRetry(delivery))) continue;
       if (status !== null) span.set({ 'http.response.status_code': status });
@@ -125,7 +125,8 @@ function toFailed(error: unknown, durationMs: number): Attempted {
     startedAt: Date.now() - durationMs,
     durationMs,
     status: null,
-    error: describeError(error) + (senderDied ? ': replay it once the cause is found' : ''),
+    error:
+      describeError(error) + (senderDied ? '; replay the delivery once the cause is fixed' : ''),
     responseBody: '',
     transport: null,
     senderDied,
@@ -133,30 +134,35 @@ function toFailed(error: unknown, durationMs: number): Attempted {
 }
 
 /**
- * A bound on what one host is sent in a second by all streams together, replays and retries included, so
- * that many streams cannot flood a receiver that none of them could alone. It is kept in memory, for this
- * process; the clock is one that only goes forward.
+ * Limits how many webhooks per second one host receives from all streams together, including
+ * replays and retries, so that many streams cannot flood a receiver that none of them would flood
+ * alone. State is kept in memory for this process and uses a monotonic clock.
  */
 export interface HostPace {
-  /** Takes the next turn of the URL's host for a webhook of this stream; milliseconds until then. */
+  /** Takes the next turn for the URL's host; returns the milliseconds until that turn. */
   take(streamId: string, url: string, now?: number): number;
-  /** The same for a webhook without a stream. Undefined, and no turn taken, where it would wait longer. */
+  /**
+   * Same for a webhook without a stream; returns undefined and takes no turn if it would wait
+   * longer than `mostMs`.
+   */
   takeSoon(url: string, mostMs: number, now?: number): number | undefined;
-  /** Streams that nothing should be claimed of now: the turns of their host are given away for a while. */
+  /**
+   * Returns the streams to leave out of claims because their host's next turns are already taken.
+   */
   waiting(now?: number): string[];
 }
 
-/** Turns are given so far ahead, so that a claim now and then is enough. */
+/** Turns are assigned this far ahead so that occasional claims are enough. */
 const AHEAD_MS = 250;
 const MOST_STREAMS = 100_000;
 const MOST_HOSTS = 100_000;
 
-/** @param perSecond undefined for no bound. */
+/** @param perSecond undefined for no limit. */
 export function createHostPace(perSecond: number | undefined): HostPace {
   if (perSecond === undefined) return { take: () => 0, takeSoon: () => 0, waiting: () => [] };
   const intervalMs = 1000 / perSecond;
   const hostOf = new Map<string, string>();
-  /** By host, the earliest turn that is not taken. */
+  /** The earliest free turn of each host. */
   const nextAt = new Map<string, number>();
 
   const forgetWhoseTurnsAreFree = (now: number): void => {

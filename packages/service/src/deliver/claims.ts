@@ -1,4 +1,4 @@
-/** Claims due deliveries while there is room for them, and begins them a few at a time. */
+/** Claims due deliveries while there is capacity, and starts them a few at a time. */
 import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises';
 import type { Log } from '../base/log.ts';
 import { createWaker } from '../base/waker.ts';
@@ -10,24 +10,32 @@ type Lease = Pick<ClaimedDelivery, 'id' | 'leaseToken'>;
 
 export interface Leases {
   start(): void;
-  /** Extends this lease from now on, until the delivery's outcome is recorded or it is given up. */
+  /**
+   * Keeps this lease extended until the delivery's outcome is recorded or the delivery is given up.
+   */
   hold(lease: Lease): void;
   drop(lease: Lease): void;
-  /** Extends leases that may have run out. Returns those still held; undefined when the ledger fails. */
+  /**
+   * Extends leases that may have expired. Returns those still held, or undefined if the ledger
+   * fails.
+   */
   renew<Held extends Lease>(leases: readonly Held[]): Promise<Held[] | undefined>;
   stop(): void;
 }
 
 /** Longer than any attempt. */
 export const LEASE_MS = 40_000;
-/** What took this much longer than planned was done by a process that stalled: its leases may be another's. */
+/**
+ * A step that took this much longer than planned means that the process stalled and may have lost
+ * its leases.
+ */
 export const STALL_MS = LEASE_MS / 4;
 const EXTEND_MS = LEASE_MS / 6;
 const SWEEP_MS = 3_000;
 
 /**
- * The leases under which this process has deliveries. They are extended while it lives, so one runs out
- * only when its process is gone or stalled; the deliveries of such leases return to the queue.
+ * The leases this process holds on deliveries. They are extended while the process lives, so a
+ * lease expires only when its process is gone or stalled; its delivery then returns to the queue.
  */
 export function createLeases({
   store,
@@ -36,7 +44,7 @@ export function createLeases({
 }: {
   store: Pick<Store, 'engine' | 'extendLeases' | 'releaseLeases'>;
   log: Log;
-  /** Leases ran out, of whichever process. */
+  /** Called when leases of any process have expired. */
   onReleased(result: Awaited<ReturnType<Store['releaseLeases']>>): void;
 }): Leases {
   const held = new Map<string, string>();
@@ -46,25 +54,26 @@ export function createLeases({
     const leases = [...held].map(([id, leaseToken]) => ({ id, leaseToken }));
     store
       .extendLeases(leases, LEASE_MS)
-      .catch((error: unknown) => log.error('cannot extend leases', { error: String(error) }));
+      .catch((error: unknown) => log.error('failed to extend leases', { error: String(error) }));
   };
   const sweep = (): void => {
     store
       .releaseLeases('expired')
       .then(onReleased, (error: unknown) =>
-        log.error('cannot sweep leases', { error: String(error) }),
+        log.error('failed to release expired leases', { error: String(error) }),
       );
   };
 
   return {
     start() {
-      // One process owns a SQLite ledger: its leases end with it, and no clock ends them sooner.
+      // A SQLite ledger belongs to one process: its leases end with that process, and no clock ends
+      // them sooner.
       if (store.engine === 'sqlite') return;
       timers.push(setInterval(extendAll, EXTEND_MS), setInterval(sweep, SWEEP_MS));
     },
     hold: ({ id, leaseToken }) => void held.set(id, leaseToken),
     drop({ id, leaseToken }) {
-      // It may have been claimed anew meanwhile.
+      // The delivery may have been claimed again in the meantime.
       if (held.get(id) === leaseToken) held.delete(id);
     },
     async renew(leases) {
@@ -82,26 +91,28 @@ export const IN_FLIGHT_PER_STREAM = 64;
 type UnderWay = Pick<ClaimedDelivery, 'streamId' | 'bodyBytes'>;
 
 export interface Lanes {
-  /** Unfinished deliveries of a stream; receivers get this as `x-queue-size`. */
+  /**
+   * Returns the number of unfinished deliveries of a stream, sent to receivers as `x-queue-size`.
+   */
   queued(streamId: string): number;
   count(streamId: string, change: number): void;
-  /** Replaces all counts: other processes create and finish deliveries, too. */
+  /** Replaces all counts, because other processes also create and finish deliveries. */
   recount(stats: readonly Pick<StreamStats, 'streamId' | 'queue'>[]): void;
-  /** The delivery is under way from now on, and until it leaves. */
+  /** Counts the delivery as in flight until `leave` is called. */
   enter(delivery: UnderWay): void;
   leave(delivery: UnderWay): void;
-  /** Deliveries under way by stream; streams without any are left out. */
+  /** Deliveries in flight by stream; streams without any are omitted. */
   underWay(): Readonly<Record<string, number>>;
   total(): number;
-  /** Bytes of the bodies under way. */
+  /** Total bytes of the bodies in flight. */
   bytes(): number;
-  /** Resolves once nothing is under way. */
+  /** Resolves when nothing is in flight. */
   emptied(): Promise<void>;
 }
 
 /**
- * Each stream's lane: how many of its deliveries are not finished yet, and how many of those this process
- * has under way.
+ * Each stream's lane: how many of its deliveries are unfinished, and how many this process has in
+ * flight.
  */
 export function createLanes(): Lanes {
   const queued = new Map<string, number>();
@@ -149,29 +160,38 @@ export function createLanes(): Lanes {
 
 export interface Claims {
   start(): void;
-  /** There may be more to claim, or more room. */
+  /** Signals that there may be more to claim or more capacity. */
   wake(): void;
-  /** Whether claimed deliveries are left to begin. */
+  /** Whether claimed deliveries are waiting to be started. */
   isBeginning(): boolean;
-  /** Milliseconds by which the ledger's clock is ahead of this process's, as of the last claim. */
+  /**
+   * Milliseconds by which the ledger's clock is ahead of this process's clock, as of the last
+   * claim.
+   */
   clockSkewMs(): number;
-  /** Claims nothing more; what is claimed still begins. */
+  /** Stops claiming; deliveries already claimed are still started. */
   stop(): Promise<void>;
 }
 
-/** So many that the ledger writes hundreds at a time: what a write costs besides is shared by them. */
+/**
+ * Large enough for the ledger to write hundreds of outcomes at a time, which spreads the fixed cost
+ * of a write.
+ */
 const IN_FLIGHT = 2048;
 /**
- * Begun at each turn of the event loop: answers come in between, and the next ones go over the same
- * connections. Hundreds begun at once would each want one of their own, and outlive two collections of
- * young objects.
+ * Deliveries started per turn of the event loop. Responses arrive between turns, so the next
+ * deliveries reuse the same connections. Hundreds started at once would each need a connection of
+ * their own, and would survive two collections of the young generation.
  */
 const BEGUN_AT_ONCE = 8;
-/** More is claimed once no more than these are left to begin, so that nobody waits for the ledger. */
+/**
+ * More is claimed once at most this many are waiting to be started, so that sending never waits for
+ * the ledger.
+ */
 const CLAIM_AHEAD = 512;
-/** Of all bodies under way together, so that large webhooks do not fill the memory. */
+/** Limit for all bodies in flight together, so that large webhooks do not exhaust memory. */
 const BYTES_IN_FLIGHT = 64 * 1024 * 1024;
-/** A wake-up may be lost; a retry becomes due without one. */
+/** Signals may be lost, and retries become due without one. */
 const POLL_MS = 250;
 const STORE_RETRY_MS = 1_000;
 
@@ -191,18 +211,18 @@ export function createClaims({
   log: Log;
   lanes: Pick<Lanes, 'bytes' | 'total'>;
   leases: Pick<Leases, 'renew'>;
-  /** By stream, room that claims must leave alone. */
+  /** Returns the capacity per stream that claims must not use. */
   taken(): Record<string, number>;
-  /** The delivery is under way from now on. */
+  /** Counts the delivery as in flight. */
   enter(delivery: ClaimedDelivery): void;
-  /** Its lease is another's by now. */
+  /** Called when another process may have taken over the lease. */
   giveUp(delivery: ClaimedDelivery): void;
   attempt(delivery: ClaimedDelivery, claimedAt: number): Promise<void>;
   onAllBegun(): void;
-  /** Nothing more begins. */
+  /** Aborted when no more deliveries may be started. */
   overdue: AbortSignal;
 }): Claims {
-  /** Claimed, and not begun yet; and when they were asked for. */
+  /** Claimed deliveries that are not started yet, and when their claim was requested. */
   const waiting: { delivery: ClaimedDelivery; askedAt: number }[] = [];
   const waker = createWaker();
   let clockSkewMs = 0;
@@ -228,7 +248,7 @@ export function createClaims({
     onAllBegun();
   };
 
-  /** Returns none while there is no room, or while the ledger is unavailable. */
+  /** Returns none while there is no capacity or the ledger is unavailable. */
   const claimDue = async (): Promise<ClaimedDelivery[]> => {
     const limit = IN_FLIGHT - lanes.total();
     const maxBytes = BYTES_IN_FLIGHT - lanes.bytes();
@@ -242,7 +262,7 @@ export function createClaims({
         leaseMs: LEASE_MS,
       });
     } catch (error) {
-      log.error('cannot claim deliveries, trying again', { error: String(error) });
+      log.error('failed to claim deliveries, retrying', { error: String(error) });
       await wait(STORE_RETRY_MS);
       return [];
     }

@@ -427,7 +427,7 @@ describe('delivering', () => {
     );
     const [set] = await listAll(odd.id);
     expect(set).toMatchObject({ state: 'quarantined', status: null, attempts: 1 });
-    expect(set?.error).toMatch(/answered 200, and the ledger refuses .*it cannot be held/);
+    expect(set?.error).toMatch(/answered 200, but the ledger rejected .*it cannot be held/);
     // It was looked for by halves, not one by one.
     expect(Math.max(...sizes)).toBeGreaterThan(1);
     expect(sizes.length).toBeLessThan(25);

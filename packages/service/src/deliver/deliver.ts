@@ -1,8 +1,8 @@
 /**
- * Takes due deliveries from the ledger, sends them, and writes back how each attempt ended. The
- * delivery row is the job: there is no second queue to lose. Attempts under way are bounded
- * together and per stream, so that one slow receiver holds nobody else back; one that fails is
- * asked less and less often (`receivers/breaker.ts`), and its stream says so.
+ * Takes due deliveries from the ledger, sends them, and records the outcome of each attempt. The
+ * delivery row is the job, so there is no second queue to lose. Attempts in flight are limited both
+ * in total and per stream, so that one slow receiver delays no other; a failing receiver is called
+ * less and less often (`receivers/breaker.ts`), and its stream reports that.
  */
 import { once } from 'node:events';
 import type { DeliverySummary } from '@sluice/kit/contract';
@@ -26,13 +26,13 @@ import { createSuspects } from './suspects.ts';
 
 export interface Deliver {
   start(): Promise<void>;
-  /** Deliveries were created, revived or cancelled: count them, and look for due ones now. */
+  /** Deliveries were created, revived or cancelled: counts them and looks for due ones now. */
   notice(deliveries: readonly DeliverySummary[]): void;
-  /** Attempts under way, or claimed and about to begin. */
+  /** Number of attempts in flight, or claimed and about to start. */
   inFlight(): number;
-  /** Streams whose receivers fail or ask for patience, by what that means for them now. */
+  /** Number of streams whose receivers fail or throttle, by the state of their circuit breaker. */
   breakers(): Record<BreakerState, number>;
-  /** Takes nothing more and waits for what is under way, at most `drainMs`. */
+  /** Stops claiming and waits at most `drainMs` for attempts in flight. */
   stop(drainMs: number): Promise<void>;
 }
 
@@ -42,24 +42,27 @@ export interface DeliverOptions
     Pick<AttemptOptions, 'hostPace' | 'openSecrets' | 'onLocalFailure' | 'tracing'> {
   store: Store;
   sender: Sender;
-  /** For deliveries that the process may have died of. */
+  /** Sends deliveries that may have crashed the process. */
   isolation: Isolation;
   log: Log;
   onChange(deliveries: DeliverySummary[]): void;
   onLostLeases(count: number): void;
-  /** Attempts that were made under a lease that had run out: others may have made them again. */
+  /** Attempts made under a lease that had expired: another process may have sent them again. */
   onLostOutcomes(count: number): void;
 }
 
-/** Outcomes that are written at once while more attempts begin. */
+/** This many outcomes are written even while more attempts are being started. */
 const GATHERED = 512;
-/** How old `x-queue-size` may be where other processes work on the same ledger. */
+/** Maximum age of `x-queue-size` when other processes work on the same ledger. */
 const RECOUNT_MS = 10_000;
 
 export function createDeliver(options: DeliverOptions): Deliver {
   const { store, sender, isolation, log, hostPace, onChange } = options;
   const stopping = new AbortController();
-  /** The time to drain is over: what is not written now is found again by its lease. */
+  /**
+   * The drain time has passed: deliveries not recorded by now return to the queue when their leases
+   * expire.
+   */
   const overdue = new AbortController();
   let recounter: NodeJS.Timeout | undefined;
   let forget = (): void => {};
@@ -78,7 +81,7 @@ export function createDeliver(options: DeliverOptions): Deliver {
       }
       if (quarantined.length > 0) onChange(quarantined);
       if (released === 0) return;
-      log.warn('leases ran out', { count: released });
+      log.warn('leases expired', { count: released });
       claims.wake();
     },
   });
@@ -95,7 +98,7 @@ export function createDeliver(options: DeliverOptions): Deliver {
     lanes.enter(delivery);
   };
 
-  /** Its lease is another's by now. */
+  /** Another process may hold the lease by now. */
   const giveUp = (delivery: ClaimedDelivery): void => {
     leases.drop(delivery);
     lanes.leave(delivery);
@@ -123,7 +126,7 @@ export function createDeliver(options: DeliverOptions): Deliver {
     ...options,
     lanes,
     leases,
-    // While more begin, outcomes gather: what a write costs besides is shared by many.
+    // Outcomes accumulate while more attempts start, so that many share the fixed cost of a write.
     isDue: (size) => !claims.isBeginning() || size >= GATHERED,
     onWritten: () => claims.wake(),
     overdue: overdue.signal,
@@ -159,7 +162,7 @@ export function createDeliver(options: DeliverOptions): Deliver {
         .map(([streamId]) => streamId),
   });
 
-  /** Others make and send deliveries too: what they did is found here. */
+  /** Other processes create and send deliveries too; this picks up their changes. */
   const recount = async (): Promise<void> => {
     lanes.recount(await store.readStreamStats());
     await receivers.learn();
@@ -178,7 +181,7 @@ export function createDeliver(options: DeliverOptions): Deliver {
     },
     notice(deliveries) {
       for (const { streamId, state, createdAt, updatedAt } of deliveries) {
-        // What was set aside when it was made never waited.
+        // Deliveries that were quarantined on creation were never in the queue.
         if (state === 'quarantined' && updatedAt === createdAt) continue;
         lanes.count(streamId, state === 'enriching' || state === 'pending' ? 1 : -1);
       }

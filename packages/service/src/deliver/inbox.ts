@@ -1,4 +1,7 @@
-/** The built-in receiver: takes webhooks in process, keeps them, and answers as it is told. */
+/**
+ * The built-in receiver: accepts webhooks in process, stores them, and returns the configured
+ * response.
+ */
 import { setTimeout as wait } from 'node:timers/promises';
 import { describeWebhook } from '@sluice/kit';
 import {
@@ -10,7 +13,7 @@ import {
 } from '@sluice/kit/contract';
 import type { Store } from '../store/store.ts';
 
-/** Takes a webhook, and answers after its wait. */
+/** Stores a webhook and responds after the configured delay. */
 export type ReceiveInbox = (
   inbox: string,
   request: { headers: Record<string, string>; body: Uint8Array },
@@ -39,7 +42,10 @@ export function createInbox({
   };
 }
 
-/** What a webhook says of itself; null of a test webhook, which is of no block. */
+/**
+ * Reads the delivery's details from its webhook; null for a test webhook, which belongs to no
+ * block.
+ */
 function readDelivery(body: string): InboxDelivery | null {
   const webhook = JSON.parse(body) as EvmWebhook | AptosWebhook;
   const { streamId, tag, block } = webhook;

@@ -1,4 +1,4 @@
-/** What an attempt makes of its delivery, and the writing of such outcomes, many at once. */
+/** Turns the result of an attempt into an outcome, and writes outcomes in batches. */
 import { type DeliverySummary, isBrief } from '@sluice/kit/contract';
 import { hideSecrets } from '../base/hideSecrets.ts';
 import { type Log, describeError } from '../base/log.ts';
@@ -9,11 +9,11 @@ import type { Attempted } from './attempt.ts';
 import type { Lanes, Leases } from './claims.ts';
 
 export interface RetryOptions {
-  /** Waits between attempts in milliseconds. */
+  /** Milliseconds to wait between attempts. */
   schedule: readonly number[];
   /**
-   * Before the schedule, one retry so soon, of a first attempt that found no receiver or one that
-   * failed with a 5xx: a restart is over by then. Undefined for none.
+   * Milliseconds before a single fast retry, made ahead of the schedule when a first attempt could
+   * not connect or failed with a 5xx: a restart is over by then. Undefined for none.
    */
   fastRetryMs?: number | undefined;
 }
@@ -31,7 +31,7 @@ export function toOutcome(
     delivery.attempts === 0 &&
     fastRetryMs !== undefined;
   const ofSchedule = delivery.attempts + 1 - (delivery.fastRetried ? 1 : 0);
-  // A receiver that is gone, or only asked whether it is back, does not use up the schedule.
+  // Probes, and attempts answered with 410, do not use up the schedule.
   const isEndless = result.status === GONE || delivery.isProbe;
   const wait = isFastRetry
     ? nextWaitMs([fastRetryMs], 1)
@@ -48,13 +48,13 @@ export function toOutcome(
     responseBody: result.responseBody,
     transport: result.transport,
     result: result.senderDied ? 'quarantined' : result.error === null ? 'succeeded' : failed,
-    // What the receiver asks for may lengthen a wait, never shorten it.
+    // `Retry-After` may lengthen a wait but never shorten it.
     retryInMs: Math.max(wait ?? 0, result.retryAfterMs ?? 0),
     isFastRetry,
   };
 }
 
-/** Writes outcomes in batches; one that the ledger refuses quarantines its delivery. */
+/** Writes outcomes in batches; a delivery whose outcome the ledger rejects is quarantined. */
 export function createOutcomes({
   store,
   log,
@@ -70,14 +70,14 @@ export function createOutcomes({
   log: Log;
   lanes: Pick<Lanes, 'count'>;
   leases: Pick<Leases, 'drop'>;
-  /** Whether to write now or to let more gather. */
+  /** Whether to write now or to wait for more outcomes. */
   isDue(size: number): boolean;
   onChange(deliveries: DeliverySummary[]): void;
-  /** Attempts that were made under a lease that had run out: others may have made them again. */
+  /** Attempts made under a lease that had expired: another process may have sent them again. */
   onLostOutcomes(count: number): void;
-  /** A write ended, also where it failed. */
+  /** Called after each write, including failed ones. */
   onWritten(): void;
-  /** What is not written now is found again by its lease. */
+  /** Once aborted, deliveries not recorded return to the queue when their leases expire. */
   overdue: AbortSignal;
 }): BatchWriter<AttemptOutcome> {
   const write = async (batch: readonly AttemptOutcome[]): Promise<void> => {
@@ -99,29 +99,30 @@ export function createOutcomes({
     isDue,
     toRefused(outcome, error) {
       if (outcome.result === 'quarantined') {
-        // Its lease runs out, which counts against it: a delivery that loses ten is set aside for good.
+        // Its lease expires, which counts as lost: a delivery that loses ten leases is quarantined
+        // permanently.
         leases.drop(outcome);
-        log.error('cannot record an attempt', { delivery: outcome.id, error: String(error) });
+        log.error('failed to record an attempt', { delivery: outcome.id, error: String(error) });
         return undefined;
       }
       const refused = toRefused(outcome, error);
       log.error('delivery quarantined', { delivery: outcome.id, reason: refused.error });
       return refused;
     },
-    // Nothing is lost: the attempts are written when the store answers, or their leases run out.
+    // Nothing is lost: the attempts are written once the store responds, or their leases expire.
     onDelay: (error, count) =>
-      log.error('cannot record attempts, trying again', { count, error: String(error) }),
+      log.error('failed to record attempts, retrying', { count, error: String(error) }),
   });
 }
 
-/** What is recorded of an attempt whose outcome the ledger cannot hold: nothing that came from outside. */
+/** The outcome recorded when the ledger rejects the real one; it contains nothing from outside. */
 const toRefused = (outcome: AttemptOutcome, error: unknown): AttemptOutcome => ({
   ...outcome,
   durationMs: 0,
   status: null,
   error:
-    `the receiver ${outcome.status === null ? 'did not answer' : `answered ${outcome.status}`}, and the ` +
-    `ledger refuses to record it: ${describeError(error)}; replay it once the cause is found`,
+    `the receiver ${outcome.status === null ? 'did not answer' : `answered ${outcome.status}`}, but the ` +
+    `ledger rejected the outcome: ${describeError(error)}; replay the delivery once the cause is fixed`,
   responseBody: '',
   transport: null,
   result: 'quarantined',
@@ -129,16 +130,19 @@ const toRefused = (outcome: AttemptOutcome, error: unknown): AttemptOutcome => (
   isFastRetry: false,
 });
 
-/** How long a delivery waits for its next attempt. The schedule itself is part of the contract. */
+/** Waits between attempts. The schedule itself is part of the contract. */
 
-/** Share of a wait that is added at random, so that deliveries that failed together part again. */
+/**
+ * Share of a wait that is added at random, so that deliveries that failed together do not retry
+ * together.
+ */
 const JITTER = 0.1;
 
 /**
- * Milliseconds until the next attempt, never less than the schedule says, or undefined when
- * `attempts` used it up.
+ * Returns the milliseconds until the next attempt, never less than the schedule, or undefined when
+ * `attempts` has used it up.
  *
- * @param attempts made so far, the failed one included: 1 or more
+ * @param attempts made so far, including the failed one: 1 or more
  * @param random from 0 up to 1
  */
 export function nextWaitMs(
@@ -151,10 +155,10 @@ export function nextWaitMs(
 }
 
 /**
- * The waits behind the next attempt, should each fail from there on.
+ * Returns the waits after the next attempt, assuming that every attempt fails.
  *
  * @param attempts made so far
- * @param fastRetried whether one of them was the quick retry, which the schedule does not count
+ * @param fastRetried whether one of them was the fast retry, which is not part of the schedule
  */
 export const laterWaitsMs = (
   schedule: readonly number[],

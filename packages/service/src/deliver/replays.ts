@@ -1,6 +1,6 @@
 /**
- * Makes deliveries due again for those who asked for many, each replay at its own pace. Where it stands
- * is in the ledger, so it goes on from there after a restart, in whichever process comes first.
+ * Makes many deliveries due again on request, each replay at its own pace. Progress is kept in the
+ * ledger, so a replay continues after a restart, in whichever process picks it up first.
  */
 import { createWaker } from '../base/waker.ts';
 import type { DeliverySummary } from '@sluice/kit/contract';
@@ -10,16 +10,16 @@ import type { Store } from '../store/store.ts';
 
 export interface Replays {
   start(): void;
-  /** A replay was made: look for it now. */
+  /** A replay was created: look for it now. */
   notice(): void;
   stop(): Promise<void>;
 }
 
-/** Made due in one transaction. */
+/** Deliveries made due in one transaction. */
 const BATCH = 500;
-/** A replay of few a second takes one at a time; of many, what half a second brings. */
+/** A batch is half a second's worth of deliveries, and at least one. */
 const BATCH_S = 0.5;
-/** A wake-up may be lost. */
+/** Signals may be lost. */
 const POLL_MS = 1_000;
 
 export function createReplays({
@@ -30,9 +30,9 @@ export function createReplays({
 }: {
   store: Store;
   log: Log;
-  /** These wait again. */
+  /** These deliveries are pending again. */
   onDue(deliveries: DeliverySummary[]): void;
-  /** A replay moved on. */
+  /** A replay made progress. */
   onReplay(id: string): Promise<void>;
 }): Replays {
   let stopping = false;
@@ -41,7 +41,7 @@ export function createReplays({
 
   const advance = async ({ id, filter, perSecond, position, lastId }: RunningReplay) => {
     const limit = Math.max(1, Math.min(BATCH, Math.floor(perSecond * BATCH_S)));
-    // Read beside the writes: a filter that few fit may look through all there is.
+    // Read outside the write transaction: a selective filter may scan the entire table.
     const ids = await store.listReplayable({ filter, after: position, lastId, limit });
     const isLast = ids.length < limit;
     const due = await store.advanceReplay({ id, after: position, ids, isLast });
@@ -63,7 +63,7 @@ export function createReplays({
           } else waitMs = Math.min(waitMs, replay.dueInMs);
         }
       } catch (error) {
-        log.error('cannot replay deliveries, trying again', { error: String(error) });
+        log.error('failed to replay deliveries, retrying', { error: String(error) });
         waitMs = POLL_MS;
       }
       if (waitMs > 0) await waker.sleep(waitMs);

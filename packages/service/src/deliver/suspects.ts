@@ -1,6 +1,7 @@
 /**
- * Deliveries that the service may have died of: those it was sending each of the last two times it went.
- * Most of them are innocent, so they are tried again, but each in a process alone (`isolation.ts`).
+ * Deliveries that may have crashed the service: those it was sending each of the last two times
+ * that it died. Most of them are harmless, so they are retried, but one at a time in an isolated
+ * process (`isolation.ts`).
  */
 import { createWaker } from '../base/waker.ts';
 import { readInboxName } from '@sluice/kit/contract';
@@ -12,13 +13,13 @@ import type { SendResult, Sending } from './send/send.ts';
 
 export interface Suspects {
   start(): void;
-  /** There may be new ones. */
+  /** Looks for suspects now. */
   look(): void;
-  /** Takes no more, and waits for the one under way. */
+  /** Takes no more deliveries and waits for the one in flight. */
   stop(): Promise<void>;
 }
 
-/** Those of a paused stream, or of a process that died, come up without a sign. */
+/** Suspects of a paused stream, or of a process that died, become due without a signal. */
 const LOOK_EVERY_MS = 10_000;
 
 export function createSuspects({
@@ -33,12 +34,12 @@ export function createSuspects({
   isolation: Isolation;
   log: Log;
   leaseMs: number;
-  /** Makes an attempt, with this way to send where one is given. */
+  /** Makes an attempt, using `send` if given. */
   attempt(
     delivery: ClaimedDelivery,
     send?: (sending: Sending) => Promise<SendResult>,
   ): Promise<void>;
-  /** Streams whose receivers get nothing for now. */
+  /** Returns the streams whose receivers currently get nothing. */
   failingStreams(): string[];
 }): Suspects {
   let stopping = false;
@@ -47,7 +48,7 @@ export function createSuspects({
 
   const isolated = (suspect: ClaimedDelivery): void => {
     store.noteIsolated(suspect).catch((error: unknown) => {
-      log.error('cannot note that a delivery is isolated', {
+      log.error('failed to record that a delivery is isolated', {
         delivery: suspect.id,
         stream: suspect.streamId,
         error: String(error),
@@ -55,19 +56,19 @@ export function createSuspects({
     });
   };
 
-  /** False when there is none to send now. */
+  /** Returns false if there is nothing to send now. */
   const sendOne = async (): Promise<boolean> => {
     if (!(await store.hasDueSuspect())) return false;
-    // Claimed once its process is there, so that it is not held any longer than it must be.
+    // Claimed only after the process has started, to hold the lease no longer than necessary.
     await isolation.start();
     if (stopping) return false;
     const suspect = await store.claimSuspect({ leaseMs, notStreams: failingStreams() });
     if (suspect === undefined) return false;
-    log.warn('sending in a process alone what two leases were lost with', {
+    log.warn('retrying a suspect delivery in an isolated process', {
       delivery: suspect.id,
       stream: suspect.streamId,
     });
-    // An inbox is reached from this process alone.
+    // An inbox can only be reached from this process.
     if (readInboxName(suspect.webhookUrl) !== undefined) await attempt(suspect);
     else await attempt(suspect, (sending) => isolation.send(sending, () => isolated(suspect)));
     return true;
@@ -76,7 +77,7 @@ export function createSuspects({
   const run = async (): Promise<void> => {
     while (!stopping) {
       const sent = await sendOne().catch((error: unknown) => {
-        log.error('cannot send a suspect delivery, trying again', { error: String(error) });
+        log.error('failed to send a suspect delivery, retrying', { error: String(error) });
         return false;
       });
       if (!sent) await waker.sleep(LOOK_EVERY_MS);

@@ -1,22 +1,24 @@
 /**
- * How the receiver of one stream is doing, and so how much is sent to it. In memory: a restart
- * begins with good faith, as the contract's success rate does. Its times are of a clock that never
- * jumps, in milliseconds.
+ * Circuit breaker for the receiver of one stream; decides how many deliveries it gets. State is
+ * kept in memory: after a restart every receiver starts closed and with a full success rate. Times
+ * are milliseconds of a monotonic clock.
  *
  * - closed: everything that is due is sent.
- * - open, after 10 failures on end or when more than half of at least 20 attempts within a minute
- *   failed: nothing is sent for 30 seconds, then one probe; each probe that fails doubles the wait,
- *   up to 10 minutes, and one that succeeds closes it. What is not sent uses up no attempt.
- * - held: a receiver that asks for patience with a 429 gets it, up to 10 minutes. That is no failure.
+ * - open, after 10 consecutive failures or when more than half of at least 20 attempts within a
+ *   minute failed: nothing is sent for 30 seconds, then one probe. Each failed probe doubles the
+ *   wait, up to 10 minutes; a successful one closes the breaker. Deliveries that are held back use
+ *   up no attempt.
+ * - held: a receiver that responds with 429 is left alone for as long as it asks, up to 10 minutes.
+ *   A 429 does not count as a failure.
  *
- * The success rate is the contract's: it starts at 100, falls by 1 with each failure,
- * rises by 1 with each success up to 100. Attempts that were under way when the breaker opened are
- * not rated, so that one outage counts once, however much was in flight.
+ * The success rate follows the contract: it starts at 100, falls by 1 with each failure, and rises
+ * by 1 with each success, up to 100. Attempts that were in flight when the breaker opened are not
+ * counted, so that one outage counts once.
  */
 
 import type { SparedReason } from '@sluice/kit/contract';
 
-/** Closed has no name: there is nothing to say of it. `half-open`: a probe may go, or is under way. */
+/** Closed is undefined. `half-open`: a probe may be sent or is in flight. */
 export type BreakerState = 'open' | 'half-open' | 'held';
 
 export interface Spell {
@@ -26,23 +28,23 @@ export interface Spell {
 }
 
 export interface Breaker {
-  /** How many more attempts may begin, given how many are under way: 0, 1, or without limit. */
+  /** How many more attempts may start, given the number in flight: 0, 1, or unlimited. */
   room(underWay: number, nowMs: number): number;
-  /** When an attempt ended. Answers whether the success rate fell below its limit with it. */
+  /** Records an attempt that ended. Reports whether the success rate is now below its limit. */
   note(result: AttemptResult, nowMs: number): { exhausted: boolean };
-  /** Undefined while it is closed. */
+  /** Undefined while closed. */
   state(nowMs: number): BreakerState | undefined;
-  /** From when until when nothing is sent, or was before the probe; undefined while it is closed. */
+  /** The period in which nothing is sent, or was sent before the probe; undefined while closed. */
   spell(nowMs: number): Spell | undefined;
-  /** Nothing waits longer than until then: somebody believes that the receiver is back. */
+  /** Ends every wait at this time at the latest, because the receiver is believed to be back. */
   hasten(untilMs: number): void;
-  /** Whether there is nothing to remember: it is as good as new. */
+  /** Whether the breaker has no state worth keeping. */
   isIdle(nowMs: number): boolean;
 }
 
 export interface AttemptResult {
   succeeded: boolean;
-  /** Milliseconds the receiver asked us to wait with a 429; the attempt is then no failure of it. */
+  /** Milliseconds that a 429 asked us to wait; the attempt then does not count as a failure. */
   throttledMs?: number | undefined;
   startedAt: number;
 }
@@ -53,12 +55,12 @@ const WINDOW_MIN_ATTEMPTS = 20;
 const FIRST_WAIT_MS = 30_000;
 const LONGEST_WAIT_MS = 10 * 60_000;
 const FULL_RATE = 100;
-/** Below it a stream is in `error`. */
+/** A stream with a lower rate goes into `error`. */
 const LOWEST_RATE = 70;
 
 export function createBreaker(): Breaker {
   let rate = FULL_RATE;
-  let failuresOnEnd = 0;
+  let consecutiveFailures = 0;
   let windowStart = 0;
   let windowAttempts = 0;
   let windowFailures = 0;
@@ -77,7 +79,7 @@ export function createBreaker(): Breaker {
   };
 
   const isFailing = (): boolean =>
-    failuresOnEnd >= CONSECUTIVE_FAILURES ||
+    consecutiveFailures >= CONSECUTIVE_FAILURES ||
     (windowAttempts >= WINDOW_MIN_ATTEMPTS && windowFailures * 2 > windowAttempts);
 
   return {
@@ -98,7 +100,7 @@ export function createBreaker(): Breaker {
       }
       if (succeeded) {
         rate = Math.min(FULL_RATE, rate + 1);
-        failuresOnEnd = 0;
+        consecutiveFailures = 0;
         if (open === undefined) countInWindow(false, nowMs);
         else {
           open = undefined;
@@ -115,7 +117,7 @@ export function createBreaker(): Breaker {
         return { exhausted: rate < LOWEST_RATE };
       }
       rate--;
-      failuresOnEnd++;
+      consecutiveFailures++;
       countInWindow(true, nowMs);
       if (isFailing()) open = { since: nowMs, until: nowMs + FIRST_WAIT_MS, waitMs: FIRST_WAIT_MS };
       return { exhausted: rate < LOWEST_RATE };
@@ -142,7 +144,7 @@ export function createBreaker(): Breaker {
     isIdle: (nowMs) =>
       rate === FULL_RATE &&
       open === undefined &&
-      failuresOnEnd === 0 &&
+      consecutiveFailures === 0 &&
       held.until <= nowMs &&
       (windowFailures === 0 || nowMs - windowStart >= WINDOW_MS),
   };

@@ -1,6 +1,6 @@
 /**
- * How the receivers of all streams are doing, judged by the attempts of this process: how much may be
- * sent to each, and whether its stream goes into `error` or comes back from it.
+ * Tracks the receivers of all streams by the attempts of this process: how much may be sent to
+ * each, and whether its stream enters or leaves `error`.
  */
 import type { ReceiverCertificate } from '@sluice/kit/contract';
 import { type Log, describeError } from '../../base/log.ts';
@@ -15,11 +15,17 @@ import { createSparing } from './sparing.ts';
 
 export interface Receivers {
   start(): Promise<void>;
-  /** Learns what other processes have said of certificates. */
+  /** Loads the certificate expiries that other processes recorded. */
   learn(): Promise<void>;
-  /** By stream, room that claims must leave alone: what is under way, and all of a receiver that must wait. */
+  /**
+   * Returns the capacity per stream that claims must not use: attempts in flight, and all of it for
+   * a receiver that is backed off.
+   */
   taken(underWay: Readonly<Record<string, number>>): Record<string, number>;
-  /** Judges a receiver by an attempt that ended now, whose delivery was claimed at this time. */
+  /**
+   * Updates a receiver with an attempt that just ended; `claimedAt` is when its delivery was
+   * claimed.
+   */
   judge(
     delivery: Pick<ClaimedDelivery, 'id' | 'streamId' | 'isProbe' | 'webhookUrl'>,
     result: SendResult,
@@ -50,10 +56,10 @@ export function createReceivers({
   >;
   log: Log;
   hostPace: Pick<HostPace, 'waiting'>;
-  /** More of some stream may be claimed than before. */
+  /** Called when more deliveries of a stream may be claimed. */
   onRoom(): void;
 }): Receivers {
-  /** Only of streams whose receivers fail, or did a moment ago. */
+  /** Contains only streams whose receivers fail or failed recently. */
   const breakers = new Map<string, Breaker>();
   const certificates = createCertificates({ store, log });
   const sparing = createSparing({ store, log, onHastened: onRoom });
@@ -70,11 +76,11 @@ export function createReceivers({
   ): Promise<void> => {
     const reason =
       status === GONE
-        ? 'The receiver answered 410 Gone: correct its URL, then set the stream active'
+        ? 'The receiver answered 410 Gone. Correct the webhook URL, then activate the stream'
         : `Success rate below 70; the last attempt failed: ${error}`;
     if ((await store.failStream(streamId, reason)) === undefined) return;
     log.warn('stream in error', { stream: streamId, delivery: id, reason });
-    // From here on the stream's own probes ask.
+    // From here on, the stream's own probes check the receiver.
     breakers.delete(streamId);
     void sparing.note(streamId, undefined);
     onRoom();
@@ -102,12 +108,12 @@ export function createReceivers({
       if (result.localFailure !== undefined) return;
       const succeeded = result.error === null;
       const known = breakers.get(streamId);
-      // All is well, as it nearly always is: there is nothing to remember.
+      // The usual case: nothing to remember.
       if (succeeded && known === undefined && !isProbe) return;
       const breaker = known ?? createBreaker();
       const isThrottled = result.status === THROTTLED;
       const throttledMs = isThrottled ? (result.retryAfterMs ?? 0) : undefined;
-      // What was claimed before the receiver was found failing is no probe of it, whenever it began.
+      // An attempt claimed before the breaker opened is not a probe, whenever it started.
       const { exhausted } = breaker.note({ succeeded, throttledMs, startedAt: claimedAt }, now);
       if (breaker.isIdle(now)) breakers.delete(streamId);
       else breakers.set(streamId, breaker);
@@ -116,7 +122,7 @@ export function createReceivers({
         if (succeeded && isProbe) await recover(delivery);
         else if (!succeeded && (exhausted || result.status === GONE)) await fail(delivery, result);
       } catch (error) {
-        log.error('cannot change the state of a stream', {
+        log.error('failed to change the status of a stream', {
           stream: streamId,
           delivery: id,
           error: String(error),
@@ -136,9 +142,9 @@ export function createReceivers({
 }
 
 export interface Certificates {
-  /** Of streams that this process or another has said something of. */
+  /** Loads the expiries that this or another process recorded. */
   learn(): Promise<void>;
-  /** What an attempt that ended at this time showed; null where it showed none. */
+  /** Records the certificate that an attempt received; null if it received none. */
   note(
     { streamId, webhookUrl }: Pick<ClaimedDelivery, 'streamId' | 'webhookUrl'>,
     certificate: ReceiverCertificate | null,
@@ -146,12 +152,15 @@ export interface Certificates {
   ): void;
 }
 
-/** Of several hosts behind one name the one whose certificate ends first counts, while it is met. */
+/**
+ * When several hosts behind one name have different certificates, the earliest expiry wins while it
+ * is still being observed.
+ */
 const MET_MS = 60_000;
 
 /**
- * Says in the ledger which receivers have a certificate that ends soon, for those who look at a stream
- * rather than at a delivery. An attempt that shows nothing new costs a look into a map.
+ * Records in the ledger which receivers' certificates expire soon, so that it can be shown on the
+ * stream rather than on a delivery. An attempt with nothing new costs one map lookup.
  */
 export function createCertificates({
   store,
@@ -160,7 +169,10 @@ export function createCertificates({
   store: Pick<Store, 'listCertificates' | 'noteCertificate'>;
   log: Log;
 }): Certificates {
-  /** By stream; a time by the clock of attempts, and the URL where this process has met it. */
+  /**
+   * By stream. Times are of the clock used for attempts; `url` is set once this process has seen
+   * the certificate.
+   */
   const soon = new Map<string, { endsAt: number; metAt: number; url: string | undefined }>();
   return {
     async learn() {
@@ -173,7 +185,7 @@ export function createCertificates({
       if (certificate === null) return;
       const endsAt = certificate.expiresSoon ? certificate.expiresAt : null;
       const last = soon.get(streamId);
-      // Of another URL the ledger knows nothing.
+      // The ledger does not record which URL an expiry belongs to.
       const known = last?.url === undefined || last.url === url ? last : undefined;
       if (known?.endsAt === endsAt) Object.assign(known, { metAt: nowMs, url });
       if ((known?.endsAt ?? null) === endsAt) return;
@@ -182,7 +194,7 @@ export function createCertificates({
       if (endsAt === null) soon.delete(streamId);
       else soon.set(streamId, { endsAt, metAt: nowMs, url });
       store.noteCertificate(streamId, endsAt).catch((error: unknown) => {
-        log.warn('cannot say when a certificate ends', {
+        log.warn('failed to record when a certificate expires', {
           stream: streamId,
           error: describeError(error),
         });

@@ -1,9 +1,9 @@
 /**
- * Says in the ledger which receivers are sent nothing for a while, for those who ask or watch. Each process
- * that delivers judges receivers by itself, in memory (`breaker.ts`); what the ledger has is what the last
- * of them said. The other way round it follows the ledger where that has an earlier end than it said
- * itself: somebody sent a delivery again by hand, corrected the URL, or another process found the receiver
- * back.
+ * Records in the ledger which receivers are backed off, for the console and the API. Each process
+ * that delivers judges receivers on its own, in memory (`breaker.ts`); the ledger has the last
+ * state that any of them wrote. In return, a process adopts an earlier end from the ledger, which
+ * is set when an operator replays a delivery, the URL is corrected, or another process finds the
+ * receiver working again.
  */
 import { type Log, describeError } from '../../base/log.ts';
 import type { Store } from '../../store/store.ts';
@@ -11,22 +11,22 @@ import type { Breaker, Spell } from './breaker.ts';
 
 export interface Sparing {
   start(): Promise<void>;
-  /** How a receiver is doing now: written down where that is news. Undefined where all is well. */
+  /** Writes the receiver's state if it changed. Pass undefined for a healthy receiver. */
   note(streamId: string, breaker: Breaker | undefined): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Who is spared for less is not told of: it is over before anybody looks. */
+/** Shorter pauses are not recorded: they are over before anyone can see them. */
 const SHORTEST_MS = 5_000;
-/** Of two ends that are no further apart the first is good enough: many answers come with a 429 at once. */
+/** Ends closer together than this count as equal, because many 429 responses arrive at once. */
 const SAME_MS = 1_000;
 const LOOK_MS = 1_000;
 
-interface Told {
+interface Recorded {
   breaker: Breaker;
-  /** As it was told, by the clock of breakers. */
+  /** As recorded, by the clock of breakers. */
   spell: Spell;
-  /** Unix milliseconds, as the ledger has it; undefined while it is being written. */
+  /** Unix milliseconds, as stored in the ledger; undefined while it is being written. */
   until: number | undefined;
 }
 
@@ -37,19 +37,21 @@ export function createSparing({
 }: {
   store: Pick<Store, 'engine' | 'listSpared' | 'spareStream' | 'endSparing'>;
   log: Log;
-  /** Some receiver may be asked earlier than it was. */
+  /** Called when a receiver may be called earlier than planned. */
   onHastened(): void;
 }): Sparing {
-  const told = new Map<string, Told>();
+  const recorded = new Map<string, Recorded>();
   let looker: NodeJS.Timeout | undefined;
   let isStopped = false;
-  /** One write after the other, so that what is said last is what stands there. */
+  /** Writes run one after the other, so that the last state wins. */
   let writing: Promise<unknown> = Promise.resolve();
   const write = (work: () => Promise<unknown>): Promise<void> => {
     const written = writing.then(work).then(
       () => {},
       (error: unknown) => {
-        log.warn('cannot say which receivers are spared', { error: describeError(error) });
+        log.warn('failed to record which receivers are backed off', {
+          error: describeError(error),
+        });
       },
     );
     writing = written;
@@ -58,7 +60,7 @@ export function createSparing({
 
   const look = async (): Promise<void> => {
     const now = performance.now();
-    const asked = [...told].filter(
+    const asked = [...recorded].filter(
       ([, { until, spell }]) => until !== undefined && spell.until > now,
     );
     if (asked.length === 0) return;
@@ -70,8 +72,8 @@ export function createSparing({
     );
     for (const [streamId, each] of asked) {
       const kept = leftMsOf.get(streamId) ?? { until: 0, leftMs: 0 };
-      // What was said since this was asked is newer than the answer.
-      if (told.get(streamId) !== each || kept.until >= each.until!) continue;
+      // The record changed after this query was sent, so its result is outdated.
+      if (recorded.get(streamId) !== each || kept.until >= each.until!) continue;
       each.breaker.hasten(performance.now() + kept.leftMs);
       each.spell.until = performance.now() + kept.leftMs;
       each.until = kept.until;
@@ -81,7 +83,7 @@ export function createSparing({
 
   return {
     async start() {
-      // One process owns a SQLite ledger: it begins with good faith in everybody.
+      // A SQLite ledger belongs to one process, which starts with all receivers closed.
       if (store.engine === 'sqlite') {
         await store.endSparing((await store.listSpared()).map(({ streamId }) => streamId));
       }
@@ -91,17 +93,17 @@ export function createSparing({
       if (isStopped) return;
       const now = performance.now();
       const spell = breaker?.spell(now);
-      const known = told.get(streamId);
+      const known = recorded.get(streamId);
       if (breaker === undefined || spell === undefined) {
         if (known === undefined) return;
-        told.delete(streamId);
+        recorded.delete(streamId);
         await write(() => store.endSparing([streamId]));
         return;
       }
       const isSame = known !== undefined && Math.abs(spell.until - known.spell.until) < SAME_MS;
       if (isSame || (known === undefined && spell.until - now < SHORTEST_MS)) return;
-      const news: Told = { breaker, spell, until: undefined };
-      told.set(streamId, news);
+      const news: Recorded = { breaker, spell, until: undefined };
+      recorded.set(streamId, news);
       await write(async () => {
         news.until = await store.spareStream(streamId, {
           reason: spell.reason,
@@ -113,7 +115,7 @@ export function createSparing({
     async stop() {
       isStopped = true;
       clearInterval(looker);
-      await write(() => store.endSparing([...told.keys()]));
+      await write(() => store.endSparing([...recorded.keys()]));
     },
   };
 }

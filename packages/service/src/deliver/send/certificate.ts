@@ -1,16 +1,16 @@
-/** A receiver's certificate: what it says, and in which words it is refused. */
+/** Describes a receiver's certificate, and explains why one was rejected. */
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { type ReceiverCertificate, cutText } from '@sluice/kit/contract';
 
-/** How soon it expires depends on when one asks. */
+/** Excludes `expiresSoon`, which depends on the current time. */
 export type ShownCertificate = Omit<ReceiverCertificate, 'expiresSoon'>;
 
-/** What comes from a receiver is bounded. */
+/** Limits on data that comes from a receiver. */
 const NAMES = 20;
 const NAME_LENGTH = 255;
 
-/** Null where there is none, as without TLS. */
+/** Returns null if there is no certificate, as without TLS. */
 export function readCertificate(socket: Socket): ShownCertificate | null {
   const certificate = socket instanceof TLSSocket ? socket.getPeerX509Certificate() : undefined;
   if (certificate === undefined) return null;
@@ -24,26 +24,24 @@ export function readCertificate(socket: Socket): ShownCertificate | null {
   };
 }
 
-/** It may have none of its own. */
+/** Certificates may lack a subject or an issuer name. */
 const toLine = (name: string | undefined): string =>
   cutText((name ?? '').replaceAll('\n', ', '), NAME_LENGTH);
 
-/** What OpenSSL and Node find wrong with a certificate, by their codes. */
+/** Explanations for the certificate errors of OpenSSL and Node, by code. */
 const REFUSALS: Readonly<Record<string, string>> = {
-  CERT_HAS_EXPIRED: 'has expired, or one that signed it has',
-  CERT_NOT_YET_VALID: 'is not valid yet, or one that signed it is not',
-  CERT_REVOKED: 'was revoked',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'is signed by itself alone',
-  SELF_SIGNED_CERT_IN_CHAIN: 'leads to an authority that is not trusted here',
-  UNABLE_TO_GET_ISSUER_CERT:
-    'comes without the ones that signed it, or from nobody that is trusted here',
+  CERT_HAS_EXPIRED: 'has expired, or one in its chain has',
+  CERT_NOT_YET_VALID: 'is not valid yet, or one in its chain is not',
+  CERT_REVOKED: 'has been revoked',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'is self-signed',
+  SELF_SIGNED_CERT_IN_CHAIN: 'chains to a certificate authority that is not trusted here',
+  UNABLE_TO_GET_ISSUER_CERT: 'has an incomplete chain or an issuer that is not trusted here',
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
-    'comes without the ones that signed it, or from nobody that is trusted here',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-    'comes without the ones that signed it, or from nobody that is trusted here',
+    'has an incomplete chain or an issuer that is not trusted here',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'has an incomplete chain or an issuer that is not trusted here',
 };
 
-/** Why a certificate was refused, for people; undefined of an error that is about something else. */
+/** Explains why a certificate was rejected; undefined if the error is not about the certificate. */
 export function explainRefusal(
   error: Error,
   {
@@ -58,12 +56,12 @@ export function explainRefusal(
   const { subject, issuer, names, validFrom, expiresAt } = certificate;
   const wrong = code === 'ERR_TLS_CERT_ALTNAME_INVALID' ? `is not for ${hostname}` : REFUSALS[code];
   if (wrong === undefined) return undefined;
-  const said = [
+  const details = [
     subject,
-    `for ${names.length === 0 ? 'no name' : names.join(', ')}`,
+    `for ${names.length === 0 ? 'no names' : names.join(', ')}`,
     `valid from ${day(validFrom)} to ${day(expiresAt)}`,
     `signed by ${issuer}`,
     ...(address === null ? [] : [`at ${address}`]),
   ].filter((part) => part !== '');
-  return `the certificate ${wrong}: ${said.join('; ')}`;
+  return `the certificate ${wrong}: ${details.join('; ')}`;
 }

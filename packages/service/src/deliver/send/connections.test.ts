@@ -247,7 +247,7 @@ describe('the certificate of a receiver', () => {
     [
       'has expired',
       () => certificate(-1),
-      `the certificate has expired, or one that signed it has: CN=${HOST}; for ${HOST}; ` +
+      `the certificate has expired, or one in its chain has: CN=${HOST}; for ${HOST}; ` +
         `valid from ${day(-10)} to ${day(-1)}; signed by CN=Test authority`,
     ],
     [
@@ -264,7 +264,7 @@ describe('the certificate of a receiver', () => {
           validFrom: at(-10),
           expiresAt: at(100),
         }),
-      `the certificate is signed by itself alone: CN=${HOST}`,
+      `the certificate is self-signed: CN=${HOST}`,
     ],
     [
       'comes from nobody known',
@@ -276,7 +276,7 @@ describe('the certificate of a receiver', () => {
           expiresAt: at(100),
           issuer: { ...authority, commonName: 'Somebody' },
         }),
-      'the certificate comes without the ones that signed it, or from nobody that is trusted here',
+      'the certificate has an incomplete chain or an issuer that is not trusted here',
     ],
   ])('that %s is told with the failure', async (_, made, said) => {
     const port = await listenWith(made());

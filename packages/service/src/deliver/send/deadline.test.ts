@@ -56,7 +56,7 @@ test('what was answered while this process was stopped is read, not given up', a
 test('what was not answered meanwhile fails, and not by the receiver’s fault', async () => {
   expect(await sendThroughStall('/hangs')).toMatchObject({
     status: null,
-    error: 'no complete answer within 0.3 s, in which this process was stopped',
+    error: 'no complete answer within 0.3 s, during which this process was stopped',
     localFailure: { cause: 'STALLED', isSent: true },
   });
 });

@@ -1,17 +1,20 @@
 /**
- * A deadline for somebody else's answer. After a stall (SIGSTOP, a frozen machine, a blocked event loop)
- * timers fire before sockets are read, so what was answered in time would be taken for late.
+ * A deadline for a remote response. After a stall (SIGSTOP, a frozen machine, a blocked event loop)
+ * timers fire before sockets are read, so a response that arrived in time would seem late.
  */
 
-/** A timer that fires this much too late fires after a stall. */
+/** A timer that fires this much too late indicates a stall. */
 const STALL_MS = 200;
-/** After a stall, time to read what has arrived: several turns of the event loop, also for TLS in a tunnel. */
+/**
+ * Time to read buffered data after a stall: several turns of the event loop, even for TLS in a
+ * tunnel.
+ */
 const READ_MS = 3_000;
 
 /**
- * @param onPassed called once after `ms`; `stalled` if this process did not run during part of them, and
- *   so cannot blame the other side.
- * @returns ends the deadline.
+ * @param onPassed called once after `ms`; `stalled` is true if this process did not run for part of
+ * that time and so cannot blame the other side.
+ * @returns a function that cancels the deadline.
  */
 export function startDeadline(ms: number, onPassed: (stalled: boolean) => void): () => void {
   let timer: NodeJS.Timeout;

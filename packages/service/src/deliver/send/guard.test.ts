@@ -149,7 +149,7 @@ async function sendTo(url: string, of = guard) {
   }
 }
 
-const REFUSED = /is private, loopback or reserved|is not for webhooks/;
+const REFUSED = /is private, loopback or reserved|is not allowed for webhooks/;
 
 const LITERALS = [
   ...['127.0.0.1', '127.1', '127.0.1', '127.0.0.1.', '127.255.255.254', '2130706433'],
@@ -203,8 +203,10 @@ const BAD_PORTS = [
 describe(`${BAD_PORTS.length} ports that are not for webhooks`, () => {
   test.each(BAD_PORTS)('%i: refused at save and at send, on a public address', async (port) => {
     const url = `http://${PUBLIC}:${port}/`;
-    expect(await guard.refuseResolved(new URL(url))).toMatch(/^port \d+ is not for webhooks/);
-    expect((await sendTo(url)).error).toMatch(/^port \d+ is not for webhooks/);
+    expect(await guard.refuseResolved(new URL(url))).toMatch(
+      /^port \d+ is not allowed for webhooks/,
+    );
+    expect((await sendTo(url)).error).toMatch(/^port \d+ is not allowed for webhooks/);
   });
 
   test.each(['', ':80', ':443', ':1024', ':3000', ':8080', ':65535'])(

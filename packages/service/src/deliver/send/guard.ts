@@ -1,8 +1,8 @@
 /**
- * Keeps webhooks from reaching what only this machine or its network can reach (SSRF). An address
- * is judged three times: as a literal in the URL, for each answer of the name lookup, and as the
- * peer the socket in fact connected to, so that a name that changes its answer in between gains
- * nothing. Not covered: what a public address forwards to.
+ * Keeps webhooks from reaching addresses that only this machine or its network can reach (SSRF). An
+ * address is checked three times: as a literal in the URL, in each result of the DNS lookup, and as
+ * the peer that the socket actually connected to, so that changing a DNS record in between has no
+ * effect. Not covered: where a public address forwards requests.
  */
 import { lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
@@ -11,26 +11,26 @@ import { createCidrList, toPlainAddress } from '../../base/cidr.ts';
 import { startDeadline } from './deadline.ts';
 
 export interface AddressGuard {
-  /** Why this URL may not be a webhook's as it stands, or undefined; asks nobody. */
+  /** Returns why this URL is not allowed for a webhook, or undefined; makes no network calls. */
   refuse(url: URL): string | undefined;
-  /** The same, its name looked up as well. One that cannot be looked up now is not refused. */
+  /** Same, but also resolves the name. A name that cannot be resolved now is allowed. */
   refuseResolved(url: URL): Promise<string | undefined>;
   readonly connect: buildConnector.connector;
 }
 
-/** Where an address stood that was refused, or that it was its port. */
+/** Where the rejected address was found, or `port` if the port was rejected. */
 export type AddressPlace = 'url' | 'lookup' | 'peer' | 'port';
 
 export interface AddressGuardOptions {
-  /** Networks that webhooks may reach although they are not public. */
+  /** Networks that webhooks may reach even though they are not public. */
   allowCidrs: readonly string[];
-  /** Each time an address was refused, with where it stood. */
+  /** Called each time an address or port is rejected. */
   onBlocked?: (place: AddressPlace) => void;
-  /** Default: as the system resolves names. */
+  /** Default: the system resolver. */
   lookup?: typeof systemLookup;
 }
 
-/** Loopback and private networks among them. */
+/** Includes loopback and private networks. */
 export const EVERYWHERE = ['0.0.0.0/0', '::/0'] as const;
 
 /** IANA special-purpose registries: everything that is not a public unicast address. */
@@ -54,21 +54,23 @@ const notPublic = createCidrList([
   '2001:db8::/32',
   '2002::/16',
   '3fff::/20',
-  // Public by their numbers, but each cloud answers at them from inside its machines alone: the wire
-  // server of Azure, the service network and service endpoints of IBM Cloud. The metadata addresses of
+  // Public by number, but reachable only from inside the respective cloud: the wire server of
+  // Azure, and the service network and service endpoints of IBM Cloud. The metadata addresses of
   // other clouds are in the ranges above.
   '168.63.129.16/32',
   '161.26.0.0/16',
   '166.8.0.0/14',
 ]);
-/** Of IPv6 only global unicast is public, less the ranges above that carry another address inside. */
+/**
+ * In IPv6 only global unicast is public, except for the ranges above that embed another address.
+ */
 const maybePublic = createCidrList(['0.0.0.0/0', '2000::/3']);
-/** A gateway takes what is sent there to the IPv4 address in the last 32 bits (RFC 6052). */
+/** A NAT64 gateway forwards these to the IPv4 address in the last 32 bits (RFC 6052). */
 const nat64 = createCidrList(['64:ff9b::/96']);
 
 /**
- * Ports at which something other than a web server listens, and which a request could do harm at:
- * databases, queues, remote control, and those no browser posts to.
+ * Ports of services other than web servers that a request could harm: databases, queues, remote
+ * control, and the ports that browsers block.
  */
 const DENIED_PORTS = new Set([
   ...[1719, 1720, 1723, 2049, 2181, 2375, 2376, 2379, 2380, 3306, 3389, 3659, 4045, 5060, 5061],
@@ -76,7 +78,7 @@ const DENIED_PORTS = new Set([
   ...[6697, 9042, 9092, 9200, 9300, 10080, 10250, 10255, 11211, 27017],
 ]);
 
-/** Whether this IP address, as text, may be reached by a webhook. */
+/** Returns whether webhooks may reach this IP address without `allowCidrs`. */
 export const isPublicAddress = (address: string): boolean =>
   maybePublic.has(address) && !notPublic.has(address);
 
@@ -108,10 +110,10 @@ export function createAddressGuard({
     const isWeb = port === '' || number === 80 || number === 443;
     if (isWeb || (number >= 1_024 && !DENIED_PORTS.has(number))) return undefined;
     onBlocked('port');
-    return `port ${port} is not for webhooks: use 80, 443, or one from 1024 on that no other well-known service has`;
+    return `port ${port} is not allowed for webhooks: use 80, 443, or a port from 1024 up that no other well-known service uses`;
   };
 
-  /** Fails where any of the answers may not be reached. */
+  /** Fails if any resolved address is not allowed. */
   const guardedLookup: LookupFunction = (hostname, options, callback) => {
     let isOver = false;
     const endDeadline = startDeadline(LOOKUP_TIMEOUT_MS, () => {
@@ -140,7 +142,10 @@ export function createAddressGuard({
   };
   const guarded = buildConnector({ timeout: CONNECT_TIMEOUT_MS, lookup: guardedLookup });
 
-  /** Of the host alone: names that only a private network has, and literals, which no lookup sees. */
+  /**
+   * Checks only the host: names that exist only in private networks, and literals, which skip the
+   * lookup.
+   */
   const judgeHost = (hostname: string): string | undefined => {
     const host = hostname.replace(/^\[|\]$/g, '');
     if (isIP(host) !== 0) return judge(host, 'url');
@@ -184,7 +189,7 @@ export function createAddressGuard({
   };
 }
 
-/** The IPv4 address in the last 32 bits of an IPv6 address. */
+/** Returns the IPv4 address in the last 32 bits of an IPv6 address. */
 function toInside(address: string): string {
   const [high = '0', low = '0'] = toPlainAddress(address)
     .replace(/^64:ff9b::/, '0:')

@@ -1,4 +1,7 @@
-/** The process of `isolation.ts`: sends what it is told to, and ends with the one that tells it. */
+/**
+ * The process of `isolation.ts`: sends the deliveries it receives, and exits when its parent
+ * disconnects.
+ */
 import { createAddressGuard } from './guard.ts';
 import { type Errand, type IsolatedSetup, type Report, SETUP_VARIABLE } from './isolation.ts';
 import { createSender } from './send.ts';
@@ -11,15 +14,15 @@ const sender = createSender({
   region: () => errand!.region,
   ...setup,
 });
-const tell = (report: Report): void => void process.send!(report);
+const report = (message: Report): void => void process.send!(message);
 
 process.on('disconnect', () => process.exit());
-// They are meant for the service, which lets what is under way end.
+// Signals are meant for the service, which lets attempts in flight finish.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 
-process.on('message', (told: Errand) => {
-  errand = told;
-  tell('taken');
-  void sender.send(told.sending).then(tell);
+process.on('message', (received: Errand) => {
+  errand = received;
+  report('taken');
+  void sender.send(received.sending).then(report);
 });
-tell('ready');
+report('ready');

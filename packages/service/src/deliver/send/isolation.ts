@@ -1,7 +1,7 @@
 /**
- * Sends deliveries that the service may have died of from a process of their own, one at a time, beside
- * everything else. Should one kill its sender again, nothing dies with it, and we are there to see
- * it; should both processes end together, that says nothing of the delivery.
+ * Uses a separate process for deliveries that may have crashed the service, one at a time and in
+ * parallel to normal sending. If one crashes its sender again, only that process dies and the
+ * service sees it; if both processes end together, the delivery is not blamed.
  */
 import { InternalError } from '../../base/errors.ts';
 import { type ChildProcess, fork } from 'node:child_process';
@@ -10,23 +10,27 @@ import { startDeadline } from './deadline.ts';
 import type { SendResult, Sending } from './send.ts';
 
 export interface Isolation {
-  /** Resolves once the process waits for work; rejects when it cannot be started. */
+  /** Resolves when the process is ready for work; rejects if it cannot be started. */
   start(): Promise<void>;
   /**
-   * Sends from the process, which was started before.
+   * Sends from the process, which must have been started.
    *
-   * @param onTaken called when the process has the delivery: what kills us from then on is not it
-   * @throws InternalError, code `sender_died`, when the process died of it.
+   * @param onTaken called when the process has received the delivery; if the service dies after
+   * that, the delivery is not the cause
+   * @throws InternalError, code `sender_died`, when the process died while sending it.
    */
   send(sending: Sending, onTaken: () => void): Promise<SendResult>;
-  /** Ends the process; what it sends is cut. */
+  /** Ends the process and aborts an attempt in flight. */
   close(): Promise<void>;
 }
 
-/** The process that sent a delivery, alone, did not live to tell of it. */
+/** The isolated process died while sending a delivery. */
 const senderDied = (how: string): InternalError => new InternalError('sender_died', how);
 
-/** How the process is set up: as JSON in a variable, which other users of the machine do not see. */
+/**
+ * The setup of the process, passed as JSON in an environment variable, which other users of the
+ * machine cannot see.
+ */
 export interface IsolatedSetup {
   /** As in `AddressGuardOptions`. */
   allowCidrs: readonly string[];
@@ -37,14 +41,14 @@ export interface IsolatedSetup {
 
 export const SETUP_VARIABLE = 'SLUICE_ISOLATED_SETUP';
 
-/** What the process is told to send. */
+/** A delivery for the process to send. */
 export interface Errand {
   sending: Sending;
   secret: string;
   region: string;
 }
 
-/** What the process tells. */
+/** A message from the process. */
 export type Report = 'ready' | 'taken' | SendResult;
 
 export interface IsolationOptions extends IsolatedSetup {
@@ -59,7 +63,10 @@ const HEAP_MIB = 512;
 const START_MS = 30_000;
 /** Longer than an attempt may take, and shorter than a lease. */
 const ANSWER_MS = 30_000;
-/** Who kills us both may hit the process first: we judge it only if we are still there then. */
+/**
+ * If something kills both processes, the isolated one may die first: it is judged only if the
+ * service survives this long.
+ */
 const OUTLIVE_MS = 1_000;
 const IDLE_MS = 60_000;
 
@@ -97,13 +104,13 @@ export function createIsolation({
       });
       await new Promise<void>((resolve, reject) => {
         const timer = setTimeout(() => {
-          reject(new Error(`the sending process was not ready within ${START_MS / 1000} s`));
+          reject(new Error(`the isolated process was not ready within ${START_MS / 1000} s`));
           void end(started);
         }, START_MS);
         started.once('message', () => resolve());
         started.once('error', reject);
         started.once('exit', (code, signal) => {
-          reject(new Error(`the sending process did not start: it ${howEnded(code, signal)}`));
+          reject(new Error(`the isolated process did not start: it ${howEnded(code, signal)}`));
         });
         started.once('message', () => clearTimeout(timer));
         started.once('exit', () => clearTimeout(timer));
@@ -114,7 +121,7 @@ export function createIsolation({
 
     async send(sending, onTaken) {
       const current = sender;
-      if (current === undefined) throw new Error('the sending process is not there');
+      if (current === undefined) throw new Error('the isolated process is not running');
       const { promise, resolve, reject } = Promise.withResolvers<SendResult>();
       const onReport = (report: Report): void => {
         if (report === 'taken') onTaken();
@@ -125,21 +132,21 @@ export function createIsolation({
           reject(
             closed
               ? new Error('the service was stopped')
-              : senderDied(`the process that sent it, alone, ${howEnded(code, signal)}`),
+              : senderDied(`the isolated process that sent it ${howEnded(code, signal)}`),
           );
         }, OUTLIVE_MS);
       };
       const endDeadline = startDeadline(ANSWER_MS, () => {
         reject(
           senderDied(
-            `the process that sent it, alone, did not answer within ${ANSWER_MS / 1000} s`,
+            `the isolated process that sent it did not answer within ${ANSWER_MS / 1000} s`,
           ),
         );
         void end(current);
       });
       current.on('message', onReport).once('exit', onExit);
       const errand: Errand = { sending, secret: secret(), region: region() };
-      // Where it cannot be told, it has gone, and its exit says how.
+      // If this fails, the process has exited, and the exit handler reports how.
       current.send(errand, () => {});
       try {
         return await promise;
@@ -159,4 +166,4 @@ export function createIsolation({
 }
 
 const howEnded = (code: number | null, signal: NodeJS.Signals | null): string =>
-  signal === null ? `ended with exit code ${code}` : `ended by ${signal}`;
+  signal === null ? `ended with exit code ${code}` : `was killed by ${signal}`;

@@ -1,4 +1,4 @@
-/** One HTTP exchange, bounded in time and in bytes. Never rejects: a failure is an outcome too. */
+/** One HTTP exchange, limited in time and bytes. Never rejects: failures are outcomes too. */
 import { Socket, isIP } from 'node:net';
 import type { Dispatcher, buildConnector } from 'undici';
 import type { AttemptParts } from '@sluice/kit/contract';
@@ -8,39 +8,41 @@ import { type LocalFailure, readLocalFailure } from './localFailure.ts';
 import type { AttemptTransport } from '../../store/deliveries/contract.ts';
 import { type ShownCertificate, explainRefusal, readCertificate } from './certificate.ts';
 
-/** A connection that was made, or that was tried and failed. */
+/** A connection that was made, or that failed. */
 export interface Connecting extends Pick<AttemptParts, 'dnsMs' | 'connectMs' | 'tlsMs'> {
-  /** IP address and port; null where none was tried, and behind a proxy. */
+  /** IP address and port; null if no connection was tried, and behind a proxy. */
   address: string | null;
   certificate: ShownCertificate | null;
-  /** For people: why its certificate was refused; undefined where it was not. */
+  /** Why its certificate was rejected; undefined if it was not. */
   refusal: string | undefined;
-  /** When it stood or failed, as `performance.now()` says. */
+  /** When the connection was ready or failed, from `performance.now()`. */
   endedAt: number;
 }
 
 export interface Connections {
-  /** A connector that does the same, noted. */
+  /** Wraps a connector to record its connections. */
   noted(connect: buildConnector.connector): buildConnector.connector;
   /**
-   * A proxy that does the same: of a connection through it is noted when its tunnel stood. undici waits
-   * for a tunnel without an end, so one that is not open in time is given up here, with its socket.
+   * Wraps a proxy to record when the tunnel of a connection opened. undici waits for a tunnel
+   * without a timeout, so one that is not open in time is given up here, with its socket.
    */
   notedTunnels(proxy: Dispatcher, timeoutMs: number): Dispatcher;
-  /** As a request begins: the connection that was made for it; undefined on an open one. */
+  /**
+   * Called as a request starts: returns the connection made for it, or undefined if it reuses one.
+   */
   takeOpened(): Connecting | undefined;
-  /** Of the connection that failed with this error; undefined of any other error. */
+  /** Returns the connection that failed with this error; undefined for any other error. */
   ofError(error: Error): Connecting | undefined;
 }
 
 /**
- * How connections to receivers came to be: where the time went until they stood, at which address, and by
- * which certificate. It is noted where a connection is made, so that what goes over an open one pays
- * nothing for it.
+ * Records how connections to receivers were made: how long each step took, the address, and the
+ * certificate. Recording happens where a connection is made, so requests that reuse one pay
+ * nothing.
  */
 export function createConnections(): Connections {
   let opened: Connecting | undefined;
-  /** What a proxy that is asked for a tunnel now is asked for. */
+  /** The connection for which the proxy is opening a tunnel now. */
   let beginning: ReturnType<typeof begin> | undefined;
   const failed = new WeakMap<Error, Connecting>();
 
@@ -48,14 +50,15 @@ export function createConnections(): Connections {
     noted: (connect) => (options, callback) => {
       const began = begin(options);
       beginning = began;
-      // A connector returns its socket, which its type does not say; a proxy's returns a promise.
+      // A connector returns its socket, which its type does not declare; a proxy's connector
+      // returns a promise.
       const connection: unknown = connect(options, (...[error, socket]) => {
         if (error !== null) {
           failed.set(error, began.end(error));
           callback(error, null);
           return;
         }
-        // undici begins the request that waits for the connection in there, not later.
+        // undici starts the request that waits for the connection inside this callback, not later.
         opened = began.end(socket);
         callback(null, socket);
         opened = undefined;
@@ -66,13 +69,13 @@ export function createConnections(): Connections {
     notedTunnels(proxy, timeoutMs) {
       const connect = proxy.connect.bind(proxy);
       return Object.assign(proxy, {
-        // undici asks for the tunnel before its connector returns.
+        // undici requests the tunnel before its connector returns.
         async connect(options: Dispatcher.ConnectOptions) {
           const began = beginning;
           const patience = new AbortController();
           const endDeadline = startDeadline(timeoutMs, () =>
             patience.abort(
-              new Error(`the egress proxy opened no tunnel within ${timeoutMs / 1_000} s`),
+              new Error(`the egress proxy did not open a tunnel within ${timeoutMs / 1_000} s`),
             ),
           );
           try {
@@ -94,7 +97,7 @@ export function createConnections(): Connections {
   };
 }
 
-/** Notes one connection from here on. */
+/** Starts recording one connection. */
 function begin({ protocol, hostname }: buildConnector.Options) {
   const beganAt = performance.now();
   let followed: 'socket' | 'tunnel' | undefined;
@@ -115,7 +118,7 @@ function begin({ protocol, hostname }: buildConnector.Options) {
           address = isIP(ip) === 6 ? `[${ip}]:${port}` : `${ip}:${port}`;
         })
         .once('connect', () => (connectedAt = performance.now()))
-        // Before anybody judges it: a certificate that is refused is gone with its socket.
+        // Runs before verification, because a rejected certificate is gone with its socket.
         .prependOnceListener('secure', () => (certificate = readCertificate(connection)));
     },
 
@@ -127,7 +130,7 @@ function begin({ protocol, hostname }: buildConnector.Options) {
       const endedAt = performance.now();
       const between = (from: number, to: number | undefined): number =>
         Math.round((to ?? endedAt) - from);
-      // A connector that refuses at once has tried nothing.
+      // A connector that rejects at once has tried nothing.
       const isNamed = followed === 'socket' && isIP(hostname) === 0;
       const isResolved = followed !== undefined && (!isNamed || lookedUpAt !== undefined);
       const isSecured = protocol === 'https:' && connectedAt !== undefined;
@@ -148,30 +151,33 @@ function begin({ protocol, hostname }: buildConnector.Options) {
 }
 
 export interface Posted {
-  /** Null when no answer began. */
+  /** Null if no response started. */
   status: number | null;
-  /** The `Retry-After` header, as it came. */
+  /** The raw `Retry-After` header. */
   retryAfter: string | undefined;
-  /** The first {@link RESPONSE_LIMIT_BYTES} of the answer, as text. */
+  /** The first {@link RESPONSE_LIMIT_BYTES} of the response, as text. */
   responseBody: string;
-  /** Why the answer is not complete; null when it is. */
+  /** Why the response is incomplete; null if it is complete. */
   failure: string | null;
-  /** Why the failure is this process's own; undefined for one of the receiver or the way to it. */
+  /** Why the failure is this process's own; undefined if it is the receiver's or the network's. */
   localFailure: LocalFailure | undefined;
-  /** The connection that was made for it, or that failed; undefined on an open one. */
+  /** The connection that was made for it or that failed; undefined if it reused one. */
   connecting: Connecting | undefined;
-  /** When it was given to a connection, and when an answer began, as `performance.now()` says. */
+  /**
+   * Whether the request was written to a connection, and when its response started, from
+   * `performance.now()`.
+   */
   isSent: boolean;
   answeredAt: number | undefined;
 }
 
 const RESPONSE_LIMIT_BYTES = 4 * 1024;
-/** Read, but not kept, so that a small answer leaves its connection usable. */
+/** Read but not kept, so that a small response leaves its connection reusable. */
 const DRAIN_LIMIT_BYTES = 64 * 1024;
 
 /**
- * Posts over the dispatcher and reads the start of the answer. It works on undici's `dispatch`, below
- * its streams: an answer is a few bytes, and there are thousands a second.
+ * Posts over the dispatcher and reads the start of the response. It uses undici's `dispatch`
+ * instead of its streams, because responses are a few bytes and there are thousands per second.
  *
  * @param timeoutMs from now to the last byte read: connection, headers and body together
  */
@@ -196,7 +202,7 @@ export function post(
       if (over) return;
       over = true;
       endDeadline();
-      // PostgreSQL cannot hold a NUL in text.
+      // PostgreSQL cannot store NUL in text.
       const responseBody = Buffer.concat(kept).toString('utf8').replaceAll('\0', '\u{fffd}');
       const isSent = controller !== undefined;
       const exchange = { status, retryAfter, responseBody, failure, localFailure };
@@ -208,7 +214,7 @@ export function post(
     };
     const endDeadline = startDeadline(timeoutMs, (stalled) => {
       const late = `no complete answer within ${timeoutMs / 1000} s`;
-      if (stalled) giveUp(`${late}, in which this process was stopped`, 'STALLED');
+      if (stalled) giveUp(`${late}, during which this process was stopped`, 'STALLED');
       else giveUp(late);
     });
 
@@ -218,7 +224,7 @@ export function post(
         onRequestStart(started) {
           controller = started;
           connecting = connections.takeOpened();
-          // The deadline passed while it waited for a connection: it must not be sent now.
+          // The deadline passed while the request waited for a connection: it must not be sent now.
           if (over) started.abort(new Error('given up'));
         },
         onResponseStart(_, statusCode, headers) {
@@ -231,12 +237,12 @@ export function post(
           if (over) return;
           readBytes += chunk.length;
           if (keptBytes < RESPONSE_LIMIT_BYTES) {
-            // A copy: the chunk's memory is the parser's.
+            // Copied, because the parser owns the chunk's memory.
             const part = Buffer.from(chunk.subarray(0, RESPONSE_LIMIT_BYTES - keptBytes));
             kept.push(part);
             keptBytes += part.length;
           }
-          // The status has decided; the rest of a huge answer is not worth its bytes.
+          // The status is known; the rest of a huge response is not worth reading.
           if (readBytes > DRAIN_LIMIT_BYTES) giveUp(null);
         },
         onResponseEnd: () => end(null),
@@ -251,8 +257,8 @@ export function post(
 
 const SOON_MS = 14 * 24 * 3_600_000;
 
-/** Of an attempt on an open connection it is told only while it matters. */
-function toldOf(
+/** On a reused connection the certificate is reported only if it expires soon. */
+function toReported(
   certificate: ShownCertificate | null,
   isNew: boolean,
 ): AttemptTransport['certificate'] {
@@ -262,11 +268,11 @@ function toldOf(
 }
 
 /**
- * Null of an attempt on an open connection that was answered at once: that is nearly every attempt, and what
- * is known of it is how long it took.
+ * Returns null for an attempt on an open connection that got its response at once. That is nearly
+ * every attempt, and its duration is all there is to know.
  *
- * @param beganAt when the attempt began and ended, as `performance.now()` says
- * @param known the certificate of the receiver, if it was shown before
+ * @param beganAt when the attempt started and ended, from `performance.now()`
+ * @param known the receiver's certificate, if it was seen before
  */
 export function toTransport(
   { connecting, isSent, answeredAt }: Pick<Posted, 'connecting' | 'isSent' | 'answeredAt'>,
@@ -275,7 +281,7 @@ export function toTransport(
 ): AttemptTransport | null {
   const bodyMs = answeredAt === undefined ? null : Math.round(endedAt - answeredAt);
   const isNew = connecting !== undefined;
-  const certificate = toldOf(isNew ? connecting.certificate : known, isNew);
+  const certificate = toReported(isNew ? connecting.certificate : known, isNew);
   if (connecting === undefined && bodyMs === 0 && certificate === null) return null;
   const sentAt = connecting?.endedAt ?? beganAt;
   return {

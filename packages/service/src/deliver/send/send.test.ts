@@ -146,7 +146,7 @@ describe('through a proxy', () => {
     for (const result of await Promise.all(sends)) {
       expect(result).toMatchObject({
         status: null,
-        error: 'the egress proxy opened no tunnel within 0.4 s',
+        error: 'the egress proxy did not open a tunnel within 0.4 s',
       });
     }
     expect(asked).toBe(5);

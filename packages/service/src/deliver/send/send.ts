@@ -1,4 +1,4 @@
-/** One POST to one webhook URL: signed, bounded in time and in what is read of the answer. */
+/** One POST to one webhook URL: signed, with limits on time and on the response bytes read. */
 import { hash } from 'node:crypto';
 import { type Dispatcher, Pool, ProxyAgent, type buildConnector } from 'undici';
 import {
@@ -22,15 +22,18 @@ export interface Sending {
   id: string;
   /** UTF-8. */
   body: Uint8Array;
-  /** The user's own. */
+  /** Custom headers set by the user. */
   headers: Record<string, string>;
-  /** The stream's own, which sign the `webhook-signature` beside the account's. Default: none. */
+  /**
+   * The stream's own secrets, which sign `webhook-signature` along with the account's. Default:
+   * none.
+   */
   secrets?: readonly string[] | undefined;
-  /** Of the attempt's span, while it is traced. */
+  /** Identifies the attempt's span when tracing is on. */
   traceparent?: string | undefined;
-  /** `i/n` of a match that one webhook cannot hold. */
+  /** `i/n` if a match is split across several webhooks. */
   part?: string | undefined;
-  /** Milliseconds by which the ledger's clock is ahead of this process's; default 0. */
+  /** Milliseconds by which the ledger's clock is ahead of this process's clock; default 0. */
   clockSkewMs?: number | undefined;
   /** `x-queue-size` and `x-records-charged` of the contract. */
   queueSize: number;
@@ -41,31 +44,34 @@ export interface SendResult {
   startedAt: number;
   durationMs: number;
   status: number | null;
-  /** Null for a 2xx; otherwise why the attempt failed, for people. */
+  /** Null for a 2xx; otherwise why the attempt failed. */
   error: string | null;
-  /** Milliseconds that a 429 or 503 asked us to wait, at most 24 hours. */
+  /** Milliseconds to wait according to a 429 or 503, at most 24 hours. */
   retryAfterMs?: number | undefined;
-  /** The first 4 KiB of the answer, as text. */
+  /** The first 4 KiB of the response, as text. */
   responseBody: string;
   /** As in `AttemptOutcome`. */
   transport: AttemptTransport | null;
-  /** Why the failure is this process's own, and whether the receiver may have the webhook all the same. */
+  /**
+   * Why the failure is this process's own, and whether the receiver may have received the webhook
+   * anyway.
+   */
   localFailure?: { cause: LocalFailure; isSent: boolean } | undefined;
 }
 
 export interface Sender {
   send(sending: Sending): Promise<SendResult>;
-  /** Ends idle connections; those under way are cut. */
+  /** Closes idle connections and aborts attempts in flight. */
   close(): Promise<void>;
 }
 
 /** From the first byte sent to the last byte read: connect, headers and body together. */
 const TOTAL_TIMEOUT_MS = 15_000;
 const IDLE_ORIGIN_MS = 60_000;
-/** The part of that in which a proxy must open its tunnel: 10 s. */
+/** The share of that in which a proxy must open its tunnel: 10 s. */
 const TUNNEL_SHARE = 2 / 3;
 
-/** Where a webhook URL leads. */
+/** The parsed destination of a webhook URL. */
 type Target = { headers: Record<string, string> } & (
   | { origin: string; path: string }
   | { inbox: string }
@@ -74,17 +80,19 @@ type Target = { headers: Record<string, string> } & (
 
 export interface SenderOptions {
   guard: AddressGuard;
-  /** The account's streams secret, read for each attempt. */
+  /** Returns the account's streams secret; read for each attempt. */
   secret(): string;
-  /** `x-region` of the contract. */
+  /** Returns the value of the contract's `x-region`. */
   region(): string;
   timeoutMs?: number | undefined;
   /**
-   * A proxy that all requests go through, `http:` or `https:`, with its login. It resolves names and
-   * decides where they may go; the guard judges URLs alone then. Default: none.
+   * A proxy for all requests, `http:` or `https:`, including its login. The proxy then resolves
+   * names and decides which addresses are allowed; the guard checks only URLs. Default: none.
    */
   egressProxy?: string | undefined;
-  /** Takes what is sent to an inbox of the service itself; undefined where there is no way to it. */
+  /**
+   * Receives webhooks for the service's own inboxes; undefined if they cannot be reached from here.
+   */
   inbox?:
     | ((
         name: string,
@@ -99,7 +107,7 @@ export interface SenderOptions {
 interface Origin {
   pool: Dispatcher;
   usedAt: number;
-  /** As it was last shown; null before a connection was made, and without TLS. */
+  /** As last received; null before the first connection, and without TLS. */
   certificate: ShownCertificate | null;
 }
 
@@ -109,30 +117,31 @@ export function createSender({
   region,
   timeoutMs = TOTAL_TIMEOUT_MS,
   egressProxy,
-  inbox = () => Promise.reject(new Error('no inbox is reached from here')),
+  inbox = () => Promise.reject(new Error('inboxes cannot be reached from this process')),
 }: SenderOptions): Sender {
   const connections = createConnections();
   const pools = new Map<string, Origin>();
-  /** By webhook URL: streams have few, and each is asked for thousands of times. */
+  /** By webhook URL: streams have few URLs, and each is looked up thousands of times. */
   const targets = new Map<string, Target>();
   const signer = createSigner();
 
-  // No times of undici's own: the deadline of `post` ends all of it.
+  // undici's own timeouts are off: the deadline of `post` covers everything.
   const limits = { pipelining: 1, headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: 16 * 1024 };
 
-  /** An origin that the guard lets through. */
+  /** Returns the connection pool of an origin that passed the guard. */
   const reach = (origin: string): Origin => {
     let entry = pools.get(origin);
     if (entry === undefined) {
       // As many connections as attempts: two streams may share a host, and a receiver that hangs
-      // for one must not hold up the other. The deliverer bounds how many attempts there are.
+      // for one must not delay the other. The deliverer limits the number of attempts.
       const pool =
         egressProxy === undefined
           ? new Pool(origin, { ...limits, connect: connections.noted(guard.connect) })
           : new ProxyAgent({
               ...limits,
               uri: egressProxy,
-              // Always a tunnel: what the proxy refuses is no answer of the receiver's.
+              // Always a tunnel, so that a rejection by the proxy is not mistaken for the
+              // receiver's response.
               proxyTunnel: true,
               clientFactory: (proxy, options) =>
                 connections.notedTunnels(new Pool(proxy, options), timeoutMs * TUNNEL_SHARE),
@@ -212,7 +221,7 @@ export function createSender({
           startedAt,
           durationMs: Math.round(endedAt - beganAt),
           status,
-          // A 2xx whose body stalls is not an answer yet: the receiver may still fail.
+          // A 2xx whose body stalls is not a success yet: the receiver may still fail.
           error: failure ?? statusError(status),
           retryAfterMs: readRetryAfterMs(
             status,
@@ -263,7 +272,7 @@ const UNSENT: Posted = {
   answeredAt: undefined,
 };
 
-/** What an inbox answers, as if it had come over the wire. */
+/** Wraps an inbox's response as if it had come over the network. */
 async function hand(
   answer: Promise<{ status: number; body: string }>,
   timeoutMs: number,
@@ -291,7 +300,7 @@ function statusError(status: number | null): string | null {
     : `HTTP ${status}`;
 }
 
-/** The guard does not change its mind of a URL: names are looked up anew for each connection. */
+/** The guard's verdict on a URL never changes: names are resolved again for each connection. */
 function readTarget(webhookUrl: string, guard: AddressGuard): Target {
   const url = new URL(webhookUrl);
   const headers: Record<string, string> =
@@ -308,7 +317,7 @@ function basicAuthorization({ username, password }: URL): string {
   return `Basic ${Buffer.from(login).toString('base64')}`;
 }
 
-/** A login may hold a percent sign that encodes nothing. */
+/** A login may contain a percent sign that is not an escape. */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -320,7 +329,7 @@ function decode(text: string): string {
 export interface Signatures {
   /** `x-signature` */
   signature: string;
-  /** `webhook-signature`, one value for each secret. */
+  /** `webhook-signature`, one value per secret. */
   standardSignature: string;
 }
 
@@ -331,30 +340,31 @@ export interface Signer {
     timestamp: number;
     /** UTF-8. */
     body: Uint8Array;
-    /** The account's, which signs both. */
+    /** The account's secret, used for both signatures. */
     secret: string;
-    /** The stream's own, which come first. */
+    /** The stream's own secrets, which come first. */
     secrets: readonly string[];
   }): Signatures;
-  /** Forgets secrets that were signed with. */
+  /** Clears the cached keys. */
   forget(): void;
 }
 
-/** Of SHA-256, and so of what an HMAC puts before a message. */
+/** Block size of SHA-256, to which HMAC pads its key. */
 const BLOCK_BYTES = 64;
-/** Larger bodies are rare, and their memory is not held. */
+/** Buffers for larger bodies are not kept, because such bodies are rare. */
 const HELD_BYTES = 64 * 1024;
 
-/** The key of an HMAC as it goes before the message, and before the hash of that (RFC 2104). */
+/** The padded HMAC key, as prepended to the message and to the inner hash (RFC 2104). */
 interface Pads {
   inner: Uint8Array;
   outer: Uint8Array;
 }
 
 /**
- * The signatures of a webhook, for thousands of them a second: exactly what `signWebhook` and
- * `signStandardWebhook` of the contract give. All of them are over the same body, so it is laid out once, between
- * what goes before it and what goes behind it, and each is one or two calls of the platform's hash.
+ * Signs thousands of webhooks per second with the same results as `signWebhook` and
+ * `signStandardWebhook` of the contract. All signatures cover the same body, so it is copied into
+ * one buffer between its prefix and suffix, and each signature takes one or two calls of the
+ * platform's hash.
  */
 export function createSigner(): Signer {
   const held = Buffer.allocUnsafeSlow(HELD_BYTES);

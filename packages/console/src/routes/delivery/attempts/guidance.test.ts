@@ -34,7 +34,7 @@ test('the advice for a request without a response depends on the cause', () => {
   expect(transport('the name api.example was not resolved within 3 s')).toContain('name server');
   expect(transport('Connect Timeout Error (attempted address: a:443)')).toContain('No connection');
   expect(transport('connect EHOSTUNREACH 10.1.2.3:443')).toContain('No connection');
-  expect(transport('port 25 is not for webhooks: use 80')).toContain('port 25');
+  expect(transport('port 25 is not allowed for webhooks: use 80')).toContain('port 25');
   expect(transport('The attempt timed out after 15 s')).toContain('No response after 15 s');
   expect(transport('certificate has expired')).toContain('certificate');
   expect(transport('socket hang up')).toContain('closed the connection');
@@ -107,9 +107,9 @@ test.each([
   ['Connect Timeout Error (attempted address: a:443)', ['connect', 'edit']],
   ['connect ECONNREFUSED 127.0.0.1:3000', ['connect', 'edit']],
   ['SSL routines:tls_validate_record_header:wrong version number', ['connect', 'edit']],
-  ['the certificate has expired, or one that signed it has: CN=a', ['connect']],
+  ['the certificate has expired, or one in its chain has: CN=a', ['connect']],
   ['read ECONNRESET', ['curl']],
-  ['port 25 is not for webhooks', ['edit']],
+  ['port 25 is not allowed for webhooks', ['edit']],
 ])('a failed connection offers next steps: %s', (error, offers) => {
   expect(guidanceOf(null, error)?.offers).toEqual(offers);
 });
