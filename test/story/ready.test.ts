@@ -28,7 +28,7 @@ test('is ready while its ledger takes writes, and lives all the same', async () 
   // Neither hosts nor names of the database: anybody may ask.
   expect(body).toEqual({
     status: 'not ready',
-    reasons: ['the ledger cannot be written: the log says why'],
+    reasons: ['the ledger cannot be written; see the log'],
   });
   expect((await fetch(`${served.url}/health`)).status).toBe(200);
 

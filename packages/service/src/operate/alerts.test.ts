@@ -241,7 +241,7 @@ describe.each([
     sink.respond(404);
     await store.failStream(id, 'HTTP 410');
     start();
-    await expect.poll(() => logged, PATIENCE).toMatch(/notice to the operator given up .*HTTP 404/);
+    await expect.poll(() => logged, PATIENCE).toMatch(/alert given up .*HTTP 404/);
     expect(sink.requests).toHaveLength(3);
     await aWhile();
     expect(sink.requests).toHaveLength(3);

@@ -1,7 +1,8 @@
 /**
- * Tells the operator by webhook what is in trouble, and when it is over. It goes by what is so in the
- * ledger, not by what happened: a crash loses nothing, and what comes and goes between two looks, or
- * before it was told, is not told. Of one thing there is a notice every five minutes at most.
+ * Alerts the operator by webhook when something is wrong and when it recovers. Alerts compare the
+ * current state with the last one reported instead of following events: a crash loses nothing, and
+ * a problem that ends before it is noticed or reported is skipped. Each subject gets at most one
+ * alert every five minutes.
  */
 import { createWaker } from '../base/waker.ts';
 import { randomUUID } from 'node:crypto';
@@ -14,11 +15,11 @@ import { type SituationSources, type Told, createSituation } from './troubles.ts
 
 const MINUTE_MS = 60_000;
 const LOOK_MS = 2_000;
-/** Of one thing, between two notices. */
+/** Minimum time between two alerts about one subject. */
 const GAP_MS = 5 * MINUTE_MS;
-/** Between two requests: many streams may share one receiver that fails. */
+/** Minimum time between two requests: many streams may share one failing receiver. */
 const PACE_MS = 200;
-/** Waits after failure 1, 2, …; then a notice is given up. */
+/** Waits after failure 1, 2, …; then the alert is given up. */
 const SCHEDULE_MS: readonly number[] = [
   5_000,
   30_000,
@@ -26,16 +27,16 @@ const SCHEDULE_MS: readonly number[] = [
   10 * MINUTE_MS,
   ...Array<number>(8).fill(60 * MINUTE_MS),
 ];
-/** The state of what is well: it needs no row once that was told. */
+/** The state of a healthy subject; its row is deleted once the recovery was reported. */
 const WELL = '';
 
 export interface NotifierOptions extends Pick<SituationSources, 'chains' | 'diskFilling'> {
   url: string;
   store: Store;
-  /** For nothing else: it is closed at the stop. */
+  /** Used for alerts only and closed on stop. */
   sender: Sender;
   log: Log;
-  /** Milliseconds; the defaults are for operation. */
+  /** Milliseconds; tests override the defaults. */
   timing?: { lookMs?: number; gapMs?: number; haltMs?: number; scheduleMs?: readonly number[] };
 }
 
@@ -59,11 +60,11 @@ export function startNotifier({
   const isMore = (state: string, before: string): boolean =>
     /^\d+$/.test(state) ? Number(state) > Number(before) : state !== before;
 
-  /** Holds what is told against what is so. */
+  /** Compares what was reported with the current state. */
   const look = async (): Promise<number> => {
     const { now, troubles } = await situation.readTroubles();
     const rows = new Map((await store.listOperatorNotices()).map((row) => [row.subject, row]));
-    const say = (
+    const save = (
       row: OperatorNoticeRow | undefined,
       subject: string,
       state: string,
@@ -81,18 +82,18 @@ export function startNotifier({
       });
     for (const [subject, { state, notice }] of troubles) {
       const row = rows.get(subject);
-      // It was over for a moment, and that was not told yet.
+      // It recovered briefly, and that was not reported yet.
       if (row?.body != null && row.state === WELL && row.told === state) {
         await store.saveOperatorNotice({ ...row, state, body: null });
       } else if (row === undefined || isMore(state, row.state))
-        await say(row, subject, state, notice);
+        await save(row, subject, state, notice);
       else if (state !== row.state) await store.saveOperatorNotice({ ...row, state });
     }
     for (const [subject, row] of rows) {
       if (troubles.has(subject)) continue;
       if (row.state !== WELL) {
         const recovery = row.told === WELL ? undefined : await situation.readRecovery(subject);
-        if (recovery !== undefined) await say(row, subject, WELL, recovery);
+        if (recovery !== undefined) await save(row, subject, WELL, recovery);
         else if (situation.isOver(subject)) {
           await store.saveOperatorNotice({ ...row, state: WELL, told: WELL, body: null });
         }
@@ -115,7 +116,7 @@ export function startNotifier({
     });
     const wait = error === null ? undefined : schedule[row.attempts];
     if (error !== null && wait === undefined) {
-      log.error('notice to the operator given up', {
+      log.error('alert given up', {
         notice: row.subject,
         webhookId: row.id,
         reason: error,
@@ -140,7 +141,7 @@ export function startNotifier({
           await new Promise((resolve) => setTimeout(resolve, PACE_MS));
         }
       } catch (error) {
-        log.error('cannot notify the operator, trying again', { error: describeError(error) });
+        log.error('failed to send alerts, retrying', { error: describeError(error) });
       }
       await waker.sleep(lookMs);
     }

@@ -8,7 +8,7 @@ const log = createLog((line) => (logged += line));
 
 test('a disk with too little left is a problem, in words an operator can act on', async () => {
   const full = await watchDisk(tmpdir(), 1e18, log);
-  expect(full.problem).toMatch(/^\d+ MiB left on the disk of .+--min-free-mib/);
+  expect(full.problem).toMatch(/^\d+ MiB free on the disk of .+--min-free-mib/);
   expect(full.usedRatio).toBeGreaterThan(0);
   expect(full.usedRatio).toBeLessThanOrEqual(1);
   full.stop();
@@ -48,13 +48,13 @@ describe('a disk is filling', () => {
       'with less than 2 GiB left',
       2 * GIB - 1,
       [100],
-      /^2047 MiB are left on the disk of \/ledger\. Make room, .*--keep-delivered/,
+      /^2047 MiB free on the disk of \/ledger\. Free up space, .*--keep-delivered/,
     ],
     [
       'when the ledger takes the rest within a day',
       48 * GIB,
       growing(60, 30),
-      /and the ledger grows by 3600 MiB an hour: full in about 14 h/,
+      /and the ledger grows by 3600 MiB per hour: full in about 14 h/,
     ],
     ['not when it takes longer', 48 * GIB, growing(20, 30), undefined],
     ['not by a burst of some minutes', 48 * GIB, growing(60, 9), undefined],

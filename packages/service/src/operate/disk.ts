@@ -4,26 +4,32 @@ import type { Log } from '../base/log.ts';
 import { LEDGER_FILE } from '../store/engine/sqlite/sqlite.ts';
 
 export interface DiskWatch {
-  /** Why no blocks should be taken in now, for people; undefined while there is room. */
+  /** Why no new blocks should be read now; undefined while there is enough space. */
   readonly problem: string | undefined;
-  /** Of the whole disk, as it was looked at last: 0 to 1. */
+  /** Used share of the disk at the last check: 0 to 1. */
   readonly usedRatio: number;
-  /** Why it is about to be full, for people; undefined while it is not. */
+  /** Why the disk will be full soon; undefined while it will not. */
   readonly filling: string | undefined;
   stop(): void;
 }
 
-/** What of `statfs` says how full a disk is. */
+/** The part of `statfs` that shows how full a disk is. */
 type ReadDisk = (folder: string) => Promise<{ blocks: number; bavail: number; bsize: number }>;
 
-/** Bytes of the ledger in its folder. */
+/** Returns the size of the ledger in its folder, in bytes. */
 type ReadLedger = (folder: string) => Promise<number>;
 
 const LOOK_MS = 5_000;
 const MIB = 1024 * 1024;
-/** Times the space that is kept free: less than this is little, however slowly the ledger grows. */
+/**
+ * Multiple of the reserved space: less free space than this triggers a warning, however slowly the
+ * ledger grows.
+ */
 const LITTLE = 4;
-/** Growth is measured over an hour, and believed after ten minutes: a backfill grows fast, and ends. */
+/**
+ * Growth is measured over an hour and used after ten minutes, because a backfill grows the ledger
+ * fast but ends.
+ */
 const HOUR_MS = 3_600_000;
 const MEASURED_MS = HOUR_MS / 6;
 const SAMPLE_MS = 60_000;
@@ -36,8 +42,8 @@ export interface DiskReaders {
 }
 
 /**
- * Looks after the free space of the disk that holds `folder`. Blocks can be read again later; what is
- * already accepted must still be deliverable, and that takes room to write.
+ * Monitors the free space of the disk that holds `folder`. Blocks can be read later, but accepted
+ * ones must remain deliverable, and that needs space to write.
  */
 export async function watchDisk(
   folder: string,
@@ -49,7 +55,7 @@ export async function watchDisk(
   let filling: string | undefined;
   let usedRatio = 0;
   const sizes: { at: number; bytes: number }[] = [];
-  /** Bytes an hour, 0 before it is known. */
+  /** Returns bytes per hour, or 0 until it can be measured. */
   const measureGrowth = async (): Promise<number> => {
     const at = now();
     const bytes = await readLedger(folder);
@@ -65,8 +71,8 @@ export async function watchDisk(
     problem =
       free >= minFreeBytes
         ? undefined
-        : `${toMib(free)} MiB left on the disk of ${folder}, and ${toMib(minFreeBytes)} are kept free ` +
-          '(--min-free-mib): blocks are taken in again when there is room';
+        : `${toMib(free)} MiB free on the disk of ${folder}, below the minimum of ${toMib(minFreeBytes)} MiB ` +
+          '(--min-free-mib): reading of blocks resumes when there is more space';
     usedRatio = 1 - bavail / blocks;
     const was = filling;
     const growth = await measureGrowth();
@@ -74,11 +80,11 @@ export async function watchDisk(
     filling =
       free >= LITTLE * minFreeBytes && hours > FULL_WITHIN_HOURS
         ? undefined
-        : `${toMib(free)} MiB are left on the disk of ${folder}` +
+        : `${toMib(free)} MiB free on the disk of ${folder}` +
           (hours > FULL_WITHIN_HOURS
             ? ''
-            : `, and the ledger grows by ${toMib(growth)} MiB an hour: full in about ${Math.ceil(hours)} h`) +
-          '. Make room, or keep less (--keep-delivered, --keep-undelivered)';
+            : `, and the ledger grows by ${toMib(growth)} MiB per hour: full in about ${Math.ceil(hours)} h`) +
+          '. Free up space, or shorten the retention (--keep-delivered, --keep-undelivered)';
     if (was === undefined && filling !== undefined) log.warn('disk filling', { reason: filling });
   };
   await look();

@@ -1,7 +1,7 @@
 /**
- * Something that one process at a time does, whoever of those that stand for it holds its lease: reading
- * a chain, for one. The ledger's clock and the lease's epoch decide, not this process: what it still
- * writes after it lost the lease, the ledger refuses.
+ * A task that only one process at a time performs, such as reading a chain: the one that holds the
+ * lease. The ledger's clock and the lease's epoch decide, not this process: the ledger rejects
+ * writes made after the lease was lost.
  */
 import { createWaker } from '../base/waker.ts';
 import { hostname } from 'node:os';
@@ -11,22 +11,22 @@ import type { Store } from '../store/store.ts';
 
 export interface Duty {
   start(): void;
-  /** The lease may have been lost: look now. */
+  /** The lease may have been lost: check now. */
   check(): void;
-  /** Ends what is done, and gives the lease up: another takes it at once. */
+  /** Ends the task and releases the lease, so that another process can take it at once. */
   stop(): Promise<void>;
 }
 
-/** What is done from taking the lease until losing it. */
+/** The work done from taking the lease until losing it. */
 export interface Term {
-  /** What others may know of it; null for nothing. */
+  /** Returns the status to share with other processes; null for none. */
   report(): ChainReport | null;
   stop(): Promise<void>;
 }
 
 const LEASE_MS = 6_000;
 const RENEW_MS = 2_000;
-/** Between looks of those that stand by: a holder that died is followed within 7 seconds. */
+/** Milliseconds between checks by standby processes: a dead holder is replaced within 7 seconds. */
 const STAND_BY_MS = 1_000;
 
 const HOLDER = `${hostname()}:${process.pid}`;
@@ -37,7 +37,7 @@ export function createDuty({
   log,
   begin,
 }: {
-  /** Of the lease. */
+  /** Name of the lease. */
   name: string;
   store: Store;
   log: Log;
@@ -47,7 +47,7 @@ export function createDuty({
   const waker = createWaker();
   let running: Promise<void> | undefined;
 
-  /** Until it is lost, or to be given up. */
+  /** Renews the lease until it is lost or the service stops. */
   const hold = async (epoch: number, term: Term): Promise<void> => {
     while (!stopping) {
       try {
@@ -62,8 +62,8 @@ export function createDuty({
           return;
         }
       } catch (error) {
-        // The ledger fences what we write; while it is out of reach nobody writes.
-        log.warn('cannot renew a lease, trying again', {
+        // The ledger rejects outdated writes; while it is unreachable, no process can write.
+        log.warn('failed to renew a lease, retrying', {
           lease: name,
           error: describeError(error),
         });
@@ -86,10 +86,11 @@ export function createDuty({
           await store.giveUpLease({ name, epoch });
           continue;
         }
-        if (!isStandingBy) log.info('standing by: another process has the lease', { lease: name });
+        if (!isStandingBy)
+          log.info('standing by: another process holds the lease', { lease: name });
         isStandingBy = true;
       } catch (error) {
-        log.error('cannot take a lease, trying again', {
+        log.error('failed to take a lease, retrying', {
           lease: name,
           error: describeError(error),
         });

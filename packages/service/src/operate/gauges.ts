@@ -1,27 +1,27 @@
-/** Values that are read from the service when its metrics are asked for. */
+/** Values that are read from the service each time its metrics are collected. */
 import { Gauge, type Registry } from 'prom-client';
 import type { ChainReport, ViolationKind } from '../store/upkeep/contract.ts';
 
 export interface MetricSources {
   chains(): ChainReport[];
   inFlight(): number;
-  /** Streams whose receivers fail or ask for patience. */
+  /** Number of streams whose receivers fail or throttle, by breaker state. */
   breakers(): Readonly<Record<string, number>>;
-  /** Unix milliseconds since when the oldest delivery has been due; null while none is. */
+  /** Unix milliseconds since when the oldest due delivery has been due; null if none is. */
   oldestDue(): Promise<number | null>;
-  /** Milliseconds since the oldest transaction of the database began; null where there is none. */
+  /** Milliseconds since the oldest transaction of the database began; null if there is none. */
   oldestTransactionAge(): Promise<number | null>;
-  /** Whether the process is fit for traffic, as `/ready` says. */
+  /** Whether the process is ready for traffic, as reported by `/ready`. */
   isReady(): Promise<boolean>;
-  /** Of the ledger's disk; undefined where it is another machine's. */
+  /** Used share of the ledger's disk; undefined if the disk is on another machine. */
   diskUsedRatio(): number | undefined;
   /** The number of blocks of each chain that were accepted unverified. */
   unverifiedBlocks(): Promise<Readonly<Record<string, number>>>;
-  /** What the ledger contradicts itself in. */
+  /** The number of integrity violations, by kind. */
   violations(): Readonly<Record<ViolationKind, number>>;
 }
 
-/** Adds a value that is read when it is asked for. */
+/** Adds a gauge whose value is read on collection. */
 export type AddGauge = (
   name: string,
   help: string,
@@ -37,7 +37,7 @@ export const createGauges =
       help,
       labelNames,
       registers,
-      // While the ledger is away the rest is to be read all the more.
+      // Other metrics must stay available while the ledger is not.
       async collect() {
         try {
           await read(gauge);
@@ -49,12 +49,12 @@ export const createGauges =
   };
 
 export function watchSources(sources: MetricSources, addGauge: AddGauge): void {
-  addGauge('sluice_deliveries_in_flight', 'Attempts under way', (gauge) => {
+  addGauge('sluice_deliveries_in_flight', 'Attempts in flight', (gauge) => {
     gauge.set(sources.inFlight());
   });
   addGauge(
     'sluice_circuit_breakers',
-    'Streams whose receivers fail and are asked seldom, or ask for patience',
+    'Streams whose receivers fail or throttle, by state of their circuit breaker',
     (gauge) => {
       for (const [state, count] of Object.entries(sources.breakers())) {
         gauge.set({ state }, count);
@@ -64,7 +64,7 @@ export function watchSources(sources: MetricSources, addGauge: AddGauge): void {
   );
   addGauge(
     'sluice_delivery_queue_age_seconds',
-    'How long the oldest delivery that is due or waits for enrichment has waited; 0 while none does',
+    'Age of the oldest delivery that is due or waiting for enrichment; 0 if there is none',
     async (gauge) => {
       const since = await sources.oldestDue();
       gauge.set(since === null ? 0 : Math.max(0, Date.now() - since) / 1000);
@@ -72,7 +72,7 @@ export function watchSources(sources: MetricSources, addGauge: AddGauge): void {
   );
   addGauge(
     'sluice_integrity_violations',
-    'Rows of the ledger that contradict each other, as of the last look; 0 always',
+    'Rows of the ledger that contradict each other, as of the last check; should always be 0',
     (gauge) => {
       for (const [kind, count] of Object.entries(sources.violations())) {
         gauge.set({ kind }, count);
@@ -82,20 +82,20 @@ export function watchSources(sources: MetricSources, addGauge: AddGauge): void {
   );
   addGauge(
     'sluice_database_oldest_transaction_age_seconds',
-    'How long the oldest transaction keeps PostgreSQL from cleaning up; 0 on SQLite',
+    'Age of the oldest transaction, which keeps PostgreSQL from cleaning up; 0 on SQLite',
     async (gauge) => gauge.set(((await sources.oldestTransactionAge()) ?? 0) / 1000),
   );
-  addGauge('sluice_ready', '1 while the process is fit for traffic', async (gauge) =>
+  addGauge('sluice_ready', '1 while the process is ready for traffic', async (gauge) =>
     gauge.set((await sources.isReady()) ? 1 : 0),
   );
   if (sources.diskUsedRatio() !== undefined) {
-    addGauge('sluice_disk_used_ratio', 'Of the disk of the ledger, on SQLite', (gauge) =>
+    addGauge('sluice_disk_used_ratio', 'Used share of the disk of the ledger, on SQLite', (gauge) =>
       gauge.set(sources.diskUsedRatio()!),
     );
   }
   addGauge(
     'sluice_chain_head_lag_blocks',
-    'Blocks between the head of the nodes and what is committed',
+    'Blocks between the head of the nodes and the last committed block',
     (gauge) => {
       for (const { id, head, checkpoint } of sources.chains()) {
         if (head !== null && checkpoint !== null) {
@@ -127,7 +127,7 @@ export function watchSources(sources: MetricSources, addGauge: AddGauge): void {
   );
   addGauge(
     'sluice_rpc_disagreements',
-    'Heights at which a node had another block than the others, since the start',
+    'Heights at which a node had a different block than the others, since the service started',
     (gauge) => {
       for (const { id, providers } of sources.chains()) {
         for (const { name, disagreements } of providers) {

@@ -1,6 +1,5 @@
 /**
- * What is done from time to time, whatever comes in: counts rolled up, old rows forgotten. One process at
- * a time does it.
+ * Periodic maintenance: rolls up counts and deletes old rows. One process at a time performs it.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Term } from './duty.ts';
@@ -10,11 +9,11 @@ import { NEXT_SWEEP } from '../store/upkeep/contract.ts';
 import type { Store } from '../store/store.ts';
 
 export interface HousekeepingOptions {
-  /** How long a delivery is kept that succeeded or was cancelled. */
+  /** How long a delivery that succeeded or was cancelled is kept. */
   deliveredMs: number;
-  /** How long a delivery is kept that did not reach its receiver. */
+  /** How long a delivery that did not reach its receiver is kept. */
   undeliveredMs: number;
-  /** Hours a stream may be in `error` before it is terminated; undefined for ever. */
+  /** Hours a stream may be in `error` before it is terminated; undefined for no limit. */
   terminateAfterHours: number | undefined;
 }
 
@@ -24,11 +23,13 @@ const TRIM_MS = 10_000;
 const SWEEP_MS = 10 * 60_000;
 const TIDY_MS = 60_000;
 const CHECK_MS = 60_000;
-/** A matcher that has not looked for so long reads whole lists of addresses again. */
+/** A matcher that has not checked for this long reads complete address lists again. */
 const ADDRESS_CHANGES_KEPT_MS = 3_600_000;
-/** A change of addresses that nobody goes on with for so long was begun by a process that is gone. */
+/** A change of addresses without progress for this long was started by a process that is gone. */
 const ADDRESS_CHANGE_STALE_MS = 60_000;
-/** A step of what is long holds up the one writer of SQLite for so long, and for the disk to take it. */
+/**
+ * A step blocks the single writer of SQLite for this long, plus the time the disk takes to write.
+ */
 const STEP_MS = 20;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -46,7 +47,10 @@ export function startHousekeeping({
 }): Term {
   const stopping = new AbortController();
 
-  /** Until a step says that nothing is left. Others have as much of the ledger's time, and of a slow disk's. */
+  /**
+   * Runs the step until nothing is left, and pauses as long as each step took, so that others get
+   * an equal share of the ledger and of a slow disk.
+   */
   const stepByStep = async (step: () => Promise<boolean>): Promise<void> => {
     let began = performance.now();
     while (!stopping.signal.aborted && (await step())) {
@@ -58,8 +62,9 @@ export function startHousekeeping({
   const forget = async (): Promise<void> => {
     const { dropped, shrunk } = await store.tendPartitions(options);
     if (dropped.length > 0) log.info('partitions dropped', { partitions: dropped.join(' ') });
-    if (shrunk.length > 0) log.info('partitions emptied', { partitions: shrunk.join(' ') });
-    // A partition goes when the youngest in it may: row by row goes only what is left after that.
+    if (shrunk.length > 0) log.info('partitions truncated', { partitions: shrunk.join(' ') });
+    // A partition is dropped when its youngest row expires; only rows that remain after that are
+    // deleted one by one.
     const spareMs = store.engine === 'postgres' ? DAY_MS : 0;
     let deliveries = 0;
     let undelivered = 0;
@@ -76,12 +81,12 @@ export function startHousekeeping({
       after = done.next ?? '';
       return done.next !== undefined;
     });
-    if (deliveries > 0) log.info('old deliveries forgotten', { count: deliveries });
+    if (deliveries > 0) log.info('old deliveries deleted', { count: deliveries });
     if (undelivered > 0)
       log.warn('deliveries expired before they were sent', { count: undelivered });
   };
 
-  /** When it comes next is for those to read who ask what is about to go. */
+  /** Stores the time of the next sweep for reports of what will be deleted. */
   const sweep = async (): Promise<void> => {
     await forget();
     await store.saveSetting(NEXT_SWEEP, String((await store.readLedgerTime()) + SWEEP_MS));
@@ -104,7 +109,7 @@ export function startHousekeeping({
       try {
         await work();
       } catch (error) {
-        log.error(`cannot ${what}, trying again`, { error: String(error) });
+        log.error(`failed to ${what}, retrying`, { error: String(error) });
       }
       await wait(ms, undefined, { signal: stopping.signal }).catch(() => undefined);
     }
@@ -112,19 +117,19 @@ export function startHousekeeping({
 
   const running = Promise.all([
     every(ROLL_UP_MS, 'roll up counts', () => stepByStep(() => store.rollUpStats())),
-    every(CANCEL_MS, 'cancel what a deleted stream left', () =>
+    every(CANCEL_MS, 'cancel deliveries of deleted streams', () =>
       stepByStep(() => store.cancelDeleted({ forMs: STEP_MS })),
     ),
-    every(TRIM_MS, 'forget old events', () => store.trimEvents()),
-    every(TIDY_MS, 'tidy lists of addresses', tidyAddresses),
+    every(TRIM_MS, 'delete old events', () => store.trimEvents()),
+    every(TIDY_MS, 'clean up address lists', tidyAddresses),
     every(CHECK_MS, 'check the ledger', () => invariants.look()),
-    every(SWEEP_MS, 'forget old deliveries', sweep),
+    every(SWEEP_MS, 'delete old deliveries', sweep),
     every(SWEEP_MS, 'terminate streams', terminate),
   ]);
   return {
     report: () => null,
     async stop() {
-      // After the batch under way.
+      // Waits for the batch in progress.
       stopping.abort();
       await running;
     },

@@ -1,6 +1,7 @@
 /**
- * Holds the ledger to its promises, from time to time and a little of it each time. What it finds is a
- * fault of ours, or of whoever wrote to the ledger: nothing the world does may bring it about.
+ * Checks the integrity of the ledger periodically, a small part at a time. A violation is a bug of
+ * this service or caused by an outside write to the ledger; nothing that happens in normal
+ * operation may cause one.
  */
 import type { Log } from '../base/log.ts';
 import {
@@ -13,13 +14,16 @@ import {
 import type { Store } from '../store/store.ts';
 
 export interface InvariantCheck {
-  /** One look at each promise. */
+  /** Runs one step of each check. */
   look(): Promise<void>;
-  /** What is wrong as of the last look, by kind. */
+  /** Violations found by the last check, by kind. */
   counts(): Readonly<Record<ViolationKind, number>>;
 }
 
-/** Looked at again each time until they are right; more of them are one fault. */
+/**
+ * Violations up to this number are checked again each time until they are gone; more of them have
+ * one cause.
+ */
 const REMEMBERED = 200;
 const LOGGED = 20;
 
@@ -30,7 +34,7 @@ export function createInvariantCheck({
 }: {
   store: Store;
   log: Log;
-  /** Nothing younger is ever forgotten. */
+  /** Rows younger than this are never deleted. */
   keptMs: number;
 }): InvariantCheck {
   const walks = new Map<Invariant, { after: string | undefined; found: Map<string, Violation> }>();
@@ -42,10 +46,10 @@ export function createInvariantCheck({
     const found = new Map(violations.map((each) => [`${each.kind} ${each.subject}`, each]));
     const fresh = [...found].filter(([key]) => !before.has(key)).map(([, each]) => each);
     for (const { kind, subject, what } of fresh.slice(0, LOGGED)) {
-      log.error('the ledger contradicts itself', { kind, subject, what });
+      log.error('integrity violation', { kind, subject, what });
     }
     if (fresh.length > LOGGED) {
-      log.error('the ledger contradicts itself', { more: fresh.length - LOGGED });
+      log.error('integrity violation', { more: fresh.length - LOGGED });
     }
     walks.set(invariant, { after: next, found });
   };

@@ -1,4 +1,4 @@
-/** What the service counts of itself, for Prometheus: `docs/operations.md` says what each means. */
+/** Counters of the service for Prometheus; `docs/operations.md` describes each. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { DeliverySummary } from '@sluice/kit/contract';
 import { Counter, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
@@ -6,26 +6,26 @@ import type { LocalFailure } from '../deliver/send/localFailure.ts';
 import { type MetricSources, createGauges, watchSources } from './gauges.ts';
 
 export interface Metrics {
-  /** Deliveries of which an attempt ended just now. */
+  /** Deliveries whose attempt has just ended. */
   noteAttempts(deliveries: readonly DeliverySummary[]): void;
-  /** Deliveries that were created, changed or cancelled: those set aside are counted. */
+  /** Deliveries that were created, changed or cancelled; counts the quarantined ones. */
   noteSetAside(deliveries: readonly DeliverySummary[]): void;
   noteReorg(chain: string, depth: number): void;
   noteLostLeases(count: number): void;
-  /** Attempts whose outcome could not be recorded: the receiver may be asked again. */
+  /** Attempts whose outcome could not be recorded: they may be sent again. */
   noteLostOutcomes(count: number): void;
-  /** An attempt that failed in this process and not at its receiver. */
+  /** An attempt that failed in this process rather than at its receiver. */
   noteLocalFailure(cause: LocalFailure): void;
-  /** An attempt that the address guard refused. */
+  /** An attempt that the address guard rejected. */
   noteBlockedAddress(reason: string): void;
-  /** What is so now is read when it is asked for. */
+  /** Adds gauges, whose values are read on collection. */
   watch(sources: MetricSources): void;
-  /** In the text format of Prometheus. */
+  /** Returns the metrics in the Prometheus text format. */
   read(): Promise<{ contentType: string; text: string }>;
   stop(): void;
 }
 
-/** From a receiver next door to one that took the whole retry schedule. */
+/** From a receiver next door to one that used up the retry schedule. */
 const LATENCY_BUCKETS_S = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 600, 3600, 86_400];
 const REORG_BUCKETS = [1, 2, 3, 5, 8, 12, 32, 64, 128, 256];
 const NANOSECONDS = 1e9;
@@ -39,56 +39,60 @@ export function createMetrics(): Metrics {
 
   const attempts = new Counter({
     name: 'sluice_delivery_attempts_total',
-    help: 'HTTP attempts, by how they ended and the first digit of the status',
+    help: 'HTTP attempts, by result and status class',
     labelNames: ['result', 'code_class'],
     registers,
   });
   const latency = new Histogram({
     name: 'sluice_delivery_latency_seconds',
-    help: 'From the creation of a delivery to its 2xx',
+    help: 'Time from the creation of a delivery to its 2xx',
     buckets: LATENCY_BUCKETS_S,
     registers,
   });
   const lostLeases = new Counter({
     name: 'sluice_delivery_leases_expired_total',
-    help: 'Leases that ran out: a process died with deliveries under way',
+    help: 'Leases that expired: a process died with deliveries in flight',
     registers,
   });
   const lostOutcomes = new Counter({
     name: 'sluice_delivery_duplicates_suspected_total',
-    help: 'Attempts whose lease ran out before they were recorded: their receivers may be asked again',
+    help: 'Attempts whose lease expired before they were recorded: they may be sent again',
     registers,
   });
   const blocked = new Counter({
     name: 'sluice_ssrf_blocked_total',
-    help: 'Attempts that were not made since their address is private, by where that showed',
+    help: 'Attempts that were not made because their address is private, by where it was found',
     labelNames: ['reason'],
     registers,
   });
   const localFailures = new Counter({
     name: 'sluice_delivery_local_failures_total',
-    help: 'Attempts that failed in this process and not at the receiver, by cause',
+    help: 'Attempts that failed in this process rather than at the receiver, by cause',
     labelNames: ['cause'],
     registers,
   });
   const setAside = new Counter({
     name: 'sluice_deliveries_quarantined_total',
-    help: 'Deliveries quarantined before an attempt: a record over --max-webhook-bytes, or a body the ledger refuses',
+    help: 'Deliveries quarantined before an attempt: a record over --max-webhook-bytes, or a body the ledger rejects',
     registers,
   });
   const reorgs = new Histogram({
     name: 'sluice_reorg_depth_blocks',
-    help: 'Blocks that left a chain at once',
+    help: 'Blocks removed from a chain by one reorg',
     labelNames: ['chain'],
     buckets: REORG_BUCKETS,
     registers,
   });
   const loop = monitorEventLoopDelay({ resolution: 10 });
   loop.enable();
-  addGauge('sluice_event_loop_lag_seconds', '99th percentile since the last reading', (gauge) => {
-    gauge.set(loop.percentile(99) / NANOSECONDS);
-    loop.reset();
-  });
+  addGauge(
+    'sluice_event_loop_lag_seconds',
+    '99th percentile since the last collection',
+    (gauge) => {
+      gauge.set(loop.percentile(99) / NANOSECONDS);
+      loop.reset();
+    },
+  );
 
   return {
     noteAttempts(deliveries) {

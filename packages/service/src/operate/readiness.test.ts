@@ -43,7 +43,7 @@ describe('deliveries that wait for enrichment', () => {
 
   test('make a process unfit although the nodes answer', async () => {
     expect(await readWaiting(120_000, true)).toEqual([
-      'deliveries of 0x1 have waited 120 s for enrichment: the log says why',
+      'deliveries of 0x1 have waited 120 s for enrichment; see the log',
     ]);
   });
 
@@ -73,7 +73,7 @@ describe('a ledger that cannot be written', () => {
   test('makes a process unfit, and only the log says where it is', async () => {
     const { readiness, lines } = createWorld({ checkWritable: away });
     readiness.started();
-    expect(await readiness.read()).toEqual(['the ledger cannot be written: the log says why']);
+    expect(await readiness.read()).toEqual(['the ledger cannot be written; see the log']);
     expect(lines.join('')).toContain('db.internal');
   });
 
@@ -89,14 +89,14 @@ describe('a ledger that cannot be written', () => {
     const { readiness } = createWorld({ checkWritable: away, countWaitingCommits });
     readiness.started();
     expect(await readiness.read()).toEqual([
-      'commits wait for a standby of the database, and none answers',
+      'commits are waiting for a standby of the database, and none responds',
     ]);
   });
 
   test('for another reason is not told as a standby that is missing', async () => {
     const { readiness } = createWorld({ checkWritable: away, countWaitingCommits: away });
     readiness.started();
-    expect(await readiness.read()).toEqual(['the ledger cannot be written: the log says why']);
+    expect(await readiness.read()).toEqual(['the ledger cannot be written; see the log']);
   });
 
   test('is written to once a second at most, however many ask', async () => {
@@ -122,7 +122,7 @@ describe('a ledger that cannot be written', () => {
       await vi.advanceTimersByTimeAsync(2_999);
       expect(reasons).toBeUndefined();
       await vi.advanceTimersByTimeAsync(1);
-      expect(reasons).toEqual(['the ledger cannot be written: the log says why']);
+      expect(reasons).toEqual(['the ledger cannot be written; see the log']);
     }
     expect(checkWritable).toHaveBeenCalledTimes(1);
     held.resolve();

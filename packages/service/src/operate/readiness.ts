@@ -1,32 +1,35 @@
-/** Whether this process is fit for traffic: what `/ready` answers to a load balancer. */
+/** Whether this process is ready for traffic, as `/ready` reports to load balancers. */
 import { LOCAL_FAILURES, type LocalFailure } from '../deliver/send/localFailure.ts';
 import { type Log, describeError } from '../base/log.ts';
 import { hasCode } from '../base/errors.ts';
 import type { Store } from '../store/store.ts';
 
 export interface Readiness {
-  /** Why not, for people; empty when it is ready. */
+  /** Returns the reasons why it is not ready; empty when it is. */
   read(): Promise<string[]>;
-  /** Its parts run; before, it is starting. */
+  /** Called when all parts run; before that, the process is starting. */
   started(): void;
-  /** An attempt to deliver failed for want of something that this process needs for everything. */
+  /** An attempt failed for lack of a resource that this process needs for everything it does. */
   noteLocalFailure(cause: LocalFailure): void;
-  /** From here on it takes nothing new. */
+  /** Called when the process stops accepting work. */
   stopping(): void;
 }
 
-/** However many ask, the ledger is written to no more often. */
+/** The ledger is written to at most this often, however many clients call. */
 const LOOK_MS = 1_000;
 const PATIENCE_MS = 3_000;
-/** Enrichment takes milliseconds, and some 15 seconds where nodes refuse a part of it. */
+/** Enrichment takes milliseconds, or about 15 seconds if nodes reject a part of it. */
 const STALLED_MS = 120_000;
-/** A resource that was lacking counts as lacking for this long; deliveries are retried every second. */
+/** How long a resource counts as exhausted after a failure; deliveries are retried every second. */
 const LACKING_MS = 5_000;
 
 async function inTime<T>(work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const patience = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer in ${PATIENCE_MS} ms`)), PATIENCE_MS);
+    timer = setTimeout(
+      () => reject(new Error(`no response within ${PATIENCE_MS} ms`)),
+      PATIENCE_MS,
+    );
   });
   try {
     return await Promise.race([work, patience]);
@@ -38,27 +41,29 @@ async function inTime<T>(work: Promise<T>): Promise<T> {
 export function createReadiness(
   store: Store,
   log: Log,
-  /** Whether a chain is read, and its nodes answer. */
+  /** Whether the chain is being read and its nodes respond. */
   isWell: (chain: string) => boolean,
 ): Readiness {
   let phase: 'starting' | 'running' | 'stopping' = 'starting';
   let looked: { at: number; reasons: Promise<string[]> } | undefined;
   let lacking: { reason: string; at: number } | undefined;
-  /** One at a time, however long it takes: a write that waits holds a connection. */
+  /** One write at a time, however long it takes: a write that waits holds a connection. */
   let writing: Promise<void> | undefined;
 
-  /** While its nodes are away a chain waits for them, which another process would do as well. */
+  /**
+   * Skips chains whose nodes are unavailable, because another process could not reach them either.
+   */
   const listStalled = async (): Promise<string[]> => {
     const now = await store.readLedgerTime();
     return (await store.listEnrichingSince())
       .filter(({ chain, since }) => now - since >= STALLED_MS && isWell(chain))
       .map(
         ({ chain, since }) =>
-          `deliveries of ${chain} have waited ${Math.round((now - since) / 1000)} s for enrichment: the log says why`,
+          `deliveries of ${chain} have waited ${Math.round((now - since) / 1000)} s for enrichment; see the log`,
       );
   };
 
-  /** What went wrong stands in the log alone: it may name hosts and users. */
+  /** Details go only to the log, because they may contain host and user names. */
   const look = async (): Promise<string[]> => {
     writing ??= store.checkWritable().finally(() => (writing = undefined));
     try {
@@ -72,8 +77,8 @@ export function createReadiness(
       );
       return [
         isWaiting
-          ? 'commits wait for a standby of the database, and none answers'
-          : 'the ledger cannot be written: the log says why',
+          ? 'commits are waiting for a standby of the database, and none responds'
+          : 'the ledger cannot be written; see the log',
       ];
     }
   };
@@ -91,7 +96,7 @@ export function createReadiness(
         : reasons;
     },
     noteLocalFailure(cause) {
-      // A stall is over by the time it shows.
+      // A stall is over by the time it is detected.
       if (cause === 'STALLED') return;
       const now = performance.now();
       const reason = `webhooks cannot be sent: ${LOCAL_FAILURES[cause]}`;

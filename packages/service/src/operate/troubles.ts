@@ -1,4 +1,4 @@
-/** What is in trouble now, as the ledger, the chains and the disk have it. */
+/** Current problems of the ledger, the chains and the disk. */
 import type { OperatorNotice } from '@sluice/kit/contract';
 import type { Store } from '../store/store.ts';
 import type { ChainReport } from '../store/upkeep/contract.ts';
@@ -12,18 +12,27 @@ export type Told = OperatorNotice extends infer Notice
 export interface SituationSources {
   store: Pick<Store, 'readTroubles' | 'readStream'>;
   chains(): ChainReport[];
-  /** That the ledger's disk will be full some day, for people; undefined while it is not. */
+  /** Why the ledger's disk will be full soon; undefined while it will not. */
   diskFilling(): string | undefined;
-  /** Milliseconds a chain must be down. Default 30,000: a node that is away for a moment is no halt. */
+  /**
+   * Milliseconds a chain must be down. Default 30,000, so that a node's brief outage does not count
+   * as a halt.
+   */
   haltMs?: number | undefined;
 }
 
 export interface Situation {
-  /** By subject, what is to be said of it as it is now; its state tells one trouble from the next. */
+  /**
+   * Returns the alert for each subject with a problem; `state` distinguishes one problem from the
+   * next.
+   */
   readTroubles(): Promise<{ now: number; troubles: Map<string, { state: string; notice: Told }> }>;
-  /** What is said when a trouble is over, or undefined where that says itself. */
+  /** Returns the alert for a recovery, or undefined if none is needed. */
   readRecovery(subject: string): Promise<Told | undefined>;
-  /** A chain that is only starting, or went down a moment ago, is neither well nor told again. */
+  /**
+   * Whether the subject has recovered. A chain that is starting, or went down a moment ago, has
+   * not, but is not reported again.
+   */
   isOver(subject: string): boolean;
 }
 
@@ -36,7 +45,7 @@ export function createSituation({
   diskFilling,
   haltMs = HALT_MS,
 }: SituationSources): Situation {
-  /** Since when a chain is down, by a clock that never jumps. */
+  /** When each chain went down, by a monotonic clock. */
   const downSince = new Map<string, number>();
 
   return {
@@ -81,7 +90,8 @@ export function createSituation({
           : undefined;
       }
       if (kind !== 'chain') return undefined;
-      // A chain that starts is not read yet; one that is gone from the settings never is again.
+      // A chain that is starting is not being read yet; one that was removed from the settings
+      // never will be.
       const state = chains().find((chain) => chain.id === id)?.state;
       return state === 'live' || state === 'catching-up'
         ? { type: 'chain.resumed', data: { chainId: id } }

@@ -1,6 +1,6 @@
 /**
- * A stream's own headers carry tokens of its receiver, and its URL may carry a login: in the ledger
- * these are sealed. Whoever holds the store that is made here writes and reads streams as they are.
+ * Encrypts the custom headers of streams, which contain receiver tokens, and the logins in their
+ * URLs before they reach the ledger. The store made here reads and writes streams in plain text.
  */
 import { randomUUID } from 'node:crypto';
 import { eachStream } from '../store/streams/eachStream.ts';
@@ -11,23 +11,25 @@ import type { Vault } from './vault.ts';
 
 type Headers = Record<string, string>;
 
-/** What of a stream is sealed. */
+/** The encrypted fields of a stream. */
 interface SealedEndpoint {
   webhookUrl: string;
   headers: Headers;
 }
 
-/** Opened ones that are held, so that a delivery costs no decryption. */
+/** Cached plain texts, so that a delivery costs no decryption. */
 const MOST_OPENED = 10_000;
 
 const purposeOf = (streamId: string): string => `headers of stream ${streamId}`;
 const loginPurposeOf = (streamId: string): string => `login of stream ${streamId}`;
 
 const SCHEME = /^https?:[/\\]+/i;
-/** The user in the place of a login that is sealed; what follows it is no password of the receiver's. */
+/**
+ * The user name that marks an encrypted login; the text after it is not the receiver's password.
+ */
 const SEALED_USER = 'sealed:';
 
-/** The URL with its login, if it has one, as `change` makes it. */
+/** Applies `change` to the login of the URL, if it has one. */
 function mapLogin(url: string, change: (login: string) => string): string {
   const start = SCHEME.exec(url)?.[0].length ?? 0;
   const rest = url.slice(start);
@@ -119,9 +121,9 @@ export function sealEndpoints(store: Store, vault: Vault): Store {
 }
 
 /**
- * Seals anew what an older master key sealed, and answers with how many streams that were.
- * @param store with what is sealed as it lies there.
- * @throws CallerError when something was sealed with a key that is not here.
+ * Re-encrypts values that an older master key encrypted, and returns the number of streams changed.
+ * @param store with the values still encrypted.
+ * @throws CallerError when a value was encrypted with a key that was not provided.
  */
 export async function resealEndpoints(store: Store, vault: Vault): Promise<number> {
   let count = 0;

@@ -1,4 +1,6 @@
-/** What the account may change while the service runs: the secret of webhooks, and their region. */
+/**
+ * Settings that the account may change while the service runs: the webhook secret and the region.
+ */
 import { randomBytes } from 'node:crypto';
 import type { Region, Settings } from '@sluice/kit/contract';
 import type { Store } from '../store/store.ts';
@@ -6,20 +8,20 @@ import type { Vault } from './vault.ts';
 
 export interface AccountSettings {
   read(): { region: Region; secretKey: string };
-  /** Whether the secret was given at the start: then it is not for the account to change. */
+  /** Whether the secret was set at startup; the account then cannot change it. */
   readonly hasFixedSecret: boolean;
-  /** Keeps what is given, and sends by it from now on. */
+  /** Stores the changes and applies them from now on. */
   save(changes: Settings): Promise<void>;
   stop(): void;
 }
 
-/** A self-hosted service has one place; the name is the user's to choose. */
+/** A self-hosted service has a single location; the name is up to the user. */
 const DEFAULT_REGION: Region = 'us-east-1';
 
-/** Name of the setting, and what its value is sealed for. */
+/** Name of the setting, and the purpose its value is encrypted for. */
 const SECRET = 'streamsSecret';
 
-/** Seals the streams secret anew where an older master key sealed it; answers with whether one did. */
+/** Re-encrypts the streams secret if an older master key encrypted it; returns whether it did. */
 export async function resealSettings(store: Store, vault: Vault): Promise<boolean> {
   const sealed = await store.readSetting(SECRET);
   if (sealed === undefined || !vault.isOld(sealed)) return false;
@@ -27,10 +29,10 @@ export async function resealSettings(store: Store, vault: Vault): Promise<boolea
   return true;
 }
 
-/** Another process may change them, and word of it be lost. */
+/** Another process may change the settings, and its signal may be lost. */
 const LOOK_MS = 2_000;
 
-/** Reads the settings; a secret that was neither given nor stored is made and stored. */
+/** Reads the settings; generates and stores a secret if none was given or stored. */
 export async function openSettings(
   store: Pick<Store, 'readSetting' | 'saveSetting' | 'keepSetting' | 'notices'>,
   vault: Vault,
@@ -38,7 +40,7 @@ export async function openSettings(
 ): Promise<AccountSettings> {
   const readSecret = async (): Promise<string> => {
     const fresh = () => vault.seal(randomBytes(32).toString('hex'), SECRET);
-    // Of processes that begin together, one makes the secret of all.
+    // When processes start together, one generates the secret for all.
     const stored = (await store.readSetting(SECRET)) ?? (await store.keepSetting(SECRET, fresh()));
     return vault.open(stored, SECRET);
   };
@@ -54,7 +56,7 @@ export async function openSettings(
     const read = await readAll();
     if (saves === savesBefore) current = read;
   };
-  // What was read last holds while the ledger is out of reach.
+  // The last values remain in use while the ledger is unreachable.
   const lookQuietly = (): void => void look().catch(() => {});
   const forget = store.notices.on('settings', lookQuietly);
   const timer = setInterval(lookQuietly, LOOK_MS);

@@ -1,6 +1,6 @@
 /**
- * The secrets of streams: each has one of its own from the beginning, which signs its
- * `webhook-signature`. They lie sealed in the ledger and are opened where they are used.
+ * Manages the secrets of streams. Each stream has its own from creation, which signs
+ * `webhook-signature`; they are stored encrypted and decrypted on use.
  */
 import { randomBytes } from 'node:crypto';
 import type { StreamSecret } from '@sluice/kit/contract';
@@ -9,15 +9,18 @@ import type { Store } from '../store/store.ts';
 import type { Vault } from './vault.ts';
 
 export interface StreamSecrets {
-  /** A secret for this stream, to be stored with it. */
+  /** Creates a secret for this stream, to be stored with it. */
   create(streamId: string): { secret: string; sealedSecret: string };
-  /** Those that sign now; empty when the stream is unknown. */
+  /** Returns the secrets that sign now; empty if the stream is unknown. */
   list(streamId: string): Promise<string[]>;
-  /** Of these, the ones that sign at this time, opened; the newest first. */
+  /** Decrypts those of the secrets that sign at this time, newest first. */
   open(streamId: string, secrets: readonly SealedSecret[], at: number): string[];
-  /** Undefined when the stream is unknown. */
+  /** Undefined if the stream is unknown. */
   read(streamId: string): Promise<StreamSecret | undefined>;
-  /** For the key that asks. The old ones go on for `overlapMs`; undefined when the stream is unknown. */
+  /**
+   * Rotates the secret on behalf of the API key. Previous secrets stay valid for `overlapMs`;
+   * undefined if the stream is unknown.
+   */
   rotate(
     streamId: string,
     asked: { overlapMs: number; keyId: string },
@@ -25,9 +28,9 @@ export interface StreamSecrets {
 }
 
 const SECRET_BYTES = 32;
-/** A rotation beyond these ends the oldest one early. */
+/** A rotation beyond this limit ends the oldest secret early. */
 const MOST_SECRETS = 5;
-/** Opened ones that are held, so that a delivery costs no decryption. */
+/** Cached plain texts, so that a delivery costs no decryption. */
 const MOST_OPENED = 10_000;
 
 const purposeOf = (streamId: string): string => `stream ${streamId}`;
@@ -96,7 +99,7 @@ export function createStreamSecrets(store: Store, vault: Vault): StreamSecrets {
           .filter(({ endsAt }) => endsAt > now);
         const sealed = create(streamId).sealedSecret;
         const after = [{ sealed, createdAt: now, endsAt: null }, ...older].slice(0, MOST_SECRETS);
-        // Another rotation may have come between: then this one goes by what that one left.
+        // On a concurrent rotation, retry with its result.
         if (await store.replaceStreamSecrets(streamId, before, after, note)) {
           return toAnswer(streamId, after, now);
         }
@@ -106,8 +109,9 @@ export function createStreamSecrets(store: Store, vault: Vault): StreamSecrets {
 }
 
 /**
- * Seals anew what an older master key sealed, and answers with how many streams that were.
- * @throws CallerError when something was sealed with a key that is not here.
+ * Re-encrypts secrets that an older master key encrypted, and returns the number of streams
+ * changed.
+ * @throws CallerError when a secret was encrypted with a key that was not provided.
  */
 export async function resealStreamSecrets(store: Store, vault: Vault): Promise<number> {
   let count = 0;
@@ -121,7 +125,7 @@ export async function resealStreamSecrets(store: Store, vault: Vault): Promise<n
         ...each,
         sealed: vault.seal(vault.open(each.sealed, purpose), purpose),
       }));
-      // One that was rotated meanwhile is sealed with a current key already.
+      // A secret that was rotated in the meantime already uses a current key.
       if (await store.replaceStreamSecrets(streamId, secrets, again)) count++;
     }
     after = page.next;

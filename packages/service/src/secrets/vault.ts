@@ -1,6 +1,6 @@
 /**
- * Keeps secrets out of the ledger's plain text: AES-256-GCM under a master key that lies elsewhere.
- * What is sealed names the key it was sealed with, so that keys can be changed one after the other.
+ * Keeps secrets out of the ledger's plain text: AES-256-GCM under a master key that is stored
+ * elsewhere. Each value names the key that encrypted it, so that keys can be rotated.
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -9,15 +9,18 @@ import { CallerError, InternalError, configError } from '../base/errors.ts';
 import { describeError } from '../base/log.ts';
 
 export interface Vault {
-  /** Of the key that seals: tells which one it is, and nothing else of it. */
+  /** Identifies the key that encrypts, without revealing it. */
   readonly keyId: string;
-  /** @param purpose what it is sealed for: it can be opened for nothing else. */
+  /** @param purpose what the value is encrypted for; it can be decrypted for nothing else. */
   seal(text: string, purpose: string): string;
-  /** @throws InternalError when it was changed; CallerError when its key is not here. */
+  /**
+   * @throws InternalError when the value was tampered with; CallerError when its key was not
+   * provided.
+   */
   open(sealed: string, purpose: string): string;
-  /** Whether it is sealed with an older key than the one that seals now. */
+  /** Whether the value is encrypted with an older key than the current one. */
   isOld(sealed: string): boolean;
-  /** A key of 32 bytes for something else than sealing, always the same under one master key. */
+  /** Derives a key of 32 bytes for other uses; the result is fixed for a master key. */
   derive(purpose: string): Buffer;
 }
 
@@ -26,7 +29,7 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 const FORMAT = 'v1';
 
-/** @param masterKeys 32 bytes each; the first one seals, the others only open. */
+/** @param masterKeys 32 bytes each; the first one encrypts, the others only decrypt. */
 export function createVault(masterKeys: readonly Buffer[]): Vault {
   const keys = new Map(masterKeys.map((key) => [idOf(key), key]));
   const [current] = masterKeys;
@@ -47,7 +50,7 @@ export function createVault(masterKeys: readonly Buffer[]): Vault {
       if (format !== FORMAT || key === undefined) {
         throw new CallerError(
           'wrong_master_key',
-          `a secret is sealed with the master key ${id}, which is not among those given: give it with --master-key-file`,
+          `a secret is encrypted with master key ${id}, which was not provided; add it to --master-key-file`,
         );
       }
       const bytes = Buffer.from(text, 'base64url');
@@ -62,7 +65,7 @@ export function createVault(masterKeys: readonly Buffer[]): Vault {
       } catch {
         throw new InternalError(
           'broken_secret',
-          'a sealed secret was changed, or belongs elsewhere',
+          'an encrypted secret was modified or is in the wrong place',
         );
       }
     },
@@ -74,7 +77,7 @@ export function createVault(masterKeys: readonly Buffer[]): Vault {
 const idOf = (key: Buffer): string => createHash('sha256').update(key).digest('hex').slice(0, 8);
 
 /**
- * The master keys of a text, one a line: 32 bytes each, in base64 or hex. `#` begins a comment.
+ * Parses master keys, one per line: 32 bytes each, in base64 or hex. `#` starts a comment.
  * @throws CallerError that names `where` and the line, never the key.
  */
 export function parseMasterKeys(text: string, where: string): Buffer[] {
@@ -86,11 +89,11 @@ export function parseMasterKeys(text: string, where: string): Buffer[] {
       : Buffer.from(line, 'base64');
     if (key.length === KEY_BYTES) return [key];
     throw configError(
-      `${where}: line ${n + 1} should be a key of ${KEY_BYTES} bytes in base64 or hex, such as \`openssl rand -base64 32\` prints; this one has ${key.length}`,
+      `${where}: line ${n + 1} should be a key of ${KEY_BYTES} bytes in base64 or hex, for example from \`openssl rand -base64 32\`; this one has ${key.length}`,
     );
   });
   if (keys.length > 0) return keys;
-  throw configError(`${where}: should hold a key, such as \`openssl rand -base64 32\` prints`);
+  throw configError(`${where}: should contain a key, for example from \`openssl rand -base64 32\``);
 }
 
 export interface MasterKeySettings {
@@ -100,7 +103,7 @@ export interface MasterKeySettings {
 }
 
 /**
- * The master keys that were given, or the one of the data folder, which is made where there is none.
+ * Returns the given master keys, or the one in the data folder, which is created if missing.
  * @throws CallerError when a key cannot be read.
  */
 export function readMasterKeys({ masterKey, masterKeyFile, dataFolder }: MasterKeySettings): {
@@ -122,7 +125,7 @@ export function readMasterKeys({ masterKey, masterKeyFile, dataFolder }: MasterK
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
       throw configError(
-        `The master key cannot be kept in ${path}: ${describeError(error)}. Give one with --master-key-file`,
+        `The master key cannot be stored in ${path}: ${describeError(error)}. Provide one with --master-key-file`,
       );
     }
     return { keys: parseMasterKeys(readKeyFile(path), path), madeIn: undefined };

@@ -1,7 +1,7 @@
 /**
- * Changes of a stream's addresses, of any size: short ones in one transaction, which small additions share;
- * long ones staged in parts between which others write, and activated at once. One at a time for each
- * stream; the next waits.
+ * Changes of a stream's addresses, of any size. Short ones take one transaction, which small
+ * additions share; long ones are staged in parts, between which other writers get their turn, and
+ * activated at once. A stream has one change at a time; the next one waits.
  */
 import {
   compareAt,
@@ -20,18 +20,18 @@ import {
 import type { Store } from '../store.ts';
 
 export interface AddressChanges {
-  /** Addresses already there stay, with the label they have where none is given. */
+  /** Addresses already in the list stay, and keep their label unless a new one is given. */
   add(streamId: string, added: AddedAddresses): Promise<AddressOutcome>;
-  /** All or nothing. */
+  /** Removes all of the addresses or none. */
   remove(streamId: string, addresses: AddressList): Promise<AddressOutcome>;
-  /** Makes these the whole list, and these labels all of its labels. */
+  /** Replaces the complete list and all of its labels. */
   replace(streamId: string, added: AddedAddresses): Promise<AddressOutcome>;
-  /** Adds all that the one stream watches to the other, labels too. */
+  /** Adds all addresses of one stream to another, with their labels. */
   copy(from: string, to: string, keyId: string): Promise<AddressOutcome>;
 }
 
 export function createAddressChanges(store: Store): AddressChanges {
-  /** By stream, the last change that waits or is under way. */
+  /** The last waiting or running change of each stream. */
   const queues = new Map<string, Promise<unknown>>();
   const shared = createSharedAdditions(store);
 
@@ -74,11 +74,11 @@ export function createAddressChanges(store: Store): AddressChanges {
         return { outcome: 'changed', effectiveFrom: activated.effectiveFrom } as const;
       }
       await undo(change);
-      // Only a deleted stream, or a process that stood still for long, loses its change.
+      // A change is lost only if the stream was deleted or the process stalled for long.
       const stream = await store.readStream(streamId);
       return { outcome: stream === undefined ? 'unknown-stream' : 'busy' } as const;
     } catch (error) {
-      // What cannot be undone now is undone by the housekeeping.
+      // Housekeeping undoes what cannot be undone now.
       await undo(change).catch(() => undefined);
       throw error;
     }
@@ -117,7 +117,8 @@ export function createAddressChanges(store: Store): AddressChanges {
         );
       }),
 
-    // Nothing changes what is being copied; another process may, as between any two requests.
+    // The source list does not change while it is copied, except by another process, as between any
+    // two requests.
     copy: (from, to, keyId) =>
       inTurn(from, () => inTurn(to, () => stage(to, partsOfStream(store, from, keyId)))),
   };
@@ -148,7 +149,7 @@ async function* partsOf(
   }
 }
 
-/** What the list has and should not have is removed, the rest added: both stand in order. */
+/** Removes the surplus addresses, then adds the others; both lists are sorted. */
 async function* replacementOf(
   store: Store,
   streamId: string,

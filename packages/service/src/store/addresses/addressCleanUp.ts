@@ -1,14 +1,16 @@
-/** What is left of changes of addresses: those that were given up, and rows that nobody sees any more. */
+/** Cleans up after changes of addresses: abandoned changes, and rows that are no longer visible. */
 import { type Kysely, sql } from 'kysely';
 import { type Engine, readNow } from '../engine/engine.ts';
 import type { Tables } from '../engine/tables.ts';
 import { deleteDead, isOf, selectParts } from './addressStaging.ts';
 
-/** Rows that one transaction of the clean-up deletes at most. */
+/** Maximum number of rows that one clean-up transaction deletes. */
 const CLEAN_UP_ROWS = 5_000;
 const EXPIRED_PARTS = 50;
 
-/** Undoes a part of a change that was given up, or forgets the change; false when there is none. */
+/**
+ * Undoes one part of an abandoned change, or deletes the change; false if there is nothing to undo.
+ */
 export async function undoPart(
   db: Kysely<Tables>,
   engine: Engine,
@@ -83,7 +85,7 @@ export async function deleteSomeOfDeletedStreams(
   });
 }
 
-/** Forgets parts of old changes; a matcher that has not read them by then reads whole lists. */
+/** Deletes parts of old changes; a matcher that has not read them by then reads complete lists. */
 export async function expireParts(
   db: Kysely<Tables>,
   engine: Engine,

@@ -1,4 +1,4 @@
-/** The steps that a change of addresses is made of, each within a transaction. */
+/** The steps of a change of addresses, each within a transaction. */
 import type { ChainFamily } from '@sluice/kit/contract';
 import { type RawBuilder, sql } from 'kysely';
 import type { Engine } from '../engine/engine.ts';
@@ -14,10 +14,10 @@ const PRESENT_ADDRESS = {
   key_id: 'text',
 } as const;
 
-/** Bytes of an address. */
+/** Bytes per address. */
 const WIDTHS: Record<ChainFamily, number> = { evm: 20, aptos: 32 };
 
-/** Rows of a part as it is kept, with what it changes. */
+/** Columns of a stored part and of its effects. */
 const PART = {
   change_id: 'bigint',
   part: 'bigint',
@@ -35,15 +35,16 @@ interface StagedPart {
   number: number;
   part: AddressPart;
   added: number;
-  /** Rows that are dead once the change is active. */
+  /** Rows that become dead when the change is activated. */
   dead: number;
 }
 
 type PresentAddress = Pick<Tables['stream_address'], keyof typeof PRESENT_ADDRESS>;
 
 /**
- * Locks the lists of these streams for the rest of the transaction. Returns why one cannot be changed
- * now: by stream, those that can are left out. A stream of another family than its addresses is unknown.
+ * Locks the lists of these streams for the rest of the transaction. Returns why lists cannot be
+ * changed now, by stream; streams that can be changed are omitted. A stream whose family does not
+ * match the width of its addresses counts as unknown.
  */
 export async function lockLists(
   trx: Db,
@@ -70,7 +71,7 @@ export async function lockLists(
   );
 }
 
-/** Begins a change of each of these streams, whose lists are locked; returns its id by stream. */
+/** Starts a change of each of these streams, whose lists are locked; returns the id by stream. */
 export async function insertChanges(
   trx: Db,
   engine: Engine,
@@ -88,8 +89,9 @@ function textsOf(engine: Engine, addresses: readonly string[]): RawBuilder<objec
 }
 
 /**
- * The first address of a removal that the stream does not have, neither now nor before `change`.
- * The subquery is where no planner makes a join of it: each address is looked up by the key.
+ * Returns the first address of a removal that the stream does not have, neither now nor before
+ * `change`. The subquery is placed where no planner turns it into a join, so each address is looked
+ * up by key.
  */
 export async function findMissing(
   trx: Db,
@@ -125,7 +127,9 @@ async function remove(
   return Number(removed.numAffectedRows ?? 0);
 }
 
-/** Answers with the number of rows that were added, and that are dead once the change is active. */
+/**
+ * Returns the number of rows added, and the number that become dead when the change is activated.
+ */
 async function stageAdded(
   trx: Db,
   engine: Engine,
@@ -147,7 +151,7 @@ async function stageAdded(
       on conflict do nothing`.execute(trx);
     return Number(inserted.numAffectedRows ?? 0);
   };
-  // An address with another label is a row that goes and a row that comes.
+  // Relabelling removes a row and adds another.
   const relabelled = present.flatMap((row) => {
     const label = labels[row.address] ?? (clearLabels ? null : row.label);
     return label === row.label ? [] : [{ ...row, label }];
@@ -168,7 +172,7 @@ async function stageAdded(
   return { added, dead };
 }
 
-/** Addresses as a table, with their labels where any has one. */
+/** Returns addresses as a table, with labels if any address has one. */
 function rowsOf(
   engine: Engine,
   addresses: readonly string[],
@@ -193,7 +197,7 @@ export async function stageRows(
   return { added: 0, dead: await remove(trx, engine, streamId, change, addresses) };
 }
 
-/** Keeps these parts, whose rows are staged, and what they make of their changes. */
+/** Stores these parts, whose rows are staged, and updates the totals of their changes. */
 export async function keepParts(
   trx: Db,
   engine: Engine,
@@ -227,15 +231,15 @@ export async function keepParts(
 }
 
 /**
- * Makes changes take effect together. Returns what they do by change; those that were given up, or whose
- * stream was deleted, are left out.
+ * Activates changes together. Returns the results by change; changes that were abandoned, or whose
+ * stream was deleted, are omitted.
  */
 export async function activate(
   trx: Db,
   engine: Engine,
   changes: readonly number[],
 ): Promise<Map<number, { streamId: string; effectiveFrom: EffectiveFrom }>> {
-  // Deleting a stream raises the revision too, so from here on none is deleted.
+  // Deleting a stream raises the revision too, so no stream is deleted from here on.
   const revision = await raiseRevision(trx);
   const given = sql`select id from ${engine.rows(
     changes.map((id) => ({ id })),
@@ -293,7 +297,7 @@ export function isOf(
   return sql<boolean>`stream_id = ${streamId} and address ${engine.isIn(textsOf(engine, addresses))}`;
 }
 
-/** Deletes the rows that an active change removed: nobody sees them any more. */
+/** Deletes the rows that an active change removed, which are no longer visible. */
 export async function deleteDead(trx: Db, engine: Engine, part: Part): Promise<void> {
   await sql`
     delete from stream_address
@@ -307,8 +311,8 @@ export async function deleteDead(trx: Db, engine: Engine, part: Part): Promise<v
 }
 
 /**
- * Changes these lists, which are locked and have what is to be removed. Returns the outcomes by stream;
- * streams that were deleted meanwhile are left out.
+ * Changes these lists, which are locked and contain all addresses to be removed. Returns the
+ * outcomes by stream; streams deleted in the meantime are omitted.
  */
 export async function changeFree(
   trx: Db,

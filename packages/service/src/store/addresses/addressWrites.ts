@@ -19,14 +19,14 @@ import {
 import type { AddressOutcome, AddressWrites } from './contract.ts';
 
 /**
- * What a stream watches. A change is staged part by part, each part a transaction, and takes effect in
- * one short one: rows of `stream_address` name the change that added them and the one that removed
- * them, and a change that is not `active` counts for nothing. A small change does all of it in one
+ * Changes the addresses of streams. A change is staged in parts, one transaction each, and
+ * activated in a short one: rows of `stream_address` name the changes that added and removed them,
+ * and a change that is not `active` has no effect. A small change does all of this in one
  * transaction.
  *
- * The parts of a change are kept as well, packed: from them the matcher learns what changed without
- * reading the list, and a change that was given up is undone address by address, so that the list
- * needs no index but its key.
+ * The parts of a change are also stored packed. The matcher reads changes from them without reading
+ * the list, and an abandoned change is undone address by address, so that the list needs no index
+ * except its key.
  */
 export function createAddressWrites(db: Kysely<Tables>, engine: Engine): AddressWrites {
   return {

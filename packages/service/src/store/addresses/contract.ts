@@ -2,7 +2,7 @@
 import type { ChainFamily } from '@sluice/kit/contract';
 import type { StreamOfFamily } from '../streams/contract.ts';
 
-/** Addresses one after the other, each `width` bytes: 20 on EVM chains, 32 on Aptos. */
+/** Concatenated addresses of `width` bytes each: 20 on EVM chains, 32 on Aptos. */
 export interface AddressList {
   width: 20 | 32;
   bytes: Uint8Array;
@@ -11,24 +11,26 @@ export interface AddressList {
 export interface RuleChanges<Name extends ChainFamily> {
   revision: number;
   /**
-   * Nothing was known, or how lists changed since is no longer kept: `changed` is every stream that
-   * matches, and their addresses are to be read anew.
+   * If true, there was no earlier state, or the changes of lists since then are no longer stored:
+   * `changed` contains every stream that matches, and their addresses must be read again.
    */
   whole: boolean;
-  /** Streams created or changed since; not those of which only the addresses changed. */
+  /** Streams created or changed since then, except those of which only the addresses changed. */
   changed: StreamOfFamily<Name>[];
   /** Streams that no longer match. */
   gone: string[];
 }
 
-/** Some addresses that were added to a stream, or removed from it. */
+/** Addresses that were added to a stream or removed from it. */
 export interface AddressDelta {
   streamId: string;
   kind: 'add' | 'remove';
   addresses: AddressList;
 }
 
-/** After this part of a change; changes that were committed together have one revision. */
+/**
+ * A position after this part of a change; changes that were committed together have one revision.
+ */
 export interface DeltaPosition {
   revision: number;
   change: number;
@@ -40,15 +42,17 @@ export interface AddressRecord {
   /** Lower case. */
   address: string;
   label: string | null;
-  /** When the stream began to have it, Unix milliseconds; another label changes nothing of that. */
+  /**
+   * When the address was added to the stream, in Unix milliseconds; relabelling does not change it.
+   */
   addedAt: number;
-  /** Name of the API key it was added with. */
+  /** Name of the API key that added it. */
   addedBy: string;
 }
 
 export interface AddressRecordPage {
   addresses: AddressRecord[];
-  /** The last address, where more come after it. */
+  /** The last address, if more follow. */
   next: string | undefined;
 }
 
@@ -57,42 +61,45 @@ export type AddressPart =
   | {
       kind: 'add';
       addresses: AddressList;
-      /** By address, lower case; others keep the label they have. */
+      /** Labels by lower-case address; other addresses keep theirs. */
       labels: Record<string, string>;
-      /** Those that `labels` does not name lose theirs. */
+      /** Removes the labels of addresses that `labels` does not contain. */
       clearLabels: boolean;
-      /** Of the API key that adds them. */
+      /** Id of the API key that adds them. */
       keyId: string;
     }
   | { kind: 'remove'; addresses: AddressList };
 
-/** A change that is small enough for one transaction. No address is in two parts. */
+/** A change that fits into one transaction. No address is in two parts. */
 export interface AddressChange {
   streamId: string;
   parts: readonly AddressPart[];
 }
 
-/** What one transaction may hold up others with. */
+/** Limits how long one transaction blocks others. */
 export const ADDRESSES_PER_PART = 5_000;
 
 export type AddressOutcome =
   | { outcome: 'changed'; effectiveFrom: EffectiveFrom }
   | { outcome: 'unknown-stream' }
-  /** The stream does not have this one: nothing was removed. */
+  /** The stream does not have this address, so nothing was removed. */
   | { outcome: 'missing'; address: string }
-  /** Another change of the stream is under way. */
+  /** Another change of the stream is in progress. */
   | { outcome: 'busy' };
 
-/** Per chain, the first block a change of rules applies to; of Aptos the first ledger version. */
+/**
+ * The first block of each chain that a change of rules applies to; on Aptos the first ledger
+ * version.
+ */
 export type EffectiveFrom = Record<string, number>;
 
 export interface AddressReads {
-  /** In the order of the addresses themselves. */
+  /** In address order. */
   listAddresses(
     streamId: string,
     page: { limit: number; after?: string | undefined },
   ): Promise<AddressRecordPage>;
-  /** Those of them that {@link ListAddresses.find} tells, in the same order. */
+  /** Addresses that match {@link ListAddresses.find}, in address order. */
   findAddresses(
     streamId: string,
     search: { find: string; limit: number; after?: string | undefined },
@@ -102,14 +109,14 @@ export interface AddressReads {
     afterRevision: number,
     family?: Name,
   ): Promise<RuleChanges<Name>>;
-  /** A page of a stream's addresses, in their order, after this one. */
+  /** A page of a stream's addresses after this one, in address order. */
   readAddresses(
     streamId: string,
     after?: string,
   ): Promise<{ addresses: AddressList; next: string | undefined }>;
   /**
-   * A page of how lists changed after this position, up to a revision, in order. Undefined when it is
-   * no longer kept whole.
+   * A page of the changes of lists after this position, up to a revision, in order. Undefined if
+   * they are no longer stored completely.
    */
   readAddressChanges(
     after: DeltaPosition,
@@ -117,22 +124,22 @@ export interface AddressReads {
   ): Promise<{ changes: AddressDelta[]; next: DeltaPosition | undefined } | undefined>;
 }
 
-/** `addressChanges.ts` makes whole changes of these steps. */
+/** `addressChanges.ts` builds complete changes from these steps. */
 export interface AddressWrites {
   /**
-   * Small changes in one transaction, each of another stream. Returns an outcome for each: one that is
-   * refused changes nothing, and the others take effect.
+   * Applies small changes in one transaction, each to a different stream. Returns an outcome for
+   * each: a rejected change has no effect, and the others do.
    */
   changeAddresses(changes: readonly AddressChange[]): Promise<AddressOutcome[]>;
   /**
-   * Begins a change of many parts. Nobody sees any of it before it is activated. A stream of another family
-   * than addresses of this width is unknown; without one, no family is expected.
+   * Starts a change of many parts, which is invisible until activated. A stream whose family does
+   * not match `width` counts as unknown; without `width`, any family is accepted.
    */
   beginAddressChange(
     streamId: string,
     width?: AddressList['width'],
   ): Promise<{ outcome: 'begun'; change: number } | { outcome: 'unknown-stream' | 'busy' }>;
-  /** `lost` when the change was given up as stale, or its stream is gone. */
+  /** `lost` if the change was abandoned as stale, or its stream is gone. */
   stageAddresses(
     change: number,
     part: AddressPart,
@@ -142,12 +149,12 @@ export interface AddressWrites {
   ): Promise<
     { outcome: 'changed'; streamId: string; effectiveFrom: EffectiveFrom } | { outcome: 'lost' }
   >;
-  /** Gives a change up and undoes one of its parts; true while there is more to undo. */
+  /** Abandons a change and undoes one of its parts; true while there is more to undo. */
   undoAddressChange(change: number): Promise<boolean>;
   /**
-   * A bounded piece of housekeeping; true while there is more of it. Undoes changes that nobody has
-   * touched for `staleMs`, deletes rows that were removed and those of deleted streams, and forgets
-   * how lists changed more than `keepMs` ago.
+   * Performs a limited amount of housekeeping; true while there is more. Undoes changes without
+   * progress for `staleMs`, deletes removed rows and those of deleted streams, and deletes changes
+   * older than `keepMs`.
    */
   cleanUpAddresses(ages: { keepMs: number; staleMs: number }): Promise<boolean>;
 }

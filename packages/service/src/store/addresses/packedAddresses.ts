@@ -1,12 +1,12 @@
 /**
- * Lists of addresses as bytes, one address after the other: 20 bytes each on EVM chains, 32 on Aptos.
- * A million of them as texts would be a million objects to make, to copy between threads and to forget.
+ * Lists of addresses as concatenated bytes: 20 bytes each on EVM chains, 32 on Aptos. A million
+ * addresses as strings would be a million objects to create, copy between threads and collect.
  */
 import type { AddressList } from './contract.ts';
 
 /** Addresses handled between two turns of the event loop. */
 const STEP = 50_000;
-/** As many are compared with each other rather than dealt out. */
+/** Ranges up to this size are sorted by comparison instead of by radix. */
 const FEW = 32;
 
 export function packAddresses(
@@ -37,7 +37,10 @@ export const toDigits = (bytes: Uint8Array): string =>
 
 export const fromDigits = (digits: string): Uint8Array => Buffer.from(digits, 'hex');
 
-/** Of two addresses at these places: negative, 0 or positive, as the first is less, the same or more. */
+/**
+ * Compares the addresses at these positions: negative, 0 or positive if the first is less, equal or
+ * greater.
+ */
 export function compareAt(
   { width, bytes }: AddressList,
   at: number,
@@ -52,8 +55,9 @@ export function compareAt(
 }
 
 /**
- * The addresses in order, each once: neighbours stand together in the ledger, so a batch of them
- * touches few of its pages. By radix from the first byte on, with turns for others in between.
+ * Sorts and deduplicates addresses: the ledger stores neighbours together, so a sorted batch
+ * touches few of its pages. Uses a radix sort from the first byte on, and yields to the event loop
+ * in between.
  */
 export async function sortAddresses(list: AddressList): Promise<AddressList> {
   const { width, bytes } = list;
@@ -68,7 +72,7 @@ export async function sortAddresses(list: AddressList): Promise<AddressList> {
     await new Promise(setImmediate);
   };
   const compare = (a: number, b: number): number => compareAt(list, a, list, b);
-  /** Ranges of at most a step, with room for others after each. */
+  /** Splits a range into steps, and yields to the event loop after each. */
   async function* stepsOf(start: number, end: number): AsyncGenerator<[from: number, to: number]> {
     for (let from = start; from < end; from += STEP) {
       const to = Math.min(from + STEP, end);
@@ -77,14 +81,14 @@ export async function sortAddresses(list: AddressList): Promise<AddressList> {
     }
   }
 
-  /** Sorts a range of `order` whose addresses are the same up to byte `at`. */
+  /** Sorts a range of `order` whose addresses are equal up to byte `at`. */
   const sortRange = async (start: number, end: number, at: number): Promise<void> => {
     if (end - start <= FEW || at === width) {
       if (at < width) order.subarray(start, end).sort(compare);
       await breathe(end - start);
       return;
     }
-    // By value of the byte, where its next address goes: in the end, where its range ends.
+    // For each byte value, the position of its next address; finally, where its range ends.
     const next = new Uint32Array(257).fill(start);
     for await (const [from, to] of stepsOf(start, end)) {
       for (let n = from; n < to; n++) next[bytes[order[n]! * width + at]! + 1]!++;

@@ -4,7 +4,10 @@ import type { Engine } from '../engine/engine.ts';
 import type { BlockHeader, BlockRef } from '../blocks/contract.ts';
 import type { EffectiveFrom } from './contract.ts';
 
-/** Locks the rules for the rest of the transaction; block commits wait for it. */
+/**
+ * Raises the revision and locks the rules for the rest of the transaction; block commits wait for
+ * it.
+ */
 export async function raiseRevision(trx: Db): Promise<number> {
   const row = await trx
     .updateTable('rule_revision')
@@ -14,7 +17,7 @@ export async function raiseRevision(trx: Db): Promise<number> {
   return row.revision;
 }
 
-/** Keeps the rules as they are for the rest of the transaction, and returns their revision. */
+/** Prevents changes of the rules for the rest of the transaction, and returns their revision. */
 export async function holdRevision(trx: Db, engine: Engine): Promise<number> {
   const { rows } = await sql<{ revision: number }>`
     select revision from rule_revision ${engine.name === 'postgres' ? sql`for share` : sql``}`.execute(
@@ -23,7 +26,7 @@ export async function holdRevision(trx: Db, engine: Engine): Promise<number> {
   return rows[0]!.revision;
 }
 
-/** Values of a checkpoint that moves: the next block's rules are not settled yet. */
+/** Values for a checkpoint that moves: the rules of the next block are not settled yet. */
 export const UNSETTLED = {
   settled_number: null,
   settled_version: null,
@@ -31,9 +34,10 @@ export const UNSETTLED = {
 } as const;
 
 /**
- * The revision whose rules a block must at least be matched with; undefined when the chain's checkpoint is
- * not the one it follows. Where the block was matched with older rules, this settles them: changes from now
- * on are promised from the block after it. Call it after {@link holdRevision}.
+ * Returns the lowest revision of rules that the block may be matched with; undefined if the block
+ * does not follow the chain's checkpoint. If the block was matched with older rules, this settles
+ * the current ones for it: later changes apply from the block after it. Must be called after {@link
+ * holdRevision}.
  */
 export async function settleRules(
   trx: Db,
@@ -47,9 +51,9 @@ export async function settleRules(
     chain: string;
     after: BlockRef;
     block: BlockHeader;
-    /** Of the ledger. */
+    /** Current revision of the ledger. */
     revision: number;
-    /** Of the rules that the block was matched with. */
+    /** Revision of the rules that the block was matched with. */
     ruleRevision: number;
   },
 ): Promise<number | undefined> {
@@ -76,12 +80,12 @@ export async function settleRules(
   return revision;
 }
 
-/** The last block of a row of `checkpoint` that may commit without a change of rules made now. */
+/** The last block after a row of `checkpoint` that may commit without the rule changes made now. */
 export const lastSettled: RawBuilder<number> = sql<number>`coalesce(settled_number, number)`;
 
 /**
- * The first block of each chain that a change applies to; of an Aptos chain the first ledger version.
- * Call it after {@link raiseRevision}.
+ * Returns the first block of each chain that a change applies to; on Aptos the first ledger
+ * version. Must be called after {@link raiseRevision}.
  */
 export async function readEffectiveFrom(
   trx: Db,

@@ -1,6 +1,6 @@
 /**
- * Group commit for small additions: those that arrive while a transaction is under way share the next one.
- * Additions to one stream become one change of it.
+ * Group commit for small additions: those that arrive while a transaction is running share the next
+ * one. Additions to one stream become one change.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import {
@@ -16,15 +16,15 @@ import { isUnavailable } from '../engine/unavailable.ts';
 /** A list of any length. */
 export interface AddedAddresses {
   addresses: AddressList;
-  /** By address, lower case. */
+  /** Labels by lower-case address. */
   labels: ReadonlyMap<string, string>;
-  /** Of the API key that adds them. */
+  /** Id of the API key that adds them. */
   keyId: string;
 }
 
-/** Addresses of one transaction, so that none of the requests that share it waits long. */
+/** Maximum number of addresses per transaction, so that no request that shares it waits long. */
 const SHARED_ADDRESSES = 1_000;
-/** Additions in a millisecond; with more, the commits of blocks would wait behind those of additions. */
+/** Additions per millisecond; more would delay block commits. */
 const MOST_PER_MS = 4;
 
 /** Additions to one stream that take effect together. */
@@ -38,7 +38,7 @@ interface Batch {
 export interface SharedAdditions {
   /** Whether an addition is small enough to share a transaction. */
   takes(added: AddedAddresses): boolean;
-  /** @param inTurn begins the change of a stream when those before it have ended */
+  /** @param inTurn starts the change of a stream when earlier ones have ended */
   add(
     streamId: string,
     added: AddedAddresses,
@@ -47,9 +47,9 @@ export interface SharedAdditions {
 }
 
 export function createSharedAdditions(store: Pick<Store, 'changeAddresses'>): SharedAdditions {
-  /** By stream, the batch that others may still join. */
+  /** By stream, the batch that other additions may still join. */
   const joinable = new Map<string, Batch>();
-  /** Their turn has come. */
+  /** Batches whose turn has come. */
   const ready: { batch: Batch; done: () => void }[] = [];
   let working = false;
 
@@ -61,7 +61,7 @@ export function createSharedAdditions(store: Pick<Store, 'changeAddresses'>): Sh
       }
     } catch (error) {
       const alone = batches.flatMap(split);
-      // Nothing of it was committed, or nobody knows: additions may be made twice.
+      // Nothing was committed, or the result is unknown; repeating additions is safe.
       if (alone.length > 1 && !isUnavailable(error)) {
         for (const batch of alone) await commit([batch]);
         return;
@@ -118,7 +118,7 @@ export function createSharedAdditions(store: Pick<Store, 'changeAddresses'>): Sh
   };
 }
 
-/** Each addition of a batch as a batch of its own. */
+/** Splits a batch into one batch per addition. */
 const split = ({ streamId, added, outcomes }: Batch): Batch[] =>
   added.map((each, n) => ({
     streamId,
@@ -127,7 +127,9 @@ const split = ({ streamId, added, outcomes }: Batch): Batch[] =>
     outcomes: [outcomes[n]!],
   }));
 
-/** What one addition after the other would come to: an address keeps its first key, and its last label. */
+/**
+ * Computes the combined effect of the additions: an address keeps its first key and its last label.
+ */
 async function toChange({ streamId, added }: Batch): Promise<AddressChange> {
   const [{ addresses }, ...others] = added as [AddedAddresses, ...AddedAddresses[]];
   if (others.length === 0) return { streamId, parts: [toAddition(addresses, added[0]!)] };

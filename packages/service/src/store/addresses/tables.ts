@@ -2,11 +2,11 @@
 import type { Generated } from 'kysely';
 
 export interface AddressTables {
-  /** One row: raised by each change of a stream or its addresses. */
+  /** A single row; raised by each change of a stream or its addresses. */
   rule_revision: {
     id: number;
     revision: number;
-    /** Newest revision whose changes of addresses are no longer kept whole. */
+    /** Newest revision whose address changes are no longer stored completely. */
     trimmed: number;
   };
   stream_address: StreamAddressTable;
@@ -15,33 +15,33 @@ export interface AddressTables {
 }
 
 /**
- * Part of its stream's list when the change that added it is `active`, and none that is removed it.
- * Of an address at most one row is.
+ * A row is in its stream's list if the change that added it is `active`, and no active change has
+ * removed it. An address has at most one such row.
  */
 interface StreamAddressTable {
   stream_id: string;
   /** Lower case. */
   address: string;
   label: string | null;
-  /** When the stream began to have it; another label changes nothing of that. */
+  /** When the address was added to the stream; relabelling does not change it. */
   added_at: number;
-  /** Id of the API key it was added with. */
+  /** Id of the API key that added it. */
   key_id: string;
-  /** The change that added the row, of the address or of its label. */
+  /** The change that added the row, for a new address or a new label. */
   added_by: number;
   removed_by: number | null;
 }
 
 interface AddressChangeTable {
-  /** Never used again. */
+  /** Never reused. */
   id: Generated<number>;
   stream_id: string;
-  /** At most one of a stream is not `active`. */
+  /** A stream has at most one change that is not `active`. */
   state: 'staging' | 'active' | 'abandoned';
   /** Value of `rule_revision` from which it is active. */
   revision: number | null;
   parts: number;
-  /** By how much it changes the number of addresses. */
+  /** Its effect on the number of addresses. */
   delta: number;
   touched_at: number;
 }
@@ -50,10 +50,10 @@ interface AddressChangePartTable {
   change_id: number;
   part: number;
   kind: 'add' | 'remove';
-  /** Bytes of an address. */
+  /** Bytes per address. */
   width: 20 | 32;
-  /** The addresses one after the other, without `0x`. */
+  /** The concatenated addresses in hex, without `0x`. */
   digits: string;
-  /** Rows of `stream_address` that it removed and that are still there. */
+  /** Rows of `stream_address` that it removed and that still exist. */
   dead: number;
 }

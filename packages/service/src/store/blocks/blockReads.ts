@@ -1,4 +1,4 @@
-/** How far each chain is committed. */
+/** Reads each chain's checkpoint and window. */
 import type { Kysely } from 'kysely';
 import type { Tables } from '../engine/tables.ts';
 import type { BlockReads } from './contract.ts';

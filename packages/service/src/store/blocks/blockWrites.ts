@@ -18,7 +18,7 @@ import { UNSETTLED, holdRevision, settleRules } from '../addresses/ruleRevision.
 import type { BlockHeader, BlockRef, BlockWrites } from './contract.ts';
 import { noteUnverified } from './unverified.ts';
 
-/** What moves a chain: its blocks, and with them what they matched. */
+/** Writes the progress of a chain: its blocks, together with their matches. */
 export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrites {
   return {
     async startChain({ chain, epoch, block, genesisHash, holeFrom, why = '' }) {
@@ -39,7 +39,8 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
 
     async commitBlock({ chain, epoch, block, ruleRevision, confirmUpTo, windowBlocks, ...commit }) {
       const { unverified, after = { number: block.number - 1, hash: block.parentHash } } = commit;
-      // What is kept of the window follows on each other; of a block passed over to, the parent is unknown.
+      // Blocks in the window must be consecutive; the parent of a block committed after a skipped
+      // range is unknown.
       const keptBlocks = after.hash === block.parentHash ? windowBlocks : 1;
       return db.transaction().execute(async (trx) => {
         if (!(await holdsLease(trx, engine, chain, epoch))) return { outcome: 'lost-lease' };
@@ -51,7 +52,8 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
         if (ruleRevision > settled) {
           await coverEarlier(trx, chain, block, { after: settled, upTo: ruleRevision });
         }
-        // A deletion is the one change that applies to a settled block: it cancels what was not sent.
+        // Deletions are the only change that applies to a settled block: they cancel what was not
+        // sent.
         const matches =
           revision === ruleRevision ? commit.matches : await withoutDeleted(trx, commit.matches);
 
@@ -96,7 +98,7 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
           .where('number', '<=', block.number - keptBlocks)
           .execute();
 
-        // What came back first: a match that is there already is then left as it is.
+        // Returned matches go first, so that inserting leaves them unchanged.
         const returned = await returnMatches(trx, engine, chain, block, now);
         const created = await insertMatches(trx, engine, {
           chain,
@@ -152,7 +154,7 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
   };
 }
 
-/** Of each chain the newest are kept, for people to look at. */
+/** The newest reorgs kept per chain, for display. */
 const REORGS = 100;
 
 async function noteReorg(
@@ -172,7 +174,7 @@ async function noteReorg(
       select id from reorg where chain = ${chain} order by id desc limit ${REORGS})`.execute(trx);
 }
 
-/** The checkpoint of a chain, and a window of this block alone. */
+/** Sets the checkpoint of a chain, and a window with only this block. */
 async function beginWindow(
   trx: Db,
   {

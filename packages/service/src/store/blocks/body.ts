@@ -1,8 +1,8 @@
 import type { DeliveryPhase } from '@sluice/kit/contract';
 
 /**
- * A stored body: everything between `"confirmed":` and the value of `retries`, and all after it. A
- * body without `confirmed`, as those of Aptos are, is stored from its first brace on.
+ * A stored body: everything between `"confirmed":` and the value of `retries`, and everything after
+ * it. A body without `confirmed`, as on Aptos, is stored from its opening brace.
  */
 export interface StoredBody {
   bodyHead: string;
@@ -10,9 +10,9 @@ export interface StoredBody {
 }
 
 /**
- * Splits the JSON of a webhook whose first key is `confirmed` and whose other keys before
- * `retries` are given as `head`, those after it as `tail`. The parts are stored once per match;
- * the two values that differ between deliveries and attempts are joined in for each attempt.
+ * Splits the JSON of a webhook whose first key is `confirmed`: `head` has the other keys before
+ * `retries`, `tail` those after it. The parts are stored once per match; the two values that differ
+ * between deliveries and attempts are added for each attempt.
  */
 export function splitBody(head: object, tail: object): StoredBody {
   return {
@@ -21,7 +21,7 @@ export function splitBody(head: object, tail: object): StoredBody {
   };
 }
 
-/** The same for a webhook that says nothing of `confirmed`: what is delivered once is so for good. */
+/** Same for a webhook without `confirmed`, whose matches are final when delivered. */
 export function splitFinalBody(head: object, tail: object): StoredBody {
   return {
     bodyHead: `${JSON.stringify(head).slice(0, -1)},"retries":`,
@@ -29,20 +29,23 @@ export function splitFinalBody(head: object, tail: object): StoredBody {
   };
 }
 
-/** The end of a body on its own, for one that is completed later. */
+/** Encodes the end of a body alone, for one that is completed later. */
 export const toBodyTail = (tail: object): string => `,${JSON.stringify(tail).slice(1)}`;
 
-/** What {@link toBodyTail} was given. */
+/** Reverses {@link toBodyTail}. */
 export const fromBodyTail = (bodyTail: string): unknown => JSON.parse(`{${bodyTail.slice(1)}`);
 
-/** The longest beginning of a body, and a number of retries of any length. */
+/** The longest possible start of a body, plus a number of retries of any length. */
 export const ENVELOPE_BYTES = '{"confirmed":false,"removed":true'.length + 10;
 
-/** The most bytes that an attempt sends of it, in any phase. */
+/** The largest size of the body in any phase and attempt, in bytes. */
 export const bodyBytes = ({ bodyHead, bodyTail }: StoredBody): number =>
   Buffer.byteLength(bodyHead) + Buffer.byteLength(bodyTail) + ENVELOPE_BYTES;
 
-/** The exact text one attempt sends and signs: a fixed point of parse-then-stringify. */
+/**
+ * Builds the exact text that one attempt sends and signs; parsing and stringifying it again does
+ * not change it.
+ */
 export function joinBody({
   bodyHead,
   bodyTail,

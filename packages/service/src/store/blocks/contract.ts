@@ -1,4 +1,4 @@
-/** Blocks, and what streams matched in them. */
+/** Blocks and the matches of streams in them. */
 import type { DeliverMode, DeliverySummary } from '@sluice/kit/contract';
 
 export interface BlockRef {
@@ -10,114 +10,128 @@ export interface BlockHeader extends BlockRef {
   parentHash: string;
   /** Unix seconds. */
   timestamp: number;
-  /** Of an Aptos block: the ledger version of its last transaction. */
+  /** On Aptos, the ledger version of the block's last transaction. */
   lastVersion?: number | undefined;
 }
 
-/** What one stream matched in one block, with its body split at `confirmed` and `retries`. */
+/** The match of one stream in one block, with its body split at `confirmed` and `retries`. */
 export interface NewMatch {
   streamId: string;
   tag: string;
-  /** Of a match that one webhook cannot hold: which part this is, from 0, and of how many. */
+  /**
+   * If a match is split across several webhooks: the number of this part, from 0, and how many
+   * there are.
+   */
   part: number;
   parts: number;
   deliver: DeliverMode;
   logs: number;
   transactions: number;
   internalTransactions: number;
-  /** How many of each kind, for the counts: what the contract's `ActivityBreakdown` says of them. */
+  /** Record counts by type, as in the contract's `ActivityBreakdown`. */
   records: Readonly<Record<string, number>>;
-  /** What the body says, in a line for people. */
+  /** One-line summary of the body, for people. */
   about: string;
-  /** Of every record, each once. */
+  /** Transaction hashes of all records, without duplicates. */
   transactionHashes: string[];
   bodyHead: string;
   bodyTail: string;
-  /** JSON of what the body still lacks, or null: its deliveries wait until it is there. */
+  /** JSON of the data that the body still lacks, whose deliveries wait for it; null if complete. */
   enrichment: string | null;
-  /** Why nothing of it is sent: its deliveries are quarantined from the start. Null for any other match. */
+  /**
+   * Why it cannot be sent, in which case its deliveries are quarantined on creation; null
+   * otherwise.
+   */
   setAside: string | null;
 }
 
 export interface BlockCommit {
   chain: string;
-  /** Of the chain's lease. */
+  /** Epoch of the chain's lease. */
   epoch: number;
   block: BlockHeader;
-  /** The checkpoint it is committed onto. Default: its parent; blocks between are passed over unread. */
+  /**
+   * The checkpoint the block follows. Default: its parent; blocks in between are skipped unread.
+   */
   after?: BlockRef | undefined;
-  /** Rules the matches were made with. */
+  /** Revision of the rules used for matching. */
   ruleRevision: number;
-  /** Matches of blocks up to this height are confirmed with this block. */
+  /** This block confirms the matches of blocks up to this height. */
   confirmUpTo: number;
-  /** Blocks of the window to keep. */
+  /** Number of blocks to keep in the window. */
   windowBlocks: number;
   matches: NewMatch[];
   /** Why the block was accepted although not everything about it could be verified. */
   unverified?: string | undefined;
-  /** The newest block that is known, for those who watch. Default: this one. */
+  /** The newest known block, for display. Default: this block. */
   head?: number | undefined;
 }
 
 export type CommitOutcome =
   | { outcome: 'committed'; deliveries: DeliverySummary[] }
   /**
-   * The rules moved. They are settled for this block at this revision: matched with these or newer ones it
-   * commits, whatever changes meanwhile.
+   * The rules changed. This block is settled at this revision: matched with it or a newer one, it
+   * commits, whatever changes in the meantime.
    */
   | { outcome: 'stale-rules'; revision: number }
-  /** The checkpoint is not the one the block follows: somebody else moved it. */
+  /** The block does not follow the checkpoint, which another writer moved. */
   | { outcome: 'not-next' }
-  /** The chain's lease is another's by now, and so the chain. */
+  /** Another process has taken the chain's lease. */
   | { outcome: 'lost-lease' };
 
 export interface Checkpoint extends BlockRef {
   genesisHash: string;
 }
 
-/** What of a block was matched for one stream. */
+/** The match of one stream in a block, as stored. */
 export interface LedgerMatch {
   streamId: string;
   state: 'frozen' | 'confirmed' | 'orphaned';
   isEnriching: boolean;
-  /** In the order they were made. */
+  /** In order of creation. */
   deliveries: DeliverySummary[];
 }
 
 export interface BlockReads {
   readCheckpoint(chain: string): Promise<Checkpoint | undefined>;
-  /** The newest stored headers of the chain, newest first, with the matches each block gave. */
+  /** The newest stored headers of the chain, newest first, with the number of matches per block. */
   readWindow(chain: string, limit: number): Promise<(BlockHeader & { matches: number })[]>;
 }
 
 export interface ExplainReads {
-  /** Of the block with this hash, newest first, at most 1,000; of one transaction where it is given. */
+  /**
+   * Matches of the block with this hash, newest first, at most 1,000; optionally only those of one
+   * transaction.
+   */
   listMatchesOf(chain: string, blockHash: string, transactionHash?: string): Promise<LedgerMatch[]>;
-  /** Where something of this transaction was matched. */
+  /** Finds the block in which this transaction was matched. */
   findTransaction(hash: string): Promise<{ chain: string; block: BlockRef } | undefined>;
-  /** Hashes of the transactions that a delivery has records of, sent or set aside. */
+  /** Hashes of the transactions with records in a delivery, including quarantined ones. */
   listTransactionsOf(deliveryId: string): Promise<string[]>;
-  /** Among recent blocks, and those in which something was matched. */
+  /** Searches recent blocks and blocks with matches. */
   findBlock(hash: string): Promise<{ chain: string; block: BlockRef } | undefined>;
   /** The committed block at this height, as long as its hash is kept. */
   readBlockAt(chain: string, number: number): Promise<BlockRef | undefined>;
-  /** Streams whose list has this address; lower case. */
+  /** Streams whose list contains this lower-case address. */
   listWatchers(address: string): Promise<{ streamId: string; label: string | null }[]>;
-  /** The labels of those of these addresses, in lower case, that the stream watches under one. */
+  /**
+   * Labels that the stream gives to these lower-case addresses; addresses without a label are
+   * omitted.
+   */
   listLabels(streamId: string, addresses: readonly string[]): Promise<Record<string, string>>;
 }
 
 /**
- * Each names the epoch of the chain's lease it was begun with. Where the lease was taken by another since,
- * nothing is written, and the answer is `lost-lease` or undefined.
+ * Each call names the epoch of the chain's lease under which it started. If another process has
+ * taken the lease since, nothing is written, and the result is `lost-lease` or undefined.
  */
 export interface BlockWrites {
   /**
-   * Sets a chain's checkpoint where it does not follow from the one before. Without `holeFrom` the
-   * chain begins here: whatever was not confirmed never is, what was not sent is cancelled, and
-   * streams are covered from the next block on. With it, that holds for blocks from there on alone,
-   * and those up to this one are recorded as a hole. Where the chain is not new, the gap is noted, with
-   * `why` for people, and a halt is over. Answers with the cancelled deliveries.
+   * Sets a chain's checkpoint when it does not follow the previous one. Without `holeFrom` the
+   * chain starts here: earlier unconfirmed matches are never confirmed, unsent deliveries are
+   * cancelled, and coverage of streams starts at the next block. With it, this applies only to
+   * blocks from there on, and blocks from there up to this one are recorded as a hole. If the chain
+   * is not new, a gap is recorded with `why`, and a halt ends. Returns the cancelled deliveries.
    */
   startChain(start: {
     chain: string;
@@ -127,20 +141,20 @@ export interface BlockWrites {
     holeFrom?: number | undefined;
     why?: string | undefined;
   }): Promise<DeliverySummary[] | undefined>;
-  /** Checkpoint, matches and deliveries of one block, or none of them. */
+  /** Commits the checkpoint, matches and deliveries of one block atomically. */
   commitBlock(commit: BlockCommit): Promise<CommitOutcome>;
   /**
-   * Takes the chain back to a common ancestor: matches above it are orphaned, deliveries of theirs
-   * that were never sent are cancelled, and streams that ask for it get a notice of removal for what
-   * was sent. Answers with the cancelled deliveries and the notices.
+   * Rewinds the chain to a common ancestor: matches above it are orphaned, their unsent deliveries
+   * are cancelled, and streams that ask for it get removal webhooks for those already sent. Returns
+   * the cancelled deliveries and the removal webhooks.
    */
   rewindChain(rewind: {
     chain: string;
     epoch: number;
     ancestor: BlockRef;
   }): Promise<DeliverySummary[] | undefined>;
-  /** The chain goes no further by itself; of a halt that is noted already only what is said of it changes. */
+  /** Records that the chain has halted; if that is already recorded, only the reason is updated. */
   noteHalt(halt: { chain: string; epoch: number; why: string }): Promise<void>;
-  /** It goes on from where it halted. */
+  /** Records that the chain continues after a halt. */
   endHalt(halted: { chain: string; epoch: number }): Promise<void>;
 }

@@ -1,4 +1,6 @@
-/** Which blocks each stream was held against: where it began, and what was left out. */
+/**
+ * Which blocks each stream was matched against: where its coverage starts, and what was skipped.
+ */
 import { type Kysely, sql } from 'kysely';
 import type { BlockRange, ChainCoverage, HoleReason, UnverifiedRange } from '@sluice/kit/contract';
 import type { Db, Tables } from '../engine/tables.ts';
@@ -6,7 +8,7 @@ import { lastSettled } from '../addresses/ruleRevision.ts';
 import type { BlockRef } from './contract.ts';
 import { listUnverified, rewindUnverified } from './unverified.ts';
 
-/** The stream is evaluated on these chains, from the next block that is not settled of each, and on no others. */
+/** Evaluates the stream on exactly these chains, each from its next unsettled block. */
 export async function beginCoverage(
   trx: Db,
   streamId: string,
@@ -39,7 +41,7 @@ export async function beginCoverage(
     .execute();
 }
 
-/** From the next block of each chain that is not settled, the stream is not evaluated. */
+/** Stops evaluating the stream from the next unsettled block of each chain. */
 export async function openHoles(
   trx: Db,
   streamId: string,
@@ -56,7 +58,7 @@ export async function openHoles(
     )`.execute(trx);
 }
 
-/** From the next block of each chain that is not settled, the stream is evaluated again. */
+/** Resumes evaluating the stream from the next unsettled block of each chain. */
 export async function closeHoles(trx: Db, streamId: string): Promise<void> {
   await sql`
     update hole set to_block = (
@@ -70,8 +72,8 @@ export async function closeHoles(trx: Db, streamId: string): Promise<void> {
 }
 
 /**
- * Streams that changed between these revisions were promised the block after this one, whose rules were
- * settled; but it was matched with their changes.
+ * Corrects the coverage of streams changed between these revisions. Their changes were due from the
+ * next block, because this one was settled, but it was matched with them.
  */
 export async function coverEarlier(
   trx: Db,
@@ -113,8 +115,8 @@ export async function coverEarlier(
 }
 
 /**
- * The chain goes on after `block`. With `holeFrom`, blocks from there on up to `block` were left
- * out; without it this is the beginning of the chain, and of what is known of it.
+ * Continues the chain after `block`. With `holeFrom`, blocks from there up to `block` were skipped;
+ * without it, the chain and its coverage start here.
  */
 export async function restartCoverage(
   trx: Db,
@@ -133,7 +135,7 @@ export async function restartCoverage(
       .execute();
     return;
   }
-  // A chain that goes on lower than a stream began covers it from there.
+  // If the chain continues below a stream's start, coverage starts lower.
   await trx
     .updateTable('coverage')
     .set({ from_block: block.number + 1 })
@@ -154,7 +156,10 @@ export async function restartCoverage(
     .execute();
 }
 
-/** Blocks above the ancestor are read again: a hole that grows takes in those that replace them. */
+/**
+ * Blocks above the ancestor are read again: a hole that is still open includes the blocks that
+ * replace them.
+ */
 export async function rewindCoverage(trx: Db, chain: string, ancestor: BlockRef): Promise<void> {
   await trx
     .updateTable('hole')
@@ -211,8 +216,8 @@ export async function readCoverage(db: Kysely<Tables>, streamId: string): Promis
 type Hole = BlockRange & { reason: HoleReason };
 
 /**
- * The statement "evaluated from block A to B, but for these". What was backfilled is evaluated,
- * wherever it lies; blocks between the oldest backfill and the live range are a hole too.
+ * Computes "evaluated from block A to B, except for these". Backfilled blocks are evaluated
+ * wherever they are; blocks between the oldest backfill and the live range are a hole too.
  */
 export function toCoverage({
   live,
@@ -220,7 +225,7 @@ export function toCoverage({
   backfilled,
   unverified,
 }: {
-  /** Blocks the chain went through since the stream was there; undefined while there are none. */
+  /** Blocks that the chain has passed since the stream was created; undefined if there are none. */
   live: BlockRange | undefined;
   holes: readonly Hole[];
   backfilled: readonly BlockRange[];
@@ -249,7 +254,7 @@ export function toCoverage({
   };
 }
 
-/** A gap, parted by the holes that explain it; blocks before the stream's time explain themselves. */
+/** Splits a gap by the holes that explain it; the rest is from before the stream existed. */
 function explain(gap: BlockRange, holes: readonly Hole[]): Hole[] {
   const parts: Hole[] = [];
   let from = gap.from;
@@ -265,7 +270,7 @@ function explain(gap: BlockRange, holes: readonly Hole[]): Hole[] {
   return parts;
 }
 
-/** Ranges in order, none touching another. */
+/** Merges ranges into ascending ranges that do not touch. */
 function merge(ranges: readonly BlockRange[]): BlockRange[] {
   const merged: BlockRange[] = [];
   for (const { from, to } of ranges.toSorted((a, b) => a.from - b.from)) {
@@ -277,7 +282,7 @@ function merge(ranges: readonly BlockRange[]): BlockRange[] {
   return merged;
 }
 
-/** What is left of `whole` without these ranges, which are in order and do not touch. */
+/** Returns `whole` without these ranges, which are ascending and do not touch. */
 function subtract(whole: BlockRange, ranges: readonly BlockRange[]): BlockRange[] {
   const left: BlockRange[] = [];
   let from = whole.from;

@@ -1,4 +1,4 @@
-/** What the ledger knows of a block, a transaction or an address. */
+/** Finds what the ledger knows about a block, a transaction or an address. */
 import { type Kysely, type SqlBool, sql } from 'kysely';
 import { deliveryColumns, toDeliverySummary } from '../rows.ts';
 import type { ExplainReads } from './contract.ts';
@@ -6,7 +6,7 @@ import type { Tables } from '../engine/tables.ts';
 
 const MATCHES = 1_000;
 
-/** An address `its` that a stream watches now: neither still being added nor removed. */
+/** An address `its` that a stream watches now: fully added and not yet removed. */
 const IS_LISTED = sql<SqlBool>`
   not exists (select 1 from address_change as added
     where added.id = its.added_by and added.state <> 'active')
@@ -53,7 +53,7 @@ export const createExplainReads = (db: Kysely<Tables>): ExplainReads => ({
       .innerJoin('match', 'match.id', 'match_transaction.match_id')
       .select(['chain', 'block_number', 'block_hash'])
       .where('transaction_hash', '=', hash)
-      // A transaction may have been in a block that left the chain, before the one it is in.
+      // A transaction may have been in a removed block before its current one.
       .orderBy(sql`case when match.state = 'orphaned' then 1 else 0 end`)
       .orderBy('match.id', 'desc')
       .limit(1)
@@ -92,7 +92,7 @@ export const createExplainReads = (db: Kysely<Tables>): ExplainReads => ({
   },
 
   async listWatchers(address) {
-    // One look per stream into the key of its addresses, as `selectAddresses` reads them.
+    // One seek per stream into the key of its addresses, as `selectAddresses` reads them.
     const { rows } = await sql<{ streamId: string; label: string | null }>`
       select stream.id as "streamId", its.label from stream
       join stream_address as its on its.stream_id = stream.id and its.address = ${address}

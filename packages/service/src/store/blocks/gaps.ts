@@ -1,4 +1,4 @@
-/** Where a chain did not go on block by block, kept for people to look at. */
+/** Where a chain did not continue block by block, kept for display. */
 import { type Kysely, sql } from 'kysely';
 import type { ChainGap } from '@sluice/kit/contract';
 import type { Db, Tables } from '../engine/tables.ts';
@@ -6,10 +6,10 @@ import { newId } from '../ids.ts';
 import type { BlockRef } from './contract.ts';
 import type { GapTable } from './tables.ts';
 
-/** Of each chain the newest are kept. */
+/** The newest gaps kept per chain. */
 const GAPS = 100;
 
-/** The chain goes on after `block`; of one that is seen for the first time there is nothing to note. */
+/** Records that the chain continues after `block`; does nothing for a new chain. */
 export async function noteRestart(
   trx: Db,
   {
@@ -24,7 +24,7 @@ export async function noteRestart(
   if (before === undefined) return;
   await endHalt(trx, chain, now);
   const from = holeFrom ?? 0;
-  // Where it goes on with the block it would have come to anyway, nothing is left out.
+  // Nothing was skipped if it continues with the next block.
   if (from > block.number) return;
   await insert(trx, {
     chain,
@@ -37,7 +37,7 @@ export async function noteRestart(
   });
 }
 
-/** Blocks that follow each other are one gap, however often some of them are passed over. */
+/** Consecutive blocks form one gap, even if they were skipped in several steps. */
 export async function notePassedOver(
   trx: Db,
   { chain, after, upTo, now }: { chain: string; after: number; upTo: number; now: number },
@@ -62,7 +62,7 @@ export async function notePassedOver(
   });
 }
 
-/** The chain stands before the block after its checkpoint. */
+/** Records that the chain is halted at the block after its checkpoint. */
 export async function noteHalt(
   trx: Db,
   { chain, why, now }: { chain: string; why: string; now: number },

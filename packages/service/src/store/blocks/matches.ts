@@ -1,4 +1,4 @@
-/** The life of a match and of the deliveries that come of it; each function is part of a transaction. */
+/** The lifecycle of a match and its deliveries; each function is part of a transaction. */
 import { type Expression, type Selectable, type SqlBool, sql } from 'kysely';
 import type { DeliveryPhase, DeliverySummary } from '@sluice/kit/contract';
 import type { Db, Tables } from '../engine/tables.ts';
@@ -10,10 +10,13 @@ import { countMatched } from '../stats/statWrites.ts';
 import type { BlockHeader, NewMatch } from './contract.ts';
 import type { MatchState } from './tables.ts';
 
-/** Rows per insert statement: SQLite takes 32,766 parameters, and a delivery has 26 columns and as many values. */
+/**
+ * Rows per insert statement: SQLite allows 32,766 parameters, and a delivery has 26 columns with
+ * one value each.
+ */
 const INSERT_CHUNK = 500;
 
-/** What a delivery takes over from its match; the body stays where it is. */
+/** Columns that a delivery copies from its match; the body is not copied. */
 const deliveredColumns = [
   'id',
   'stream_id',
@@ -34,11 +37,14 @@ type DeliveredMatch = Pick<Selectable<Tables['match']>, (typeof deliveredColumns
   enriching: boolean;
 };
 
-/** Where the life of a delivery begins. */
+/** Returns the initial state of a delivery. */
 const firstState = ({ set_aside, enriching }: Pick<DeliveredMatch, 'set_aside' | 'enriching'>) =>
   set_aside !== null ? 'quarantined' : enriching ? 'enriching' : 'pending';
 
-/** The origin of what a chain's own progress matched; it rises when an announced block comes back. */
+/**
+ * The origin of matches found while following the chain; the number rises when an announced block
+ * comes back.
+ */
 export const liveOrigin = (incarnation: number): string => `live:${incarnation}`;
 
 const incarnationOf = (origin: string): number => Number(origin.slice('live:'.length));
@@ -48,8 +54,7 @@ const daysOf = (matches: readonly { block_day: string }[]): string[] => [
 ];
 
 /**
- * One delivery of each match in this phase, on days that are open; those that are there already stay as
- * they are.
+ * Inserts one delivery per match in this phase, on days that are open; existing ones do not change.
  */
 async function insertDeliveries(
   trx: Db,
@@ -100,9 +105,9 @@ async function insertDeliveries(
 }
 
 /**
- * What streams matched in a block, with the deliveries that are due at once: of a `frozen` match
- * the unconfirmed one, unless its stream wants confirmed ones alone; of a `confirmed` match the
- * confirmed one. A match that is there already stays as it is.
+ * Inserts the matches of a block with the deliveries that are due at once: for a `frozen` match the
+ * unconfirmed one, unless its stream wants only confirmed ones; for a `confirmed` match the
+ * confirmed one. Existing matches do not change.
  */
 export async function insertMatches(
   trx: Db,
@@ -239,7 +244,7 @@ export async function confirmMatches(
   );
 }
 
-/** Those of these matches whose streams are not deleted. */
+/** Returns the matches whose streams are not deleted. */
 export async function withoutDeleted(
   trx: Db,
   matches: readonly NewMatch[],
@@ -252,7 +257,7 @@ export async function withoutDeleted(
   return matches.filter(({ streamId }) => streams.has(streamId));
 }
 
-/** Streams of these matches that are not deleted, by id. */
+/** Returns the streams of these matches that are not deleted, by id. */
 async function readStreamsOf(trx: Db, matches: readonly { stream_id: string }[]) {
   const rows = await trx
     .selectFrom('stream')
@@ -264,8 +269,8 @@ async function readStreamsOf(trx: Db, matches: readonly { stream_id: string }[])
 }
 
 /**
- * The blocks of these matches are no longer ours: nothing of them is confirmed, or sent for the
- * first time. Answers with the deliveries that were cancelled.
+ * Orphans matches whose blocks left the chain: they are not confirmed or sent for the first time
+ * any more. Returns the cancelled deliveries.
  */
 export async function orphanMatches(
   trx: Db,
@@ -292,7 +297,7 @@ export async function orphanMatches(
         chunk.map((match) => match.id),
       )
       .where('state', 'in', ['enriching', 'pending'])
-      // A claim may have ended in a request whose answer was lost.
+      // A claimed delivery may have been sent even if its response was lost.
       .where('claims', '=', 0)
       .returning(deliveryColumns)
       .execute();
@@ -302,8 +307,8 @@ export async function orphanMatches(
 }
 
 /**
- * Notices for streams that ask for them: one for each of these matches of which anything was sent,
- * or may have been.
+ * Creates removal webhooks for the streams that want them: one per match of which anything was or
+ * may have been sent.
  */
 export async function noticeRemovals(
   trx: Db,
@@ -346,9 +351,10 @@ export async function noticeRemovals(
 }
 
 /**
- * A block that left the chain came back. What was cancelled unsent is due again; a match whose
- * removal was queued or sent is announced anew, as the next incarnation of itself, and a notice that
- * is still waiting is cancelled: after the new announcement it would take back what is right.
+ * Handles a block that comes back after it left the chain. Deliveries cancelled before they were
+ * sent are due again. A match whose removal webhook is queued or was sent is announced again, as
+ * its next incarnation, and a removal webhook that is still queued is cancelled because it would
+ * now be wrong.
  */
 export async function returnMatches(
   trx: Db,

@@ -5,7 +5,7 @@ export interface BlockTables {
   checkpoint: CheckpointTable;
   block: BlockTable;
   match: MatchTable;
-  /** Transactions a match has records of, so that a delivery is found by their hash. */
+  /** Transactions with records in a match, to find deliveries by transaction hash. */
   match_transaction: { transaction_hash: string; match_id: string; block_day: string };
   reorg: ReorgTable;
   gap: GapTable;
@@ -16,13 +16,13 @@ interface CheckpointTable {
   chain: string;
   number: number;
   hash: string;
-  /** Hash of block 0, so that a chain that was replaced is noticed. */
+  /** Hash of block 0, to detect that a chain was replaced. */
   genesis_hash: string;
-  /** Ledger version of the block's last transaction; null but on Aptos. */
+  /** Ledger version of the block's last transaction; null except on Aptos. */
   version: number | null;
   /**
-   * The block above the checkpoint whose rules are settled: it commits with those of `settled_revision`,
-   * and what changes later applies from the block after it. Null while there is none.
+   * The block above the checkpoint whose rules are settled: it commits with those of
+   * `settled_revision`, and later changes apply from the block after it. Null if there is none.
    */
   settled_number: number | null;
   /** Its last ledger version; null except on Aptos. */
@@ -31,20 +31,20 @@ interface CheckpointTable {
   updated_at: number;
 }
 
-/** The window of recent blocks that reorgs are measured against. */
+/** The window of recent blocks used to detect reorgs. */
 interface BlockTable {
   chain: string;
   number: number;
   hash: string;
   parent_hash: string;
-  /** Unix seconds, as the chain says. */
+  /** Unix seconds, as reported by the chain. */
   timestamp: number;
   matches: number;
   /** When it was committed. */
   created_at: number;
 }
 
-/** `frozen` awaits its confirmations, `orphaned` left the chain with its block. */
+/** `frozen` awaits its confirmations; `orphaned` left the chain with its block. */
 export type MatchState = 'frozen' | 'confirmed' | 'orphaned';
 
 interface MatchTable {
@@ -53,22 +53,22 @@ interface MatchTable {
   chain: string;
   block_number: number;
   block_hash: string;
-  /** UTC day of the block's timestamp, `YYYY-MM-DD`: what retention goes by. */
+  /** UTC day of the block's timestamp, `YYYY-MM-DD`, which determines retention. */
   block_day: string;
   part: number;
   parts: number;
-  /** `live:<incarnation>`, `job:<jobId>` or `manual:<requestId>`: why the block was matched. */
+  /** Why the block was matched: `live:<incarnation>`, `job:<jobId>` or `manual:<requestId>`. */
   origin: string;
   state: MatchState;
   tag: string;
   logs: number;
   transactions: number;
   internal_transactions: number;
-  /** What the body says, in a line for people. */
+  /** One-line summary of the body, for people. */
   about: string;
-  /** JSON of what is still to be read from the chain; null once the body is whole. */
+  /** JSON of the data still to be read from the chain; null once the body is complete. */
   enrichment: string | null;
-  /** Why nothing of it is sent; null for any other match. */
+  /** Why it cannot be sent; null otherwise. */
   set_aside: string | null;
   /** The body is stored once, split at `confirmed` and `retries`. */
   body_head: string;
@@ -78,24 +78,24 @@ interface MatchTable {
   created_at: number;
 }
 
-/** Where a chain went another way. */
+/** A reorg of a chain. */
 interface ReorgTable {
   id: string;
   chain: string;
-  /** The newest block that stayed. */
+  /** The newest block of both branches. */
   block_number: number;
-  /** Blocks that left. */
+  /** Number of removed blocks. */
   depth: number;
   created_at: number;
 }
 
-/** Where a chain did not go on block by block; see `ChainGap` of the contract. */
+/** Where a chain did not continue block by block; see `ChainGap` of the contract. */
 export interface GapTable {
   id: string;
   chain: string;
   kind: GapKind;
   from_block: number;
-  /** Null of a halt. */
+  /** Null for a halt. */
   to_block: number | null;
   reason: string;
   created_at: number;
@@ -103,7 +103,7 @@ export interface GapTable {
   ended_at: number | null;
 }
 
-/** Blocks that were accepted unverified; both ends belong to it. */
+/** A range of blocks that were accepted unverified, both ends included. */
 interface UnverifiedTable {
   id: string;
   chain: string;

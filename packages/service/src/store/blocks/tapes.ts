@@ -1,4 +1,7 @@
-/** What streams matched in the newest blocks of their chains, and what became of that. */
+/**
+ * Reads the matches of streams in the newest blocks of their chains, and the state of their
+ * deliveries.
+ */
 import type { StreamTape, TapeBlock } from '@sluice/kit/contract';
 import { type Kysely, sql } from 'kysely';
 import type { Engine } from '../engine/engine.ts';
@@ -7,13 +10,13 @@ import type { Tables } from '../engine/tables.ts';
 interface Matched extends Omit<TapeBlock, 'confirmed' | 'removed'> {
   streamId: string;
   chain: string;
-  /** Of its matches those that are not confirmed. */
+  /** How many of its matches are not confirmed. */
   open: number;
-  /** The block's hash; null where it left the chain. */
+  /** The block's hash; null if it left the chain. */
   kept: string | null;
 }
 
-/** Three reads, however many streams and chains. */
+/** Takes three queries for any number of streams and chains. */
 export async function listTapes(
   db: Kysely<Tables>,
   engine: Engine,
@@ -30,7 +33,7 @@ export async function listTapes(
     from (select chain, number, row_number() over (partition by chain order by number desc) as place
       from block) as placed
     where place <= ${limit} group by chain`.execute(db);
-  // Joined in this order: from the blocks of each chain to what matched them.
+  // Joined in this order: from the blocks of each chain to their matches.
   const { rows: matched } = await sql<Matched>`
     select match.stream_id as "streamId", match.chain, match.block_number as number,
       match.block_hash as hash,

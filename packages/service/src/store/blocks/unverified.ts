@@ -4,10 +4,13 @@ import type { UnverifiedBlocks, UnverifiedRange } from '@sluice/kit/contract';
 import type { Db, Tables } from '../engine/tables.ts';
 import { newId } from '../ids.ts';
 
-/** The newest that are kept for each chain. */
+/** The newest ranges kept per chain. */
 const RANGES = 1_000;
 
-/** Notes nothing where the block is known for this reason. Blocks that follow each other are one range. */
+/**
+ * Records nothing if the block is already recorded for this reason. Consecutive blocks form one
+ * range.
+ */
 export async function noteUnverified(
   trx: Db,
   { chain, number, reason, now }: { chain: string; number: number; reason: string; now: number },
@@ -57,7 +60,7 @@ export async function noteUnverified(
     .execute();
 }
 
-/** Blocks above this one left the chain, or are no longer of it. */
+/** Drops blocks above this one, which left the chain. */
 export async function rewindUnverified(trx: Db, chain: string, block: number): Promise<void> {
   await trx
     .deleteFrom('unverified')
@@ -72,7 +75,7 @@ export async function rewindUnverified(trx: Db, chain: string, block: number): P
     .execute();
 }
 
-/** Returns the ranges of these chains by chain, in the order of their blocks. */
+/** Returns the unverified ranges of these chains by chain, in block order. */
 export async function listUnverified(
   db: Kysely<Tables>,
   chains: readonly string[],
@@ -92,7 +95,7 @@ export async function listUnverified(
   );
 }
 
-/** Returns null for a chain that has none. */
+/** Returns null for a chain without unverified blocks. */
 export async function readUnverified(
   db: Kysely<Tables>,
   chain: string,

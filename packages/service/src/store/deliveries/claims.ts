@@ -1,4 +1,4 @@
-/** Deliveries are claimed under leases, fairly across streams and within each stream's own limits. */
+/** Claims deliveries under leases, fairly across streams and within each stream's own limits. */
 import { randomUUID } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
 import type { SealedSecret } from '../access/contract.ts';
@@ -21,10 +21,10 @@ import {
   holdLanes,
 } from './lanes.ts';
 
-/** Of a lane without limits of its own. */
+/** Turns of a lane without limits of its own. */
 const FREE: LaneTurns = { room: Number.POSITIVE_INFINITY, firstAt: 0, intervalMs: 0 };
 
-/** A delivery that is claimed, and how long it waits for its turn. */
+/** A claimed delivery, and how long it waits for its turn. */
 interface Turn {
   id: string;
   waitMs: number;
@@ -44,9 +44,11 @@ export function createClaims(db: Kysely<Tables>, engine: Engine): Claims {
         const { now, open } = await readMoment(engine, trx);
         const takenOf = new Map(Object.entries(taken));
         const lanes = await dueLanes(trx, open, now);
-        // Lanes with least under way first, so that a busy one never holds back the others.
+        // Lanes with the fewest deliveries in flight come first, so that a busy one never delays
+        // the others.
         lanes.sort((a, b) => (takenOf.get(a.id) ?? 0) - (takenOf.get(b.id) ?? 0));
-        // A little of many rather than much of a few: what was made together stands together on disk.
+        // A few of many streams rather than many of a few; deliveries created together are stored
+        // together on disk.
         const share = Math.ceil(limit / Math.min(lanes.length, LANES_AT_ONCE));
         const due: Turn[] = [];
         let bytes = 0;
@@ -57,7 +59,8 @@ export function createClaims(db: Kysely<Tables>, engine: Engine): Claims {
         ) {
           const held = await holdLanes(trx, engine, lanes.slice(n, n + LANES_AT_ONCE), open);
           const roomy = held.flatMap(({ lane, leased, nextSendAt }): OpenLane[] => {
-            // Whoever else sends to the stream leaves so much less room; so does a receiver that fails.
+            // Deliveries that other processes have in flight use up capacity, and so does a failing
+            // receiver.
             const busy = Math.max(leased, takenOf.get(lane.id) ?? 0);
             const most = lane.status === 'error' ? 1 : perStream - busy;
             const turns = isLimited(lane) ? toTurns(lane, { leased, nextSendAt }, now) : FREE;
@@ -145,7 +148,7 @@ async function lease(
       'id',
     );
   const waitOf = new Map(due.map(({ id, waitMs }) => [id, waitMs]));
-  // One that was cancelled since it was found is not pending any more.
+  // A delivery that was cancelled since it was found is no longer pending.
   const { rows } = await sql<LeasedRow>`
     update delivery set state = 'leased', claims = claims + 1,
       lease_token = ${leaseToken}, lease_until = ${now + leaseMs}
@@ -169,7 +172,7 @@ async function lease(
     .where('id', 'in', [...new Set(rows.map((row) => row.stream_id))])
     .execute();
   const matchOf = new Map(matches.map((match) => [match.id, match]));
-  // Deliveries of one stream share these: on their way between threads objects are copied once.
+  // Deliveries of one stream share these objects, which are then copied only once between threads.
   const endpointOf = new Map(
     streams.map((stream) => [
       stream.id,
@@ -214,7 +217,7 @@ async function lease(
   }));
 }
 
-/** Sets the time of the next probe; false when another claimer was first. */
+/** Sets the time of the next probe; false if another claimer was first. */
 async function takeProbe(trx: Db, streamId: string, now: number): Promise<boolean> {
   const { numUpdatedRows } = await trx
     .updateTable('stream')

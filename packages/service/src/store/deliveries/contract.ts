@@ -1,12 +1,12 @@
 /**
- * Deliveries and their attempts. A delivery moves so, and in no other way:
+ * Deliveries and their attempts. A delivery changes state only in these ways:
  *
- *     enriching ──its body is whole──▶ pending
+ *     enriching ──its body is complete──▶ pending
  *     enriching ──its body cannot be completed──▶ quarantined ──replay──▶ enriching
  *     pending ──claim──▶ leased ──complete──▶ succeeded | failed
- *        ▲                 │ retry, or the lease ran out
+ *        ▲                 │ retry, or the lease expired
  *        └─────────────────┘
- *     leased ──a process that sent nothing else died of it──▶ quarantined
+ *     leased ──its isolated process died──▶ quarantined
  *     succeeded | failed | quarantined ──replay──▶ pending
  *     enriching | pending ──its block left the chain, or its stream was deleted──▶ cancelled
  *     cancelled ──its block came back──▶ enriching | pending
@@ -25,39 +25,39 @@ import type { SealedSecret } from '../access/contract.ts';
 export interface ClaimedDelivery {
   id: string;
   leaseToken: string;
-  /** By the ledger's clock, in Unix milliseconds. */
+  /** Unix milliseconds by the ledger's clock. */
   claimedAt: number;
   streamId: string;
   phase: DeliverySummary['phase'];
   /** Attempts made before this one. */
   attempts: number;
-  /** Whether one of them was the quick retry before the schedule. */
+  /** Whether one of them was the fast retry before the schedule. */
   fastRetried: boolean;
-  /** What is sent and signed, as UTF-8. */
+  /** The signed request body, as UTF-8. */
   body: Uint8Array;
-  /** Of what is stored of it. */
+  /** Size of the stored body. */
   bodyBytes: number;
   webhookUrl: string;
   records: number;
   headers: Record<string, string>;
-  /** The newest first. */
+  /** Newest first. */
   secrets: SealedSecret[];
   /** As in {@link NewMatch}. */
   part: number;
   parts: number;
-  /** The stream is in `error`, and this delivery is to show whether its receiver is back. */
+  /** The stream is in `error`, and this delivery checks whether its receiver is back. */
   isProbe: boolean;
-  /** Milliseconds until its turn, where its stream is sent so many in a second; 0 otherwise. */
+  /** Milliseconds until its turn if the stream has a limit per second; 0 otherwise. */
   waitMs: number;
 }
 
-/** A delivery as the ledger has it; what comes next is the schedule's to say. */
+/** A delivery as stored in the ledger; the schedule decides what comes next. */
 export type KeptDelivery = Omit<DeliveryDetail, 'bodyBytes' | 'laterWaitsMs' | 'labels'> & {
-  /** One of its attempts was the quick retry before the schedule. */
+  /** Whether one of its attempts was the fast retry before the schedule. */
   fastRetried: boolean;
 };
 
-/** How an attempt reached its receiver, or did not. */
+/** How an attempt reached its receiver, or failed to. */
 export type AttemptTransport = Pick<DeliveryAttempt, 'address' | 'certificate'> & {
   parts: AttemptParts;
 };
@@ -69,17 +69,20 @@ export interface AttemptOutcome {
   /** Unix milliseconds. */
   startedAt: number;
   durationMs: number;
-  /** HTTP status; null when no answer came. */
+  /** HTTP status; null if there was no response. */
   status: number | null;
   /** Null on success. */
   error: string | null;
   responseBody: string;
-  /** Null where that is all: it was answered at once on an open connection, or by an inbox of ours. */
+  /**
+   * Null if there is nothing to report: an immediate response on an open connection, or one from a
+   * built-in inbox.
+   */
   transport: AttemptTransport | null;
-  /** `retry` needs `retryInMs`; `quarantined` when the process that sent it alone died of it. */
+  /** `retry` needs `retryInMs`; `quarantined` when its isolated process died. */
   result: 'succeeded' | 'retry' | 'failed' | 'quarantined';
   retryInMs: number;
-  /** The retry is the quick one before the schedule. */
+  /** Whether the retry is the fast one before the schedule. */
   isFastRetry: boolean;
 }
 
@@ -88,11 +91,11 @@ export type AttemptResult = 'delivered' | 'undelivered';
 
 export interface AttemptedFilter {
   limit: number;
-  /** The last id of the page before. */
+  /** The last id of the previous page. */
   after?: string | undefined;
   /** One or both; a delivery that was given up without an attempt is undelivered. */
   results: readonly AttemptResult[];
-  /** Joins the bodies in; a page then ends early when they become too large together. */
+  /** Includes the bodies; a page then ends early when they become too large together. */
   withBody: boolean;
   streamId?: string | undefined;
   /** Lower case. */
@@ -105,29 +108,29 @@ export interface AttemptedFilter {
 }
 
 export interface AttemptedDelivery extends DeliverySummary {
-  /** Where the last attempt went. */
+  /** URL of the last attempt. */
   webhookUrl: string;
-  /** What the last attempt sent; undefined where it was not asked for. */
+  /** Body of the last attempt; undefined if it was not requested. */
   body: string | undefined;
 }
 
 export interface DeliveryListing extends DeliveryFilter, DeliveryOrder {
   limit: number;
-  /** The last id of the page before. */
+  /** The last id of the previous page. */
   after?: string | undefined;
 }
 
 export interface FacetReads {
-  /** At most 100,000 rows are read for each of at most three questions. */
+  /** Reads at most 100,000 rows for each of at most three queries. */
   countFacets(filter: DeliveryFilter): Promise<DeliveryFacets>;
 }
 
 export interface HistoryReads {
-  /** Newest first; bounds on time go by when the delivery was made. */
+  /** Newest first; time bounds apply to the creation of the delivery. */
   listAttempted(
     filter: AttemptedFilter,
   ): Promise<{ rows: AttemptedDelivery[]; next: string | undefined }>;
-  /** How many rows all pages of this filter have together; counts a million at most. */
+  /** Returns the number of rows on all pages of this filter together, up to a million. */
   countAttempted(filter: Omit<AttemptedFilter, 'limit' | 'after' | 'withBody'>): Promise<number>;
 }
 
@@ -138,54 +141,60 @@ export interface DeliveryReads {
     next: string | undefined;
   }>;
   readDelivery(id: string): Promise<KeptDelivery | undefined>;
-  /** Exactly what its last attempt sent, or what the first one will. */
+  /** Returns exactly what the last attempt sent, or what the first one will send. */
   readDeliveryBody(id: string): Promise<string | undefined>;
-  /** When the oldest delivery was made, in Unix milliseconds; null without any. */
+  /** When the oldest delivery was created, in Unix milliseconds; null if there is none. */
   readOldestDelivery(): Promise<number | null>;
-  /** Whether there is one for `claimSuspect`. */
+  /** Whether `claimSuspect` would find a delivery. */
   hasDueSuspect(): Promise<boolean>;
   /**
-   * When the oldest delivery of an active stream became due, or began to wait for enrichment; null while
-   * none is waiting.
+   * When the oldest delivery of an active stream became due, or began to wait for enrichment; null
+   * if none is waiting.
    */
   readOldestDue(): Promise<number | null>;
 }
 
 export interface DeliveryWrites {
   /**
-   * Leases due deliveries for `leaseMs`, at most `limit` together, and per stream at most
-   * `perStream` less what of that is `taken`. Of a stream in `error` one in ten minutes, as a probe.
-   * A stream's own limits and order hold whichever process claims.
+   * Leases due deliveries for `leaseMs`: at most `limit` in total, and per stream at most
+   * `perStream` minus what is `taken`. A stream in `error` gets one every ten minutes, as a probe.
+   * A stream's own limits and order apply across all processes.
    */
   claimDeliveries(claim: {
     limit: number;
-    /** Of all bodies together; one delivery is claimed however large. */
+    /** Limit for all bodies together; one delivery is claimed however large it is. */
     maxBytes: number;
     perStream: number;
     taken: Record<string, number>;
     leaseMs: number;
   }): Promise<ClaimedDelivery[]>;
   /**
-   * Leases one delivery that two leases in a row were lost with, to be sent from a process alone;
-   * undefined where none is due of another than these streams.
+   * Leases one delivery that lost two leases in a row, to be sent from an isolated process;
+   * undefined if none is due outside of `notStreams`.
    */
   claimSuspect(claim: {
     leaseMs: number;
     notStreams: readonly string[];
   }): Promise<ClaimedDelivery | undefined>;
-  /** A suspect is in its process: losing its lease from now on says nothing of it. */
+  /**
+   * The isolated process has received the suspect: losing its lease from now on does not count
+   * against it.
+   */
   noteIsolated(suspect: Pick<ClaimedDelivery, 'id' | 'leaseToken'>): Promise<void>;
-  /** Leases last so long from now on, those that still hold; answers with their deliveries. */
+  /**
+   * Extends those of the leases that are still held by `leaseMs` from now; returns the ids of their
+   * deliveries.
+   */
   extendLeases(
     leases: readonly Pick<ClaimedDelivery, 'id' | 'leaseToken'>[],
     leaseMs: number,
   ): Promise<string[]>;
-  /** Records attempts whose lease still holds; answers with the deliveries it changed. */
+  /** Records attempts whose leases are still held; returns the deliveries that changed. */
   completeDeliveries(outcomes: readonly AttemptOutcome[]): Promise<DeliverySummary[]>;
   /**
-   * Returns deliveries to the queue whose lease ran out, or every lease with `all`; one that ten
-   * leases on end were lost with, although it is isolated since the second, is quarantined. Answers
-   * with how many of each, and how many are suspect from now on.
+   * Returns deliveries to the queue whose lease expired, or all leased ones with `all`. A delivery
+   * that lost ten leases in a row, despite isolation after the second, is quarantined. Returns how
+   * many of each, and how many became suspect.
    */
   releaseLeases(
     scope: 'expired' | 'all',
@@ -194,15 +203,15 @@ export interface DeliveryWrites {
 
 export interface HistoryWrites {
   /**
-   * Makes a delivery due at once, whatever came of it before, and where its receiver fails and is spared,
-   * the delivery that asks whether it is back. One that is on its way already, or was cancelled, stays as
-   * it is. Answers with what it was and is; undefined when this stream has no
-   * such delivery or is deleted.
+   * Makes a delivery due at once, whatever its state, and if its receiver is backed off because of
+   * failures, ends the back-off so that this delivery checks whether it is back. A delivery that is
+   * already in progress, or was cancelled, does not change. Returns its state before and after;
+   * undefined if the stream has no such delivery or is deleted.
    */
   replayDelivery(
     streamId: string,
     id: string,
   ): Promise<{ before: DeliverySummary; after: DeliverySummary } | undefined>;
-  /** Gives up a delivery that waits: it has failed. Undefined when it does not wait. */
+  /** Gives up a pending delivery, which then counts as failed. Undefined if it is not pending. */
   stopDelivery(id: string): Promise<DeliverySummary | undefined>;
 }

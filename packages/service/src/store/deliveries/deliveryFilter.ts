@@ -1,4 +1,4 @@
-/** A filter of deliveries as conditions on the table `delivery`. */
+/** Translates a filter of deliveries into conditions on the table `delivery`. */
 import type { DeliveryFilter, OneOrSeveral } from '@sluice/kit/contract';
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { firstIdAt } from '../ids.ts';
@@ -19,7 +19,7 @@ export function toConditions(filter: DeliveryFilter): Condition[] {
   add(filter.error, (text) => sql`lower(last_error) like ${`%${escaped(text)}%`} escape '!'`);
   add(filter.blockFrom, (block) => sql`block_number >= ${block}`);
   add(filter.blockTo, (block) => sql`block_number <= ${block}`);
-  // The order of ids is the order of time.
+  // Ids are ordered by time.
   add(filter.createdFrom, (ms) => sql`id >= ${firstIdAt(ms)}`);
   add(filter.createdTo, (ms) => sql`id < ${firstIdAt(ms + 1)}`);
   add(filter.attemptsFrom, (attempts) => sql`attempts >= ${attempts}`);
@@ -29,7 +29,7 @@ export function toConditions(filter: DeliveryFilter): Condition[] {
   return conditions;
 }
 
-/** Of its match the block is not on the chain any more. */
+/** The block of its match has left the chain. */
 export const isReorged: Condition = sql`match_id in (select id from match where state = 'orphaned')`;
 
 export const allOf = (conditions: readonly Condition[]): Condition =>
@@ -49,5 +49,5 @@ function isAnswered(status: string): Condition {
     : sql`last_status = ${Number(status)}`;
 }
 
-/** For `like … escape '!'`. */
+/** Escapes the text for `like … escape '!'`. */
 const escaped = (text: string): string => text.toLowerCase().replaceAll(/[!%_]/g, '!$&');

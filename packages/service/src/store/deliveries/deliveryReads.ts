@@ -1,4 +1,4 @@
-/** Deliveries with their attempts and bodies, and what is due. */
+/** Reads deliveries with their attempts and bodies, and what is due. */
 import { type Kysely, sql } from 'kysely';
 import { joinBody } from '../blocks/body.ts';
 import { type Engine, readMoment } from '../engine/engine.ts';
@@ -112,7 +112,7 @@ export function createDeliveryReads(db: Kysely<Tables>, engine: Engine): Deliver
 
     async readOldestDue() {
       const { now, open } = await readMoment(engine, db);
-      // One index seek per stream that has any pending, as claims find them.
+      // One index seek per stream with pending deliveries, as in claims.
       const { rows } = await sql<{ oldest: number | null }>`
         ${lanesIn('pending', open)}
         select min((select min(run_at) from delivery

@@ -9,14 +9,14 @@ import { createClaims } from './claims.ts';
 import type { AttemptOutcome, DeliveryWrites } from './contract.ts';
 import { packTransport } from './transport.ts';
 
-/** Leases lost on end that make a delivery suspect, and those that condemn it unsent. */
+/** Consecutive lost leases that make a delivery suspect, and those that quarantine it unsent. */
 const SUSPECT_LOST = 2;
 const CONDEMNED_LOST = 10;
-const CONDEMNED = `the service died ${CONDEMNED_LOST} times on end as it took this delivery up, before it could be sent: replay it once the cause is found`;
+const CONDEMNED = `the service crashed ${CONDEMNED_LOST} times in a row when it claimed this delivery, before sending it; replay it once the cause is fixed`;
 
 type DeliveryRow = Parameters<typeof toDeliverySummary>[0];
 
-/** What carries deliveries out: leases, attempts and their counts. */
+/** Writes the progress of deliveries: leases, attempts and counts. */
 export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): DeliveryWrites {
   return {
     ...createClaims(db, engine),
@@ -70,7 +70,7 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
             fast: 'bigint',
           },
         );
-        // Fenced: a lease that ran out and was taken by another is not ours to complete.
+        // A lease that expired and was taken by another process is not ours to complete.
         const { rows } = await sql<DeliveryRow & { block_day: string }>`
           update delivery set state = done.state, run_at = done.run_at,
             attempts = attempts + 1, lease_token = null, lease_until = null, lost = 0,
@@ -130,13 +130,13 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
   };
 }
 
-/** One row for each attempt. */
+/** Inserts one row per attempt. */
 async function insertAttempts(
   trx: Db,
   engine: Engine,
   ended: readonly { outcome: AttemptOutcome; delivery: DeliverySummary; day: string }[],
 ): Promise<void> {
-  // Nearly every attempt goes over an open connection: a column that none needs is not asked for.
+  // Nearly every attempt uses an open connection: the column is omitted if no row needs it.
   const hasTransports = ended.some(({ outcome }) => outcome.transport !== null);
   const transport = hasTransports ? sql`, transport` : sql``;
   const attempts = engine.rows(
@@ -173,8 +173,9 @@ async function insertAttempts(
 }
 
 /**
- * Of deliveries that are to be tried again, those that nobody wants any more: their stream was deleted
- * meanwhile, or they take back a block that has come back and was announced anew.
+ * Cancels those of the deliveries to be retried that are no longer wanted: their stream was deleted
+ * in the meantime, or they report the removal of a block that has come back and was announced
+ * again.
  */
 async function cancelPointless(
   trx: Db,

@@ -1,4 +1,4 @@
-/** How many deliveries there are of each kind, for a filter to be chosen by. */
+/** Counts deliveries by each value of a filter, for a user to choose from. */
 import type { DeliveryFacets, DeliveryFilter } from '@sluice/kit/contract';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { allOf, isReorged, toConditions } from './deliveryFilter.ts';
@@ -7,7 +7,10 @@ import { firstIdAt } from '../ids.ts';
 import type { FacetReads } from './contract.ts';
 import type { Tables } from '../engine/tables.ts';
 
-/** Deliveries that are looked at, the newest first: a tenth of a second (`bench/results/facets.md`). */
+/**
+ * Only this many of the newest deliveries are counted, which takes a tenth of a second
+ * (`bench/results/facets.md`).
+ */
 const LOOKED_AT = 25_000;
 
 type Field = keyof DeliveryFilter;
@@ -21,7 +24,7 @@ const AGES = [
   { value: '7d', ms: 7 * 24 * 60 * MINUTE_MS },
 ] as const;
 
-/** What of the filter is about the facet: it counts without that. */
+/** The filter fields that a facet ignores when it counts its own values. */
 const FIELDS: Readonly<Record<FacetName, readonly Field[]>> = {
   state: ['state'],
   status: ['status'],
@@ -34,7 +37,7 @@ const FIELDS: Readonly<Record<FacetName, readonly Field[]>> = {
 };
 const FACETS = Object.keys(FIELDS) as FacetName[];
 
-/** The value of each facet, of the groups that are made of the deliveries. */
+/** Expressions for the values of each facet, on the grouped rows. */
 const VALUES: Readonly<Record<FacetName, RawBuilder<string | null>>> = {
   state: sql`state`,
   status: sql`case when last_status is not null then cast(last_status as text)
@@ -50,7 +53,7 @@ const VALUES: Readonly<Record<FacetName, RawBuilder<string | null>>> = {
 const keep = (filter: DeliveryFilter, isKept: (field: Field) => boolean): DeliveryFilter =>
   Object.fromEntries(Object.entries(filter).filter(([field]) => isKept(field as Field)));
 
-/** The columns of the groups that deliveries are put into. */
+/** The columns that deliveries are grouped by. */
 const GROUP_COLUMNS = {
   state: 'text',
   phase: 'text',
@@ -64,7 +67,7 @@ const GROUP_COLUMNS = {
 
 type GroupColumn = keyof typeof GROUP_COLUMNS;
 
-/** What each facet is counted and chosen by. */
+/** The columns that each facet is counted and filtered by. */
 const COLUMNS: Readonly<Record<FacetName, readonly GroupColumn[]>> = {
   state: ['state'],
   status: ['last_status', 'attempts'],
@@ -76,18 +79,18 @@ const COLUMNS: Readonly<Record<FacetName, readonly GroupColumn[]>> = {
   age: ['age'],
 };
 
-/** Of these there are stretches of an index: what is looked at is cut by them. */
+/** Fields that select a range of an index, which the counted rows are limited to. */
 const STRETCH: readonly Field[] = [...FIELDS.streamId, ...FIELDS.age, 'replayId', 'id'];
-/** What the groups are made by, so that each facet can count with or without it. */
+/** Fields applied to the groups, so that each facet can count with or without them. */
 const GROUPED = FACETS.flatMap((name) => FIELDS[name]).filter((field) => !STRETCH.includes(field));
 
-/** Whether the filter says something about the facet, in one of these fields. */
+/** Whether the filter sets one of these fields of the facet. */
 const isChosen = (filter: DeliveryFilter, name: FacetName, fields: readonly Field[]): boolean =>
   FIELDS[name].some((field) => fields.includes(field) && filter[field] !== undefined);
 
-/** What deliveries have in their fields, and how often. */
+/** Counts the values of each filter field among deliveries. */
 export function createFacetReads(db: Kysely<Tables>, engine: Engine): FacetReads {
-  /** @returns counts by facet, of those that are asked for; and whether there are older ones. */
+  /** @returns counts of the requested facets, and whether older deliveries were left out. */
   const count = async (
     filter: DeliveryFilter,
     names: readonly FacetName[],
@@ -106,11 +109,12 @@ export function createFacetReads(db: Kysely<Tables>, engine: Engine): FacetReads
     const toColumn = (column: GroupColumn): RawBuilder<unknown> => {
       if (column === 'reorged') return sql`case when ${isReorged} then 'true' else 'false' end`;
       if (column === 'age') return sql`case ${ages} else 'older' end`;
-      // SQLite would walk through all streams of the index that has them in order.
+      // Prevents SQLite from walking all streams in the index that orders them.
       if (column === 'stream_id') return sql`stream_id || ''`;
       return sql.ref(column);
     };
-    // Each column makes the groups dearer: only those that something is counted or chosen by.
+    // Each column makes grouping more expensive, so only those that are counted or filtered by are
+    // included.
     const columns = new Set(
       FACETS.filter((name) => names.includes(name) || isChosen(filter, name, GROUPED)).flatMap(
         (name) => COLUMNS[name],
@@ -129,7 +133,7 @@ export function createFacetReads(db: Kysely<Tables>, engine: Engine): FacetReads
       if (reorged !== undefined) conditions.push(sql`reorged = ${String(reorged)}`);
       return allOf(conditions);
     };
-    // Few rows stand for all that were looked at; of these every question is asked.
+    // A few grouped rows represent all deliveries; every query runs on these.
     const listed = sql.join([...columns].map((column) => sql.ref(column)));
     const { rows: groups } = await sql<object>`
       select ${listed}, count(*) as n
@@ -169,7 +173,7 @@ export function createFacetReads(db: Kysely<Tables>, engine: Engine): FacetReads
 
   return {
     async countFacets(filter) {
-      // Of these the stretch itself is another without them.
+      // Without these fields the index range is a different one, so they are counted separately.
       const apart = FACETS.filter((name) => isChosen(filter, name, STRETCH));
       const { counts, isCapped } = await count(
         filter,

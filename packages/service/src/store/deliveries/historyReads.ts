@@ -1,6 +1,6 @@
 /**
- * What was attempted, newest first: the history and the log. Deliveries that reached their receiver
- * and those that did not stand in an index each, so that neither looks through the other.
+ * Reads attempted deliveries, newest first, for the history and the log. Delivered and undelivered
+ * ones have an index each, so that neither query scans the other's rows.
  */
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { joinBody } from '../blocks/body.ts';
@@ -15,9 +15,9 @@ import type {
 } from './contract.ts';
 import type { Tables } from '../engine/tables.ts';
 
-/** Bodies of one page together, in bytes. */
+/** Limit for the bodies of one page together, in bytes. */
 const PAGE_BODY_BYTES = 8 * 1024 * 1024;
-/** Where counting ends: a million take about 80 ms. */
+/** Counting stops here: a million rows take about 80 ms. */
 const COUNT_LIMIT = 1_000_000;
 
 export function createHistoryReads(db: Kysely<Tables>, engine: Engine): HistoryReads {
@@ -54,7 +54,7 @@ export function createHistoryReads(db: Kysely<Tables>, engine: Engine): HistoryR
   };
 }
 
-/** What a filter chooses, in ranges that are one stretch of an index each, in the order of the list. */
+/** Splits a filter into ranges that each read one index in list order. */
 async function toRanges(
   db: Kysely<Tables>,
   engine: Engine,
@@ -80,13 +80,13 @@ function toRange(
   result: AttemptResult,
 ): RawBuilder<unknown> {
   const conditions = [
-    // Word for word the condition of the index.
+    // Exactly the condition of the index.
     result === 'delivered' ? sql`attempts > 0 and last_error is null` : sql`last_error is not null`,
     sql`chain = ${chain}`,
   ];
   if (streamId !== undefined) conditions.push(sql`stream_id = ${streamId}`);
   if (after !== undefined) conditions.push(sql`id < ${after}`);
-  // The order of ids is the order of time, so that a time is a place in the list.
+  // Ids are ordered by time, so that a time is a position in the list.
   if (from !== undefined) conditions.push(sql`id >= ${firstIdAt(from)}`);
   if (to !== undefined) conditions.push(sql`id < ${firstIdAt(to + 1)}`);
   if (transactionHash !== undefined) {
@@ -103,7 +103,7 @@ function toRange(
   return sql`${hint} where ${sql.join(conditions, sql` and `)}`;
 }
 
-/** As many of the deliveries, from the first, as a page has room for. */
+/** Returns the first deliveries that fit into one page. */
 async function whatFits(db: Kysely<Tables>, ids: readonly string[]): Promise<string[]> {
   if (ids.length === 0) return [];
   const sizes = await db

@@ -34,7 +34,7 @@ export function createHistoryWrites(db: Kysely<Tables>, engine: Engine): History
           .where('block_day', '=', row.block_day)
           .returning(deliveryColumns)
           .executeTakeFirstOrThrow();
-        // Who sends one by hand expects the receiver to be back: it is asked now.
+        // A manual replay suggests that the receiver is back, so it is probed now.
         await sql`
           update stream set spared_until = ${now}
           where id = ${streamId} and spared_reason = 'failures' and spared_until > ${now}`.execute(

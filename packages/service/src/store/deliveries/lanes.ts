@@ -1,7 +1,7 @@
 /**
- * One stream's queue, and who may take from it. On PostgreSQL several processes claim at once: each
- * holds the lanes it takes from, by their streams' rows, and passes over those that another holds. What
- * is under way is counted in the ledger then; on SQLite the one process knows it.
+ * The queue of one stream, and who may claim from it. On PostgreSQL several processes claim at
+ * once: each locks the rows of the streams it claims from and skips rows that another has locked.
+ * Deliveries in flight are then counted in the ledger; on SQLite the single process knows them.
  */
 import { type SqlBool, sql } from 'kysely';
 import type { Db, Tables } from '../engine/tables.ts';
@@ -10,19 +10,19 @@ import type { DayFilter } from '../engine/partitions.ts';
 
 export type Lane = LimitedLane & { status: 'active' | 'error' };
 
-/** A lane with room for some more. */
+/** A lane with capacity for more deliveries. */
 export interface OpenLane {
   lane: Lane;
   room: number;
   turns: LaneTurns;
 }
 
-/** Lanes that are held by one claimer at a time, so that others find some to take from. */
+/** Lanes that one claimer locks at a time, so that others find some to claim from. */
 export const LANES_AT_ONCE = 64;
 
 /**
- * Begins a statement: `lane` are the streams with a delivery in this state, by one index seek for each, and
- * a last row that is null.
+ * Begins a statement with `lane`: the streams with a delivery in this state, found by one index
+ * seek each, plus a final null row.
  */
 export const lanesIn = (state: 'pending' | 'enriching', open: DayFilter) => sql`
   with recursive lane(id) as (
@@ -33,9 +33,10 @@ export const lanesIn = (state: 'pending' | 'enriching', open: DayFilter) => sql`
     from lane where lane.id is not null)`;
 
 /**
- * Streams with a delivery due that are active, or in error and due for a probe, by one index seek per
- * stream that has any pending: the cost does not grow with the queues. A paused stream keeps its
- * deliveries until it is resumed; those of a deleted one are about to be cancelled.
+ * Streams with a due delivery that are active, or in error and due for a probe. Takes one index
+ * seek per stream with pending deliveries, so the cost does not grow with the queues. A paused
+ * stream keeps its deliveries until it is resumed; those of a deleted one are about to be
+ * cancelled.
  */
 export async function dueLanes(trx: Db, open: DayFilter, now: number): Promise<Lane[]> {
   const { rows } = await sql<Lane>`
@@ -52,7 +53,9 @@ export async function dueLanes(trx: Db, open: DayFilter, now: number): Promise<L
   return rows;
 }
 
-/** Those of these lanes that no other claimer holds: ours until the transaction ends. */
+/**
+ * Returns the lanes that no other claimer has locked; they stay locked until the transaction ends.
+ */
 export async function holdLanes(
   trx: Db,
   engine: Engine,
@@ -65,7 +68,8 @@ export async function holdLanes(
   const { rows: locked } = await sql<{ id: string; next_send_at: number | null }>`
     select id, next_send_at from stream where id in (${sql.join(wanted)})
     ${engine.skipLocked}`.execute(trx);
-  // Apart: a statement sees what was committed before it began, and the lock had to be had first.
+  // A separate statement, because a statement sees only what was committed before it began, and the
+  // lock must be held first.
   const { rows: counted } = await sql<{ stream_id: string; n: number }>`
     select stream_id, count(*) as n from delivery
     where ${open('block_day')} and state = 'leased' and stream_id in (${sql.join(wanted)})
@@ -81,7 +85,7 @@ export async function holdLanes(
     }));
 }
 
-/** By lane, deliveries that are due: as many as the lane with the most room has room for, at most. */
+/** Returns due deliveries by lane: per lane at most as many as the largest capacity of any lane. */
 export async function findDue(
   trx: Db,
   engine: Engine,
@@ -94,7 +98,7 @@ export async function findDue(
   for (const each of lanes) {
     const first =
       each.lane.strict_order === 1 ? await findFirst(trx, each.lane, now, open) : undefined;
-    // None is there where the stream was set in order as its deliveries were made.
+    // Undefined if strict order was set after the deliveries were created.
     if (first === undefined) unordered.push(each);
     else if (first.may_go === 1) found.push(first);
   }
@@ -119,7 +123,7 @@ export async function findDue(
   return Map.groupBy(found, (row) => row.stream_id);
 }
 
-/** Of a lane in strict order, what is to go before all else, and whether it may go now. */
+/** Returns the first delivery of a lane in strict order, and whether it may be sent now. */
 async function findFirst(
   trx: Db,
   lane: Lane,
@@ -141,25 +145,28 @@ export type LimitedLane = Pick<
 >;
 
 export interface HeldLane {
-  /** Deliveries of the lane that are leased, by whomever. */
+  /** Leased deliveries of the lane, in all processes. */
   leased: number;
   nextSendAt: number | null;
 }
 
 export interface LaneTurns {
   room: number;
-  /** Of streams that are sent so many in a second: when the first turn is, and how far they are apart. */
+  /**
+   * For streams with a limit per second: the time of the first turn, and the interval between
+   * turns.
+   */
   firstAt: number;
   intervalMs: number;
 }
 
-/** Turns are given so far ahead, so that a claim now and then is enough. */
+/** Turns are assigned this far ahead so that occasional claims are enough. */
 const TURNS_AHEAD_MS = 250;
 
 export const isLimited = (lane: LimitedLane): boolean =>
   lane.max_in_flight !== null || lane.max_per_second !== null || lane.strict_order === 1;
 
-/** What a lane that is held leaves room for; undefined where there is none now. */
+/** Returns the remaining capacity of a lane; undefined if there is none now. */
 export function toTurns(lane: LimitedLane, held: HeldLane, now: number): LaneTurns | undefined {
   const atOnce = lane.strict_order === 1 ? 1 : (lane.max_in_flight ?? Number.POSITIVE_INFINITY);
   const intervalMs = lane.max_per_second === null ? 0 : 1000 / lane.max_per_second;
@@ -172,7 +179,7 @@ export function toTurns(lane: LimitedLane, held: HeldLane, now: number): LaneTur
   return room > 0 ? { room, firstAt, intervalMs } : undefined;
 }
 
-/** The first `count` turns are taken; answers with the milliseconds until each. */
+/** Takes the first `count` turns; returns the milliseconds until each. */
 export async function takeTurns(
   trx: Db,
   lane: LimitedLane,

@@ -9,7 +9,7 @@ export interface DeliveryTables {
 interface DeliveryTable {
   /** Also the `webhook-id` of each attempt. */
   id: string;
-  /** One delivery of a match in each phase: a block read twice delivers once. */
+  /** A match has one delivery per phase: a block that is read twice is delivered once. */
   match_id: string;
   stream_id: string;
   phase: DeliveryPhase;
@@ -19,25 +19,28 @@ interface DeliveryTable {
   tag: string;
   /** Logs, transactions and internal transactions. */
   records: number;
-  /** As its match's: lists are read from this table alone. */
+  /** Copied from its match, so that lists read only this table. */
   about: string;
   state: DeliveryState;
   attempts: number;
-  /** Leases taken, counted apart from attempts. */
+  /** Leases taken, counted separately from attempts. */
   claims: number;
   /**
-   * Leases on end that ran out: their process died, or worse, died of this delivery. From 2 on it is
-   * suspect; what ran out while it was isolated is taken back.
+   * Consecutive leases that expired: the process died, possibly because of this delivery. From 2 on
+   * the delivery is suspect; leases lost during isolation are not counted.
    */
   lost: number;
-  /** As the stream's `strict_order`, so that an index holds the queues of such streams alone. */
+  /**
+   * Copied from the stream's `strict_order`, so that an index contains only the queues of such
+   * streams.
+   */
   ordered: number;
-  /** 1 once the quick retry before the schedule was used. */
+  /** 1 once the fast retry before the schedule was used. */
   fast_retried: number;
-  /** Of the body, about: what claims are bounded by. */
+  /** Approximate size of the body, which limits claims. */
   body_bytes: number;
   run_at: number;
-  /** The replay that made it due last; null where none did. */
+  /** The last replay that made it due; null if there was none. */
   replay_id: string | null;
   lease_token: string | null;
   lease_until: number | null;
@@ -51,7 +54,7 @@ interface DeliveryTable {
 interface AttemptTable {
   delivery_id: string;
   number: number;
-  /** Of its delivery's block. */
+  /** The day of its delivery's block. */
   block_day: string;
   /** Without the login and the values of the query. */
   webhook_url: string;
@@ -60,6 +63,6 @@ interface AttemptTable {
   status: number | null;
   error: string | null;
   response_body: string;
-  /** As `transport.ts` packs it. */
+  /** Packed by `transport.ts`. */
   transport: string | null;
 }

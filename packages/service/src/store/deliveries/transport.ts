@@ -1,4 +1,4 @@
-/** How attempts reached their receivers, as the ledger keeps it: nothing, for nearly every one. */
+/** Stores how attempts reached their receivers; for nearly every attempt, nothing is stored. */
 import type { AttemptParts, DeliveryAttempt } from '@sluice/kit/contract';
 import type { AttemptTransport } from './contract.ts';
 import type { Tables } from '../engine/tables.ts';
@@ -6,14 +6,14 @@ import type { Tables } from '../engine/tables.ts';
 type Ms = number | null;
 type Packed = [Ms, Ms, Ms, Ms, Ms, AttemptTransport['address'], AttemptTransport['certificate']];
 
-/** A short list. */
+/** Packs the transport into a short list. */
 export function packTransport({ parts, address, certificate }: AttemptTransport): string {
   const { dnsMs, connectMs, tlsMs, waitMs, bodyMs } = parts;
   const packed: Packed = [dnsMs, connectMs, tlsMs, waitMs, bodyMs, address, certificate];
   return JSON.stringify(packed);
 }
 
-/** The other way; and what it means that nothing was kept. */
+/** Unpacks the transport, and interprets a missing one. */
 export function readTransport({
   transport,
   webhook_url: webhookUrl,
@@ -29,7 +29,7 @@ export function readTransport({
     ) as Packed;
     return { parts: { dnsMs, connectMs, tlsMs, waitMs, bodyMs }, address, certificate };
   }
-  // An inbox has a scheme of its own.
+  // Inboxes have their own URL scheme.
   const isOverNetwork = status !== null && /^https?:/i.test(webhookUrl);
   return {
     parts: isOverNetwork ? answeredAtOnce(durationMs) : null,

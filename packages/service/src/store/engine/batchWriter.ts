@@ -1,12 +1,13 @@
 /**
- * Writes rows in batches: one write takes what gathered while the last one was under way. A batch that the
- * ledger refuses is halved down to the row at fault, which is set aside, so that it holds up no other.
+ * Writes rows in batches: each write takes the rows that accumulated during the previous one. A
+ * batch that the ledger rejects is halved until the invalid row is found and replaced, so that it
+ * blocks no other row.
  */
 import { isUnavailable } from './unavailable.ts';
 
 export interface BatchWriter<Row> {
   add(row: Row): void;
-  /** Writes what is due. Resolves when nothing is being written. */
+  /** Writes the rows that are due. Resolves when no write is running. */
   flush(): Promise<void>;
 }
 
@@ -20,13 +21,13 @@ export function createBatchWriter<Row>({
 }: {
   write(rows: readonly Row[]): Promise<void>;
   /**
-   * What is written instead of a row that the ledger refuses: nothing that came from outside. Undefined
-   * when the row is such a substitute itself, and is dropped.
+   * Returns a substitute for a row that the ledger rejects, without any data from outside.
+   * Undefined if the row is already a substitute; it is then dropped.
    */
   toRefused(row: Row, error: unknown): Row | undefined;
-  /** Whether to write now or to let more gather. Default: at once. */
+  /** Whether to write now or wait for more rows. Default: always. */
   isDue?(size: number): boolean;
-  /** The ledger is unavailable. The rows wait for it. */
+  /** Called when the ledger is unavailable. The rows stay queued. */
   onDelay(error: unknown, count: number): void;
 }): BatchWriter<Row> {
   const rows: Row[] = [];
@@ -42,12 +43,13 @@ export function createBatchWriter<Row>({
         continue;
       } catch (error) {
         const isRefused = !isUnavailable(error);
-        // Halved also when the ledger is away: a batch may be too large to be written in time.
+        // Also halved when the ledger is unavailable, because the batch may be too large to be
+        // written in time.
         most = Math.ceil(batch.length / 2);
         if (batch.length > 1) rows.unshift(...batch);
         else {
           const row = isRefused ? toRefused(batch[0]!, error) : batch[0]!;
-          // Behind the others, which it must not hold up.
+          // Goes to the end of the queue, so that it does not block the others.
           if (row !== undefined) rows.push(row);
         }
         if (isRefused) continue;

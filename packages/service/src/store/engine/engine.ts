@@ -1,26 +1,29 @@
-/** What SQLite and PostgreSQL spell differently, and nothing else. */
+/** SQL that differs between SQLite and PostgreSQL, and nothing else. */
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { toLedgerJson } from './ledgerText.ts';
 import { type DayFilter, type DayRange, openDay, openDays, toDayFilter } from './partitions.ts';
 import type { Db, Tables } from './tables.ts';
 
-/** Column types a row list may carry, by the names PostgreSQL gives them. */
+/** Column types of a row list, by their PostgreSQL names. */
 type ColumnType = 'text' | 'bigint';
 
 export interface Engine {
   readonly name: 'sqlite' | 'postgres';
-  /** The time of the database, in Unix milliseconds: leases and schedules go by this clock alone. */
+  /** The time of the database in Unix milliseconds; leases and schedules use only this clock. */
   now(): RawBuilder<number>;
-  /** A list of plain objects as a table with these columns: one parameter however many rows. */
+  /** A list of plain objects as a table with these columns, passed as one parameter. */
   rows(objects: readonly object[], columns: Record<string, ColumnType>): RawBuilder<object>;
-  /** Texts as a table of one column, for many of them: several times as fast as `rows`. */
+  /** Many texts as a table of one column: several times faster than `rows`. */
   texts(values: readonly string[], column: string): RawBuilder<object>;
   /**
-   * `column in (select)`, looked up value by value. PostgreSQL would guess how large a new table is, and
-   * compare each row of it with each value.
+   * `column in (select)`, looked up value by value. Otherwise PostgreSQL guesses the size of a new
+   * table, and compares each of its rows with each value.
    */
   isIn(select: RawBuilder<unknown>): RawBuilder<unknown>;
-  /** Of each row of `outer`, which `where` may name, the first rows of a table: one index seek each. */
+  /**
+   * For each row of `outer`, which `where` may reference, the first rows of a table: one index seek
+   * each.
+   */
   firstOfEach<Row>(
     outer: RawBuilder<object>,
     inner: {
@@ -32,34 +35,34 @@ export interface Engine {
     },
   ): RawBuilder<Row>;
   /**
-   * This text column in a condition that no partial index is chosen by. Where ids are given already,
-   * PostgreSQL would take an index of what is pending, new and empty as far as it knows, and walk
-   * through all that waits for each of them.
+   * A text column in a condition that the planner cannot use to choose a partial index. When ids
+   * are given, PostgreSQL may otherwise choose an index of pending rows, which its statistics show
+   * as empty, and scan all of them for each id.
    */
   opaque(column: string): RawBuilder<string>;
   /** Ends a select whose rows are about to be claimed. */
   readonly skipLocked: RawBuilder<unknown>;
-  /** Behind a table: go by this index, where the engine keeps no statistics to choose one by. */
+  /** Placed after a table: forces this index on engines that have no statistics to choose one. */
   indexedBy(index: string): RawBuilder<unknown>;
-  /** Holds these names for the rest of the transaction. */
+  /** Locks these names for the rest of the transaction. */
   lock(trx: Db, ...names: string[]): Promise<void>;
   /**
-   * Before a match or delivery of this day is written, or begins to wait again: makes sure that there is
-   * a place for it, and that those who look for what waits look there.
+   * Must be called before a match or delivery of this day is written or becomes pending again:
+   * ensures that its partition exists and is searched for pending rows.
    */
   openDay(trx: Db, day: string): Promise<void>;
-  /** Expression for the days in which anything waits, and what makes a filter of it. */
+  /** Expression for the days with pending rows; `toDayFilter` makes a filter of its result. */
   readonly openDays: RawBuilder<unknown>;
   toDayFilter(days: readonly DayRange[]): DayFilter;
 }
 
 const [major = 0, minor = 0] = (process.versions['sqlite'] ?? '').split('.').map(Number);
-/** Node 24 may come with an older SQLite. */
+/** Node 24 may include an older SQLite. */
 export const isSqliteFrom351 = major > 3 || (major === 3 && minor >= 51);
 
 /**
- * `jsonb_each` parses a list once, `json_each` each object anew for each of its columns: 1.7 and 5.2 us for a
- * row of nine.
+ * `jsonb_each` parses a list once, `json_each` parses each object again for each of its columns:
+ * 1.7 and 5.2 us for a row of nine.
  */
 const eachRow = sql.raw(isSqliteFrom351 ? 'jsonb_each' : 'json_each');
 
@@ -74,7 +77,7 @@ export const sqliteEngine: Engine = {
   texts: (values, column) =>
     sql`(select value as ${sql.ref(column)} from json_each(${toLedgerJson(values)}))`,
   isIn: (select) => sql`in (${select})`,
-  // It has no lateral joins; each list of row ids is short.
+  // SQLite has no lateral joins; each list of row ids is short.
   firstOfEach: (outer, { from, columns, where, orderBy, limit }) => sql`
     select ${sql.join(columns.map((column) => sql.ref(column)))}
     from ${outer} as outer_row cross join ${sql.table(from)} as found
@@ -108,7 +111,7 @@ export const postgresEngine: Engine = {
   skipLocked: sql`for update skip locked`,
   indexedBy: () => sql``,
   async lock(trx, ...names) {
-    // In one order, so that no two transactions wait for each other.
+    // Locked in a fixed order to prevent deadlocks.
     await sql`
       select pg_advisory_xact_lock(hashtextextended(value, 0))
       from json_array_elements_text(${JSON.stringify(names.toSorted())}::json)`.execute(trx);
@@ -123,7 +126,9 @@ export async function readNow(engine: Engine, db: Db): Promise<number> {
   return rows[0]!.now;
 }
 
-/** The time, and the days in which anything waits: a frozen match, or a delivery that has not ended. */
+/**
+ * The time, and the days with unfinished rows: a frozen match, or a delivery that has not ended.
+ */
 export interface Moment {
   now: number;
   open: DayFilter;

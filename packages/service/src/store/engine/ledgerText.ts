@@ -1,22 +1,25 @@
 /**
- * Text as both engines can hold it. PostgreSQL refuses NUL and lone surrogates, and one refused row would
- * fail every row written with it.
+ * Converts text into a form that both engines can store. PostgreSQL rejects NUL and lone
+ * surrogates, and one rejected row would fail every row written with it.
  */
 
-/** With U+FFFD for NUL and for each lone surrogate. */
+/** Replaces NUL and each lone surrogate with U+FFFD. */
 function toLedgerText(text: string): string {
   const wellFormed = text.toWellFormed();
   return wellFormed.includes('\0') ? wellFormed.replaceAll('\0', '\u{fffd}') : wellFormed;
 }
 
-/** A parameter of a statement. */
+/** Converts a statement parameter. */
 export const toLedgerValue = (value: unknown): unknown =>
   typeof value === 'string' ? toLedgerText(value) : value;
 
-/** `JSON.stringify` escapes what the engines would unescape and then refuse. */
+/**
+ * Characters that `JSON.stringify` escapes, but that the engines reject once they have unescaped
+ * them.
+ */
 const REFUSED_ESCAPE = /\\u(?:0000|d[89a-f])/;
 
-/** A list that the database reads as JSON. */
+/** Serializes a list for the database to read as JSON. */
 export function toLedgerJson(list: readonly unknown[]): string {
   const json = JSON.stringify(list);
   return REFUSED_ESCAPE.test(json)

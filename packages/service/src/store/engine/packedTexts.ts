@@ -1,12 +1,12 @@
 /**
- * Texts as bytes that lie together. On their way from thread to thread many small ones are copied as one,
- * and wherever they are, no collection of young objects copies them again.
+ * Packs texts into shared buffers. Many small ones are then copied between threads as one, and no
+ * collection of the young generation copies them again.
  */
 
-/** What one text that is held long keeps of the others' memory, at most. */
+/** Limits how much memory of other texts one retained text keeps alive. */
 const SLAB_BYTES = 64 * 1024;
 
-/** The UTF-8 of each text. Those that are smaller share memory. */
+/** Returns the UTF-8 of each text. Smaller ones share memory. */
 export function packTexts(texts: readonly string[]): Uint8Array[] {
   const sizes = texts.map((text) => Buffer.byteLength(text));
   let slab = new ArrayBuffer(0);
@@ -24,7 +24,7 @@ export function packTexts(texts: readonly string[]): Uint8Array[] {
   });
 }
 
-/** As many texts from here on as a slab holds, and at least one. */
+/** Size of as many of the following texts as fit into a slab, and at least one. */
 function slabBytes(sizes: readonly number[], first: number): number {
   let bytes = sizes[first]!;
   for (let n = first + 1; n < sizes.length && bytes + sizes[n]! <= SLAB_BYTES; n++) {

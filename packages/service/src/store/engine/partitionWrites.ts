@@ -6,26 +6,31 @@ import { PARTITIONED, openDay, toDay } from './partitions.ts';
 import type { RetentionWrites } from '../upkeep/contract.ts';
 
 const DAY_MS = 86_400_000;
-/** Days for which partitions are made before their first block: today and the two that follow. */
+/** Days whose partitions are created before their first block: today and the next two. */
 const DAYS_AHEAD = 2;
 /**
- * With so few rows left that must stay, a partition is emptied and they are put back, while whoever
- * reads in it waits: some thirty files are made anew, each written to the disk.
+ * A partition with at most this many rows to keep is truncated and those rows are inserted again,
+ * while readers of it wait: about thirty files are created and written to disk.
  */
 const FEW_ROWS = 500;
-/** How long statements may have to wait behind a partition that is about to go, for each of its tables. */
+/** How long statements may have to wait for a partition that is about to be dropped, per table. */
 const LOCK_TIMEOUT = '50ms';
 
-/** PostgreSQL's code for a lock that was not had in time. */
+/** PostgreSQL's code for a lock timeout. */
 const LOCK_NOT_AVAILABLE = '55P03';
 
 interface Ages {
-  /** Ids of what was made when delivered ones, and others, are just old enough to be forgotten. */
+  /**
+   * Upper bounds for the ids of deliveries old enough to be deleted, if they were delivered or not.
+   */
   delivered: string;
   undelivered: string;
 }
 
-/** Looks after partitions: made ahead, closed when nothing waits in them, dropped when all is old. */
+/**
+ * Maintains partitions: creates them ahead, closes those without pending rows, and drops those
+ * whose rows are all old.
+ */
 export function createPartitionWrites(
   db: Kysely<Tables>,
   engine: Engine,
@@ -47,7 +52,7 @@ export function createPartitionWrites(
       const partitions = await db.selectFrom('partition').selectAll().orderBy('name').execute();
       for (const { name, to_day: end } of partitions) {
         const isOpen = await noticeWaiting(db, name);
-        // Claims look into those that are open, and would wait.
+        // Claims read open partitions, and would have to wait.
         if (isOpen || end > today || !(await isAllOld(db, name, ages))) continue;
         if (await giveUp(db, (trx) => drop(trx, name, ages))) dropped.push(name);
         else if (await giveUp(db, (trx) => shrink(trx, name, ages))) shrunk.push(name);
@@ -57,7 +62,7 @@ export function createPartitionWrites(
   };
 }
 
-/** In a transaction that changes nothing when a lock is not had in time: there is a next sweep. */
+/** Runs in a transaction that changes nothing if a lock times out; the next sweep tries again. */
 async function giveUp(db: Kysely<Tables>, work: (trx: Db) => Promise<boolean>): Promise<boolean> {
   try {
     return await db.transaction().execute(async (trx) => {
@@ -72,17 +77,18 @@ async function giveUp(db: Kysely<Tables>, work: (trx: Db) => Promise<boolean>): 
 
 const partOf = (table: (typeof PARTITIONED)[number], name: string) => sql.id(`${table}_${name}`);
 
-/** Rows for which a partition is open. */
+/** Rows that keep a partition open. */
 const waits = (name: string) => sql<SqlBool>`
   exists (select 1 from ${partOf('delivery', name)} where state = 'pending')
   or exists (select 1 from ${partOf('delivery', name)} where state = 'leased')
   or exists (select 1 from ${partOf('delivery', name)} where state = 'enriching')
   or exists (select 1 from ${partOf('match', name)} where state = 'frozen')`;
 
-/** Sets whether the partition is open by what is in it; answers with that. */
+/** Sets whether the partition is open, from its rows, and returns the result. */
 async function noticeWaiting(db: Kysely<Tables>, name: string): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
-    // Whoever opened it holds it until its rows are committed, and those show in the next statement.
+    // Whoever opened it holds the lock until its rows are committed; the next statement then sees
+    // them.
     await sql`select from partition where name = ${name} for update`.execute(trx);
     const { open } = await trx
       .updateTable('partition')
@@ -94,7 +100,7 @@ async function noticeWaiting(db: Kysely<Tables>, name: string): Promise<boolean>
   });
 }
 
-/** Whether everything in it was made so long ago that it would be forgotten if it was delivered. */
+/** Whether all rows are old enough to be deleted if they were delivered. */
 async function isAllOld(db: Db, name: string, ages: Ages): Promise<boolean> {
   const { rows } = await sql<{ young: boolean }>`
     select exists (select 1 from ${partOf('delivery', name)} where id >= ${ages.delivered})
@@ -104,8 +110,8 @@ async function isAllOld(db: Db, name: string, ages: Ages): Promise<boolean> {
 }
 
 /**
- * Deliveries that stay although all around them is old: they wait, or failed not so long ago. Each
- * state apart, since each has an index of its own rows.
+ * Deliveries to keep in an old partition: pending ones, and recent failures. One query per state,
+ * because each state has an index of only its rows.
  */
 const survivors = (name: string, ages: Ages) =>
   sql.join(
@@ -119,7 +125,7 @@ const survivors = (name: string, ages: Ages) =>
     sql` union all `,
   );
 
-/** Drops the partition unless anything in it must stay. */
+/** Drops the partition unless it has rows to keep. */
 async function drop(trx: Db, name: string, ages: Ages): Promise<boolean> {
   await sql`select from partition where name = ${name} for update`.execute(trx);
   const { rows } = await sql<{ stays: boolean }>`
@@ -130,7 +136,7 @@ async function drop(trx: Db, name: string, ages: Ages): Promise<boolean> {
   return true;
 }
 
-/** Empties the partition but for the rows that must stay, where those are few. */
+/** Truncates the partition except for the rows to keep, if there are few. */
 async function shrink(trx: Db, name: string, ages: Ages): Promise<boolean> {
   const { rows: counted } = await sql<{ n: number }>`
     select count(*) as n from (
@@ -141,7 +147,8 @@ async function shrink(trx: Db, name: string, ages: Ages): Promise<boolean> {
   const { rows: more } = await sql`
     select 1 from ${partOf('delivery', name)} limit 1 offset ${counted[0]!.n}`.execute(trx);
   if (more.length === 0) return false;
-  // By their keys: it would take so many for too many, and read all that is to go.
+  // Forces lookups by key: the planner would overestimate the number of rows, and scan everything
+  // that is to be deleted.
   for (const plan of ['seqscan', 'hashjoin', 'mergejoin']) {
     await sql`set local ${sql.raw(`enable_${plan}`)} = off`.execute(trx);
   }

@@ -1,8 +1,8 @@
 /**
- * Matches and deliveries with what belongs to them stand, on PostgreSQL, in partitions by the UTC day of
- * their block: what is old is dropped with its partition instead of row by row, and what waits is
- * looked for in the few partitions where anything does. The table `partition` says which there are,
- * and which of them are open. SQLite keeps whole tables.
+ * On PostgreSQL, matches and deliveries with their dependent rows are partitioned by the UTC day of
+ * their block: old rows are dropped with their partition instead of one by one, and pending rows
+ * are searched for only in the few partitions that have any. The table `partition` lists the
+ * partitions and which of them are open. On SQLite the tables are not partitioned.
  */
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Db } from './tables.ts';
@@ -10,25 +10,25 @@ import type { Db } from './tables.ts';
 /** Each has a column `block_day`. */
 export const PARTITIONED = ['match', 'match_transaction', 'delivery', 'attempt'] as const;
 
-/** Days that are so long ago share a partition with the rest of their month: a backfill makes few. */
+/** Older days share a partition with the rest of their month, so that a backfill creates few. */
 const DAYS_OF_THEIR_OWN = 35;
 const DAY_MS = 86_400_000;
 
 /**
- * A row is updated three times or more in its life: room beside it keeps its new versions near, and
- * what the old ones held is taken back before a claim has to step over much of it.
+ * A row is updated three times or more: free space keeps its new versions on the same page, and
+ * frequent vacuuming removes old versions before claims have to skip many of them.
  */
 const STORAGE = sql`with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02,
   autovacuum_vacuum_threshold = 1000, autovacuum_analyze_scale_factor = 0.05,
   autovacuum_vacuum_cost_delay = 1)`;
 
-/** The days from `fromDay` up to, and without, `toDay`. */
+/** The days from `fromDay` up to but not including `toDay`. */
 export interface DayRange {
   fromDay: string;
   toDay: string;
 }
 
-/** Says of a column that its day is in one of some ranges. */
+/** Tests whether the day in a column is in one of some ranges. */
 export type DayFilter = (column: string) => RawBuilder<SqlBool>;
 
 /** UTC day of a time in milliseconds, `YYYY-MM-DD`. */
@@ -36,11 +36,11 @@ export const toDay = (ms: number): string => new Date(ms).toISOString().slice(0,
 
 const LAST_DAY_S = Date.UTC(9999, 11, 1) / 1000;
 
-/** The day of a block with this timestamp in seconds, within the years that have four digits. */
+/** The day of a block with this timestamp in seconds, limited to years with four digits. */
 export const toBlockDay = (timestamp: number): string =>
   toDay(Math.min(Math.max(0, timestamp), LAST_DAY_S) * 1000);
 
-/** Pruned when the statement is planned: other partitions are not even looked at. */
+/** Constants allow pruning at planning time: other partitions are not even opened. */
 export function toDayFilter(ranges: readonly DayRange[]): DayFilter {
   const merged: DayRange[] = [];
   for (const range of ranges.toSorted((a, b) => (a.fromDay < b.fromDay ? -1 : 1))) {
@@ -59,14 +59,14 @@ export function toDayFilter(ranges: readonly DayRange[]): DayFilter {
     )})`;
 }
 
-/** The partitions in which a match is frozen, or a delivery has not ended. */
+/** The partitions with a frozen match, or with a delivery that has not ended. */
 export const openDays = sql`(
   select coalesce(json_agg(json_build_object('fromDay', from_day, 'toDay', to_day)), '[]')
   from partition where open)`;
 
 /**
- * Makes sure that rows of this day can be written, and are found by those who look for what waits.
- * Until the transaction ends the partition stays, and stays open.
+ * Ensures that rows of this day can be written, and are found when pending. The partition exists
+ * and stays open until the transaction ends.
  */
 export async function openDay(trx: Db, day: string): Promise<void> {
   const { rows } = await sql`
@@ -84,7 +84,10 @@ export async function openDay(trx: Db, day: string): Promise<void> {
   if (reopened.length === 0) await createPartition(trx, day);
 }
 
-/** Attached, not created in place: that would wait for every statement, and hold up those behind it. */
+/**
+ * Attached rather than created in place, which would wait for every running statement and block
+ * those after it.
+ */
 async function createPartition(trx: Db, day: string): Promise<void> {
   const { fromDay, toDay: end } = await chooseRange(trx, day);
   const name = fromDay.replaceAll('-', '') + (end === nextDay(fromDay) ? '' : '_month');
@@ -102,7 +105,7 @@ async function createPartition(trx: Db, day: string): Promise<void> {
     .execute();
 }
 
-/** Columns whose values hardly ever come twice, though no index says so of them alone. */
+/** Columns whose values are nearly unique, although no index on them alone shows it. */
 const DISTINCT: Readonly<Record<(typeof PARTITIONED)[number], readonly string[]>> = {
   match: ['id'],
   match_transaction: ['match_id', 'transaction_hash'],
@@ -111,10 +114,11 @@ const DISTINCT: Readonly<Record<(typeof PARTITIONED)[number], readonly string[]>
 };
 
 /**
- * Tells the planner what it would learn from the first `ANALYZE` alone: that all rows are of this
- * partition's days, and that ids are distinct. Until then it takes a condition on the day for one that
- * leaves next to nothing, an id for one of 200, and forgoes the indexes made for claims. So rows are
- * made up, looked at, and taken out again; of other columns it goes on guessing.
+ * Gives the planner the statistics that it otherwise gets only from the first `ANALYZE`: that all
+ * rows are of this partition's days, and that ids are distinct. Without them it assumes that a
+ * condition on the day leaves almost nothing and that there are 200 distinct ids, and ignores the
+ * indexes for claims. So sample rows are inserted, analyzed and removed; other columns keep the
+ * default estimates.
  */
 async function teachPlanner(
   trx: Db,
@@ -137,7 +141,10 @@ async function teachPlanner(
   await sql`truncate ${part}`.execute(trx);
 }
 
-/** The day alone; of a day long ago its month, where no day of that has a partition already. */
+/**
+ * Returns the day alone, or for an old day its month, unless a day of that month already has a
+ * partition.
+ */
 async function chooseRange(trx: Db, day: string): Promise<DayRange> {
   const alone = { fromDay: day, toDay: nextDay(day) };
   if (day >= toDay(Date.now() - DAYS_OF_THEIR_OWN * DAY_MS)) return alone;
@@ -153,7 +160,7 @@ async function chooseRange(trx: Db, day: string): Promise<DayRange> {
 
 const nextDay = (day: string): string => toDay(Date.parse(day) + DAY_MS);
 
-/** The first day of the month after this day's. */
+/** Returns the first day of the next month. */
 function nextMonth(day: string): string {
   const date = new Date(day);
   return toDay(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1));

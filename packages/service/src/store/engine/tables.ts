@@ -27,20 +27,20 @@ export interface Tables
     AccessTables,
     InboxTables,
     LiveTables {
-  /** Of PostgreSQL alone, as is the next. */
+  /** PostgreSQL only. */
   partition: PartitionTable;
 }
 
 /** A connection, inside a transaction or not. */
 export type Db = Kysely<Tables> | Transaction<Tables>;
 
-/** A partition of each of the tables that `partitions.ts` names. */
+/** A partition of each table listed in `partitions.ts`. */
 interface PartitionTable {
-  /** Behind the name of the table, and `_`. */
+  /** The suffix of its tables' names, after `_`. */
   name: string;
   from_day: string;
-  /** Not itself part of it. */
+  /** Exclusive. */
   to_day: string;
-  /** False when no match in it is frozen, and every delivery has ended. */
+  /** False if no match in it is frozen, and every delivery has ended. */
   open: boolean;
 }

@@ -1,17 +1,23 @@
-/** Errors of the ledger that pass by themselves, or once an operator has made room. */
+/** Errors of the ledger that are temporary, or end once an operator has freed disk space. */
 
 import { RetryableError } from '../../base/errors.ts';
 
-/** PostgreSQL's classes of SQLSTATE: connection, resources (a full disk), an operator's intervention. */
+/**
+ * PostgreSQL's SQLSTATE classes for connections, resources (such as a full disk), and operator
+ * intervention.
+ */
 const SQL_STATES = /^(08|53|57P)/;
 /** The server became a standby, or was promoted a moment ago. */
 const READ_ONLY = '25006';
 const NETWORK = /^E(CONN(REFUSED|RESET|ABORTED)|TIMEDOUT|PIPE|HOSTUNREACH|NETUNREACH)$/;
-/** Without a code: SQLite's errors lose theirs between its thread and ours, and `pg` gives some none. */
+/**
+ * For errors without a code: SQLite's lose theirs between its thread and ours, and some of `pg`
+ * have none.
+ */
 const MESSAGES =
   /database or disk is full|disk I\/O error|database is locked|connection (terminated|error)|timeout|not queryable/i;
 
-/** Whether the same call may succeed later, as it is: the ledger is full or away for now. */
+/** Whether the same call may succeed later: the ledger is full or unavailable for now. */
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error ? String(error.code) : '';

@@ -1,4 +1,4 @@
-/** Streams: what is watched, and where it is delivered. */
+/** Streams: what they watch, and where they deliver. */
 import type {
   AptosStream,
   ChainFamily,
@@ -11,7 +11,7 @@ import type {
   StreamChangeKind,
 } from '@sluice/kit/contract';
 
-/** The part of an EVM stream that says what to match and what to send along. */
+/** The part of an EVM stream that defines what to match and what to include. */
 export type StreamOptions = Pick<
   EvmStream,
   | 'topic0'
@@ -28,7 +28,7 @@ export type StreamOptions = Pick<
   | 'filterPossibleSpamAddresses'
 >;
 
-/** What a stream has where nobody says otherwise. */
+/** Defaults of a stream. */
 export const DEFAULT_OPTIONS: StreamOptions = {
   topic0: null,
   allAddresses: false,
@@ -50,7 +50,7 @@ export const DEFAULT_LIMITS: StreamLimits = {
   strictOrder: false,
 };
 
-/** How a stream delivers where nobody says otherwise. */
+/** Delivery defaults of a stream. */
 export const DEFAULT_DELIVERY: Pick<
   EvmStreamDraft,
   'deliver' | 'notifyRemoved' | 'headers' | 'limits'
@@ -61,7 +61,7 @@ export const DEFAULT_DELIVERY: Pick<
   limits: DEFAULT_LIMITS,
 };
 
-/** The same of an Aptos stream. */
+/** The part of an Aptos stream that defines what to match and what to include. */
 export type AptosStreamOptions = Pick<
   AptosStream,
   | 'functions'
@@ -87,7 +87,7 @@ interface AnyStreamDraft {
   tag: string;
   description: string;
   webhookUrl: string;
-  /** Hex; those of Aptos `aptos:` and the network. */
+  /** Hex on EVM chains; `aptos:` and the network on Aptos. */
   chainIds: string[];
   headers: Record<string, string>;
   limits: StreamLimits;
@@ -97,7 +97,7 @@ export interface EvmStreamDraft extends AnyStreamDraft {
   family: 'evm';
   options: StreamOptions;
   deliver: DeliverMode;
-  /** Whether what was sent is taken back when its block leaves the chain. */
+  /** Whether to send removal webhooks when a block leaves the chain. */
   notifyRemoved: boolean;
 }
 
@@ -108,7 +108,7 @@ export interface AptosStreamDraft extends AnyStreamDraft {
 
 export type StreamDraft = EvmStreamDraft | AptosStreamDraft;
 
-/** What of a stream may change; its family stays. */
+/** The changes that can be made to a stream; its family is fixed. */
 export type StreamPatch =
   | Partial<Omit<EvmStreamDraft, 'family'>>
   | Partial<Omit<AptosStreamDraft, 'family'>>;
@@ -117,7 +117,7 @@ export interface StreamLife {
   id: string;
   status: StreamStatus;
   statusMessage: string;
-  /** Since when the status is `error`, in Unix milliseconds; null while it is not. */
+  /** Unix milliseconds since when the status is `error`; null otherwise. */
   errorSince: number | null;
   addressCount: number;
   createdAt: number;
@@ -134,25 +134,25 @@ export type StreamOfFamily<Name extends ChainFamily> = Extract<StreamRecord, { f
 
 export interface SparedStream extends Spared {
   streamId: string;
-  /** Milliseconds until the end of it, by the ledger's clock. */
+  /** Milliseconds until it ends, by the ledger's clock. */
   leftMs: number;
 }
 
 export interface NewStreamOptions {
-  /** Default: a new one. */
+  /** Default: a new id. */
   id?: string;
-  /** What signs its webhooks, beside the account's secret. Default: nothing. */
+  /** Signs its webhooks along with the account's secret. Default: none. */
   sealedSecret?: string;
-  /** Paused from the beginning, for this reason. Default: active. */
+  /** Creates the stream paused, for this reason. Default: active. */
   pausedBecause?: string;
 }
 
-/** What people are told of a change of a stream. */
+/** Describes a change of a stream in its change log. */
 export interface StreamChangeNote {
   kind: StreamChangeKind;
-  /** What was edited, in the names of the contract. */
+  /** Edited fields, by their names in the contract. */
   fields?: readonly string[];
-  /** Of the API key that did it. */
+  /** Id of the API key that made the change. */
   keyId: string;
 }
 
@@ -163,14 +163,14 @@ export interface Listed<T> {
   next: ListPosition | undefined;
 }
 
-/** Where a page starts: after this row in the list's order. */
+/** Where a page starts: after this row in list order. */
 export interface ListPosition {
   at: number;
   id: string;
 }
 
 export interface StreamReads {
-  /** Undefined when unknown or deleted. */
+  /** Undefined if the stream is unknown or deleted. */
   readStream(id: string): Promise<StreamRecord | undefined>;
   /** Newest first. */
   listStreams(page: {
@@ -179,9 +179,9 @@ export interface StreamReads {
     family?: ChainFamily | undefined;
     status?: StreamStatus | undefined;
   }): Promise<Listed<StreamRecord>>;
-  /** Streams whose receivers are sent nothing for a while, or were until less than 30 s ago. */
+  /** Streams whose receivers are backed off, or were until less than 30 s ago. */
   listSpared(): Promise<SparedStream[]>;
-  /** Of receivers whose certificates end soon, as `noteCertificate` was told. */
+  /** Streams whose receivers' certificates expire soon, as recorded by `noteCertificate`. */
   listCertificates(): Promise<{ streamId: string; endsAt: number }[]>;
 }
 
@@ -190,7 +190,7 @@ export interface StreamWrites {
     draft: Draft,
     options?: NewStreamOptions,
   ): Promise<Extract<StreamRecord, Pick<Draft, 'family'>>>;
-  /** Undefined when the stream is unknown. Without a note it is no change that people are told of. */
+  /** Undefined if the stream is unknown. Without a note, the change is not logged. */
   updateStream(
     id: string,
     patch: StreamPatch,
@@ -203,34 +203,40 @@ export interface StreamWrites {
     note?: StreamChangeNote,
   ): Promise<StreamRecord | undefined>;
   /**
-   * Nothing is sent from here on; history stays. Of a long queue that waits only the first deliveries are
-   * cancelled at once.
+   * Deletes the stream, which stops sending at once; its history stays. For a long queue, only the
+   * first deliveries are cancelled at once.
    */
   deleteStream(id: string): Promise<StreamRecord | undefined>;
   /**
-   * Goes on to cancel what waits of deleted streams, a little at a time until `forMs` are over. True when
-   * there may be more.
+   * Continues to cancel deliveries of deleted streams, for about `forMs`. Returns true if there may
+   * be more.
    */
   cancelDeleted(step: { forMs: number }): Promise<boolean>;
 }
 
 export interface HealthWrites {
-  /** From `active` to `error`; undefined when the stream is not active. */
+  /** Changes the status from `active` to `error`; undefined if the stream is not active. */
   failStream(id: string, message: string): Promise<StreamRecord | undefined>;
-  /** From `error` to `active`; undefined when the stream is not in error. */
+  /** Changes the status from `error` to `active`; undefined if the stream is not in error. */
   recoverStream(id: string): Promise<StreamRecord | undefined>;
   /**
-   * An active stream's receiver is sent nothing for so long, since so long ago. Answers with the end of it
-   * in Unix milliseconds; undefined when the stream is not active.
+   * Records that the receiver of an active stream has been backed off since `agoMs` ago, for
+   * another `forMs`. Returns the end in Unix milliseconds; undefined if the stream is not active.
    */
   spareStream(
     id: string,
     spell: { reason: SparedReason; agoMs: number; forMs: number },
   ): Promise<number | undefined>;
-  /** When the certificate of a stream's receiver ends, where that is soon. False where that was known. */
+  /**
+   * Records when the certificate of a stream's receiver expires, or null if not soon. Returns false
+   * if nothing changed.
+   */
   noteCertificate(id: string, endsAt: number | null): Promise<boolean>;
-  /** Of these streams those whose receivers were spared. */
+  /** Ends the back-off of these streams' receivers; returns the streams that were backed off. */
   endSparing(ids: readonly string[]): Promise<{ id: string }[]>;
-  /** From `error` to `terminated` those that have been in error for so long: they match no more. */
+  /**
+   * Changes the status from `error` to `terminated` for streams that have been in error for
+   * `afterMs`; they no longer match.
+   */
   terminateStreams(afterMs: number): Promise<StreamRecord[]>;
 }

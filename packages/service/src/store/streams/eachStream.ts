@@ -4,7 +4,10 @@ import type { Store } from '../store.ts';
 
 const STREAMS_PER_PAGE = 100;
 
-/** All streams, or those of one family, newest first. They are read by the page: few are in memory at once. */
+/**
+ * Yields all streams, or those of one family, newest first. They are read in pages, so that few are
+ * in memory at once.
+ */
 export async function* eachStream(
   store: Pick<Store, 'listStreams'>,
   family?: ChainFamily,

@@ -7,7 +7,7 @@ import type { HealthWrites } from './contract.ts';
 import { noteStreamChange } from './streamChanges.ts';
 import type { Tables } from '../engine/tables.ts';
 
-/** What the service itself says of a stream's state; what the user says is in `streamWrites.ts`. */
+/** Status changes made by the service itself; those made by users are in `streamWrites.ts`. */
 export function createHealthWrites(db: Kysely<Tables>, engine: Engine): HealthWrites {
   return {
     async failStream(id, message) {
@@ -16,7 +16,7 @@ export function createHealthWrites(db: Kysely<Tables>, engine: Engine): HealthWr
         const row = await trx
           .updateTable('stream')
           .set({ status: 'error', status_message: message, error_since: now, updated_at: now })
-          // From here on the stream's own probes ask.
+          // From here on, the stream's own probes check the receiver.
           .set({ probe_at: now + PROBE_EVERY_MS, ...NOT_SPARED })
           .where('id', '=', id)
           .where('status', '=', 'active')
@@ -121,15 +121,17 @@ export function createHealthWrites(db: Kysely<Tables>, engine: Engine): HealthWr
   };
 }
 
-/** A stream in `error` gets one delivery in so long, to see whether its receiver is back. */
+/**
+ * Interval of the deliveries that a stream in `error` gets to check whether its receiver is back.
+ */
 export const PROBE_EVERY_MS = 10 * 60_000;
 
 const NOT_SPARED = { spared_reason: null, spared_since: null, spared_until: null } as const;
 
-/** A receiver of whom nothing is known yet. */
+/** Values for a receiver without any history. */
 export const NEW_RECEIVER = { ...NOT_SPARED, certificate_ends_at: null } as const;
 
-/** What a stream says while all is well. */
+/** Values of a healthy stream. */
 export const ACTIVE = {
   status: 'active',
   status_message: 'Stream is active',

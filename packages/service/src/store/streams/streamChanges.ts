@@ -1,14 +1,14 @@
-/** What was done to a stream, or became of it, kept for people to look at. */
+/** The change log of streams: edits and changes of status. */
 import { type Kysely, sql } from 'kysely';
 import type { StreamChange, StreamChangeKind } from '@sluice/kit/contract';
 import type { Db, Tables } from '../engine/tables.ts';
 import { newId } from '../ids.ts';
 import type { StreamChangeNote } from './contract.ts';
 
-/** Of each stream the newest are kept. */
+/** The newest changes kept per stream. */
 const CHANGES = 100;
 
-/** @param note of what the service did itself, no more than the kind of it */
+/** @param note only the kind for changes made by the service itself */
 export async function noteStreamChange(
   trx: Db,
   streamId: string,

@@ -1,20 +1,20 @@
-/** Streams, and what is known of their receivers. */
+/** Reads streams and the state of their receivers. */
 import { type Kysely, type SqlBool, sql } from 'kysely';
 import type { Engine } from '../engine/engine.ts';
 import type { Tables } from '../engine/tables.ts';
 import { countRows, streamColumns, takeWithin, toStreamRecord } from '../rows.ts';
 import type { StreamReads } from './contract.ts';
 
-/** From the end of a spell to the outcome of the attempt that asks whether the receiver is back. */
+/** Maximum time from the end of a back-off to the outcome of its probe. */
 const PROBE_TAKES_MS = 30_000;
 
-/** Of a stream whose receiver is spared, and the time of the ledger's clock. */
+/** A stream whose receiver is backed off, and the time by the ledger's clock. */
 type Spell = { now: number } & Pick<
   Tables['stream'],
   'id' | 'status' | 'error_since' | 'probe_at' | 'spared_reason' | 'spared_since' | 'spared_until'
 >;
 
-/** Options and headers of the streams of one page together, in bytes. */
+/** Limit for the options and headers of one page's streams together, in bytes. */
 const PAGE_BYTES = 2 * 1024 * 1024;
 
 export function createStreamReads(db: Kysely<Tables>, engine: Engine): StreamReads {

@@ -12,7 +12,7 @@ import { noteStreamChange } from './streamChanges.ts';
 import type { SealedSecret } from '../access/contract.ts';
 import type { StreamPatch, StreamRecord, StreamWrites } from './contract.ts';
 
-/** What changes streams; their addresses are changed in `addressWrites.ts`. */
+/** Changes streams; their addresses are changed in `addressWrites.ts`. */
 export function createStreamWrites(db: Kysely<Tables>, engine: Engine): StreamWrites {
   const changeStream = async (
     id: string,
@@ -113,7 +113,8 @@ export function createStreamWrites(db: Kysely<Tables>, engine: Engine): StreamWr
         id,
         (now) => ({ deleted_at: now }),
         async (trx, now) => {
-          // Most have no more that wait; the housekeeping cancels the others of a long queue.
+          // Most streams have no more deliveries waiting; housekeeping cancels the rest of a long
+          // queue.
           const { open } = await readMoment(engine, trx);
           for (const state of WAITING)
             await cancelSome(trx, engine, { streamId: id, state, open, now });
@@ -143,12 +144,12 @@ export function createStreamWrites(db: Kysely<Tables>, engine: Engine): StreamWr
   };
 }
 
-/** Deliveries that were not sent yet. One goes from the first to the second, never back. */
+/** States of unsent deliveries. A delivery moves from the first to the second, never back. */
 const WAITING = ['enriching', 'pending'] as const;
-/** Each on a page of its own on SQLite, where a stream is one of many. */
+/** On SQLite each of them is on a page of its own if there are many streams. */
 const CANCELLED_AT_ONCE = 200;
 
-/** Cancels some of a stream's deliveries in this state; false when there is none. */
+/** Cancels some of a stream's deliveries in this state; false if there are none. */
 async function cancelSome(
   trx: Db,
   engine: Engine,
@@ -180,9 +181,9 @@ const toLimitValues = ({ maxInFlight, maxPerSecond, strictOrder }: StreamLimits)
   strict_order: Number(strictOrder),
 });
 
-/** What waits already is sent as the stream says now. */
+/** Applies the stream's new order to deliveries that are already queued. */
 async function reorder(trx: Db, streamId: string, strictOrder: boolean): Promise<void> {
-  // State by state: each has an index of its own rows alone.
+  // One statement per state, because each state has an index of only its rows.
   for (const state of ['enriching', 'pending', 'leased']) {
     await sql`
       update delivery set ordered = ${Number(strictOrder)}
@@ -191,12 +192,12 @@ async function reorder(trx: Db, streamId: string, strictOrder: boolean): Promise
   }
 }
 
-/** The columns of what is given. */
+/** Returns the columns that the patch changes. */
 function toStreamValues(patch: StreamPatch): Partial<Selectable<Tables['stream']>> {
   return {
     ...(patch.tag !== undefined && { tag: patch.tag }),
     ...(patch.description !== undefined && { description: patch.description }),
-    // Another receiver has no part in how the one before did.
+    // A new receiver must not inherit the state of the previous one.
     ...(patch.webhookUrl !== undefined && { webhook_url: patch.webhookUrl, ...NEW_RECEIVER }),
     ...(patch.chainIds !== undefined && { chain_ids: JSON.stringify(patch.chainIds) }),
     ...(patch.options !== undefined && { options: JSON.stringify(patch.options) }),

@@ -17,36 +17,39 @@ interface StreamTable {
   family: ChainFamily;
   tag: string;
   description: string;
-  /** A login in it is sealed by `sealedEndpoints.ts`. */
+  /** A login in it is encrypted by `sealedEndpoints.ts`. */
   webhook_url: string;
   /** JSON array of chain ids. */
   chain_ids: string;
-  /** JSON of what to match and send along, as the options of its family. */
+  /** JSON of what to match and include, as the options of its family. */
   options: string;
   deliver: DeliverMode;
-  /** 1 where deliveries of blocks that left the chain are taken back. */
+  /** 1 if removal webhooks are sent for blocks that left the chain. */
   notify_removed: number;
-  /** JSON object: headers of the user's own, sent with each webhook; the values sealed by `sealedEndpoints.ts`. */
+  /**
+   * JSON object: custom headers sent with each webhook, with values encrypted by
+   * `sealedEndpoints.ts`.
+   */
   headers: string;
   max_in_flight: number | null;
   max_per_second: number | null;
-  /** 1 where its deliveries are sent one at a time, in order. */
+  /** 1 if its deliveries are sent one at a time, in order. */
   strict_order: number;
-  /** The earliest turn that is not taken, of a stream with `max_per_second`; null before the first. */
+  /** The earliest free turn of a stream with `max_per_second`; null before the first. */
   next_send_at: number | null;
-  /** JSON array of `SealedSecret`, the newest first. */
+  /** JSON array of `SealedSecret`, newest first. */
   secrets: string;
   status: StreamStatus;
   status_message: string;
-  /** Since when the status is `error`; null while it is not. */
+  /** Since when the status is `error`; null otherwise. */
   error_since: number | null;
-  /** When a stream in `error` may be sent one delivery, to see whether its receiver is back. */
+  /** When a stream in `error` may next send one delivery to check whether its receiver is back. */
   probe_at: number | null;
-  /** Why its receiver is sent nothing for a while, as a process that delivers says; null while it is not spared. */
+  /** Why its receiver is backed off, as reported by a process that delivers; null otherwise. */
   spared_reason: SparedReason | null;
   spared_since: number | null;
   spared_until: number | null;
-  /** Of the certificate its receiver showed, where that was soon; null otherwise. */
+  /** When the receiver's certificate expires, if soon; null otherwise. */
   certificate_ends_at: number | null;
   address_count: number;
   /** Value of `rule_revision` at the last change of what the stream matches. */
@@ -56,14 +59,14 @@ interface StreamTable {
   deleted_at: number | null;
 }
 
-/** What was done to a stream, or became of it; of each stream the newest. */
+/** An edit or a change of status of a stream; the newest are kept. */
 interface StreamChangeTable {
   id: string;
   stream_id: string;
   kind: StreamChangeKind;
-  /** JSON array of what was edited. */
+  /** JSON array of edited fields. */
   fields: string;
-  /** Of the API key that did it; empty for the service itself. */
+  /** Id of the API key that made the change; empty for the service itself. */
   key_id: string;
   created_at: number;
 }

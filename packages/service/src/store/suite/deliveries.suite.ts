@@ -324,7 +324,7 @@ export function testDeliveries(tools: StoreTools): void {
       expect(await condemnedOf(id)).toEqual([suspect!.id]);
       const [delivery] = await deliveriesOf(id);
       expect(delivery).toMatchObject({ state: 'quarantined', attempts: 0 });
-      expect(delivery?.error).toMatch(/died 10 times on end/);
+      expect(delivery?.error).toMatch(/crashed 10 times in a row/);
       expect(await claimOf(id)).toEqual([]);
       expect(await claimSuspectOf(id)).toBeUndefined();
 

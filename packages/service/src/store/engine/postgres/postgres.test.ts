@@ -224,12 +224,12 @@ describe('PostgreSQL store', () => {
       await expect.poll(() => store.countWaitingCommits(), { timeout: 15_000 }).toBe(20);
       hasBegun = true;
       await expect(openPostgresStore(postgres.url)).rejects.toThrow(
-        '20 commits wait for a standby of the database, and none answers',
+        '20 commits are waiting for a standby of the database, and none responds',
       );
       // Who has a connection waits as well, and says so.
       await expect
         .poll(() => readiness.read(), { timeout: 15_000, interval: 1_000 })
-        .toEqual(['commits wait for a standby of the database, and none answers']);
+        .toEqual(['commits are waiting for a standby of the database, and none responds']);
     } finally {
       hasBegun = true;
       await synchronousWith('reset synchronous_standby_names');

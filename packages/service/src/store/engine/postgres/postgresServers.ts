@@ -187,7 +187,7 @@ async function openSession(client: pg.ClientBase, done: (error?: Error) => void)
       done(
         new RetryableError(
           'no_standby',
-          `${n} commits wait for a standby of the database, and none answers`,
+          `${n} commits are waiting for a standby of the database, and none responds`,
         ),
       );
   } catch (error) {
