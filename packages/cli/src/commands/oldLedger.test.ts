@@ -23,10 +23,10 @@ test.each(['serve', 'dev'])(
     const { code, stderr } = await sluice([command, '--data', data, '--port', '0', ...flags]);
     expect(code).toBe(2);
     expect(stderr).toContain(
-      `error[invalid_file]: The ledger in ${data} was made by another build`,
+      `error[invalid_file]: The ledger in ${data} was created by another build`,
     );
     expect(stderr).toMatch(
-      /fix: Start the program that made it, or begin with an empty one: another --data folder/,
+      /fix: Start the build that created it, or use an empty ledger: another --data folder/,
     );
     expect(stderr).not.toContain('--debug');
   },

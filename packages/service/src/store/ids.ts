@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 
-/** The last time that an id can hold: in the year 10889. */
+/** The latest time that an id can contain, in the year 10889. */
 const MAX_ID_MS = 2 ** 48 - 1;
 
 let lastMs = 0;
 let sequence = 0;
 
 /**
- * A UUID of version 7 (RFC 9562): its order is the order of creation, so that rows of one time stand
- * together in an index and a list needs no other order. Within this process never out of order, even
- * when the clock goes back.
+ * Returns a version 7 UUID (RFC 9562). Ids sort by creation, so rows of the same time are stored
+ * together in an index and lists need no other order. Within this process ids are always in order,
+ * even when the clock goes back.
  */
 export function newId(nowMs = Date.now()): string {
   sequence++;
@@ -23,15 +23,21 @@ export function newId(nowMs = Date.now()): string {
   return format(lastMs, sequence, randomTail());
 }
 
-/** An id as of a time that has passed, for what is written down later: it stands anywhere among those of its millisecond. */
+/**
+ * Returns an id for a time in the past, for data that is recorded later; its position among the ids
+ * of that millisecond is arbitrary.
+ */
 export function pastId(ms: number): string {
   return `${firstIdAt(ms).slice(0, 15)}${randomUUID().slice(15)}`;
 }
 
-/** The variant and 62 random bits, as a UUID of version 4 has them too: Node draws for many of those at once. */
+/**
+ * Returns the variant and 62 random bits, cut from a version 4 UUID, for which Node draws random
+ * bytes in bulk.
+ */
 const randomTail = (): string => randomUUID().slice(19);
 
-/** No id made from this time on comes before it. */
+/** Returns the lower bound of all ids created from this time on. */
 export const firstIdAt = (ms: number): string =>
   format(Math.min(Math.max(0, ms), MAX_ID_MS), 0, '0000-000000000000');
 
@@ -41,6 +47,6 @@ function format(ms: number, order: number, tail: string): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-${version}-${tail}`;
 }
 
-/** When an id was made, in Unix milliseconds. */
+/** Returns when an id was created, in Unix milliseconds. */
 export const timeOfId = (id: string): number =>
   Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);

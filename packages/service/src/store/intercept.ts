@@ -1,4 +1,7 @@
-/** `target` with some of its methods replaced: each replacement is made of the method it stands for. */
+/**
+ * Copies `target` with some of its methods replaced; each replacement is made from the original
+ * method.
+ */
 export function intercept<Target extends object>(
   target: Target,
   replacements: { [Name in keyof Target]?: (method: Target[Name]) => Target[Name] },

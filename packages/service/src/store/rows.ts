@@ -1,4 +1,4 @@
-/** Rows of the ledger as the shapes the rest of the service works with. */
+/** Converts rows of the ledger to the types that the rest of the service uses. */
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type {
   DeliveryFilter,
@@ -71,7 +71,7 @@ export function toStreamRecord(row: StreamRow): StreamRecord {
   };
 }
 
-/** As they were written; older programs wrote null for some lists that are empty. */
+/** Reads options as stored; older versions wrote null for some empty lists. */
 const readOptions = <Options extends object>(defaults: Options, json: string): Options => {
   const written = JSON.parse(json) as Partial<Options>;
   const names = Object.keys(defaults) as (keyof Options)[];
@@ -140,7 +140,7 @@ export function toJob(row: Tables['job']): Job {
   };
 }
 
-/** `adder`: name of the key, null where the ledger does not have it. */
+/** `adder` is the name of the key, or null if the ledger does not have it. */
 export const toAddressRecord = (
   row: Pick<Tables['stream_address'], 'address' | 'label' | 'added_at' | 'key_id'> & {
     adder: string | null;
@@ -152,11 +152,11 @@ export const toAddressRecord = (
   addedBy: row.adder ?? row.key_id,
 });
 
-/** Who asked for a replay, by the name of the key; null where the ledger does not have it. */
+/** Name of the key that requested a replay; null if the ledger does not have it. */
 export const maker = sql<string | null>`(
   select name from api_key where api_key.id = replay.created_by)`.as('maker');
 
-/** `counts`: the deliveries it was the last to replay, by state. */
+/** `counts` has the deliveries whose last replay it was, by state. */
 export function toReplay(
   row: Selectable<Tables['replay']> & { maker: string | null },
   counts: readonly { state: DeliveryState; n: number }[] = [],
@@ -180,7 +180,7 @@ export function toReplay(
   };
 }
 
-/** As many rows, from the first, as have so many bytes together; one at least. */
+/** Returns the longest prefix of the rows that fits into this many bytes, but at least one row. */
 export function takeWithin<Row extends { bytes: number }>(
   rows: readonly Row[],
   mostBytes: number,

@@ -1,4 +1,4 @@
-/** The statements of the ledger over one connection or pool, of all subjects together. */
+/** All statements of the ledger over one connection or pool. */
 import type { Kysely } from 'kysely';
 import { createAccessReads } from './access/accessReads.ts';
 import { createAccessWrites } from './access/accessWrites.ts';

@@ -1,8 +1,8 @@
 /**
- * The ledger: what is watched, how far each chain is committed, what matched, and every delivery
- * with its attempts. Each method is one transaction. SQLite and PostgreSQL run the same statements
- * and pass the same suite (`suite/`); what they spell differently is in `engine/`. Each subject has a
- * folder: its contract, its reads and its writes.
+ * The ledger: streams, the checkpoint of each chain, matches, and all deliveries with their
+ * attempts. Each method is one transaction. SQLite and PostgreSQL run the same statements and pass
+ * the same suite (`suite/`); the differences in SQL are in `engine/`. Each subject has a folder
+ * with its contract, reads and writes.
  */
 import type { StreamReads, StreamWrites, HealthWrites } from './streams/contract.ts';
 import type { AddressReads, AddressWrites } from './addresses/contract.ts';
@@ -81,9 +81,9 @@ export interface Writes
 
 export interface Store extends Reads, Writes {
   readonly engine: 'sqlite' | 'postgres';
-  /** Told by each write that others may wait for, whichever process made it. */
+  /** Signals from writes that others may wait for, in any process. */
   readonly notices: Notices;
-  /** What the writes that others may watch for changed, whichever process made them. */
+  /** Events from writes that others may watch, in any process. */
   readonly events: EventFeed;
   close(): Promise<void>;
 }

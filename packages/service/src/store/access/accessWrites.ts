@@ -6,10 +6,13 @@ import { type Engine, readNow } from '../engine/engine.ts';
 import type { AccessWrites, ApiKeyRecord, NewApiKey } from './contract.ts';
 import { noteStreamChange } from '../streams/streamChanges.ts';
 
-/** A session ends by the clock of the process that is asked: more than two clocks are ever apart. */
+/**
+ * Sessions expire by the clock of the process that handles the request; no two clocks differ by
+ * more than this.
+ */
 const CLOCKS_APART_MS = 24 * 3_600_000;
 
-/** Keys, sessions, the audit log, and the secrets of streams. */
+/** Writes API keys, sessions, the audit log, and the secrets of streams. */
 export const createAccessWrites = (db: Kysely<Tables>, engine: Engine): AccessWrites => ({
   createApiKey: (key) => db.transaction().execute((trx) => insertKey(trx, engine, key)),
 
@@ -56,7 +59,7 @@ export const createAccessWrites = (db: Kysely<Tables>, engine: Engine): AccessWr
 
   async appendAudit(entry) {
     await db.transaction().execute(async (trx) => {
-      // One at a time, so that each knows the one before it.
+      // One at a time, so that each entry can include the hash of the previous one.
       await engine.lock(trx, 'audit');
       const last = await trx
         .selectFrom('audit')

@@ -2,35 +2,35 @@
 import type { ApiKey, AuditRecord } from '@sluice/kit/contract';
 import type { StreamChangeNote } from '../streams/contract.ts';
 
-/** A key as it is kept. */
+/** A key as stored. */
 export interface ApiKeyRecord extends ApiKey {
-  /** SHA-256 of the whole key, in hex. */
+  /** SHA-256 of the complete key, in hex. */
   hash: string;
 }
 
 export type NewApiKey = Omit<ApiKeyRecord, 'createdAt' | 'lastUsedAt' | 'revokedAt'>;
 
-/** A secret that is encrypted (`vault.ts`). Times are Unix milliseconds of the ledger's clock. */
+/** An encrypted secret (`vault.ts`). Times are Unix milliseconds of the ledger's clock. */
 export interface SealedSecret {
   sealed: string;
   createdAt: number;
-  /** When it signs no more; null for the one in use. */
+  /** When it stops signing; null for the current secret. */
   endsAt: number | null;
 }
 
 export interface AccessReads {
-  /** Newest first; those that were revoked, too. */
+  /** Newest first, including revoked keys. */
   listApiKeys(): Promise<ApiKeyRecord[]>;
-  /** Ids of console sessions that were ended before their time, and would still be good. */
+  /** Ids of console sessions that were ended early and would otherwise still be valid. */
   listEndedSessions(): Promise<string[]>;
-  /** Newest first; those before this one. */
+  /** Newest first, before this entry. */
   listAudit(page: {
     limit: number;
     before?: number | undefined;
   }): Promise<{ rows: AuditRecord[]; next: number | undefined }>;
-  /** The newest first; undefined when the stream is unknown. */
+  /** Newest first; undefined if the stream is unknown. */
   readStreamSecrets(streamId: string): Promise<SealedSecret[] | undefined>;
-  /** Of all streams that are not deleted; a page of them after this stream. */
+  /** A page of the secrets of all streams that are not deleted, after this stream. */
   listStreamSecrets(
     after?: string,
   ): Promise<{ rows: { streamId: string; secrets: SealedSecret[] }[]; next: string | undefined }>;
@@ -39,15 +39,15 @@ export interface AccessReads {
 
 export interface AccessWrites {
   createApiKey(key: NewApiKey): Promise<ApiKeyRecord>;
-  /** Undefined where there is a key already, or was one. */
+  /** Undefined if a key exists or ever existed. */
   createFirstApiKey(key: NewApiKey): Promise<ApiKeyRecord | undefined>;
-  /** Undefined when it is unknown; one that was revoked before stays as it is. */
+  /** Undefined if the key is unknown; a key that is already revoked does not change. */
   revokeApiKey(id: string): Promise<ApiKeyRecord | undefined>;
   noteApiKeysUsed(ids: readonly string[]): Promise<void>;
-  /** Of one that would have ended by itself at `expiresAt`; it is remembered until a day after that. */
+  /** Ends a session that would expire at `expiresAt`; it is remembered until a day after that. */
   endSession(session: { id: string; expiresAt: number }): Promise<void>;
   appendAudit(entry: Pick<AuditRecord, 'action' | 'keyId' | 'address' | 'target'>): Promise<void>;
-  /** Replaces the secrets of a stream where they are still these; false where they are not. */
+  /** Replaces the secrets of a stream if they are still `before`; otherwise returns false. */
   replaceStreamSecrets(
     streamId: string,
     before: readonly SealedSecret[],

@@ -2,7 +2,7 @@
 
 export interface AccessTables {
   api_key: ApiKeyTable;
-  /** Sessions of the console that were signed out, until they would have ended by themselves. */
+  /** Console sessions that were signed out, until they would have expired. */
   ended_session: { id: string; expires_at: number };
   /** Append-only. */
   audit: AuditTable;
@@ -11,7 +11,7 @@ export interface AccessTables {
 interface ApiKeyTable {
   id: string;
   name: string;
-  /** SHA-256 of the whole key, in hex: keys are random, so one hash without salt is enough. */
+  /** SHA-256 of the complete key, in hex. Keys are random, so one hash without a salt is enough. */
   hash: string;
   /** JSON arrays. */
   scopes: string;

@@ -1,4 +1,4 @@
-/** Addresses of streams, and how lists and rules changed. */
+/** Reads addresses of streams, and changes of lists and rules. */
 import type { ChainFamily } from '@sluice/kit/contract';
 import { type Kysely, type SqlBool, sql } from 'kysely';
 import type { Tables } from '../engine/tables.ts';
@@ -10,7 +10,9 @@ import { fromDigits } from './packedAddresses.ts';
 /** At most 100 kB each. */
 const PARTS_PER_PAGE = 20;
 
-/** The addresses of a stream in their order: without what a change that is not active added or removed. */
+/**
+ * Selects the addresses of a stream in order, without the effects of a change that is not active.
+ */
 function selectAddresses(db: Kysely<Tables>, streamId: string, after: string | undefined) {
   const pending = sql<number>`coalesce((
     select id from address_change where stream_id = ${streamId} and state <> 'active'), -1)`;
@@ -36,23 +38,26 @@ async function addressPageOf(
   return { addresses, next: rows.length > limit ? addresses.at(-1)?.address : undefined };
 }
 
-/** Beyond every hex digit. */
+/** Sorts after every hex digit. */
 const AFTER_DIGITS = 'g';
 
-/** With what was left out between them, as hashes are shown. */
+/** A shortened hash, with its middle left out. */
 const ENDS = /^(0x[0-9a-f]*)(?:…|\.\.\.)([0-9a-f]*)$/;
 
-/** Which addresses a search finds: by the key where it says how they begin, else each is looked at. */
+/**
+ * Builds the condition of a search: a range of the key if the search is a prefix; otherwise each
+ * address is checked.
+ */
 function isSought(find: string) {
   const wanted = find.toLowerCase();
   const [, head = wanted, tail = ''] = ENDS.exec(wanted) ?? [];
   if (!/^0x[0-9a-f]*$/.test(head)) {
     const pattern = `%${find.replaceAll(/[\\%_]/g, '\\$&')}%`;
-    // Both are lowered by the engine: they know different letters.
+    // The engine lowers both, because engines differ in the letters they know.
     return sql<SqlBool>`(lower(label) like lower(${pattern}) escape '\\'
       or address like lower(${pattern}) escape '\\')`;
   }
-  // Of Aptos people leave out the zeros.
+  // Leading zeros of Aptos addresses are often omitted.
   const padded = `0x${head.slice(2).padStart(64, '0')}`;
   return sql<SqlBool>`(address >= ${head} and address < ${head + AFTER_DIGITS} and address like ${`%${tail}`}
     or address = ${padded} and ${tail} = '')`;
@@ -72,7 +77,7 @@ export function createAddressReads(db: Kysely<Tables>): AddressReads {
       afterRevision: number,
       family = 'evm' as Name,
     ) {
-      // One transaction, so that the revision is never newer than the rows it stands for.
+      // One transaction, so that the revision is never newer than the rows.
       return db
         .transaction()
         .setIsolationLevel('repeatable read')

@@ -117,9 +117,9 @@ describe.each(['sqlite', 'postgres'] as const)('migrations on %s', (engine) => {
     await migrate(db, next);
     await expect(migrate(db)).rejects.toMatchObject({
       message: expect.stringContaining(
-        'made by a newer sluice: it has "9999 a later one"',
+        'created by a newer version of Sluice: it has migration "9999 a later one"',
       ) as string,
-      fix: expect.stringContaining('Start the newer program again') as string,
+      fix: expect.stringContaining('Start the newer version') as string,
     });
     await db.destroy();
   });
@@ -158,10 +158,10 @@ describe.each(['sqlite', 'postgres'] as const)('migrations on %s', (engine) => {
     const before = await columns(db);
     await expect(migrate(db, next, 'The ledger in /var/lib/sluice')).rejects.toMatchObject({
       message: expect.stringMatching(
-        /^The ledger in \/var\/lib\/sluice was made by another build of sluice, .*"0001 ledger" is [\da-f]{16}, and that of this program is [\da-f]{16}$/,
+        /^The ledger in \/var\/lib\/sluice was created by another build of Sluice .*"0001 ledger" is [\da-f]{16}, but in this build it is [\da-f]{16}$/,
       ) as string,
       fix: expect.stringContaining(
-        'Start the program that made it, or begin with an empty one',
+        'Start the build that created it, or use an empty ledger',
       ) as string,
     });
     expect(await columns(db)).toEqual(before);

@@ -1,4 +1,4 @@
-/** The schema, step by step. A released step is never edited: the next change is a new step. */
+/** The schema as migrations. A released migration is never edited; the next change is a new one. */
 import { createHash } from 'node:crypto';
 import {
   DummyDriver,
@@ -16,11 +16,11 @@ import { CallerError } from '../../base/errors.ts';
 const isPostgres = (db: Kysely<unknown>): boolean =>
   db.getExecutor().adapter instanceof PostgresAdapter;
 
-/** Ends the making of a table that stands in partitions on PostgreSQL (`partitions.ts`). */
+/** Ends the definition of a table that is partitioned on PostgreSQL (`partitions.ts`). */
 const byDay = (db: Kysely<unknown>) =>
   isPostgres(db) ? sql`partition by range (block_day)` : sql``;
 
-/** A key that holds across partitions must name what they are made by. */
+/** A key that is unique across partitions must include the partition column. */
 const withDay = (db: Kysely<unknown>, columns: string[]): never[] =>
   (isPostgres(db) ? [...columns, 'block_day'] : columns) as never[];
 
@@ -120,7 +120,7 @@ const ledger: Migration = {
       .addColumn('added_by', 'bigint', (column) => column.notNull())
       .addColumn('removed_by', 'bigint')
       .addPrimaryKeyConstraint('stream_address_pk', ['stream_id', 'address', 'added_by'])
-      // A row is little more than its key: without this SQLite would keep both.
+      // A row is little more than its key, and SQLite would otherwise store both.
       .modifyEnd(isPostgres(db) ? sql`` : sql`without rowid`)
       .execute();
 
@@ -452,7 +452,7 @@ const ledger: Migration = {
       .addPrimaryKeyConstraint('delivery_pk', withDay(db, ['id']))
       .modifyEnd(byDay(db))
       .execute();
-    // With `match_once` the key that a block read twice meets: stream, chain, block, part, origin, phase.
+    // With `match_once`, prevents duplicates when a block is read twice.
     await db.schema
       .createIndex('delivery_once')
       .unique()
@@ -506,8 +506,8 @@ const ledger: Migration = {
       .on('delivery')
       .columns(['stream_id', 'id'])
       .execute();
-    // What was attempted stands in one of two lists, by how its last attempt ended: the history and
-    // the log read nothing but these, chain by chain, and count in them.
+    // Attempted deliveries are in one of two lists, by how their last attempt ended. The history and
+    // the log read and count only these, chain by chain.
     for (const [name, outcome] of [
       ['delivery_undelivered', sql`last_error is not null`],
       ['delivery_delivered', sql`attempts > 0 and last_error is null`],
@@ -531,7 +531,7 @@ const ledger: Migration = {
       .addColumn('response_body', 'text', (column) => column.notNull())
       .addColumn('transport', 'text')
       .addPrimaryKeyConstraint('attempt_pk', withDay(db, ['delivery_id', 'number']))
-      // On SQLite the key is the table: one tree to write to instead of two.
+      // On SQLite the key is the table: one tree to write instead of two.
       .modifyEnd(isPostgres(db) ? byDay(db) : sql`without rowid`)
       .execute();
 
@@ -601,17 +601,17 @@ export const migrations: Record<string, Migration> = {
   '0003 unverified blocks': unverifiedBlocks,
 };
 
-/** Steps that were taken are listed here, in the order of their names. */
+/** The table of applied migrations, ordered by name. */
 const DONE_TABLE = 'migrations';
-/** What each of them was when it was taken. */
+/** The table with the hash of each migration when it was applied. */
 const HASH_TABLE = 'migration_hash';
 
 /**
- * Brings the schema of this database to the newest step. Of several processes that start at once one
- * does, and the others wait for it.
+ * Migrates this database to the newest schema. When several processes start at once, one of them
+ * migrates and the others wait.
  *
- * @param name what the ledger is called in an error.
- * @throws Error with the step that failed; CallerError when the ledger was made by another program.
+ * @param name of the ledger in errors.
+ * @throws Error with the failed migration; CallerError when another program created the ledger.
  */
 export async function migrate(
   db: Kysely<unknown>,
@@ -637,8 +637,8 @@ export async function migrate(
 }
 
 /**
- * @throws CallerError when a step was taken that this program does not know, or that did something else
- *   when it was taken: before a release, steps are edited.
+ * @throws CallerError when an applied migration is unknown to this program, or has changed since:
+ *   unreleased migrations may be edited.
  */
 export async function refuseOther(
   db: Kysely<unknown>,
@@ -653,9 +653,9 @@ export async function refuseOther(
   if (unknown.length > 0) {
     throw new CallerError(
       'invalid_file',
-      `${name} was made by a newer sluice: it has "${unknown.at(-1)!.name}", and this program knows nothing ` +
-        `after "${known.at(-1)}"`,
-      { fix: 'Start the newer program again, or restore a backup from before the upgrade' },
+      `${name} was created by a newer version of Sluice: it has migration "${unknown.at(-1)!.name}", and the ` +
+        `last one of this version is "${known.at(-1)}"`,
+      { fix: 'Start the newer version, or restore a backup from before the upgrade' },
     );
   }
   for (const step of done) {
@@ -663,19 +663,19 @@ export async function refuseOther(
     if (step.hash === hash) continue;
     throw new CallerError(
       'invalid_file',
-      `${name} was made by another build of sluice, with other tables: its "${step.name}" is ` +
-        `${step.hash ?? 'without a hash'}, and that of this program is ${hash}`,
+      `${name} was created by another build of Sluice with a different schema: its "${step.name}" is ` +
+        `${step.hash ?? 'without a hash'}, but in this build it is ${hash}`,
       {
         fix:
-          'Start the program that made it, or begin with an empty one: another --data folder or database, or ' +
-          'sluice dev --fresh. To take the streams along, run sluice export with the program that made it, ' +
+          'Start the build that created it, or use an empty ledger: another --data folder or database, or ' +
+          'sluice dev --fresh. To keep the streams, run sluice export with the build that created it, ' +
           'then sluice apply with this one',
       },
     );
   }
 }
 
-/** In one reading: another process may take a step meanwhile. */
+/** Reads both tables in one query, because another process may be migrating. */
 async function readDone(
   db: Kysely<unknown>,
   hasHashes: boolean,
@@ -692,7 +692,7 @@ async function readDone(
   return rows;
 }
 
-/** The same step, which also notes in the ledger what it did. */
+/** Extends a migration to record its hash in the ledger. */
 const withHash = (name: string, step: Migration): Migration => ({
   async up(db: Kysely<unknown>) {
     await step.up(db);
@@ -705,7 +705,7 @@ const withHash = (name: string, step: Migration): Migration => ({
   },
 });
 
-/** Identifies a step by the statements it runs, whatever the version of the program says. */
+/** Identifies a migration by the statements it runs, not by the version of the program. */
 async function hashStep(step: Migration, onPostgres: boolean): Promise<string> {
   const hash = createHash('sha256');
   const recorder = new Kysely<unknown>({

@@ -1,26 +1,26 @@
-/** What matches lack when they are committed: tokens, and the ends of their bodies. */
+/** Data that matches lack when they are committed: tokens, and the ends of their bodies. */
 import type { DeliverySummary } from '@sluice/kit/contract';
 import type { BlockRef } from '../blocks/contract.ts';
 
-/** What a token contract says of itself. */
+/** Metadata of a token contract. */
 export interface Token {
   /** Lower case. */
   address: string;
-  /** Empty where the contract does not say. */
+  /** Empty if the contract does not provide it. */
   name: string;
   symbol: string;
-  /** 0 to 255; null where the contract does not say. */
+  /** 0 to 255; null if the contract does not provide it. */
   decimals: number | null;
-  /** As the contract declares it (ERC-165); empty where it declares neither. */
+  /** As declared by the contract (ERC-165); empty if it declares neither. */
   standard: 'ERC721' | 'ERC1155' | '';
-  /** Block it was read at. */
+  /** The block at which it was read. */
   blockNumber: number;
 }
 
-/** The end of a body as it is sent. */
+/** The completed end of a body. */
 export interface WholeBody {
   bodyTail: string;
-  /** As in {@link NewMatch}; empty where it says what it said before. */
+  /** As in {@link NewMatch}; empty if unchanged. */
   about: string;
 }
 
@@ -31,24 +31,24 @@ export type CompletedMatch = { matchId: string } & (
   | { setAside: string }
 );
 
-/** A match that waits for what must be read from the chain. */
+/** A match that waits for data from the chain. */
 export interface EnrichingMatch {
   id: string;
   streamId: string;
   block: BlockRef;
   bodyTail: string;
-  /** Of all that is sent before the tail, at most. */
+  /** Maximum size of everything that is sent before the tail. */
   bodyHeadBytes: number;
   /** As in {@link NewMatch}. */
   enrichment: string;
 }
 
 export interface EnrichReads {
-  /** By chain, since when the oldest delivery of an active stream has waited for enrichment. */
+  /** When the oldest delivery of an active stream began to wait for enrichment, by chain. */
   listEnrichingSince(): Promise<{ chain: string; since: number }[]>;
   /**
-   * Matches of a chain that wait to be enriched, oldest first: at most `limit`, at most `perStream`
-   * of each stream, none of the streams and matches named.
+   * Matches of a chain that wait for enrichment, oldest first: at most `limit`, and at most
+   * `perStream` of each stream, except those of the given streams and the given matches.
    */
   listEnriching(page: {
     chain: string;
@@ -57,7 +57,7 @@ export interface EnrichReads {
     notStreams: readonly string[];
     notMatches: readonly string[];
   }): Promise<EnrichingMatch[]>;
-  /** What is known of these contracts, and when it was read, in Unix milliseconds. */
+  /** Stored tokens of these contracts, and when each was read, in Unix milliseconds. */
   readTokens(
     chain: string,
     addresses: readonly string[],
@@ -68,9 +68,10 @@ export interface EnrichWrites {
   /** At most 500 at once. */
   saveTokens(chain: string, tokens: readonly Token[]): Promise<void>;
   /**
-   * Completes the bodies of a chain's matches and makes their deliveries due, or sets matches aside. One
-   * that is complete already, or whose block left the chain, stays as it is. Returns the deliveries it
-   * changed; undefined, and nothing is written, when another process holds the chain's lease.
+   * Completes the bodies of a chain's matches and makes their deliveries due, or quarantines the
+   * deliveries. A match that is already complete, or whose block left the chain, does not change.
+   * Returns the deliveries that changed; undefined if another process holds the chain's lease, in
+   * which case nothing is written.
    */
   completeEnrichments(completed: {
     chain: string;

@@ -5,10 +5,10 @@ import type { DayFilter } from '../engine/partitions.ts';
 import type { EnrichReads, EnrichingMatch, Token } from './contract.ts';
 import type { Tables } from '../engine/tables.ts';
 
-/** Matches that enrichment takes up; what was set aside is left alone. */
+/** Matches to enrich; those that cannot be completed are excluded. */
 const IS_WAITING = sql`enrichment is not null and set_aside is null`;
 
-/** What enrichment looks up: matches that wait for it, and the tokens already known. */
+/** Reads matches that wait for enrichment, and stored tokens. */
 export const createEnrichReads = (db: Kysely<Tables>, engine: Engine): EnrichReads => ({
   async listEnrichingSince() {
     const { open } = await readMoment(engine, db);
@@ -17,7 +17,7 @@ export const createEnrichReads = (db: Kysely<Tables>, engine: Engine): EnrichRea
 
   async listEnriching({ chain, limit, perStream, notStreams, notMatches }) {
     const { open } = await readMoment(engine, db);
-    // One index seek per stream and place in its queue, whatever the length of the queue.
+    // One index seek per stream and position in its queue, regardless of the queue's length.
     const oldest = Array.from(
       { length: perStream },
       (_, place) => sql`
@@ -87,7 +87,7 @@ export const createEnrichReads = (db: Kysely<Tables>, engine: Engine): EnrichRea
 const noneOf = (column: string, values: readonly string[]) =>
   values.length === 0 ? sql`` : sql`and ${sql.ref(column)} not in (${sql.join(values)})`;
 
-/** By chain, since when deliveries of active streams wait; of the days that `open` chooses. */
+/** When deliveries of active streams began to wait, by chain, for days selected by `open`. */
 export async function readEnrichingSince(
   db: Kysely<Tables>,
   open: DayFilter,

@@ -6,7 +6,7 @@ import { deliveryColumns, toDeliverySummary } from '../rows.ts';
 import type { EnrichWrites } from './contract.ts';
 import type { Tables } from '../engine/tables.ts';
 
-/** What enrichment found: tokens, and bodies that are now whole. */
+/** Writes the results of enrichment: tokens and completed bodies. */
 export const createEnrichWrites = (db: Kysely<Tables>, engine: Engine): EnrichWrites => ({
   async saveTokens(chain, tokens) {
     if (tokens.length === 0) return;

@@ -4,17 +4,17 @@ export interface EnrichmentTables {
   token: TokenTable;
 }
 
-/** What a token contract says of itself, so that it is asked once. */
+/** Metadata of a token contract, stored so that it is read only once. */
 interface TokenTable {
   chain: string;
   address: string;
-  /** Empty where the contract does not say. */
+  /** Empty if the contract does not provide it. */
   name: string;
   symbol: string;
   decimals: number | null;
   /** `ERC721`, `ERC1155` or empty. */
   standard: string;
-  /** Block it was read at. */
+  /** The block at which it was read. */
   block_number: number;
   updated_at: number;
 }

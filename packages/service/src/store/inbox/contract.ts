@@ -8,25 +8,25 @@ import type {
 } from '@sluice/kit/contract';
 
 export interface InboxReads {
-  /** By name. */
+  /** Sorted by name. */
   listInboxes(): Promise<Inbox[]>;
   /** Newest first. */
   listInboxRequests(page: {
     inbox: string;
     limit: number;
-    /** The last id of the page before. */
+    /** The last id of the previous page. */
     after?: string | undefined;
   }): Promise<{ rows: InboxRequestSummary[]; next: string | undefined }>;
   readInboxRequest(inbox: string, id: string): Promise<InboxRequest | undefined>;
 }
 
 export interface InboxWrites {
-  /** Makes it, or changes how it answers, and counts from 0 again. */
+  /** Creates the inbox, or changes its response and resets its count to 0. */
   setInbox(name: string, answer: InboxAnswer): Promise<Inbox>;
-  /** With what came into it; false where there is none. */
+  /** Deletes the inbox with its requests; false if it does not exist. */
   deleteInbox(name: string): Promise<boolean>;
   clearInbox(name: string): Promise<void>;
-  /** Keeps a webhook, and the newest before it; makes the inbox where there is none. */
+  /** Stores a webhook and trims older ones; creates the inbox if it does not exist. */
   receiveInInbox(received: {
     inbox: string;
     webhookId: string;

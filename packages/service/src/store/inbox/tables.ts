@@ -5,17 +5,17 @@ export interface InboxTables {
   inbox_request: InboxRequestTable;
 }
 
-/** A webhook that came into an inbox. */
+/** A webhook received by an inbox. */
 interface InboxRequestTable {
   id: string;
   inbox: string;
   received_at: number;
   webhook_id: string;
-  /** JSON of an `InboxDelivery`; null of a test webhook. */
+  /** JSON of an `InboxDelivery`; null for a test webhook. */
   delivery: string | null;
-  /** 1 where its signature is right. */
+  /** 1 if its signature is valid. */
   verified: number;
-  /** How it was answered. */
+  /** Status of the response. */
   status: number;
   /** JSON object. */
   headers: string;

@@ -11,7 +11,7 @@ import type { BlockHeader, NewMatch } from '../blocks/contract.ts';
 export interface JobReads {
   /** By chain; empty for an unknown stream. */
   readCoverage(streamId: string): Promise<ChainCoverage[]>;
-  /** Blocks of this chain that were accepted unverified; null without any. */
+  /** Blocks of this chain that were accepted unverified; null if there are none. */
   readUnverified(chain: string): Promise<UnverifiedBlocks | null>;
   readJob(id: string): Promise<Job | undefined>;
   /** Newest first. */
@@ -21,35 +21,35 @@ export interface JobReads {
 }
 
 export interface JobWrites {
-  /** Undefined when the stream is unknown. */
+  /** Undefined if the stream is unknown. */
   createJob(job: {
     streamId: string;
     chain: string;
     blockFrom: number;
     blockTo: number;
   }): Promise<Job | undefined>;
-  /** Undefined when the job is unknown, or cannot go there from where it is. */
+  /** Undefined if the job is unknown, or cannot change to this state. */
   setJobState(id: string, state: JobState, message: string): Promise<Job | undefined>;
-  /** Why a running job waits, for people. */
+  /** Sets the reason why a running job is waiting. */
   sayOfJob(id: string, message: string): Promise<void>;
   /**
-   * Moves a job past these blocks, which follow on each other and on what it did before, together with
-   * what the stream matched in them. Undefined when it is no longer running or stands elsewhere, or the
-   * lease of its chain is another's by now.
+   * Advances a job past these blocks, which are consecutive and follow its previous ones, and
+   * commits the matches in them. Undefined if the job is no longer running or has moved on, or
+   * another process has taken the chain's lease.
    */
   commitJob(commit: {
     id: string;
     chain: string;
-    /** Of the chain's lease. */
+    /** Epoch of the chain's lease. */
     epoch: number;
     blocks: readonly {
       block: BlockHeader;
       matches: readonly NewMatch[];
-      /** As of a {@link BlockCommit}. */
+      /** As in {@link BlockCommit}. */
       unverified?: string | undefined;
     }[];
   }): Promise<{ job: Job; deliveries: DeliverySummary[] } | undefined>;
-  /** Announces one block to one stream once more; each request has deliveries of its own. */
+  /** Sends one block to one stream once more; each request creates its own deliveries. */
   commitManual(commit: {
     chain: string;
     block: BlockHeader;

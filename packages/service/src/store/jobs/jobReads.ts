@@ -5,7 +5,7 @@ import type { JobReads } from './contract.ts';
 import type { Tables } from '../engine/tables.ts';
 import { readUnverified } from '../blocks/unverified.ts';
 
-/** What was evaluated, and what is being made up for. */
+/** Reads coverage and backfills. */
 export function createJobReads(db: Kysely<Tables>): JobReads {
   return {
     readCoverage: (streamId) => readCoverage(db, streamId),

@@ -9,7 +9,7 @@ import type { JobWrites } from './contract.ts';
 import type { Tables } from '../engine/tables.ts';
 import { noteUnverified } from '../blocks/unverified.ts';
 
-/** Where a job may go from each state. */
+/** Allowed transitions of a job's state. */
 const MOVES: Record<JobState, readonly JobState[]> = {
   running: ['paused', 'cancelled', 'failed', 'done'],
   paused: ['running', 'cancelled'],
@@ -18,7 +18,7 @@ const MOVES: Record<JobState, readonly JobState[]> = {
   cancelled: [],
 };
 
-/** Backfills, and blocks sent by hand: past blocks matched for one stream. */
+/** Writes backfills and manual resends of blocks: past blocks matched for one stream. */
 export function createJobWrites(db: Kysely<Tables>, engine: Engine): JobWrites {
   return {
     async createJob({ streamId, chain, blockFrom, blockTo }) {
@@ -96,7 +96,8 @@ export function createJobWrites(db: Kysely<Tables>, engine: Engine): JobWrites {
           .where('next_block', '=', blocks[0]!.block.number)
           .returningAll()
           .executeTakeFirst();
-        // Paused, cancelled or moved on meanwhile: what was read is read again, or not needed.
+        // The job was paused, cancelled or moved on: these blocks are read again, or no longer
+        // needed.
         if (job === undefined) return undefined;
         const deliveries = [];
         for (const { block, matches, unverified } of blocks) {

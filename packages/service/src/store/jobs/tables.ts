@@ -7,7 +7,7 @@ export interface JobTables {
   job: JobTable;
 }
 
-/** From which block on a stream is evaluated on a chain. */
+/** The block from which a stream is evaluated on a chain. */
 interface CoverageTable {
   stream_id: string;
   chain: string;
@@ -15,13 +15,13 @@ interface CoverageTable {
   from_block: number | null;
 }
 
-/** Blocks that were not evaluated; both ends belong to it. */
+/** A range of blocks that were not evaluated, both ends included. */
 interface HoleTable {
   chain: string;
   /** Null for every stream of the chain. */
   stream_id: string | null;
   from_block: number;
-  /** Null while it grows. */
+  /** Null while it is still growing. */
   to_block: number | null;
   reason: HoleReason;
   created_at: number;
@@ -34,11 +34,11 @@ interface JobTable {
   chain: string;
   block_from: number;
   block_to: number;
-  /** The next block to be matched; beyond `block_to` once all are. */
+  /** The next block to match; greater than `block_to` when finished. */
   next_block: number;
   state: JobState;
   message: string;
-  /** Blocks in which the stream matched. */
+  /** Number of blocks in which the stream matched. */
   matches: number;
   created_at: number;
   updated_at: number;

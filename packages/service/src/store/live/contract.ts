@@ -1,9 +1,9 @@
-/** What those who watch are told of. */
+/** Writes of live events. */
 import type { LiveEvent } from '@sluice/kit/contract';
 
 export interface FeedWrites {
-  /** Tells those who watch what no other write does. */
+  /** Publishes an event that no other write produces. */
   announce(event: Extract<LiveEvent, { type: 'chain' | 'replay' }>): Promise<void>;
-  /** Forgets the oldest events where there are more than are held. */
+  /** Deletes the oldest events beyond the limit. */
   trimEvents(): Promise<void>;
 }

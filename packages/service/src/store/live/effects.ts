@@ -1,6 +1,6 @@
 /**
- * What the writes of the ledger mean to others: which notices they give to every process, and what they
- * tell those who watch it live.
+ * The effects of writes on others: the signals they send to every process, and the live events they
+ * produce.
  */
 import type { ChainBlock, DeliverySummary, LiveEvent } from '@sluice/kit/contract';
 import type { BlockHeader } from '../blocks/contract.ts';
@@ -8,7 +8,7 @@ import type { Writes } from '../store.ts';
 import { intercept } from '../intercept.ts';
 import type { Notice, Notices } from './notices.ts';
 
-/** By what a write answered, and what it was asked. */
+/** Computes effects from the result and the arguments of a write. */
 interface Effect<Write extends (...args: never[]) => Promise<unknown>> {
   notices?: (answer: Awaited<ReturnType<Write>>) => Notice[];
   events?: (answer: Awaited<ReturnType<Write>>, ...args: Parameters<Write>) => LiveEvent[];
@@ -110,7 +110,7 @@ const EFFECTS: Effects = {
   receiveInInbox: { events: ({ request }) => [{ type: 'inbox', request }] },
 };
 
-/** A chain counts seconds, our own routes milliseconds. */
+/** Chains use seconds, our own routes milliseconds. */
 export const toChainBlock = ({
   number,
   hash,
@@ -124,8 +124,8 @@ export const toChainBlock = ({
 });
 
 /**
- * These writes with their effects: notices go out once a write is done; a write that may have events is
- * carried out by `carryOut`, which is given what its answer means.
+ * Adds effects to writes: signals are sent after each write; writes that may produce events are
+ * executed by `carryOut`, which can convert their result to events.
  */
 export function withEffects(
   writes: Writes,

@@ -1,39 +1,45 @@
 /**
- * What changed in the ledger, in the order it did, for those who watch: held for a while, so that a reader
- * that was away goes on where it left off.
+ * Changes of the ledger in order, for watchers. They are kept for a while, so that a reader that
+ * was disconnected can continue where it stopped.
  */
 import { randomBytes } from 'node:crypto';
 import type { LiveEvent } from '@sluice/kit/contract';
 
-/** What came of one write, or of some moments. */
+/** The events of one write, or of a short period. */
 export interface EventBatch {
-  /** Where it stands among all of them: letters, digits and hyphens. */
+  /** Its position among all batches: letters, digits and hyphens. */
   position: string;
   /** Each as JSON. */
   events: string[];
 }
 
 export interface EventFeed {
-  /** The newest batch there is. */
+  /** Returns the newest batch. */
   newest(): Promise<EventBatch>;
   /**
-   * The batch at this position and those after it, not all of them at once; undefined where it is held
-   * no more, or never was.
+   * Returns the batch at this position and some of those after it; undefined if it is no longer
+   * kept, or never existed.
    */
   readFrom(position: string): Promise<EventBatch[] | undefined>;
-  /** There may be more to read. Answers with the way to stop listening. */
+  /** Calls the listener when there may be more to read. Returns a function that removes it. */
   on(listener: () => void): () => void;
   close(): void;
 }
 
-/** Gathered before anybody is told: several states of one thing become the last one. */
+/**
+ * Delay before listeners are called, in which several states of one object are merged into the
+ * last.
+ */
 export const GATHER_MS = 50;
 const HELD_EVENTS = 5_000;
 const BATCHES_AT_ONCE = 20;
 
-/** Of a ledger that one process owns: in its memory, so that nothing is held beyond its end. */
+/**
+ * Creates a feed for a ledger that one process owns. It is kept in memory and ends with the
+ * process.
+ */
 export function createMemoryFeed(): EventFeed & { append(events: readonly LiveEvent[]): void } {
-  // Positions of an earlier process mean nothing in this one.
+  // Positions of an earlier process are invalid in this one.
   const run = randomBytes(4).toString('hex');
   const held: { position: string; events: LiveEvent[] }[] = [{ position: `${run}-0`, events: [] }];
   const gathered = new Map<string, LiveEvent>();
@@ -60,7 +66,7 @@ export function createMemoryFeed(): EventFeed & { append(events: readonly LiveEv
   return {
     append(events) {
       for (const event of events) {
-        // A later state of the same thing replaces the earlier one, in the later one's place.
+        // A later state of the same object replaces the earlier one and moves to the end.
         const key = keyOf(event);
         gathered.delete(key);
         gathered.set(key, event);
@@ -83,7 +89,7 @@ export function createMemoryFeed(): EventFeed & { append(events: readonly LiveEv
   };
 }
 
-/** Most of what happens nobody watches. */
+/** Serialized on demand, because most events have no watchers. */
 const toBatch = ({
   position,
   events,
@@ -96,7 +102,7 @@ let unkeyed = 0;
 
 function keyOf(event: LiveEvent): string {
   switch (event.type) {
-    // Of thousands a second, so nothing is put before it: no other key is a bare id.
+    // The key has no prefix because there are thousands per second; no other key is a bare id.
     case 'delivery':
       return event.delivery.id;
     case 'chain':

@@ -3,16 +3,16 @@ import type { Engine } from '../engine/engine.ts';
 import type { FeedWrites } from './contract.ts';
 import type { Tables } from '../engine/tables.ts';
 
-/** Of events that are held for readers who were away. */
+/** Limit for the events kept for disconnected readers. */
 const HELD_BYTES = 32 * 1024 * 1024;
 
-/** The feed itself is of PostgreSQL alone; what each write adds to it is added by `postgresFeed.ts`. */
+/** Only PostgreSQL has a feed table; `postgresFeed.ts` adds the events of each write. */
 export const createFeedWrites = (db: Kysely<Tables>, engine: Engine): FeedWrites => ({
   announce: () => db.transaction().execute(() => Promise.resolve()),
 
   async trimEvents() {
     if (engine.name === 'sqlite') return;
-    // Those from the future came with a ledger that was restored from another server.
+    // Rows from the future came with a ledger that was restored from another server.
     await sql`
       delete from live_event where xid >= pg_snapshot_xmax(pg_current_snapshot())::text::bigint
         or xid <= (

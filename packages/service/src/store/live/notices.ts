@@ -1,27 +1,27 @@
 /**
- * Word of what changed in the ledger, for every process that works on it. A notice may be lost: whoever
- * waits for one also looks from time to time, and finds in the ledger all that it missed.
+ * Signals about changes of the ledger, for every process that uses it. A signal may be lost:
+ * listeners also poll, and find in the ledger all that they missed.
  */
 
 /**
- * - `deliveries`: some may have become due, or matches wait to be enriched
+ * - `deliveries`: some may have become due, or matches wait for enrichment
  * - `rules`: streams or their addresses changed
- * - `jobs`: one was made or changed
+ * - `jobs`: one was created or changed
  * - `settings`: the secret or the region changed
- * - `leases`: one came free, or was taken by force
- * - `events`: there are more for those who watch
+ * - `leases`: one became free, or was taken by force
+ * - `events`: there are more for watchers
  */
 export type Notice = 'deliveries' | 'rules' | 'jobs' | 'settings' | 'leases' | 'events';
 
 export interface Notices {
-  /** Tells this process at once, and the others as soon as can be. */
+  /** Signals this process at once, and the others as soon as possible. */
   tell(what: readonly Notice[]): void;
-  /** Answers with the way to stop listening. */
+  /** Returns a function that removes the listener. */
   on(what: Notice, listener: () => void): () => void;
   close(): Promise<void>;
 }
 
-/** Within one process. */
+/** Creates signals within one process. */
 export function createNotices(): Notices {
   const listeners = new Map<Notice, Set<() => void>>();
   return {

@@ -4,11 +4,11 @@ export interface LiveTables {
   live_event: LiveEventTable;
 }
 
-/** What one transaction changed, for those who watch. */
+/** The events of one transaction. */
 interface LiveEventTable {
-  /** Of the transaction: the order in which readers see the rows. */
+  /** Id of the transaction, which determines the order of the rows for readers. */
   xid: number;
   created_at: number;
-  /** Each as JSON, a line each. */
+  /** Each as JSON, one per line. */
   events: string;
 }

@@ -1,4 +1,4 @@
-/** Replays: old deliveries that are sent again, many at a time. */
+/** Replays: sending many earlier deliveries again. */
 import type {
   DeliveryFilter,
   DeliverySummary,
@@ -7,16 +7,16 @@ import type {
   ReplayProgress,
 } from '@sluice/kit/contract';
 
-/** A replay that is not done, and where it stands. */
+/** A replay that is not done, and its progress. */
 export interface RunningReplay {
   id: string;
   filter: DeliveryFilter;
   perSecond: number;
-  /** The last delivery that had its turn; empty before the first. */
+  /** The last delivery processed; empty before the first. */
   position: string;
-  /** The last that it is about. */
+  /** The last delivery included. */
   lastId: string;
-  /** Milliseconds until it may go on. */
+  /** Milliseconds until it may continue. */
   dueInMs: number;
 }
 
@@ -30,7 +30,7 @@ export interface ReplayReads {
   ): Promise<ReplayProgress>;
   /** Oldest first. */
   listRunningReplays(): Promise<RunningReplay[]>;
-  /** Ids of deliveries that can be sent again, oldest first. */
+  /** Ids of replayable deliveries, oldest first. */
   listReplayable(page: {
     filter: DeliveryFilter;
     after: string;
@@ -40,19 +40,19 @@ export interface ReplayReads {
 }
 
 export interface ReplayWrites {
-  /** `total` is how many deliveries fit. */
+  /** `total` is the number of deliveries that match the filter. */
   createReplay(replay: {
     name: string;
     filter: DeliveryFilter;
     perSecond: number;
     total: number;
-    /** Of the API key that asks for it. */
+    /** Id of the API key that requested it. */
     keyId: string;
   }): Promise<Replay>;
   /**
-   * Makes these deliveries due, those that are on their way or cancelled by now excepted, and sets the
-   * earliest time of the next step. Answers with those that did not wait before; undefined when the
-   * replay is no longer running or stands elsewhere.
+   * Makes these deliveries due, except those that are in progress or cancelled by now, and sets the
+   * earliest time of the next step. Returns those that were not pending before; undefined if the
+   * replay is no longer running or has moved on.
    */
   advanceReplay(step: {
     id: string;
@@ -60,6 +60,6 @@ export interface ReplayWrites {
     ids: readonly string[];
     isLast: boolean;
   }): Promise<DeliverySummary[] | undefined>;
-  /** False when it is unknown or has ended. */
+  /** False if the replay is unknown or has ended. */
   cancelReplay(id: string): Promise<boolean>;
 }

@@ -7,22 +7,22 @@ import { maker, toReplay } from '../rows.ts';
 import type { ReplayReads } from './contract.ts';
 import type { Tables } from '../engine/tables.ts';
 
-/** Where counting ends: a million take about 80 ms. */
+/** Counting stops here: a million rows take about 80 ms. */
 const COUNT_LIMIT = 1_000_000;
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
-/** How long a step of the progress can be. */
+/** Possible lengths of a step in the progress. */
 const STEPS_MS = [1, 2, 5, 10, 30]
   .map((seconds) => seconds * SECOND)
   .concat([1, 2, 5, 10, 30].map((minutes) => minutes * MINUTE))
   .concat([1, 2, 6, 12].map((hours) => hours * HOUR));
 const MOST_STEPS = 60;
-/** What was made due last is sent a moment later. */
+/** Deliveries made due last are sent within this time. */
 const LAST_SENT_MS = 15 * SECOND;
 
-/** What can be sent again, and how far those are that send. */
+/** Reads replayable deliveries, and the progress of replays. */
 export function createReplayReads(db: Kysely<Tables>, engine: Engine): ReplayReads {
   const countsOf = async (ids: readonly string[]) => {
     if (ids.length === 0) return new Map<string, never>();

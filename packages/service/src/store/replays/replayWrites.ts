@@ -9,14 +9,17 @@ import type { ReplayWrites } from './contract.ts';
 
 const REPLAYABLE: readonly DeliveryState[] = ['pending', 'succeeded', 'failed', 'quarantined'];
 
-/** Whether a delivery can be sent again. One whose body could not be made has nothing to send. */
+/** Whether a delivery can be replayed. One whose body could not be created has nothing to send. */
 export const isReplayable = sql<boolean>`(
   delivery.state in (${sql.join(REPLAYABLE.map((state) => sql.lit(state)))})
   and (delivery.state <> 'quarantined' or not exists (
     select 1 from match where match.id = delivery.match_id and match.block_day = delivery.block_day
       and match.set_aside is not null and match.enrichment is null)))`;
 
-/** Matches that enrichment set aside: it takes them up again when one of their deliveries is replayed. */
+/**
+ * Resumes the enrichment of matches that it had set aside, when one of their deliveries is
+ * replayed.
+ */
 export async function takeUpAgain(
   trx: Db,
   deliveries: readonly Pick<Selectable<Tables['delivery']>, 'match_id' | 'block_day'>[],
@@ -31,13 +34,13 @@ export async function takeUpAgain(
     .execute();
 }
 
-/** Of a delivery that is replayed: its body may still have to be completed. */
+/** State of a delivery after a replay: its body may still have to be completed. */
 export const REPLAYED_STATE = sql<'enriching' | 'pending'>`
   case when exists (
     select 1 from match where match.id = delivery.match_id and match.block_day = delivery.block_day
       and match.enrichment is not null) then 'enriching' else 'pending' end`;
 
-/** Deliveries sent again by the many. */
+/** Writes replays of many deliveries. */
 export function createReplayWrites(db: Kysely<Tables>, engine: Engine): ReplayWrites {
   return {
     async createReplay({ name, filter, perSecond, total, keyId }) {
@@ -53,7 +56,7 @@ export function createReplayWrites(db: Kysely<Tables>, engine: Engine): ReplayWr
           total,
           replayed: 0,
           position: '',
-          // What is made from now on was not asked for.
+          // Deliveries created from now on are not included.
           last_id: newId(now),
           next_at: now,
           created_by: keyId,
@@ -69,7 +72,7 @@ export function createReplayWrites(db: Kysely<Tables>, engine: Engine): ReplayWr
     async advanceReplay({ id, after, ids, isLast }) {
       return db.transaction().execute(async (trx) => {
         const now = await readNow(engine, trx);
-        // Whoever moves it on does so alone: a second process finds it elsewhere.
+        // Only one process advances the replay: another one finds a different position.
         const moved = await trx
           .updateTable('replay')
           .set((eb) => ({

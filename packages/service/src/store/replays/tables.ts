@@ -5,7 +5,7 @@ export interface ReplayTables {
   replay: ReplayTable;
 }
 
-/** Deliveries that are sent again. */
+/** A replay of deliveries. */
 interface ReplayTable {
   id: string;
   name: string;
@@ -15,13 +15,16 @@ interface ReplayTable {
   state: ReplayState;
   total: number;
   replayed: number;
-  /** Id of the last delivery that had its turn; empty before the first. */
+  /** Id of the last delivery processed; empty before the first. */
   position: string;
-  /** Greater than every delivery that was there when it was made, and less than those that came later. */
+  /**
+   * Greater than the id of every delivery that existed when the replay was created, and less than
+   * those of later ones.
+   */
   last_id: string;
   /** The earliest time of the next step. */
   next_at: number;
-  /** Id of the API key that asked for it. */
+  /** Id of the API key that requested it. */
   created_by: string;
   created_at: number;
   updated_at: number;

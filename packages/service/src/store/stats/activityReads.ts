@@ -1,4 +1,4 @@
-/** Counts over time, from their roll-up; what became of recent blocks; where chains went another way. */
+/** Reads rolled-up counts over time, and the timelines, reorgs and gaps of chains. */
 import { type Kysely, sql } from 'kysely';
 import type { ActivityPoint } from '@sluice/kit/contract';
 import { type Engine, readMoment, readNow } from '../engine/engine.ts';
@@ -28,7 +28,10 @@ export function createActivityReads(db: Kysely<Tables>, engine: Engine): Activit
   const readMinute = async (): Promise<number> =>
     Math.floor((await readNow(engine, db)) / MINUTE_MS);
 
-  /** The steps, aligned, so that a chart that is read again has the same ones; and what is counted in them. */
+  /**
+   * Returns aligned steps, so that a chart that is read again has the same ones, and the rows
+   * counted in them.
+   */
   const span = async ({ streamId, stepMinutes, points }: ActivityAsked) => {
     const last = Math.floor((await readMinute()) / stepMinutes);
     const first = last - points + 1;
@@ -75,7 +78,7 @@ export function createActivityReads(db: Kysely<Tables>, engine: Engine): Activit
             .where('delivery.state', '=', 'pending')
             .where(open('delivery.block_day'))
             .as('pending'),
-          // Apart: each state has an index of its own rows alone.
+          // Separate queries, because each state has an index of only its rows.
           eb
             .selectFrom('delivery')
             .select(({ fn }) => fn.countAll<number>().as('n'))
@@ -156,7 +159,7 @@ export function createActivityReads(db: Kysely<Tables>, engine: Engine): Activit
   };
 }
 
-/** Of `stream`: the first minute with a failed attempt after the last one with a 2xx. */
+/** The first minute of `stream` with a failed attempt after its last minute with a 2xx. */
 const firstFailedMinute = sql<number | null>`(
   select failed.minute from stat failed
   where failed.stream_id = stream.id and failed.metric = 'failed_attempts' and failed.minute > coalesce((
@@ -177,7 +180,10 @@ function toSeries(counts: readonly Count[], metric: string, steps: number): numb
   return series;
 }
 
-/** Hours of the clock, and at their end the last 60 minutes: an hour that has just begun says nothing. */
+/**
+ * Returns clock hours, followed by the last 60 minutes instead of the current hour, which may have
+ * just begun.
+ */
 function toHourly(byHour: readonly Count[], byStep: readonly Count[], metric: string): number[] {
   const lastHour = toSeries(byStep, metric, SERIES_STEPS).slice(
     -HOUR_MINUTES / SERIES_STEP_MINUTES,
@@ -228,7 +234,7 @@ const ANSWERED = 'answered_';
 const MATCHED = 'matched_';
 
 function toBreakdown(counts: readonly ChainCount[]): Omit<ActivityCounts, 'from'> {
-  /** What the metrics with this prefix count, by what follows it, most first. */
+  /** Sums the metrics with this prefix by the rest of their name, highest first. */
   const listBy = (prefix: string) =>
     [
       ...Map.groupBy(

@@ -1,4 +1,4 @@
-/** Counts of what was matched and delivered. */
+/** Counts of matches and deliveries. */
 import type {
   ActivityBreakdown,
   ActivityPoint,
@@ -14,20 +14,25 @@ export interface StreamStats {
   queue: number;
   delivered24h: number;
   failedAttempts24h: number;
-  /** Per 5 minutes, oldest first, the last 2 hours. */
+  /** Per 5 minutes for the last 2 hours, oldest first. */
   deliveredSeries: number[];
-  /** Of 23 hours of the clock, oldest first, and of the last 60 minutes. */
+  /** For 23 clock hours, oldest first, and for the last 60 minutes. */
   hourlyDelivered: number[];
-  /** Failed attempts, likewise. */
+  /** Failed attempts, in the same form. */
   hourlyFailed: number[];
-  /** Of the attempts of the last 24 hours that got a 2xx, to a fifth; null without any. */
+  /**
+   * Of the attempts of the last 24 hours that got a 2xx, accurate to a fifth; null if there are
+   * none.
+   */
   p95Ms: number | null;
   lastDeliveryAt: number | null;
-  /** The first minute with a failed attempt after the last one with a 2xx; null without any. */
+  /**
+   * The first minute with a failed attempt after the last one with a 2xx; null if there is none.
+   */
   failingSince: number | null;
 }
 
-/** Counted since the stream was created; what retention deleted stays in. */
+/** Counted since the stream was created, including what retention deleted. */
 export interface StreamTotals {
   streamId: string;
   /** Deliveries in state `succeeded`. */
@@ -49,40 +54,43 @@ export interface ActivityAsked {
   points: number;
 }
 
-/** Of an {@link ActivityBreakdown}, without what the ledger does not know: the names of events. */
+/** An {@link ActivityBreakdown} without the names of events, which the ledger does not know. */
 export type ActivityCounts = Omit<ActivityBreakdown, 'records'> & {
-  /** By what they are (`NewMatch.records`), most first. */
+  /** By type (`NewMatch.records`), highest first. */
   records: { what: string; matched: number }[];
 };
 
 export interface TotalReads {
-  /** For every stream there was, or for one. */
+  /** For one stream or for all, including deleted ones. */
   readTotals(streamId?: string): Promise<StreamTotals[]>;
 }
 
 export interface ActivityReads {
-  /** The last steps, oldest first, without gaps. As of the last roll-up. */
+  /** The last steps, oldest first, without gaps, as of the last roll-up. */
   readActivity(asked: ActivityAsked): Promise<ActivityPoint[]>;
-  /** What the attempts and matches of the same steps consisted of. As of the last roll-up. */
+  /** The attempts and matches in the same steps by type, as of the last roll-up. */
   readBreakdown(asked: ActivityAsked): Promise<ActivityCounts>;
   /** For every stream that is not deleted. */
   readStreamStats(): Promise<StreamStats[]>;
-  /** What became of the newest blocks of these streams, and of those that left; in their order. */
+  /**
+   * The newest blocks of these streams' chains with matches, including removed blocks; in the order
+   * of `streamIds`.
+   */
   listTapes(asked: { streamIds: readonly string[]; limit: number }): Promise<StreamTape[]>;
-  /** Of each paused stream when it was paused, and by whom, as in a {@link StreamChange}. */
+  /** When each paused stream was paused, and by whom, as in a {@link StreamChange}. */
   listPauses(): Promise<{ streamId: string; at: number; by: string }[]>;
-  /** Newest first; of each stream at most 100 are kept. */
+  /** Newest first; at most 100 are kept per stream. */
   listStreamChanges(streamId: string): Promise<StreamChange[]>;
-  /** Newest first; of each chain at most 100 are kept. */
+  /** Newest first; at most 100 are kept per chain. */
   listReorgs(asked: { chain?: string | undefined; limit: number }): Promise<Reorg[]>;
-  /** Newest first; of each chain at most 100 are kept. */
+  /** Newest first; at most 100 are kept per chain. */
   listGaps(asked: { chain?: string | undefined; limit: number }): Promise<ChainGap[]>;
 }
 
 export interface StatWrites {
   /**
-   * Adds up some of what was counted since the last time, and forgets some of the activity older than two
-   * days. True when there may be more of either.
+   * Rolls up some of the new counts, and deletes some of the old ones. True if there may be more of
+   * either.
    */
   rollUpStats(): Promise<boolean>;
 }

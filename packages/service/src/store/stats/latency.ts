@@ -1,6 +1,12 @@
-/** Durations of attempts, counted in buckets, so that counts of many minutes and streams add up. */
+/**
+ * Durations of attempts, counted in buckets, so that counts of many minutes and streams can be
+ * added up.
+ */
 
-/** Upper bounds in milliseconds, each about half as much again as the one before; what is longer has a bucket of its own. */
+/**
+ * Upper bounds in milliseconds, each about half as large again as the one before; longer durations
+ * have a bucket of their own.
+ */
 const BOUNDS_MS = [
   1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1_000, 1_500, 2_000, 3_000,
   5_000, 7_000, 10_000, 15_000,
@@ -14,14 +20,14 @@ export function latencyMetricOf(durationMs: number): LatencyMetric {
   return `latency_${bucket < 0 ? BOUNDS_MS.length : bucket}`;
 }
 
-/** The bucket a metric counts; undefined where it counts something else. */
+/** Returns the bucket that a metric counts; undefined if it counts something else. */
 export function readBucket(metric: string): number | undefined {
   return metric.startsWith('latency_') ? Number(metric.slice('latency_'.length)) : undefined;
 }
 
 /**
- * The duration that this share of the counted ones does not exceed, as far as their bucket tells; null
- * where none was counted.
+ * Returns the duration that this share of attempts does not exceed, as precisely as the buckets
+ * allow; null if none was counted.
  *
  * @param counts by bucket
  */

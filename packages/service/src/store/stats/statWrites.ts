@@ -1,6 +1,6 @@
 /**
- * The counts of what was delivered. Deltas are appended where things happen and rolled up apart:
- * counters updated in place deadlock under load.
+ * Counts deliveries and matches. Deltas are appended where events happen and rolled up separately,
+ * because counters updated in place deadlock under load.
  */
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { DeliverySummary } from '@sluice/kit/contract';
@@ -17,12 +17,15 @@ type Stat = Selectable<Tables['stat_delta']>;
 
 export const MINUTE_MS = 60_000;
 const HOUR_MINUTES = 60;
-/** A reader looks back no longer (`MOST_POINTS` of the contract), and its first step counts whole. */
+/**
+ * Longer than any reader looks back (`MOST_POINTS` of the contract), so that its first step is
+ * complete.
+ */
 const MINUTES_KEPT = 2 * 24 * HOUR_MINUTES + HOUR_MINUTES;
 const HOURS_KEPT_MINUTES = 8 * 24 * HOUR_MINUTES + HOUR_MINUTES;
-/** Rows that one roll-up adds up, and that it forgets. */
+/** Rows that one roll-up adds up, and rows that it deletes. */
 const ROWS_AT_ONCE = 2_000;
-/** Where totals stand: no real minute. */
+/** The minute of totals, which is not a real one. */
 export const TOTAL_MINUTE = 0;
 
 export function createStatWrites(db: Kysely<Tables>, engine: Engine): StatWrites {
@@ -39,7 +42,7 @@ export function createStatWrites(db: Kysely<Tables>, engine: Engine): StatWrites
         set n = ${table}.n + excluded.n`.execute(trx);
   };
 
-  /** Some of what is older than this minute; totals stay. Answers with how many rows that were. */
+  /** Deletes some of the rows before this minute, except totals. Returns the number of rows. */
   const forgetBefore = async (trx: Db, name: 'stat' | 'stat_hour', minute: number) => {
     const table = sql.table(name);
     const { numAffectedRows = 0n } = await sql`
@@ -52,7 +55,7 @@ export function createStatWrites(db: Kysely<Tables>, engine: Engine): StatWrites
   return {
     async rollUpStats() {
       return db.transaction().execute(async (trx) => {
-        // Consumed rather than read up to an id: a lower id can still commit later.
+        // Deleted rather than read up to an id, because a lower id can still commit later.
         const { rows } = await sql<Stat>`
           delete from stat_delta where ${place} ${engine.isIn(sql`
             select ${place} from stat_delta limit ${ROWS_AT_ONCE} ${engine.skipLocked}`)}
@@ -70,19 +73,19 @@ export function createStatWrites(db: Kysely<Tables>, engine: Engine): StatWrites
   };
 }
 
-/** The same by the hour, totals left out. */
+/** Converts minutes to hours, without totals. */
 export const toHours = <Row extends Pick<Stat, 'minute'>>(rows: readonly Row[]): Row[] =>
   rows
     .filter(({ minute }) => minute !== TOTAL_MINUTE)
     .map((row) => ({ ...row, minute: row.minute - (row.minute % HOUR_MINUTES) }));
 
-/** An attempt that ended, and its delivery as it is now. */
+/** An attempt that ended, and the current state of its delivery. */
 export interface EndedAttempt {
   outcome: Pick<AttemptOutcome, 'status' | 'durationMs' | 'result'>;
   delivery: Pick<DeliverySummary, 'streamId' | 'chainId' | 'attempts' | 'state'>;
 }
 
-/** Counts how attempts ended, each in the minute `now`. */
+/** Counts how attempts ended, in the minute of `now`. */
 export async function countActivity(
   trx: Db,
   engine: Engine,
@@ -105,7 +108,7 @@ export async function countActivity(
   );
 }
 
-/** Counts what was matched in a block, in the minute `now`. */
+/** Counts the matches in a block, in the minute of `now`. */
 export async function countMatched(
   trx: Db,
   engine: Engine,
@@ -129,7 +132,7 @@ export async function countMatched(
   );
 }
 
-/** What one attempt that ended is counted as. */
+/** Returns the metrics that count one finished attempt. */
 export function activityMetricsOf({ outcome, delivery }: EndedAttempt): ActivityMetric[] {
   const metrics: ActivityMetric[] =
     outcome.result === 'succeeded'
@@ -140,14 +143,14 @@ export function activityMetricsOf({ outcome, delivery }: EndedAttempt): Activity
   return metrics;
 }
 
-/** A 2xx whose answer never ended is as good as none. */
+/** A 2xx whose response never ended counts as no response. */
 const failureOf = (status: number | null): AnsweredMetric =>
   `answered_${status !== null && status >= 300 ? status : 'none'}`;
 
 /**
- * Keeps the totals true when deliveries come to `succeeded` or `failed` (`change` 1), or leave these
- * states (`change` -1: give the deliveries as they were). Those in other states count for nothing. Their days
- * are open.
+ * Updates the totals when deliveries enter `succeeded` or `failed` (`change` 1), or leave these
+ * states (`change` -1: pass the deliveries as they were). Deliveries in other states are ignored.
+ * Their days must be open.
  */
 export async function countFinished(
   trx: Db,
@@ -204,9 +207,12 @@ const toRows = (engine: Engine, counted: readonly Stat[]) =>
     n: 'bigint',
   });
 
-/** One row per stream, chain, minute and metric, in one order everywhere: two roll-ups then never deadlock. */
+/**
+ * Returns one row per stream, chain, minute and metric, always in the same order, so that two
+ * roll-ups never deadlock.
+ */
 function sum(counted: readonly Stat[]): Stat[] {
-  // By one after the other: a key of all four would be a new text for each row.
+  // Nested maps, because a combined key would create a new string for each row.
   const streams = new Map<string, Map<string, Map<Stat['metric'], Map<number, number>>>>();
   for (const { stream_id, chain, metric, minute, n } of counted) {
     const minutes = inside(inside(inside(streams, stream_id), chain), metric);

@@ -5,14 +5,14 @@ export interface StatTables {
   /** Append-only, rolled up into `stat`: counters updated in place deadlock under load. */
   stat_delta: StatTable;
   stat: StatTable;
-  /** The same but for totals, added up by the hour: in the first minute of each. */
+  /** Same, without totals, per hour: `minute` is the first minute of the hour. */
   stat_hour: StatTable;
 }
 
 /**
- * Counted per minute for two days, per hour for eight: attempts that got a 2xx, with how long they took;
- * those that failed; both by what was answered; those that were not their delivery's first; deliveries
- * that were given up with one; and records when they were matched.
+ * Counted per minute for two days and per hour for eight: attempts that got a 2xx, with their
+ * latency; failed attempts; both by response; retries; deliveries given up; and records when
+ * matched.
  */
 export type ActivityMetric =
   | 'delivered'
@@ -23,15 +23,15 @@ export type ActivityMetric =
   | 'given_up'
   | MatchedMetric;
 
-/** By status; `none` where no answer came, or it did not come to its end. */
+/** By status; `none` if there was no response, or an incomplete one. */
 export type AnsweredMetric = `answered_${number | 'none'}`;
 
-/** By what a record is: as `NewMatch.records` names it. */
+/** By type of record, as in `NewMatch.records`. */
 export type MatchedMetric = `matched_${string}`;
 
 /**
- * Counted since ever, at minute 0: deliveries in state `succeeded` and `failed`, and the records of
- * those of them that are confirmed. They stay when the rows they were counted from are deleted.
+ * Counted since the beginning, at minute 0: deliveries in state `succeeded` and `failed`, and the
+ * records of confirmed ones. They remain when the counted rows are deleted.
  */
 export type TotalMetric =
   | 'webhooks_delivered'

@@ -4,7 +4,10 @@ import type { TotalReads } from './contract.ts';
 import type { Tables } from '../engine/tables.ts';
 import type { TotalMetric } from './tables.ts';
 
-/** What is rolled up and what is not yet, in one statement: a roll-up between them shows in neither. */
+/**
+ * Reads rolled-up and new counts in one statement, so that a concurrent roll-up does not affect the
+ * sum.
+ */
 export function createTotalReads(db: Kysely<Tables>): TotalReads {
   return {
     async readTotals(streamId) {

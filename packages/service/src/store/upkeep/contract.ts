@@ -1,29 +1,29 @@
-/** What keeps the ledger in order: leases, settings, retention, invariants, operator notices. */
+/** Maintenance of the ledger: leases, settings, retention, integrity checks and alerts. */
 import type { ChainHealth, StreamStatus } from '@sluice/kit/contract';
 
-/** What of one thing is told to the operator, and was. */
+/** The alert about one subject: the next one to send, and the last one sent. */
 export interface OperatorNoticeRow {
   /** `stream <id>`, `quarantine <streamId>` or `chain <id>`. */
   subject: string;
-  /** How it is, as the next notice says or the last one said; empty while all is well. */
+  /** The state reported by the next or the last alert; empty if there is no problem. */
   state: string;
-  /** The state that was told last; empty where none was, or that all is well. */
+  /** The state reported last; empty if none was, or a recovery was. */
   told: string;
   id: string;
-  /** What is to be sent; null once it was, or nothing is. */
+  /** The body to send; null once it was sent, or if there is none. */
   body: string | null;
   attempts: number;
   runAt: number;
-  /** When a notice was sent last; null before the first. */
+  /** When an alert was last sent; null before the first. */
   sentAt: number | null;
 }
 
 export interface OperatorNoticeReads {
-  /** What is in trouble by the ledger, and its time. */
+  /** Current problems according to the ledger, and its time. */
   readTroubles(): Promise<{
     now: number;
     streams: { id: string; tag: string; status: StreamStatus; reason: string }[];
-    /** By stream: how many deliveries are set aside, and the newest of them. */
+    /** The number of quarantined deliveries per stream, and the newest of them. */
     quarantined: {
       streamId: string;
       tag: string;
@@ -32,7 +32,7 @@ export interface OperatorNoticeReads {
       reason: string;
     }[];
   }>;
-  /** All there are, those due first. */
+  /** All alerts, those due first. */
   listOperatorNotices(): Promise<OperatorNoticeRow[]>;
 }
 
@@ -41,33 +41,33 @@ export interface OperatorNoticeWrites {
   deleteOperatorNotice(subject: string): Promise<void>;
 }
 
-/** What one process at a time does; goes by the ledger's clock. */
+/** A lease on a task that one process at a time performs, by the ledger's clock. */
 export interface Lease {
-  /** A chain's id: to read it. */
+  /** The id of a chain, for reading it. */
   name: string;
-  /** The process that took it last, for people. */
+  /** The process that took it last, for display. */
   holder: string;
-  /** Milliseconds since it is nobody's; 0 while somebody holds it. */
+  /** Milliseconds since it became free; 0 while it is held. */
   freeForMs: number;
-  /** What the holder last said; null before it did, and of what is no chain. */
+  /** The holder's last report; null if there is none, or if the task is not a chain. */
   report: ChainReport | null;
 }
 
-/** How a chain is, as the process that reads it says. */
+/** The state of a chain, as reported by the process that reads it. */
 export type ChainReport = Omit<ChainHealth, 'blocks' | 'unverified'> & {
-  /** It is known that no node of this chain traces blocks. */
+  /** Whether no node of this chain can trace blocks, as far as is known. */
   lacksTraces: boolean;
 };
 
 export interface LeaseReads {
-  /** Every lease there ever was, by name. */
+  /** All leases that ever existed, by name. */
   listLeases(): Promise<Lease[]>;
 }
 
 export interface LeaseWrites {
   /**
-   * Takes a lease that nobody holds, or with `force` one that somebody does, for so long. Answers with
-   * its epoch, higher than all before; undefined while another holds it.
+   * Takes a free lease, or with `force` a held one, for `forMs`. Returns its epoch, which is higher
+   * than all before; undefined if another process holds it.
    */
   takeLease(lease: {
     name: string;
@@ -75,25 +75,25 @@ export interface LeaseWrites {
     forMs: number;
     force?: boolean | undefined;
   }): Promise<number | undefined>;
-  /** From now on for so long; false when another has taken it. */
+  /** Extends it by `forMs` from now; false if another process has taken it. */
   renewLease(lease: {
     name: string;
     epoch: number;
     forMs: number;
     report: ChainReport | null;
   }): Promise<boolean>;
-  /** Ends it at once, where it is still held with this epoch. */
+  /** Ends it at once if it is still held with this epoch. */
   giveUpLease(lease: { name: string; epoch: number }): Promise<void>;
-  /** Ends all of them at once: of a ledger that one process owns, whose holders before are gone. */
+  /** Ends all leases of a ledger that one process owns: their previous holders are gone. */
   endLeases(): Promise<void>;
 }
 
-/** What is looked at, each for itself. */
+/** The integrity checks, each of which runs on its own. */
 export const INVARIANTS = ['chains', 'leases', 'matches', 'deliveries', 'totals'] as const;
 
 export type Invariant = (typeof INVARIANTS)[number];
 
-/** How the ledger can contradict itself. */
+/** The kinds of integrity violations. */
 export const VIOLATIONS = [
   'checkpoint_off_window',
   'block_without_matches',
@@ -108,42 +108,45 @@ export type ViolationKind = (typeof VIOLATIONS)[number];
 
 export interface Violation {
   kind: ViolationKind;
-  /** The chain, block, match, delivery or stream it is found in. */
+  /** The chain, block, match, delivery or stream with the violation. */
   subject: string;
-  /** For people. */
+  /** A description for people. */
   what: string;
 }
 
 export interface InvariantLook {
-  /** Nothing younger is ever forgotten by retention. */
+  /** Rows younger than this are never deleted by retention. */
   keptMs: number;
-  /** Where the look before ended; undefined at the beginning of a walk. */
+  /** Where the previous check ended; undefined to start over. */
   after: string | undefined;
-  /** Ids to look at once more. */
+  /** Ids to check again. */
   again: readonly string[];
 }
 
 export interface InvariantReads {
-  /** A bounded look; `next` is undefined when the walk has come to its end. */
+  /** Checks a limited number of rows; `next` is undefined after the last ones. */
   findViolations(
     invariant: Invariant,
     look: InvariantLook,
   ): Promise<{ violations: Violation[]; next: string | undefined }>;
 }
 
-/** How long deliveries are kept that succeeded or were cancelled, and how long all others. */
+/** How long deliveries are kept: those that succeeded or were cancelled, and all others. */
 export interface RetentionAges {
   deliveredMs: number;
   undeliveredMs: number;
 }
 
-/** The setting that says when old deliveries are forgotten next; Unix milliseconds of the ledger's clock. */
+/**
+ * The setting with the time of the next retention sweep, in Unix milliseconds of the ledger's
+ * clock.
+ */
 export const NEXT_SWEEP = 'nextSweepAt';
 
 export interface RetentionReads {
   /**
-   * Deliveries that are old enough to be forgotten at this time of the ledger's clock, and the bytes of
-   * their bodies as they were sent; of the 100,000 oldest alone where it says so.
+   * Counts deliveries that will be old enough to be deleted at this time of the ledger's clock, and
+   * the bytes of their bodies; if `isCapped`, only among the 100,000 oldest.
    */
   countExpiring(
     asked: RetentionAges & { atMs: number },
@@ -152,27 +155,27 @@ export interface RetentionReads {
 
 export interface RetentionWrites {
   /**
-   * Looks at the oldest deliveries and matches after this id, `''` for the first, a few at a time until
-   * `forMs` are over, and forgets those deliveries that are older than they may be, with their attempts,
-   * and matches that have none left. `undelivered` of them had not ended; `next` is undefined when no
-   * more are old enough.
+   * Goes through the oldest deliveries and matches after this id, `''` for the first, a few at a
+   * time for about `forMs`. Deletes expired deliveries with their attempts, and matches without
+   * deliveries. `undelivered` counts those that had not ended; `next` is undefined when no more
+   * have expired.
    */
   deleteExpired(
     rule: RetentionAges & { forMs: number; after: string },
   ): Promise<{ deliveries: number; undelivered: number; next: string | undefined }>;
   /**
-   * Makes partitions for the days to come, drops those in which nothing must be kept, and empties
-   * others but for the little that must. Answers with their names. Does nothing on SQLite.
+   * Creates partitions for the coming days, drops those in which nothing has to be kept, and
+   * empties others except for the few rows to keep. Returns their names. Does nothing on SQLite.
    */
   tendPartitions(ages: RetentionAges): Promise<{ dropped: string[]; shrunk: string[] }>;
 }
 
 export interface ServerReads {
-  /** Commits that have waited for a standby of PostgreSQL for 2 s and more. */
+  /** Commits that have waited for a PostgreSQL standby for at least 2 s. */
   countWaitingCommits(): Promise<number>;
   /**
-   * Milliseconds since the oldest transaction began that keeps the database from cleaning up; null where
-   * the engine has no such thing.
+   * Milliseconds since the oldest transaction began that keeps the database from cleaning up; null
+   * on engines without this problem.
    */
   readOldestTransactionAge(): Promise<number | null>;
 }
@@ -183,8 +186,8 @@ export interface SettingReads {
 
 export interface SettingWrites {
   saveSetting(key: string, value: string): Promise<void>;
-  /** Where there is none yet; answers with the one there is. */
+  /** Stores the value if there is none yet; returns the stored one. */
   keepSetting(key: string, value: string): Promise<string>;
-  /** Writes what nobody reads: rejects when the ledger cannot be written. */
+  /** Writes an unused value: rejects when the ledger cannot be written. */
   checkWritable(): Promise<void>;
 }

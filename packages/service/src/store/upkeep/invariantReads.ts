@@ -1,7 +1,7 @@
 /**
- * Looks for rows that contradict each other: what no path through the code may leave behind. Each look
- * is bounded in rows, so that its cost does not grow with the ledger: the newest rows each time, beside
- * them the next stretch of a walk through the rest, and those that were found wrong before.
+ * Finds rows that contradict each other, which no code path may leave behind. Each check reads a
+ * limited number of rows, so that its cost does not grow with the ledger: the newest rows, the next
+ * section of a walk through all others, and rows with earlier violations.
  */
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { DELIVERY_STATES } from '@sluice/kit/sluice';
@@ -11,14 +11,14 @@ import { firstIdAt } from '../ids.ts';
 import { TOTAL_MINUTE } from '../stats/statWrites.ts';
 import type { Invariant, InvariantLook, InvariantReads, Violation } from './contract.ts';
 
-/** Of each look, twice: the newest, and of the walk. */
+/** Per check, both of the newest rows and of the walk. */
 const ROWS = 2_000;
-/** Finished deliveries that are counted in one look. */
+/** Finished deliveries counted in one check. */
 const COUNTED_ROWS = 50_000;
 const STREAMS = 50;
 const BLOCKS = 200;
 const BLOCKS_MS = 10 * 60_000;
-/** No lease is taken for longer, and one that ran out is taken back sooner. */
+/** No lease is longer, and expired ones are released sooner. */
 const LEASE_SLACK_MS = 60_000;
 
 interface Looked {
@@ -35,7 +35,7 @@ export const createInvariantReads = (db: Kysely<Tables>, engine: Engine): Invari
     totals: (trx, look) => lookAtTotals(trx, engine, look),
   };
   return {
-    // One transaction: what is held against each other is of one moment.
+    // One transaction, so that all rows compared are from one moment.
     findViolations: (invariant, look) =>
       db
         .transaction()
@@ -44,7 +44,10 @@ export const createInvariantReads = (db: Kysely<Tables>, engine: Engine): Invari
   };
 };
 
-/** The checkpoint is the newest block of the window, whose blocks follow on each other, matches and all. */
+/**
+ * Checks that the checkpoint is the newest block of the window, that the window's blocks are
+ * consecutive, and that their matches exist.
+ */
 async function lookAtChains(trx: Db, engine: Engine): Promise<Looked> {
   const now = await readNow(engine, trx);
   const { rows: off } = await sql<{ chain: string; number: number }>`
@@ -81,17 +84,17 @@ async function lookAtChains(trx: Db, engine: Engine): Promise<Looked> {
       ...off.map(({ chain, number }) => ({
         kind: 'checkpoint_off_window' as const,
         subject: chain,
-        what: `block ${number} is not the newest of the window`,
+        what: `block ${number} is not the newest block of the window`,
       })),
       ...torn.map(({ chain, number }) => ({
         kind: 'checkpoint_off_window' as const,
         subject: `${chain}:${number}`,
-        what: 'the window does not hold its parent',
+        what: 'its parent is not in the window',
       })),
       ...bare.map(({ chain, number, matches, found }) => ({
         kind: 'block_without_matches' as const,
         subject: `${chain}:${number}`,
-        what: `${matches} were committed with it, ${found} are there`,
+        what: `committed with ${matches} matches, found ${found}`,
       })),
     ],
   };
@@ -111,18 +114,18 @@ async function lookAtLeases(trx: Db, engine: Engine): Promise<Looked> {
       what:
         until > now
           ? `leased for another ${Math.round((until - now) / 1000)} s`
-          : `ran out ${Math.round((now - until) / 1000)} s ago and was not taken back`,
+          : `lease expired ${Math.round((now - until) / 1000)} s ago and was not released`,
     })),
   };
 }
 
 /**
- * What a match asks for is there: of one that is confirmed the confirmed delivery, of one that is not
- * the unconfirmed one where its stream delivers both, as far as the stream has not changed since.
+ * Checks that each match has its deliveries: the confirmed one if it is confirmed, otherwise the
+ * unconfirmed one if its stream delivers both, unless the stream changed after the match.
  */
 async function lookAtMatches(trx: Db, engine: Engine, look: InvariantLook): Promise<Looked> {
   const now = await readNow(engine, trx);
-  // Older ones may have lost some of their deliveries to retention.
+  // Retention may have deleted some deliveries of older ones.
   const oldest = firstIdAt(now - look.keptMs);
   const chosen = await choose(trx, engine, 'match', look, oldest);
   const { rows } = await sql<{ id: string; phase: string }>`
@@ -152,7 +155,10 @@ async function lookAtMatches(trx: Db, engine: Engine, look: InvariantLook): Prom
   };
 }
 
-/** Each delivery is in a state that there is, with what belongs to it, and has the attempts it counts. */
+/**
+ * Checks that each delivery is in a known state with consistent fields, and has as many attempts as
+ * it counts.
+ */
 async function lookAtDeliveries(trx: Db, engine: Engine, look: InvariantLook): Promise<Looked> {
   const chosen = await choose(trx, engine, 'delivery', look, firstIdAt(0));
   const { rows } = await sql<{
@@ -167,11 +173,11 @@ async function lookAtDeliveries(trx: Db, engine: Engine, look: InvariantLook): P
           and attempt.block_day = delivery.block_day) as made,
         case
           when delivery.state not in (${sql.join(DELIVERY_STATES.map((state) => sql.lit(state)))})
-            then 'there is no such state'
+            then 'in an unknown state'
           when delivery.state = 'leased' and (lease_token is null or lease_until is null)
             then 'leased without a lease'
           when delivery.state <> 'leased' and lease_token is not null
-            then 'not leased, with a lease'
+            then 'has a lease but is not leased'
           when delivery.state = 'succeeded' and (last_error is not null
             or coalesce(last_status, 0) not between 200 and 299)
             then 'succeeded without a 2xx'
@@ -180,9 +186,9 @@ async function lookAtDeliveries(trx: Db, engine: Engine, look: InvariantLook): P
           when delivery.state in ('enriching', 'pending', 'leased') and match.id is null
             then 'without a match'
           when delivery.state = 'enriching' and match.enrichment is null
-            then 'waits to be enriched although its body is whole'
+            then 'waits for enrichment although its body is complete'
           when delivery.state in ('pending', 'leased') and match.enrichment is not null
-            then 'due before its body is whole'
+            then 'due before its body is complete'
         end as wrong
       from delivery left join match on match.id = delivery.match_id
         and match.block_day = delivery.block_day
@@ -198,7 +204,7 @@ async function lookAtDeliveries(trx: Db, engine: Engine, look: InvariantLook): P
             {
               kind: 'attempts_miscounted' as const,
               subject: id,
-              what: `counts ${attempts} attempts, ${made} are there`,
+              what: `counts ${attempts} attempts, found ${made}`,
             },
           ]),
     ]),
@@ -206,8 +212,8 @@ async function lookAtDeliveries(trx: Db, engine: Engine, look: InvariantLook): P
 }
 
 /**
- * Of the next streams: what was counted is what is there, or more where retention took some away. A
- * stream with more finished deliveries than can be counted in a moment is left out.
+ * Checks the totals of the next streams: they must equal the number of rows, or exceed it if
+ * retention deleted some. Streams with too many finished deliveries to count quickly are skipped.
  */
 async function lookAtTotals(
   trx: Db,
@@ -268,19 +274,21 @@ async function countStream(
     examined += row.examined;
     if (row.examined === COUNTED_ROWS) continue;
     if (row.counted === row.there || (row.counted > row.there && !isWhole)) continue;
-    wrong.push(`${metric} is ${row.counted}, ${row.there} are there`);
+    wrong.push(`${metric} is ${row.counted}, found ${row.there}`);
   }
   return { examined, wrong };
 }
 
-/** PostgreSQL adds bigints up to what its driver gives as text. */
+/** Sums of bigints in PostgreSQL are numeric, which its driver returns as text. */
 const numbersOf = <Row extends object>(row: Row): Record<keyof Row, number> =>
   Object.fromEntries(Object.entries(row).map(([name, value]) => [name, Number(value)])) as Record<
     keyof Row,
     number
   >;
 
-/** Ids to look at: the newest, the next of the walk, and those that were wrong at the look before. */
+/**
+ * Selects the ids to check: the newest, the next ones of the walk, and those of earlier violations.
+ */
 async function choose(
   trx: Db,
   engine: Engine,

@@ -1,4 +1,4 @@
-/** Leases of what one process at a time does, each with an epoch that fences off earlier holders. */
+/** Leases of tasks that one process at a time performs; their epochs fence off earlier holders. */
 import { type Kysely, sql } from 'kysely';
 import type { Db, Tables } from '../engine/tables.ts';
 import { type Engine, readNow } from '../engine/engine.ts';
@@ -26,7 +26,7 @@ export function createLeaseWrites(db: Kysely<Tables>, engine: Engine): LeaseWrit
           .values({ name, holder, epoch: 0, until: 0, report: null })
           .onConflict((conflict) => conflict.doNothing())
           .execute();
-        // Waits for what the holder is just writing: nothing of it comes after the new epoch.
+        // Waits for the holder's current write, so that none comes after the new epoch.
         const { rows } = await sql<{ epoch: number; until: number }>`
           select epoch, until from lease where name = ${name} ${
             engine.name === 'postgres' ? sql`for update` : sql``
@@ -72,9 +72,9 @@ export function createLeaseWrites(db: Kysely<Tables>, engine: Engine): LeaseWrit
 }
 
 /**
- * Whether this epoch is the lease's newest; if so, it stays so until the transaction ends. A renewal does
- * not wait for it, but whoever takes the lease does: `for key share` stands in the way of `for update`
- * alone.
+ * Returns whether this epoch is the lease's newest; if so, it stays so until the transaction ends.
+ * Renewals do not wait for this lock, but taking the lease does: `for key share` only conflicts
+ * with `for update`.
  */
 export async function holdsLease(
   trx: Db,

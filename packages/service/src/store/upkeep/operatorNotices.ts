@@ -3,7 +3,7 @@ import { type Engine, readNow } from '../engine/engine.ts';
 import type { OperatorNoticeReads, OperatorNoticeWrites } from './contract.ts';
 import type { Tables } from '../engine/tables.ts';
 
-/** What is told to the operator: one row for each thing that may be in trouble. */
+/** Alerts to the operator: one row for each subject that may have a problem. */
 export function createOperatorNoticeReads(db: Kysely<Tables>, engine: Engine): OperatorNoticeReads {
   return {
     async readTroubles() {

@@ -1,20 +1,23 @@
-/** What is about to be forgotten. */
+/** Reads what will be deleted next. */
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import { firstIdAt } from '../ids.ts';
 import type { RetentionAges, RetentionReads } from './contract.ts';
 import type { Tables } from '../engine/tables.ts';
 
-/** Deliveries that are looked at, the oldest first: on two cores some tenths of a second. */
+/**
+ * The number of oldest deliveries that are examined, which takes some tenths of a second on two
+ * cores.
+ */
 const LOOKED_AT = 100_000;
 
-/** Ids of what is just old enough at a time: all before them may go. */
+/** Returns the ids at which deliveries are just old enough: all before them may be deleted. */
 export function agedIds({ deliveredMs, undeliveredMs }: RetentionAges, atMs: number) {
   const delivered = firstIdAt(atMs - deliveredMs);
   const undelivered = firstIdAt(atMs - undeliveredMs);
   return { delivered, undelivered, youngest: delivered > undelivered ? delivered : undelivered };
 }
 
-/** One that is on its way stays, however old it is. */
+/** Deliveries that are being sent are kept, however old they are. */
 export const isExpired =
   ({ delivered, undelivered }: Pick<ReturnType<typeof agedIds>, 'delivered' | 'undelivered'>) =>
   (eb: ExpressionBuilder<Tables, 'delivery'>) =>

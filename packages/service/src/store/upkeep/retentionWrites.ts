@@ -5,9 +5,10 @@ import { agedIds, isExpired } from './retentionReads.ts';
 import type { RetentionWrites } from './contract.ts';
 
 /**
- * Rows looked at before the first look at the clock, and between two at most. A row that is forgotten is a
- * handful of places all over the file of SQLite, each perhaps to be read from the disk, and its one writer
- * is held up so long; PostgreSQL holds nobody up, and has many partitions to plan for each time.
+ * Rows examined before the clock is first checked, and at most between two checks. In SQLite,
+ * deleting a row touches many pages of the file, which may have to be read from disk, and blocks
+ * the single writer meanwhile; PostgreSQL blocks no one, but has many partitions to plan for each
+ * time.
  */
 const ROWS = {
   sqlite: { first: 5, most: 80 },
@@ -15,21 +16,23 @@ const ROWS = {
 } as const;
 
 /**
- * What is forgotten row by row, a little at a time, so that nothing waits for it: everything on SQLite,
- * and on PostgreSQL what stands in partitions that cannot be dropped (`partitionWrites.ts`).
+ * Deletes rows one by one, a few at a time, so that nothing waits for it: everything on SQLite, and
+ * on PostgreSQL the rows in partitions that cannot be dropped (`partitionWrites.ts`).
  */
 export function createRetentionWrites(
   db: Kysely<Tables>,
   engine: Engine,
 ): Pick<RetentionWrites, 'deleteExpired'> {
-  /** The end of a stretch after this id in which neither table has more rows than these. */
+  /**
+   * Returns the end of the range after this id in which neither table has more than this many rows.
+   */
   const findEnd = async (
     trx: Db,
     after: string,
     youngest: string,
     rows: number,
   ): Promise<string | undefined> => {
-    // Ids of both tables are in the order of time: one stretch of it after the other.
+    // Ids of both tables are ordered by time, so ranges of ids are ranges of time.
     let last: string | undefined;
     for (const table of ['delivery', 'match'] as const) {
       const end = await trx
@@ -46,9 +49,10 @@ export function createRetentionWrites(
     return last;
   };
 
-  /** A match goes with the last of its deliveries; one that may still be confirmed stays. */
+  /** Deletes matches without deliveries, except those that may still be confirmed. */
   const deleteBare = async (trx: Db, after: string, last: string, delivered: string) => {
-    // By what the keys of both tables say: on SQLite a row stands on a page of its own, with its body.
+    // Uses only the keys of both tables, because on SQLite a row with its body fills a page of its
+    // own.
     const sameDay =
       engine.name === 'postgres' ? sql`and delivery.block_day = match.block_day` : sql``;
     const bare = await trx
@@ -128,7 +132,7 @@ export function createRetentionWrites(
           const ended = performance.now();
           if (end === undefined || ended >= until) return { ...sum, next: end };
           position = end;
-          // As many more as there is time for, by how long these took.
+          // Increases the number of rows if there is time for more, judging by how long these took.
           if (ended - began < (until - ended) / 4)
             rows = Math.min(2 * rows, ROWS[engine.name].most);
         }

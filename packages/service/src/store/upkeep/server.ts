@@ -1,4 +1,4 @@
-/** What the server of the ledger says of itself; SQLite has none. */
+/** Reads the state of the database server; SQLite has none. */
 import { type Kysely, sql } from 'kysely';
 import type { Engine } from '../engine/engine.ts';
 import { WAITING_COMMITS } from '../engine/postgres/postgresServers.ts';

@@ -30,7 +30,7 @@ export function createSettingWrites(db: Kysely<Tables>): SettingWrites {
       const row = await db
         .insertInto('setting')
         .values({ key, value })
-        // Changes nothing, but answers with what is there.
+        // Changes nothing, but returns the stored value.
         .onConflict((conflict) => conflict.column('key').doUpdateSet({ key }))
         .returning('value')
         .executeTakeFirstOrThrow();

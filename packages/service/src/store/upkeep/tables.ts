@@ -1,4 +1,4 @@
-/** Rows of settings, leases and operator notices. */
+/** Rows of settings, leases and alerts. */
 
 export interface UpkeepTables {
   setting: { key: string; value: string };
@@ -6,16 +6,16 @@ export interface UpkeepTables {
   operator_notice: OperatorNoticeTable;
 }
 
-/** What one process at a time does. */
+/** A lease on a task that one process at a time performs. */
 interface LeaseTable {
-  /** A chain's id: to read it. */
+  /** The id of a chain, for reading it. */
   name: string;
-  /** The process that took it last, for people. */
+  /** The process that took it last, for display. */
   holder: string;
-  /** Raised whenever it is taken: what an earlier holder writes is then refused. */
+  /** Raised each time it is taken, so that writes of an earlier holder are rejected. */
   epoch: number;
   until: number;
-  /** JSON of what its holder last said of the chain. */
+  /** JSON of the holder's last report about the chain. */
   report: string | null;
 }
 

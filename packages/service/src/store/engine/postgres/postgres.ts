@@ -14,10 +14,10 @@ import { createReads, createWrites } from '../../statements.ts';
 type Write = (...args: unknown[]) => Promise<unknown>;
 
 /**
- * Opens the ledger at `url` (`postgres://user:password@host:port/database`, or `host:port,host:port` of
- * several servers, of which the primary is found) and migrates it.
+ * Opens and migrates the ledger at `url` (`postgres://user:password@host:port/database`, or
+ * `host:port,host:port` for several servers, of which the primary is used).
  *
- * @throws CallerError when no server that takes writes can be reached, or it refuses the login.
+ * @throws CallerError when no writable server can be reached, or it rejects the login.
  */
 export async function openPostgresStore(url: string): Promise<Store> {
   try {
@@ -40,7 +40,7 @@ export async function openPostgresStore(url: string): Promise<Store> {
       });
       const write = createWrites(recorder, postgresEngine)[name] as Write;
       const answer = await write(...args);
-      if (isWatched) events.tell();
+      if (isWatched) events.signal();
       return answer;
     },
   );

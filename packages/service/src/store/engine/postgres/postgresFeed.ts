@@ -1,11 +1,11 @@
 /**
- * The feed of a ledger that many processes work on: one row for each write that means something to others,
- * made in its own transaction, so that there is one exactly where the write took place. The table is
- * unlogged: it costs the log nothing, and is empty after a crash or failover of the server. Whoever read
- * it before is then told to start over.
+ * The feed of a ledger that several processes share: one row for each write that others may watch,
+ * inserted in the transaction of that write, so that each has exactly one row. The table is
+ * unlogged: it adds nothing to the WAL, and is empty after a crash or failover of the server.
+ * Earlier readers then have to start over.
  *
- * Rows stand in the order of their transactions' ids. A transaction may commit after a later one, so only
- * what is older than every transaction under way is read: nothing can come before it any more.
+ * Rows are ordered by transaction id. A transaction may commit after a later one, so only rows
+ * older than every running transaction are read: none can be added before them.
  */
 import type { LiveEvent } from '@sluice/kit/contract';
 import { type Kysely, type Transaction, sql } from 'kysely';
@@ -15,30 +15,31 @@ import type { Notices } from '../../live/notices.ts';
 import type { Tables } from '../tables.ts';
 
 const BATCHES_AT_ONCE = 20;
-/** A notice may be lost, or come before its row may be read. */
+/** A signal may be lost, or arrive before its row is readable. */
 const POLL_MS = 250;
 
-/** Below it every transaction has ended, as far as this statement sees. */
+/** All transactions below it have ended, in the snapshot of this statement. */
 const horizon = sql<number>`pg_snapshot_xmin(pg_current_snapshot())::text::bigint`;
 const ownId = sql<number>`pg_current_xact_id()::text::bigint`;
 
 export interface PostgresFeed extends EventFeed {
-  /** In this transaction. */
+  /** Appends the events within this transaction. */
   append(trx: Transaction<Tables>, events: readonly LiveEvent[]): Promise<void>;
-  /** Rows were committed: readers in every process are told, by and by. */
-  tell(): void;
+  /** Signals readers in every process, with a short delay, that rows were committed. */
+  signal(): void;
 }
 
 export function createPostgresFeed(db: Kysely<Tables>, notices: Notices): PostgresFeed {
   const listeners = new Set<() => void>();
-  /** Readers at one place ask once. */
+  /** Shares the query between readers at the same position. */
   const reading = new Map<string, Promise<EventBatch[] | undefined>>();
   let gathering: NodeJS.Timeout | undefined;
   let poller: NodeJS.Timeout | undefined;
 
   const append = async (trx: Transaction<Tables>, events: readonly LiveEvent[]): Promise<void> => {
     const lines = events.map((event) => JSON.stringify(event)).join('\n');
-    // A ledger that was restored into another server may hold rows of ids that this one is yet to give.
+    // A ledger that was restored from another server may contain transaction ids that this one has
+    // not assigned yet.
     await sql`
       insert into live_event (xid, created_at, events) values (${ownId}, ${postgresEngine.now()}, ${lines})
       on conflict (xid) do update set
@@ -71,14 +72,14 @@ export function createPostgresFeed(db: Kysely<Tables>, notices: Notices): Postgr
     return rows.map(toBatch);
   };
 
-  const tellListeners = (): void => {
+  const signalListeners = (): void => {
     for (const listener of listeners) listener();
   };
-  const forget = notices.on('events', tellListeners);
+  const forget = notices.on('events', signalListeners);
 
   return {
     append,
-    tell() {
+    signal() {
       gathering ??= setTimeout(() => {
         gathering = undefined;
         notices.tell(['events']);
@@ -86,7 +87,7 @@ export function createPostgresFeed(db: Kysely<Tables>, notices: Notices): Postgr
     },
     async newest() {
       let newest = await readNewest();
-      // The first there is, to go on from.
+      // Creates a first batch to continue from.
       if (newest === undefined) await db.transaction().execute((trx) => append(trx, []));
       while (newest === undefined) {
         await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
@@ -102,7 +103,7 @@ export function createPostgresFeed(db: Kysely<Tables>, notices: Notices): Postgr
     },
     on(listener) {
       listeners.add(listener);
-      poller ??= setInterval(tellListeners, POLL_MS);
+      poller ??= setInterval(signalListeners, POLL_MS);
       return () => {
         listeners.delete(listener);
         if (listeners.size > 0) return;
@@ -118,7 +119,7 @@ export function createPostgresFeed(db: Kysely<Tables>, notices: Notices): Postgr
   };
 }
 
-/** The time beside the id: after a crash the server may give an id again. */
+/** Includes the time, because the server may reuse an id after a crash. */
 const toPosition = ({ xid, created_at: createdAt }: { xid: number; created_at: number }): string =>
   `${xid}-${createdAt}`;
 
@@ -132,7 +133,7 @@ function fromPosition(position: string): number | undefined {
   return Number.isSafeInteger(xid) ? xid : undefined;
 }
 
-/** These transactions record, as their last step, what came of them. */
+/** Wraps a database so that its transactions call `record` with their result as their last step. */
 export function recording(
   db: Kysely<Tables>,
   record: (trx: Transaction<Tables>, answer: unknown) => Promise<void>,

@@ -1,4 +1,4 @@
-/** Notices over LISTEN and NOTIFY, on a session of their own that is opened again when it breaks. */
+/** Signals over LISTEN and NOTIFY, on a separate session that is reopened when it breaks. */
 import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { type Notice, type Notices, createNotices } from '../../live/notices.ts';
@@ -6,7 +6,7 @@ import { askInTime, createServers } from './postgresServers.ts';
 
 const CHANNEL = 'sluice';
 const RECONNECT_MS = 1_000;
-/** A notice needs no promise, so nobody waits for the disk or a standby on its account. */
+/** Signals need no durability, so they do not wait for the disk or a standby. */
 const SESSION = `set synchronous_commit = off; listen ${CHANNEL}`;
 const EVERYTHING: readonly Notice[] = [
   'deliveries',
@@ -17,16 +17,16 @@ const EVERYTHING: readonly Notice[] = [
   'events',
 ];
 
-/** Connects by and by: until then the processes find out what changed by looking. */
+/** Connects in the background; until then, processes detect changes by polling. */
 export function createPostgresNotices(url: string): Notices {
   const local = createNotices();
   const servers = createServers(url, { isPatient: true });
   const self = randomUUID();
-  /** Said here, and not to the others yet. */
-  const untold = new Set<Notice>();
+  /** Signals sent in this process but not yet to the others. */
+  const unsent = new Set<Notice>();
   let opening: pg.PoolClient | undefined;
   let session: pg.PoolClient | undefined;
-  let isTelling = false;
+  let isSending = false;
   let isClosed = false;
   let timer: NodeJS.Timeout | undefined;
 
@@ -50,10 +50,11 @@ export function createPostgresNotices(url: string): Notices {
       opening = undefined;
       session = client;
       if (isClosed) leave();
-      // What was told while nobody listened is looked up.
+      // Signals may have been missed while not listening.
       else local.tell(EVERYTHING);
     } catch {
-      // The ledger's other connections say what is wrong. Kept, ten of them would be all there may be.
+      // The ledger's other connections report the problem. Not released, ten such clients would
+      // exhaust the pool.
       opening?.release(true);
       opening = undefined;
       reconnect();
@@ -64,28 +65,28 @@ export function createPostgresNotices(url: string): Notices {
   };
   void connect();
 
-  /** One NOTIFY for all that was told while the last was under way. */
+  /** Sends one NOTIFY for all signals that accumulated during the last one. */
   const pass = async (): Promise<void> => {
-    while (untold.size > 0 && session !== undefined) {
+    while (unsent.size > 0 && session !== undefined) {
       const client = session;
-      const payload = `${self} ${[...untold].join(',')}`;
-      untold.clear();
+      const payload = `${self} ${[...unsent].join(',')}`;
+      unsent.clear();
       try {
         await askInTime(client, () => client.query('select pg_notify($1, $2)', [CHANNEL, payload]));
       } catch {
-        // The session is opened again, and the others look by themselves meanwhile.
+        // The session is reopened, and other processes poll in the meantime.
       }
     }
-    isTelling = false;
+    isSending = false;
   };
 
   return {
     tell(what) {
       local.tell(what);
       if (session === undefined) return;
-      for (const each of what) untold.add(each);
-      if (isTelling) return;
-      isTelling = true;
+      for (const each of what) unsent.add(each);
+      if (isSending) return;
+      isSending = true;
       void pass();
     },
     on: local.on,
@@ -94,7 +95,7 @@ export function createPostgresNotices(url: string): Notices {
       clearTimeout(timer);
       session?.release(true);
       session = undefined;
-      // What it was asked then rejects.
+      // Makes its pending query reject.
       void (opening as pg.Client | undefined)?.end();
       await servers.end();
     },

@@ -25,7 +25,7 @@ describe('the servers of a URL', () => {
       'postgres://b/db',
     ]);
     expect(() => parseServers('postgres://a/db?target_session_attrs=standby')).toThrow(
-      'target_session_attrs=standby cannot be had',
+      'target_session_attrs=standby is not supported',
     );
     expect(() => parseServers('postgres://a:x,b/db')).toThrow(
       'should be a URL such as postgres://localhost',

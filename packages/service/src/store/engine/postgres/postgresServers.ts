@@ -1,6 +1,6 @@
 /**
- * Connections to the PostgreSQL server that the ledger is written to. Of several servers it is the one
- * that takes writes; after a failover the one that was promoted last.
+ * Connections to the PostgreSQL server that the ledger is written to. With several servers, it is
+ * the writable one; after a failover, the one that was promoted last.
  */
 import { RetryableError, configError } from '../../../base/errors.ts';
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
@@ -8,16 +8,17 @@ import pg from 'pg';
 import { toLedgerValue } from '../ledgerText.ts';
 
 /**
- * A query that is not answered for so long is given up with its connection: the network may have lost it.
- * Not a `statement_timeout`: that would end a commit's wait for its standby, and report it as done.
+ * A query without a response for this long is given up with its connection, because the network may
+ * have lost it. This is not a `statement_timeout`, which would end a commit's wait for its standby
+ * and report it as committed.
  */
 const QUERY_TIMEOUT_MS = 30_000;
-/** To connect, or for one of the connections to be free. */
+/** Timeout to connect, or for a connection of the pool to become free. */
 const CONNECT_TIMEOUT_MS = 10_000;
 const CONNECTIONS = 10;
 
 /**
- * What a process that vanished held is free again soon. The last one is not to be had on every platform.
+ * Soon releases what a vanished process held. The last setting is not available on every platform.
  */
 const SESSION = `
   set idle_in_transaction_session_timeout = '10s';
@@ -30,17 +31,22 @@ const SESSION = `
   exception when others then null; end $$`;
 
 /**
- * Commits that wait for a standby although it does not answer. Whoever gives such a query up leaves its
- * session behind: the server ends it when the standby is back, and on no account sooner.
+ * Counts commits that wait for a standby that does not respond. A client that gives up such a query
+ * leaves its session behind, which the server ends only when the standby is back.
  */
 export const WAITING_COMMITS = `
   select count(*)::int as n from pg_stat_activity
   where datname = current_database() and wait_event = 'SyncRep'
     and query_start < clock_timestamp() - interval '2 s'`;
-/** With so many, no session is added: what it writes would wait as well, and its connection be left. */
+/**
+ * With this many, no session is added: its writes would wait as well, and its connection would be
+ * left behind.
+ */
 const MOST_WAITING_COMMITS = 20;
 
-/** The first eight digits of a WAL file's name: each promotion begins a newer timeline. */
+/**
+ * The timeline is the first eight digits of a WAL file's name; each promotion begins a newer one.
+ */
 const STANDING = `
   select current_setting('transaction_read_only') = 'off' as writable,
     case when not pg_is_in_recovery()
@@ -52,10 +58,10 @@ interface Standing {
 }
 
 /**
- * The URL of each server of `postgres://user:password@host:port,host:port/database`.
+ * Returns the URL of each server in `postgres://user:password@host:port,host:port/database`.
  *
- * @throws CallerError where a part of it is no URL, or another `target_session_attrs` than `read-write` is asked
- *   for.
+ * @throws CallerError when a part is not a URL, or `target_session_attrs` is not `read-write` or
+ * `primary`.
  */
 export function parseServers(url: string): string[] {
   const scheme = /^postgres(?:ql)?:\/\//.exec(url)?.[0];
@@ -76,8 +82,8 @@ export function parseServers(url: string): string[] {
     const wanted = server.searchParams.get('target_session_attrs');
     if (wanted !== null && wanted !== 'read-write' && wanted !== 'primary') {
       throw configError(
-        `--database-url: target_session_attrs=${wanted} cannot be had, the ledger is written to; ` +
-          'leave it out, or say read-write',
+        `--database-url: target_session_attrs=${wanted} is not supported, because the ledger must be writable; ` +
+          'omit it or use read-write',
       );
     }
     server.searchParams.delete('target_session_attrs');
@@ -86,7 +92,7 @@ export function parseServers(url: string): string[] {
 }
 
 /**
- * Connections for Kysely. With `isPatient` a query may take as long as it does.
+ * Creates connections for Kysely. With `isPatient`, queries have no timeout.
  *
  * @throws Error as {@link parseServers}.
  */
@@ -94,7 +100,7 @@ export function createServers(url: string, { isPatient = false } = {}): Postgres
   const urls = parseServers(url);
   const pools = urls.map(createPool);
   let primary: Promise<pg.Pool> | undefined;
-  /** A server on an older one was left behind by a failover, whatever it says of itself. */
+  /** A writable server on an older timeline was left behind by a failover. */
   let newestTimeline = '';
 
   const findPrimary = async (): Promise<pg.Pool> => {
@@ -120,21 +126,21 @@ export function createServers(url: string, { isPatient = false } = {}): Postgres
     }
     if (found !== undefined) return found;
     throw new Error(
-      `none of the ${urls.length} PostgreSQL servers takes writes: ` +
+      `none of the ${urls.length} PostgreSQL servers is writable: ` +
         seen
           .map((outcome, n) => `${new URL(urls[n]!).host} ${describe(outcome, newestTimeline)}`)
           .join(', '),
     );
   };
 
-  /** Another one may be the primary by now: the next connection asks anew. */
+  /** Another server may be the primary by now: the next connection checks again. */
   const doubt = (): void => {
     primary = undefined;
   };
 
   return {
     async connect() {
-      // With one server there is nothing to choose: what it refuses, it says itself.
+      // A single server is not checked first: it reports its own errors.
       const chosen = (primary ??= urls.length === 1 ? Promise.resolve(pools[0]!) : findPrimary());
       try {
         return toClient(await (await chosen).connect(), isPatient, doubt);
@@ -157,9 +163,9 @@ function createPool(url: string): pg.Pool {
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
-    // A connection that breaks is replaced at the next query, and a query under way on it rejects. Unheard,
-    // its error would end the process: while it is idle the pool hears it, between two queries of a
-    // transaction nobody else does.
+    // A broken connection is replaced at the next query, and a query running on it rejects. Its
+    // error needs a listener, or it ends the process: the pool listens while it is idle, but not
+    // between two queries of a transaction.
     verify(client, done) {
       client.on('error', () => {});
       void openSession(client, done);
@@ -176,7 +182,7 @@ function createPool(url: string): pg.Pool {
   return pool;
 }
 
-/** Fails where commits wait for a standby by the dozen. */
+/** Fails if many commits are waiting for a standby. */
 async function openSession(client: pg.ClientBase, done: (error?: Error) => void): Promise<void> {
   try {
     await askInTime(client, () => client.query(SESSION));
@@ -195,7 +201,7 @@ async function openSession(client: pg.ClientBase, done: (error?: Error) => void)
   }
 }
 
-/** Ended while a query is under way, a connection is cut, and its query rejects. */
+/** Closes the connection if the query times out, which makes the query reject. */
 export async function askInTime<T>(client: pg.ClientBase, ask: () => Promise<T>): Promise<T> {
   const timer = setTimeout(() => void (client as pg.Client).end(), QUERY_TIMEOUT_MS);
   try {
@@ -207,7 +213,7 @@ export async function askInTime<T>(client: pg.ClientBase, ask: () => Promise<T>)
 
 const clients = new WeakMap<pg.PoolClient, PostgresPoolClient>();
 
-/** A client whose queries end in time. */
+/** Wraps a client to give its queries a timeout. */
 function toClient(
   client: pg.PoolClient,
   isPatient: boolean,

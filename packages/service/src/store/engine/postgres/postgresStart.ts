@@ -1,4 +1,7 @@
-/** Why PostgreSQL could not be used at the start, for the operator; never with the password. */
+/**
+ * Explains to the operator why PostgreSQL could not be used at startup, without revealing the
+ * password.
+ */
 import { describeError } from '../../../base/log.ts';
 import { CallerError } from '../../../base/errors.ts';
 import { parseServers } from './postgresServers.ts';
@@ -6,7 +9,7 @@ import { isUnavailable } from '../unavailable.ts';
 
 const CONNECTION = /^E(CONN|TIMEDOUT|HOSTUNREACH|NETUNREACH|AI_AGAIN|NOTFOUND)/;
 
-/** A CallerError where an ordinary condition is the cause; anything else as it is. */
+/** Returns a CallerError for common causes; any other error is returned as is. */
 export function toStartError(error: unknown, url: string): unknown {
   const code = codeOf(error);
   const servers = parseServers(url).map((each) => new URL(each));
@@ -24,12 +27,12 @@ export function toStartError(error: unknown, url: string): unknown {
   if (code.startsWith('28')) {
     return refuse(
       `PostgreSQL at ${hosts} refused the login${user === '' ? '' : ` of ${decodeURIComponent(user)}`}: ${describeError(error)}`,
-      'correct user and password in --database-url, or allow this host in pg_hba.conf',
+      'correct the user and password in --database-url, or allow this host in pg_hba.conf',
     );
   }
   if (code === '42501') {
     return refuse(
-      `The PostgreSQL user may not create the tables of the ledger: ${describeError(error)}`,
+      `The PostgreSQL user is not allowed to create the tables of the ledger: ${describeError(error)}`,
       'make the user the owner of the database',
     );
   }
@@ -38,13 +41,13 @@ export function toStartError(error: unknown, url: string): unknown {
     'database_unreachable',
     `PostgreSQL at ${hosts} cannot be reached: ${describeError(error)}`,
     {
-      fix: 'check that it runs and accepts connections from here, and the host and port in --database-url',
+      fix: 'check that it is running, that it accepts connections from this host, and the host and port in --database-url',
       cause: error,
     },
   );
 }
 
-/** Of the innermost error that has one. */
+/** Returns the code of the innermost error that has one. */
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return '';
   const inner = error instanceof AggregateError ? error.errors[0] : error.cause;

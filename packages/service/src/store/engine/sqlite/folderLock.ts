@@ -1,4 +1,7 @@
-/** Which process has a data folder. A lock of SQLite ends with its process; a lock file would outlive a crash. */
+/**
+ * Locks a data folder for one process. A SQLite lock ends with its process, whereas a lock file
+ * would survive a crash.
+ */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
@@ -7,16 +10,16 @@ import { CallerError } from '../../../base/errors.ts';
 /** In the data folder. */
 export const LOCK_FILE = 'lock.db';
 
-/** Loaded at first use: the command line asks for a lock far less often than it starts. */
+/** Loaded on first use, because most commands need no lock. */
 function open(folder: string): DatabaseSync {
   const sqlite = process.getBuiltinModule('node:sqlite');
   return new sqlite.DatabaseSync(join(folder, LOCK_FILE), { timeout: 0 });
 }
 
 /**
- * Holds the folder until it is closed, or the process ends, however it ends.
+ * Locks the folder until the returned database is closed, or the process ends in any way.
  *
- * @throws CallerError `data_in_use` when another process has it.
+ * @throws CallerError `data_in_use` when another process holds the lock.
  */
 export function lockFolder(folder: string): DatabaseSync {
   const lock = open(folder);

@@ -21,10 +21,10 @@ export interface WorkerCall {
 }
 export type WorkerReply = { id: number; value: unknown } | { id: number; error: Error };
 
-/** The ledger in its folder. */
+/** The file name of the ledger in its folder. */
 export const LEDGER_FILE = 'sluice.db';
 
-/** What looks at very many rows, for tenths of a second and more. */
+/** Reads that scan very many rows and take tenths of a second or more. */
 const LONG_READS: ReadonlySet<string> = new Set<keyof Reads>([
   'countFacets',
   'estimateReplay',
@@ -34,9 +34,9 @@ const LONG_READS: ReadonlySet<string> = new Set<keyof Reads>([
 ]);
 
 /**
- * Opens the ledger in `folder`, creating and migrating it as needed.
- * Writes run in one thread and reads in another, so neither holds up the event loop; long reads in a third,
- * begun with the first of them, so that no list waits behind a count.
+ * Opens the ledger in `folder`, creating and migrating it as needed. Writes run in one thread and
+ * reads in another, so neither blocks the event loop; long reads run in a third, started on demand,
+ * so that no list waits for a count.
  *
  * @throws when another process holds the folder.
  */
@@ -44,14 +44,14 @@ export async function openSqliteStore(folder: string): Promise<Store> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const lock = lockFolder(folder);
   const path = join(folder, LEDGER_FILE);
-  // Made before SQLite makes it, so that it and its journals are the owner's alone.
+  // Created before SQLite does, so that only the owner can read it and its journals.
   closeSync(openSync(path, 'a', 0o600));
   let setup: ReturnType<typeof openSqlite> | undefined;
   try {
     refuseLostLog(path);
     setup = openSqlite(path, false);
     await migrate(setup.db as unknown as Kysely<unknown>, undefined, `The ledger in ${folder}`);
-    // The folder is ours: whoever held a lease is gone.
+    // This process owns the folder, so every previous lease holder is gone.
     const now = Date.now();
     await setup.db.updateTable('lease').set({ until: now }).where('until', '>', now).execute();
     markOpen(path);
@@ -60,14 +60,15 @@ export async function openSqliteStore(folder: string): Promise<Store> {
     lock.close();
     throw explainDamage(error, path);
   }
-  // Closed last: whoever closes the file last takes the log over, which one that only reads cannot.
+  // Closed last, because the last connection to close takes over the log, which a read-only one
+  // cannot.
   const { db: keeper } = setup;
   const reads = createThread(path, 'reads');
   const longReads = createThread(path, 'reads');
   const writes = createThread(path, 'writes');
   const notices = createNotices();
   const events = createMemoryFeed();
-  // A thread runs the statements; here they give their names alone.
+  // The threads run the statements; here they only provide their names.
   const readers = mapMethods(createReads(keeper, sqliteEngine), (name, args) =>
     (LONG_READS.has(name) ? longReads : reads).call(name, args),
   );
@@ -92,7 +93,7 @@ export async function openSqliteStore(folder: string): Promise<Store> {
   };
 }
 
-/** The same methods, each carried out by `call`. */
+/** Returns the same methods, each executed by `call`. */
 const mapMethods = <Methods extends object>(
   methods: Methods,
   call: (name: string, args: unknown[]) => Promise<unknown>,
@@ -102,8 +103,9 @@ const mapMethods = <Methods extends object>(
   ) as Methods;
 
 /**
- * Runs methods of the ledger in a thread that begins with the first call. A thread that ends, as when it could not
- * start for want of file descriptors, fails the calls it had, and the next call begins another.
+ * Runs ledger methods in a thread that starts on the first call. If the thread exits, for example
+ * because it could not start without free file descriptors, its pending calls fail and the next
+ * call starts another.
  */
 function createThread(
   path: string,

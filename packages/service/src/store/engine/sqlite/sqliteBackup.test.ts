@@ -44,7 +44,7 @@ test('holds what was committed, while the ledger is written to, for its owner al
 });
 
 test('replaces no file, and no ledger unless that is wanted', async () => {
-  expect(() => backUpSqlite(ledger, file)).toThrow('is there already');
+  expect(() => backUpSqlite(ledger, file)).toThrow('already exists');
   const target = join(folder, 'other');
   const other = await openSqliteStore(target);
   await other.saveSetting('colour', 'red');
@@ -53,7 +53,7 @@ test('replaces no file, and no ledger unless that is wanted', async () => {
   );
   await other.close();
   await expect(restoreSqlite(file, target, { overwrite: false })).rejects.toThrow(
-    'There is a ledger in',
+    'already contains a ledger',
   );
   expect(settingOf(target)).toBe('red');
   await restoreSqlite(file, target, { overwrite: true });
@@ -77,8 +77,8 @@ describe('is refused, and the ledger stays as it was,', () => {
     await refused(text, /text cannot be used: file is not a database/);
     const empty = join(folder, 'empty.db');
     new DatabaseSync(empty).exec('create table other (n)');
-    await refused(empty, /it is no ledger of sluice/);
-    await refused(join(folder, 'nowhere'), /There is no file/);
+    await refused(empty, /it is not a Sluice ledger/);
+    await refused(join(folder, 'nowhere'), /does not exist/);
   });
 
   test('where a page of it is damaged', async () => {
@@ -95,6 +95,6 @@ describe('is refused, and the ledger stays as it was,', () => {
     const db = new DatabaseSync(newer);
     db.exec("insert into migrations (name, timestamp) values ('9999 later', '')");
     db.close();
-    await refused(newer, /made by a newer sluice/);
+    await refused(newer, /created by a newer version of Sluice/);
   });
 });

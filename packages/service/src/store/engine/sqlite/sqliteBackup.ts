@@ -1,4 +1,4 @@
-/** A copy of a SQLite ledger while the service works on it, and the way back. */
+/** Backs up a SQLite ledger while the service uses it, and restores backups. */
 import {
   closeSync,
   copyFileSync,
@@ -22,30 +22,31 @@ import { openSqlite } from './sqliteConnection.ts';
 import { markClosed } from './sqliteDamage.ts';
 
 /**
- * Writes the ledger in `folder`, as it is at this moment, to a new file of its owner's alone, whole and
- * checked. Whoever writes to the ledger meanwhile does not wait.
+ * Writes the current state of the ledger in `folder` to a new file that only its owner can read,
+ * and checks it. Writers to the ledger do not wait.
  *
  * @returns the size of the file in bytes.
- * @throws CallerError, code `not_confirmed`, where there is such a file; Error when there is no ledger, or the copy is not
- *   sound.
+ * @throws CallerError, code `not_confirmed`, when the file exists; Error when there is no ledger,
+ * or the copy is not sound.
  */
 export function backUpSqlite(folder: string, file: string): number {
   const source = join(folder, LEDGER_FILE);
   if (!existsSync(source)) {
     throw new Error(
-      `There is no ledger in ${folder}: name the folder of the service with --data DIR`,
+      `No ledger found in ${folder}. Pass the data folder of the service with --data DIR`,
     );
   }
-  if (existsSync(file)) throw new CallerError('not_confirmed', `${file} is there already`);
+  if (existsSync(file)) throw new CallerError('not_confirmed', `${file} already exists`);
   mkdirSync(dirname(file), { recursive: true });
   const unfinished = `${file}.unfinished`;
   rmSync(unfinished, { force: true });
-  // Made before SQLite writes to it, so that nobody else can ever read it: it holds secrets.
+  // Created before SQLite writes to it, so that no other user can ever read it: it contains
+  // secrets.
   closeSync(openSync(unfinished, 'wx', 0o600));
   try {
     const ledger = new DatabaseSync(source, { readOnly: true, timeout: 10_000 });
     try {
-      // One read transaction: a page by page copy would begin anew with each write of the service.
+      // One read transaction: a copy page by page would restart with each write of the service.
       ledger.prepare('vacuum into ?').run(unfinished);
     } finally {
       ledger.close();
@@ -61,17 +62,17 @@ export function backUpSqlite(folder: string, file: string): number {
 }
 
 /**
- * Puts a backup in the place of the ledger in `folder`. The next start of the service goes on from it.
+ * Replaces the ledger in `folder` with a backup. The next start of the service continues from it.
  *
- * @throws CallerError, code `not_confirmed`, where there is a ledger and `overwrite` is not set; Error when a service runs on
- *   the folder, or the file is no ledger that this program can read.
+ * @throws CallerError, code `not_confirmed`, when there is a ledger and `overwrite` is not set;
+ * Error when a service is using the folder, or the file is not a ledger that this program can read.
  */
 export async function restoreSqlite(
   file: string,
   folder: string,
   { overwrite }: { overwrite: boolean },
 ): Promise<void> {
-  if (!existsSync(file)) throw new Error(`There is no file ${file}`);
+  if (!existsSync(file)) throw new Error(`File ${file} does not exist`);
   checkSound(file);
   const backup = openSqlite(file, true).db as unknown as Kysely<unknown>;
   try {
@@ -84,7 +85,7 @@ export async function restoreSqlite(
   try {
     const target = join(folder, LEDGER_FILE);
     if (existsSync(target) && !overwrite) {
-      throw new CallerError('not_confirmed', `There is a ledger in ${folder} already`);
+      throw new CallerError('not_confirmed', `${folder} already contains a ledger`);
     }
     const unfinished = `${target}.unfinished`;
     rmSync(unfinished, { force: true });
@@ -101,7 +102,9 @@ export async function restoreSqlite(
   }
 }
 
-/** @throws Error when the file is no SQLite database with a ledger, or a page of it is damaged. */
+/**
+ * @throws Error when the file is not a SQLite database with a ledger, or a page of it is damaged.
+ */
 function checkSound(file: string): void {
   let problem: string | undefined;
   try {
@@ -110,7 +113,7 @@ function checkSound(file: string): void {
       const tables = db
         .prepare("select name from sqlite_schema where name in ('migrations', 'delivery')")
         .all();
-      if (tables.length < 2) problem = 'it is no ledger of sluice';
+      if (tables.length < 2) problem = 'it is not a Sluice ledger';
       else {
         const found = db.prepare('pragma integrity_check').get()?.['integrity_check'];
         if (found !== 'ok') problem = `it is damaged: ${describeError(found)}`;
@@ -124,7 +127,7 @@ function checkSound(file: string): void {
   if (problem !== undefined) throw new Error(`${file} cannot be used: ${problem}`);
 }
 
-/** On the disk, and not only on its way there. */
+/** Waits until the data is on the disk. */
 function sync(path: string): void {
   const descriptor = openSync(path, 'r');
   try {

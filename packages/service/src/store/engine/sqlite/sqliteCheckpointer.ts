@@ -1,12 +1,15 @@
-/** The thread that takes the write-ahead log over into the file whenever it is told to (`sqliteCheckpoints.ts`). */
+/** The thread that copies the write-ahead log into the file on request (`sqliteCheckpoints.ts`). */
 import { setTimeout as wait } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { type CheckpointerData, STAGE, checkpoint, createLogReader } from './sqliteCheckpoints.ts';
 import { openSqlite } from './sqliteConnection.ts';
 
-/** Pages that the committing thread may take over itself: some hundredths of a second, of a slow disk tenths. */
+/**
+ * Pages that the committing thread may copy itself: it takes some hundredths of a second, or tenths
+ * on a slow disk.
+ */
 const LEFT_PAGES = 250;
-/** Before it is tried again where a long read still needs the file as it was. */
+/** Milliseconds to wait before retrying while a long read still needs the old state of the file. */
 const HELD_UP_MS = 100;
 
 const { path, stage } = workerData as CheckpointerData;
@@ -15,7 +18,10 @@ const readLog = createLogReader(sqlite);
 
 parentPort!.on('message', () => void takeOver());
 
-/** All of the log, and what is written meanwhile for as long as that gets less. */
+/**
+ * Copies the entire log, and then what was written in the meantime, as long as that keeps
+ * shrinking.
+ */
 async function takeOver(): Promise<void> {
   let left = Number.POSITIVE_INFINITY;
   for (;;) {

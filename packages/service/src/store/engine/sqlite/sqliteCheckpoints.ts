@@ -1,22 +1,28 @@
 /**
- * Keeps the write-ahead log of a SQLite ledger short. To take the log over into the file (a checkpoint) is
- * to write all over it and to wait for the disk, for seconds where that is busy. So a thread of its own does
- * it (`sqliteCheckpointer.ts`), while whoever commits goes on; but as long as anybody writes the log does not
- * come to its end, from where the next write begins it anew. The last little of it, which was written
- * meanwhile, the committing thread therefore takes over itself.
+ * Keeps the write-ahead log of a SQLite ledger short. Copying the log into the file (a checkpoint)
+ * writes all over it and waits for the disk, which takes seconds when it is busy. So a separate
+ * thread does it (`sqliteCheckpointer.ts`) while commits continue; but the log can only restart
+ * from the beginning once a checkpoint reaches its end, which it never does while other threads
+ * write. The committing thread therefore copies the last small part itself.
  */
 import { extname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
 import { isSqliteFrom351 } from '../engine.ts';
 
-/** Pages of the log, 4 KiB each, from which on it is taken over: sooner, and more of them are written twice. */
+/**
+ * Length of the log, in pages of 4 KiB, at which copying starts. With a shorter log, more pages are
+ * written twice.
+ */
 const LOG_PAGES = 10_000;
 
-/** Until another thread is begun, after one that could not start: for want of file descriptors, say. */
+/**
+ * Milliseconds before starting another thread after one that could not start, for example without
+ * free file descriptors.
+ */
 const AGAIN_MS = 1_000;
 
-/** What the two threads tell each other, in one number that both see. */
+/** The state shared by the two threads, in one number. */
 export const STAGE = { idle: 0, underWay: 1, nearlyDone: 2 } as const;
 
 export interface CheckpointerData {
@@ -27,19 +33,19 @@ export interface CheckpointerData {
 /** In pages. */
 export interface LogState {
   log: number;
-  /** Of them those that stand in the file, too. */
+  /** Pages that have also been copied into the file. */
   checkpointed: number;
 }
 
 export interface Checkpoints {
-  /** To be called after each commit, outside of a transaction. */
+  /** Must be called after each commit, outside of a transaction. */
   look(): void;
   stop(): Promise<void>;
 }
 
-/** Of this connection, the only one that writes; it makes no checkpoints by itself from here on. */
+/** Takes over the checkpoints of this connection, the only one that writes. */
 export function createCheckpoints(path: string, sqlite: DatabaseSync): Checkpoints {
-  // An older SQLite does not say how long its log is, and goes on by itself.
+  // An older SQLite does not report the length of its log, and keeps making its own checkpoints.
   if (!isSqliteFrom351) return { look: () => undefined, stop: () => Promise.resolve() };
   sqlite.exec('pragma wal_autocheckpoint = 0');
   const readLog = createLogReader(sqlite);
@@ -51,7 +57,7 @@ export function createCheckpoints(path: string, sqlite: DatabaseSync): Checkpoin
       new URL(`./sqliteCheckpointer${extname(import.meta.url)}`, import.meta.url),
       { workerData: { path, stage } satisfies CheckpointerData, name: 'sqlite checkpoints' },
     );
-    // Without a listener its error would end this thread, too. The log is whole as it is, and only grows.
+    // Without a listener, its error would end this thread too. The log stays intact and only grows.
     started.on('error', () => {
       worker = undefined;
       setTimeout(() => set('idle'), AGAIN_MS).unref();
@@ -86,14 +92,14 @@ export function createLogReader(sqlite: DatabaseSync): () => LogState {
 }
 
 /**
- * Takes over what no reader still needs the file without, and waits for nobody. Answers with the log as it
- * was when this began.
+ * Copies the part of the log that no reader prevents from being copied, without waiting. Returns
+ * the state of the log when it started.
  */
 export function checkpoint(sqlite: DatabaseSync): LogState | undefined {
   try {
     return sqlite.prepare('pragma wal_checkpoint(passive)').get() as unknown as LogState;
   } catch {
-    // The disk is full, or fails: the log is whole as it is, and the next commit hears of it.
+    // The disk is full or fails: the log stays intact, and the next commit reports the error.
     return undefined;
   }
 }

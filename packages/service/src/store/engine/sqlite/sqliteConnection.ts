@@ -1,4 +1,4 @@
-/** One connection to a SQLite file, as Kysely uses it. */
+/** A connection to a SQLite file for Kysely. */
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import {
   Kysely,
@@ -14,14 +14,20 @@ import type { Tables } from '../tables.ts';
 /** Statements kept prepared per connection; the ledger has fewer than this. */
 const PREPARED_STATEMENTS = 200;
 
-/** Kysely holds SQLite for unable to change a schema in a transaction; a step that fails leaves nothing. */
+/**
+ * Kysely assumes that SQLite cannot change a schema in a transaction. It can, so a failed migration
+ * leaves no changes.
+ */
 class TransactionalAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl(): boolean {
     return true;
   }
 }
 
-/** A transaction on its own, and a part of one that several share (`sqliteWorker.ts`), begin and end alike. */
+/**
+ * A transaction of its own, and a part of a shared one (`sqliteWorker.ts`), start and end the same
+ * way.
+ */
 class SavepointDriver extends SqliteDriver {
   readonly #sqlite: DatabaseSync;
 
@@ -39,7 +45,8 @@ class SavepointDriver extends SqliteDriver {
   }
 
   override async rollbackTransaction(): Promise<void> {
-    // A full disk has already rolled back: the reason is to be told, not that nothing is left to.
+    // A full disk has already rolled back: report that error, not that there is nothing to roll
+    // back.
     if (!this.#sqlite.isTransaction) return;
     await this.#execute('rollback to transaction_part; release transaction_part');
   }
@@ -52,8 +59,8 @@ class SavepointDriver extends SqliteDriver {
 type PreparedStatement = ReturnType<SqliteDatabase['prepare']>;
 
 /**
- * As Kysely runs a statement. Its rows are read as lists and made into objects here: those of `node:sqlite`
- * are dictionaries, which cost more to make, and three times as much to read.
+ * Adapts a statement for Kysely. Rows are read as arrays and converted here, because the objects of
+ * `node:sqlite` are dictionaries, which take longer to create and three times as long to read.
  */
 function toPrepared(statement: StatementSync): PreparedStatement {
   const names = statement.columns().map(({ name }) => name);
@@ -74,15 +81,17 @@ function toPrepared(statement: StatementSync): PreparedStatement {
   };
 }
 
-/** A Kysely database over `node:sqlite`, and what is below it. The caller destroys the first, with both. */
+/**
+ * Opens a Kysely database over `node:sqlite`, and returns both. Destroying the first closes both.
+ */
 export function openSqlite(
   path: string,
   readOnly: boolean,
 ): { db: Kysely<Tables>; sqlite: DatabaseSync } {
   const sqlite = new DatabaseSync(path, { readOnly, timeout: 10_000 });
   if (!readOnly) {
-    // FULL: a commit that was answered survives the loss of power, not only of the process.
-    // Checkpoints every 40 MB of log, not every 4, so that fewer commits wait for one.
+    // FULL: a committed transaction survives a power loss, not only the end of the process.
+    // Checkpoints every 40 MB of log instead of every 4, so that fewer commits wait for one.
     sqlite.exec(
       'pragma journal_mode = wal; pragma synchronous = full; pragma wal_autocheckpoint = 10000',
     );

@@ -1,21 +1,21 @@
 /**
- * What is wrong with the files of a SQLite ledger. Between checkpoints, commits are in the write-ahead log
- * alone; SQLite opens a ledger without its log as it was at the last checkpoint, perhaps empty, and does not
- * complain. So a file beside the ledger says while there must be a log.
+ * Detects damaged files of a SQLite ledger. Between checkpoints, commits are only in the
+ * write-ahead log; without its log, SQLite silently opens a ledger in the state of the last
+ * checkpoint, perhaps empty. So a marker file next to the ledger shows while the log must exist.
  */
 import { closeSync, existsSync, fsyncSync, openSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describeError } from '../../../base/log.ts';
 import { CallerError } from '../../../base/errors.ts';
 
-/** The name of the write-ahead log and of the file that says it must be there. */
+/** Names of the write-ahead log and of the marker file. */
 const walOf = (path: string): string => `${path}-wal`;
 const markOf = (path: string): string => `${path}-open`;
 
 const restoreFix = (folder: string): string =>
   `Restore a backup: sluice restore FILE --data ${folder} --yes`;
 
-/** @throws CallerError when the log was there when the ledger was last used, and is gone. */
+/** @throws CallerError when the log existed when the ledger was last used, and is missing now. */
 export function refuseLostLog(path: string): void {
   if (!existsSync(markOf(path)) || existsSync(walOf(path))) return;
   throw new CallerError(
@@ -24,12 +24,12 @@ export function refuseLostLog(path: string): void {
     {
       fix:
         `Put that file back. ${restoreFix(dirname(path))}. If another program such as sqlite3 opened and closed ` +
-        `the ledger meanwhile, the log is in it and nothing is missing: delete ${markOf(path)} and start again`,
+        `the ledger in the meantime, it contains the log and nothing is missing: delete ${markOf(path)} and start again`,
     },
   );
 }
 
-/** From here on the log must be there. */
+/** Records that the log must exist from here on. */
 export function markOpen(path: string): void {
   for (const each of [markOf(path), dirname(path)]) {
     const descriptor = openSync(each, each === dirname(path) ? 'r' : 'w', 0o600);
@@ -38,10 +38,10 @@ export function markOpen(path: string): void {
   }
 }
 
-/** The log may go: the ledger is closed in good order, or replaced. */
+/** Records that the log may be missing: the ledger was closed properly, or replaced. */
 export const markClosed = (path: string): void => rmSync(markOf(path), { force: true });
 
-/** An error of a damaged ledger as a CallerError, any other as it is. */
+/** Converts the error of a damaged ledger to a CallerError; any other error is returned as is. */
 export function explainDamage(error: unknown, path: string): unknown {
   const text = describeError(error);
   if (!/database disk image is malformed|file is not a database/i.test(text)) return error;

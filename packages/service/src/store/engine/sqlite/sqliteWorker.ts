@@ -1,6 +1,6 @@
 /**
- * One connection to the SQLite file, in a thread of its own: runs the store methods it is sent, one at a
- * time in the order they came. Writes that wait are committed together, so that they wait for the disk
+ * One connection to the SQLite file, in its own thread: runs the store methods it receives, one at
+ * a time in order of arrival. Waiting writes are committed together, so that they wait for the disk
  * once; none is answered before it is durable.
  */
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
@@ -10,7 +10,7 @@ import { sqliteEngine } from '../engine.ts';
 import { createReads, createWrites } from '../../statements.ts';
 import type { WorkerCall, WorkerReply } from './sqlite.ts';
 
-/** After so long a transaction takes up nothing more: those in it wait for their answers. */
+/** A transaction that took this long accepts no more writes, so that its writes are answered. */
 const SHARED_MS = 20;
 
 const { path, role } = workerData as { path: string; role: 'reads' | 'writes' };
@@ -37,7 +37,7 @@ const run = async ({ id, method, args }: WorkerCall): Promise<WorkerReply> => {
   }
 };
 
-/** Why nothing was committed; undefined when all was. */
+/** Returns why nothing was committed; undefined if everything was. */
 const commit = (): Error | undefined => {
   try {
     sqlite.exec('commit');
@@ -49,11 +49,11 @@ const commit = (): Error | undefined => {
 };
 
 /**
- * Carries out the first of these calls, and those behind it that one transaction has time for. One that
- * fails undoes what it did itself; where SQLite takes back all of it, as when the disk is full, each is
- * carried out again alone, so that none answers for another.
+ * Executes the first of these calls, and as many of the following as one transaction has time for.
+ * A call that fails undoes its own changes; if SQLite rolls back everything, as when the disk is
+ * full, each call is executed again alone, so that none fails because of another.
  *
- * @returns how many were answered
+ * @returns the number of calls answered
  */
 const write = async (calls: readonly WorkerCall[]): Promise<number> => {
   const replies: WorkerReply[] = [];
@@ -76,7 +76,7 @@ let working = false;
 const work = async (): Promise<void> => {
   working = true;
   while (waiting.length > 0) {
-    // What came meanwhile would be heard of one by one.
+    // Drains the port: otherwise messages arrive one per turn of the event loop.
     for (let next; (next = receiveMessageOnPort(port)) !== undefined;) waiting.push(next.message);
     const closeAt = waiting.findIndex(({ method }) => method === 'close');
     if (closeAt === 0) {
