@@ -1,6 +1,6 @@
 /**
- * A process whose clock is wrong (fault 22 of the design): its own `Date.now` is shifted here, and
- * PostgreSQL keeps the true time.
+ * A process with a wrong clock (fault 22): its `Date.now` is shifted here, while PostgreSQL keeps
+ * the true time.
  */
 import { type Postgres, type WebhookSink, startPostgres, startWebhookSink } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';

@@ -44,7 +44,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** A deliverer with this schedule, and a promise of the first change that fits. */
+/** A deliverer with this schedule, and a promise of the first matching change. */
 async function start(
   schedule: readonly number[],
   timeoutMs = 5_000,
@@ -88,7 +88,7 @@ async function start(
   };
 }
 
-/** As if the ten minutes until the next probe had passed. */
+/** Simulates that the ten minutes until the next probe have passed. */
 function letProbe(streamId: string): void {
   const ledger = new DatabaseSync(join(folder, 'sluice.db'), { timeout: 5_000 });
   ledger.prepare('update stream set probe_at = 0 where id = ?').run(streamId);
@@ -116,7 +116,7 @@ async function eventually(holds: () => Promise<boolean>): Promise<void> {
   }
 }
 
-/** A stream to this path of the sink with `count` deliveries due. */
+/** Creates a stream to this path of the sink with `count` due deliveries. */
 async function queue(
   path: string,
   count = 1,
@@ -139,7 +139,7 @@ async function queue(
   return stream;
 }
 
-/** `count` more blocks in which the stream matches. */
+/** Adds `count` more blocks in which the stream matches. */
 async function extend(stream: EvmStreamRecord, count = 1): Promise<void> {
   const [chain] = stream.chainIds as [string];
   const path = stream.tag;
@@ -166,7 +166,7 @@ async function extend(stream: EvmStreamRecord, count = 1): Promise<void> {
   }
 }
 
-/** The most of these times that fall into any such span. */
+/** The largest number of these times within any span of this length. */
 const mostWithin = (times: number[], spanMs: number): number =>
   Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + spanMs).length));
 
@@ -232,7 +232,7 @@ describe('delivering', () => {
     ).toEqual(['pending', 'succeeded']);
   });
 
-  test('goes to the address a stream has now, not the one it had', async () => {
+  test('sends to the current URL of a stream, not to the earlier one', async () => {
     const { until } = await start([200]);
     sink.respond(500, { path: '/old' });
     const stream = await queue('/old');
@@ -242,7 +242,7 @@ describe('delivering', () => {
     expect(sink.requests.at(-1)?.path).toBe('/new');
   });
 
-  test('is not held back by a receiver that never answers', async () => {
+  test('is not delayed by a receiver that never responds', async () => {
     sink.respond({ silence: 'hang' }, { path: '/hung' });
     const hung = await queue('/hung', 200);
     const quick = await queue('/quick', 20);
@@ -253,7 +253,7 @@ describe('delivering', () => {
     expect(changes.some((change) => change.streamId === hung.id)).toBe(false);
   });
 
-  test('keeps to what a stream may have under way, and in a second', async () => {
+  test('respects the limits of a stream in flight and per second', async () => {
     const limits = { maxInFlight: 2, maxPerSecond: 20, strictOrder: false };
     const stream = await queue('/gentle', 15, limits);
     sink.respond({ delayMs: 70 }, { path: '/gentle' });
@@ -270,20 +270,20 @@ describe('delivering', () => {
     expect(mostWithin(times, 65)).toBeLessThanOrEqual(2);
   });
 
-  test('does not send a host more in a second than it is bound to, whatever streams', async () => {
+  test('limits the rate per host across streams', async () => {
     await queue('/one', 3);
     await queue('/two', 3);
     await start([60_000], 5_000, undefined, { maxPerHost: 10 });
     await eventually(() => Promise.resolve(sink.requests.length === 6));
     const times = sink.requests.map((request) => request.receivedAt);
-    // Six turns a tenth of a second apart; the first may be late by what its connection took.
+    // Six turns a tenth of a second apart; the first may be delayed by connecting.
     expect(Math.max(...times) - Math.min(...times)).toBeGreaterThan(300);
   });
 
   test.each([
     ['not sent where another took it over meanwhile', [], 0],
     ['sent where it is still ours', ['held'], 1],
-  ])('what waits for its turn while the process stalls is %s', async (_, held, sent) => {
+  ])('a delivery that waits for its turn while the process stalls is %s', async (_, held, sent) => {
     await queue('/stalled');
     const now = performance.now.bind(performance);
     let stalledMs = 0;
@@ -305,13 +305,13 @@ describe('delivering', () => {
     await eventually(() => Promise.resolve(isAsked && deliver!.inFlight() === 0));
     vi.restoreAllMocks();
     expect(sink.requests).toHaveLength(sent);
-    // What was given up holds up no outcome of others.
+    // A delivery that was given up does not delay the outcomes of others.
     const later = await queue('/later');
     await eventually(async () => (await listAll(later.id))[0]?.state === 'succeeded');
     await deliver!.stop(5_000);
   });
 
-  test('keeps a strict order, and goes on after what failed for good', async () => {
+  test('keeps a strict order, and continues after a permanent failure', async () => {
     const stream = await queue('/ordered', 6, { ...DEFAULT_LIMITS, strictOrder: true });
     sink.respond([200, 500, 500, 500, 200], { path: '/ordered' });
     const { until } = await start([100, 100]);
@@ -328,7 +328,7 @@ describe('delivering', () => {
   test.each([
     ['a connection that broke', { silence: 'reset' } as const],
     ['a 5xx', 503],
-  ])('retries once soon after %s, then by the schedule', async (_, answer) => {
+  ])('retries fast once after %s, then by the schedule', async (_, answer) => {
     const { until, changes } = await start([60_000], 5_000, 30);
     sink.respond([answer, answer, 200], { path: '/soon' });
     const stream = await queue('/soon');
@@ -340,7 +340,7 @@ describe('delivering', () => {
     expect(second!.nextAttemptAt! - second!.updatedAt).toBeGreaterThanOrEqual(60_000);
   });
 
-  test('does not hurry where the receiver refused', async () => {
+  test('does not retry fast when the receiver rejected the delivery', async () => {
     const { until, changes } = await start([60_000], 5_000, 30);
     sink.respond(404, { path: '/refused' });
     const stream = await queue('/refused');
@@ -349,7 +349,7 @@ describe('delivering', () => {
     expect(first!.nextAttemptAt! - first!.updatedAt).toBeGreaterThanOrEqual(60_000);
   });
 
-  test('gives up after the schedule, the quick retry not counted', async () => {
+  test('gives up after the schedule, not counting the fast retry', async () => {
     const { until } = await start([20, 20], 5_000, 10);
     sink.respond(500, { path: '/over' });
     const stream = await queue('/over');
@@ -357,7 +357,7 @@ describe('delivering', () => {
     expect(sink.requests.filter((request) => request.path === '/over')).toHaveLength(4);
   });
 
-  /** As if the service had died twice as it sent all that is due. */
+  /** Simulates that the service died twice while sending everything that is due. */
   const loseLeasesTwice = async (): Promise<void> => {
     for (let n = 0; n < 2; n++) {
       await store.claimDeliveries({
@@ -371,7 +371,7 @@ describe('delivering', () => {
     }
   };
 
-  test('sends in a process alone what leases were lost with, also once a paused stream goes on', async () => {
+  test('sends suspects from an isolated process, even after a paused stream resumes', async () => {
     const paused = await queue('/suspect');
     await loseLeasesTwice();
     await store.setStreamStatus(paused.id, 'paused', '');
@@ -383,11 +383,11 @@ describe('delivering', () => {
     await until((change) => change.streamId === paused.id && change.state === 'succeeded');
     const [request, ...more] = sink.requests.filter(({ path }) => path === '/suspect');
     expect(more).toEqual([]);
-    // Signed as every other webhook is, although by another process.
+    // Signed like every other webhook, although by another process.
     expect(request!.headers['x-signature']).toBe(signWebhook(request!.body, 'secret'));
   });
 
-  test('holds nobody up while the receiver of a suspect hangs', async () => {
+  test('delays no other delivery while the receiver of a suspect hangs', async () => {
     sink.respond({ silence: 'hang' }, { path: '/hung' });
     const hung = await queue('/hung');
     await loseLeasesTwice();
@@ -403,7 +403,7 @@ describe('delivering', () => {
     });
   });
 
-  test('sets aside the one outcome that the ledger refuses, and records those beside it', async () => {
+  test('quarantines only the outcome that the ledger rejects, and records the others', async () => {
     const sizes: number[] = [];
     const picky: Store = {
       ...store,
@@ -428,13 +428,13 @@ describe('delivering', () => {
     const [set] = await listAll(odd.id);
     expect(set).toMatchObject({ state: 'quarantined', status: null, attempts: 1 });
     expect(set?.error).toMatch(/answered 200, but the ledger rejected .*it cannot be held/);
-    // It was looked for by halves, not one by one.
+    // The row was found by halving, not one by one.
     expect(Math.max(...sizes)).toBeGreaterThan(1);
     expect(sizes.length).toBeLessThan(25);
     expect(sink.requests.filter((request) => request.path === '/odd')).toHaveLength(1);
   });
 
-  test('asks a failing receiver less and less, and uses up no attempt of what waits', async () => {
+  test('calls a failing receiver less and less, without using up attempts of waiting deliveries', async () => {
     const { until } = await start([60_000, 60_000]);
     sink.respond(500, { path: '/down' });
     const stream = await queue('/down', 200);
@@ -442,7 +442,7 @@ describe('delivering', () => {
     const untouched = async (): Promise<number> =>
       (await listAll(stream.id)).filter((each) => each.attempts === 0 && each.state === 'pending')
         .length;
-    // What was in flight when it opened ends; the rest stays where it is.
+    // Attempts that were in flight when it opened end; the others stay queued.
     await eventually(async () =>
       (await listAll(stream.id)).every((each) => each.state !== 'leased'),
     );
@@ -455,7 +455,7 @@ describe('delivering', () => {
     expect((await store.readStream(stream.id))?.status).toBe('active');
   });
 
-  test('says that a failing receiver is spared; one sent by hand asks it, and all goes on', async () => {
+  test('reports a failing receiver as backed off; a manual replay probes it and resumes delivery', async () => {
     const { until } = await start([60_000, 60_000]);
     sink.respond(500, { path: '/spared' });
     const stream = await queue('/spared', 200);
@@ -467,12 +467,12 @@ describe('delivering', () => {
     await eventually(async () =>
       (await listAll(stream.id)).every((each) => each.state !== 'leased'),
     );
-    // What was claimed before it was found failing lengthens no wait, whenever it began.
+    // Deliveries claimed before the failure was detected do not extend the back-off.
     expect((await spared())!.leftMs).toBeLessThanOrEqual(30_000);
     const seen = sink.requests.length;
     const waiting = (await listAll(stream.id)).find((each) => each.attempts === 0)!;
 
-    // It is not back yet: one asks, and it is spared for twice as long.
+    // Not back yet: one probe fails, and the back-off doubles.
     await store.replayDelivery(stream.id, waiting.id);
     await eventually(async () => ((await spared())?.leftMs ?? 0) > 30_000);
     expect(sink.requests.length).toBe(seen + 1);
@@ -483,7 +483,7 @@ describe('delivering', () => {
     await until((change) => change.id === waiting.id && change.state === 'succeeded');
   });
 
-  test('says that a receiver asked for patience, unless it is over in no time', async () => {
+  test('reports that a receiver is throttling, unless it ends quickly', async () => {
     const { until } = await start([60_000]);
     const throttle = (seconds: number, path: string) =>
       sink.respond({ status: 429, headers: { 'retry-after': String(seconds) } }, { path });
@@ -498,12 +498,12 @@ describe('delivering', () => {
     expect((await find(patient.id))!.leftMs).toBeGreaterThan(290_000);
     expect(await find(patient.id)).toMatchObject({ reason: 'throttled' });
     expect(await find(brief.id)).toBeUndefined();
-    // What it told is over with the process that told it.
+    // The reported state ends with the process that reported it.
     await deliver!.stop(5_000);
     expect(await find(patient.id)).toBeUndefined();
   });
 
-  test('asks another receiver at once, however the one before did', async () => {
+  test('calls a new receiver at once, whatever the state of the previous one', async () => {
     const { until } = await start([60_000]);
     sink.respond(500, { path: '/wrong' });
     const stream = await queue('/wrong', 100);
@@ -514,7 +514,7 @@ describe('delivering', () => {
     await until((change) => change.streamId === stream.id && change.state === 'succeeded');
   });
 
-  test('puts a stream whose receiver is gone into error, where it keeps what comes', async () => {
+  test('puts a stream whose receiver is gone into error, where it collects deliveries', async () => {
     const { until } = await start([60_000]);
     sink.respond(410, { path: '/gone' });
     const stream = await queue('/gone');
@@ -528,14 +528,14 @@ describe('delivering', () => {
     await new Promise((resolve) => setTimeout(resolve, 600));
     expect(sink.requests.filter((request) => request.path === '/gone')).toHaveLength(1);
     expect((await listAll(stream.id)).map((each) => each.state)).toEqual(['pending', 'pending']);
-    // The user corrects the receiver and says so.
+    // The user fixes the receiver and reports it.
     sink.respond(200, { path: '/gone' });
     await store.setStreamStatus(stream.id, 'active', 'Stream is active');
     await until((change) => change.streamId === stream.id && change.state === 'succeeded');
     expect((await store.readStream(stream.id))?.errorSince).toBeNull();
   });
 
-  test('asks a stream in error once in ten minutes, and a 2xx brings it back', async () => {
+  test('probes a stream in error every ten minutes, and a 2xx recovers it', async () => {
     const { until, changes } = await start([60_000]);
     sink.respond(410, { path: '/back' });
     const stream = await queue('/back');
@@ -562,7 +562,7 @@ describe('delivering', () => {
     expect(changes.some((change) => change.state === 'failed')).toBe(false);
   });
 
-  test('waits out what this process lacks: no attempt of the schedule, no failure of the receiver', async () => {
+  test('waits out a local resource shortage without using up attempts or blaming the receiver', async () => {
     const stream = await queue('/lacking', 30);
     let lacking = true;
     const allowed = createAddressGuard({ allowCidrs: EVERYWHERE });
@@ -589,7 +589,7 @@ describe('delivering', () => {
     expect((await store.readStream(stream.id))!.status).toBe('active');
   });
 
-  test('stops taking work at once and lets what is under way end, each sent once', async () => {
+  test('stops claiming at once and lets attempts in flight end, each sent once', async () => {
     const { changes } = await start([60_000]);
     sink.respond({ delayMs: 400 }, { path: '/slow' });
     const stream = await queue('/slow', 50);
@@ -609,7 +609,7 @@ describe('delivering', () => {
     expect(rows).toEqual([]);
   });
 
-  test('says how many wait behind, and charges confirmed deliveries alone', async () => {
+  test('reports the queue size, and charges only confirmed deliveries', async () => {
     await queue('/queue', 3);
     await start([60_000]);
     const requests = await sink.waitFor(3);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createHostPace } from './attempt.ts';
 
-test('streams of one host share its turns, others have their own', () => {
+test('streams of one host share its turns, other hosts have their own', () => {
   const pace = createHostPace(10);
   expect(pace.take('a', 'https://one.example/a?x=1', 0)).toBe(0);
   expect(pace.take('b', 'https://user@one.example/b', 0)).toBe(100);
@@ -12,12 +12,12 @@ test('streams of one host share its turns, others have their own', () => {
   for (let n = 2; n < 5; n++) expect(pace.take('a', 'https://one.example/', 0)).toBe(n * 100);
   expect(pace.waiting(0)).toEqual(['a', 'b']);
   expect(pace.waiting(300)).toEqual([]);
-  // What was not used is not saved up.
+  // Unused turns are not saved up.
   expect(pace.take('a', 'https://one.example/', 60_000)).toBe(0);
   expect(pace.take('b', 'https://one.example/', 60_000)).toBe(100);
 });
 
-test('a webhook without a stream takes a turn of its host, or none where it would wait too long', () => {
+test('a webhook without a stream takes a turn of its host, or none if it would wait too long', () => {
   const pace = createHostPace(1);
   expect(pace.take('a', 'https://one.example/', 0)).toBe(0);
   expect(pace.takeSoon('https://one.example/', 5_000, 0)).toBe(1_000);
@@ -28,13 +28,13 @@ test('a webhook without a stream takes a turn of its host, or none where it woul
   expect(pace.takeSoon('sluice://inbox/d', 0, 0)).toBe(0);
 });
 
-test('without a bound nobody waits', () => {
+test('without a limit nothing waits', () => {
   const pace = createHostPace(undefined);
   for (let n = 0; n < 1_000; n++) expect(pace.take('a', 'https://one.example/', 0)).toBe(0);
   expect(pace.waiting(0)).toEqual([]);
 });
 
-test('law: in no stretch of time are there more turns than the pace allows, and one', () => {
+test('law: no interval has more turns than the pace allows, plus one', () => {
   fc.assert(
     fc.property(
       fc.constantFrom(0.5, 1, 7, 1_000),

@@ -7,7 +7,7 @@ const delivery = fc.record({
   bodyBytes: fc.nat(9),
 });
 
-test('law: what is under way is what entered and has not left, by stream and in all', () => {
+test('law: in flight is what entered and has not left, per stream and in total', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(delivery, fc.boolean())), (steps) => {
       const lanes = createLanes();
@@ -29,7 +29,7 @@ test('law: what is under way is what entered and has not left, by stream and in 
   );
 });
 
-test('a drain ends with the last one under way, or at once', async () => {
+test('a drain ends with the last delivery in flight, or at once', async () => {
   const lanes = createLanes();
   await lanes.emptied();
   const one = { streamId: 'a', bodyBytes: 1 };
@@ -44,7 +44,7 @@ test('a drain ends with the last one under way, or at once', async () => {
   await emptied;
 });
 
-test('a queue is counted from what the ledger last had, and never below nothing', () => {
+test('a queue is counted from the last recount, and is never negative', () => {
   const lanes = createLanes();
   lanes.count('a', -1);
   lanes.count('b', 2);

@@ -6,7 +6,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Leases of a ledger that extends all but `lost`. */
+/** Leases on a ledger that extends all except `lost`. */
 function open(engine: 'sqlite' | 'postgres', lost: readonly string[] = []) {
   const extended: string[][] = [];
   let isDown = false;
@@ -26,7 +26,7 @@ function open(engine: 'sqlite' | 'postgres', lost: readonly string[] = []) {
   return { leases, extended, goDown: () => (isDown = true) };
 }
 
-test('extends what is held until it is dropped, or claimed anew under another token', async () => {
+test('extends held leases until they are dropped or claimed again under another token', async () => {
   vi.useFakeTimers();
   const { leases, extended } = open('postgres');
   leases.hold({ id: 'a', leaseToken: '1' });
@@ -42,7 +42,7 @@ test('extends what is held until it is dropped, or claimed anew under another to
   expect(extended).toEqual([['a 1', 'b 1'], ['b 2']]);
 });
 
-test('no clock ends a lease on SQLite', async () => {
+test('leases on SQLite never expire by a clock', async () => {
   vi.useFakeTimers();
   const { leases, extended } = open('sqlite');
   leases.hold({ id: 'a', leaseToken: '1' });
@@ -51,7 +51,7 @@ test('no clock ends a lease on SQLite', async () => {
   expect(extended).toEqual([]);
 });
 
-test('tells leases that were lost from a ledger that does not answer', async () => {
+test('distinguishes lost leases from a ledger that does not respond', async () => {
   const { leases, goDown } = open('postgres', ['a']);
   const asked = ['a', 'b'].map((id) => ({ id, leaseToken: '1' }));
   expect(await leases.renew(asked)).toEqual([asked[1]]);

@@ -56,6 +56,6 @@ test.each<[string, Partial<ClaimedDelivery>, Attempted, string, number]>([
   expect(outcome.retryInMs).toBeLessThanOrEqual(waitMs * 1.11);
 });
 
-test('a ledger is not told the password of a URL', () => {
+test('the ledger does not receive the password of a URL', () => {
   expect(toOutcome(claimed({}), answered(200), RETRIES).webhookUrl).not.toContain('pass');
 });

@@ -3,14 +3,14 @@ import { CONTRACT_SCHEDULE_MS } from '@sluice/kit/contract';
 import { expect, test } from 'vitest';
 import { laterWaitsMs, nextWaitMs } from './outcomes.ts';
 
-test('seven retries as the contract says, then none', () => {
+test('seven retries per contract, then none', () => {
   const minutes = Array.from({ length: 8 }, (_, n) =>
     nextWaitMs(CONTRACT_SCHEDULE_MS, n + 1, 0),
   ).map((wait) => wait && wait / 60_000);
   expect(minutes).toEqual([1, 10, 60, 120, 360, 720, 1440, undefined]);
 });
 
-test('law: never early, and late by a tenth at most', () => {
+test('law: never early, and late by at most a tenth', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 7 }),
@@ -25,7 +25,7 @@ test('law: never early, and late by a tenth at most', () => {
   );
 });
 
-test('what is left of the schedule is what the attempts to come will wait', () => {
+test('the rest of the schedule lists the waits of later attempts', () => {
   const schedule = [1, 2, 3];
   for (const fastRetried of [false, true]) {
     for (let attempts = fastRetried ? 1 : 0; attempts <= 4; attempts++) {

@@ -75,7 +75,7 @@ const createStream = () =>
     ...DEFAULT_DELIVERY,
   });
 
-/** What was told so far, verified; each notice once, however often it was sent. */
+/** The alerts so far, verified; each one once, however often it was sent. */
 const told = (): OperatorNotice[] => {
   const notices = sink.requests.map(({ headers, body }) =>
     unwrapNotice({ headers, body, secret: 'secret' }),
@@ -99,19 +99,19 @@ const chain = (state: ChainReport['state'], message = ''): ChainReport => ({
   message,
 });
 
-/** Long enough for several looks. */
+/** Long enough for several checks. */
 const aWhile = () => new Promise((resolve) => setTimeout(resolve, 300));
 
 describe.each([
   ['SQLite', () => openSqliteStore(folder)],
   ['PostgreSQL', () => openPostgresStore(postgres.url)],
-] as const)('what the operator is told, by a ledger in %s', (_engine, open) => {
+] as const)('alerts to the operator, with a ledger in %s', (_engine, open) => {
   beforeAll(async () => {
     store = await open();
   });
   afterAll(() => store.close());
 
-  test('tells of a stream that fails, recovers and is ended', async () => {
+  test('reports a stream that fails, recovers and is terminated', async () => {
     const { id: streamId } = await createStream();
     start();
     await store.failStream(streamId, 'HTTP 410');
@@ -132,7 +132,7 @@ describe.each([
     expect(Date.parse(told()[0]!.timestamp)).toBeGreaterThan(Date.now() - 60_000);
   });
 
-  test('tells of deliveries that were set aside, and again only of more of them', async () => {
+  test('reports quarantined deliveries, and again only when there are more', async () => {
     const { id: streamId } = await createStream();
     const header = (number: number) => ({
       number,
@@ -173,7 +173,7 @@ describe.each([
     ]);
   });
 
-  test('tells of a chain that halts and goes on, not of one that is away for a moment', async () => {
+  test('reports a chain that halts and resumes, but not a brief outage', async () => {
     chains = [chain('live')];
     start({ haltMs: 200 });
     chains = [chain('down', 'no node answers')];
@@ -193,7 +193,7 @@ describe.each([
     ]);
   });
 
-  test('tells of a disk that is filling, and once there is room again', async () => {
+  test('reports a disk that is filling, and again when there is space', async () => {
     start();
     diskFilling = '81 % of the disk is used';
     await expect.poll(told, PATIENCE).toHaveLength(1);
@@ -207,7 +207,7 @@ describe.each([
     ]);
   });
 
-  test('one that flaps is told of once in a while', async () => {
+  test('limits how often a flapping subject is reported', async () => {
     const { id } = await createStream();
     start({ gapMs: 60_000 });
     for (let n = 0; n < 5; n++) {
@@ -219,7 +219,7 @@ describe.each([
     expect(told()).toHaveLength(1);
   });
 
-  test('a notice survives the end of its process, and is tried again with its id', async () => {
+  test('an alert survives the end of its process, and is retried with its id', async () => {
     const { id } = await createStream();
     sink.respond([500, { silence: 'reset' }, 200]);
     await store.failStream(id, 'HTTP 410');
@@ -236,7 +236,7 @@ describe.each([
     expect(new Set(sink.requests.map((request) => request.id)).size).toBe(1);
   });
 
-  test('a notice that nobody takes is given up, and said in the log', async () => {
+  test('an alert that is never accepted is given up and logged', async () => {
     const { id } = await createStream();
     sink.respond(404);
     await store.failStream(id, 'HTTP 410');

@@ -6,7 +6,7 @@ import { createLog } from '../base/log.ts';
 let logged = '';
 const log = createLog((line) => (logged += line));
 
-test('a disk with too little left is a problem, in words an operator can act on', async () => {
+test('a disk with too little space is reported with a fix', async () => {
   const full = await watchDisk(tmpdir(), 1e18, log);
   expect(full.problem).toMatch(/^\d+ MiB free on the disk of .+--min-free-mib/);
   expect(full.usedRatio).toBeGreaterThan(0);
@@ -20,7 +20,7 @@ test('a disk with too little left is a problem, in words an operator can act on'
 const GIB = 1024;
 const MINUTE = 60_000;
 
-/** MiB that are left, and MiB of the ledger, at each look; one a minute. */
+/** Free MiB, and the MiB of the ledger at each check, one per minute. */
 async function watch(left: number, ledger: readonly number[]): Promise<string | undefined> {
   logged = '';
   vi.useFakeTimers();

@@ -15,7 +15,7 @@ const sources: MetricSources = {
   violations: () => ({}) as ReturnType<MetricSources['violations']>,
 };
 
-test('what cannot be read is left out, and the rest is told', async () => {
+test('a metric that cannot be read is omitted, and the others are reported', async () => {
   const metrics = createMetrics();
   metrics.watch(sources);
   const { text } = await metrics.read();

@@ -31,7 +31,7 @@ const createWorld = (
   return { readiness, store, lines };
 };
 
-describe('deliveries that wait for enrichment', () => {
+describe('deliveries waiting for enrichment', () => {
   const readWaiting = (waitedMs: number, isWell: boolean): Promise<string[]> => {
     const { readiness } = createWorld(
       { listEnrichingSince: async () => [{ chain: '0x1', since: NOW - waitedMs }] },
@@ -41,7 +41,7 @@ describe('deliveries that wait for enrichment', () => {
     return readiness.read();
   };
 
-  test('make a process unfit although the nodes answer', async () => {
+  test('make a process not ready although the nodes respond', async () => {
     expect(await readWaiting(120_000, true)).toEqual([
       'deliveries of 0x1 have waited 120 s for enrichment; see the log',
     ]);
@@ -50,7 +50,7 @@ describe('deliveries that wait for enrichment', () => {
   test.each([
     ['not for long', 119_999, true],
     ['for nodes that do not answer', 600_000, false],
-  ])('do not where they wait %s', async (_, waitedMs, isWell) => {
+  ])('do not when they wait %s', async (_, waitedMs, isWell) => {
     expect(await readWaiting(waitedMs, isWell)).toEqual([]);
   });
 });
@@ -70,7 +70,7 @@ describe('a ledger that cannot be written', () => {
     throw new Error('connect ECONNREFUSED db.internal:5432');
   };
 
-  test('makes a process unfit, and only the log says where it is', async () => {
+  test('makes a process not ready, and only the log has the details', async () => {
     const { readiness, lines } = createWorld({ checkWritable: away });
     readiness.started();
     expect(await readiness.read()).toEqual(['the ledger cannot be written; see the log']);
@@ -85,7 +85,7 @@ describe('a ledger that cannot be written', () => {
         throw new RetryableError('no_standby', 'no standby');
       },
     ],
-  ])('for want of a standby is told by %s', async (_, countWaitingCommits) => {
+  ])('for lack of a standby is detected by %s', async (_, countWaitingCommits) => {
     const { readiness } = createWorld({ checkWritable: away, countWaitingCommits });
     readiness.started();
     expect(await readiness.read()).toEqual([
@@ -93,13 +93,13 @@ describe('a ledger that cannot be written', () => {
     ]);
   });
 
-  test('for another reason is not told as a standby that is missing', async () => {
+  test('for another reason is not reported as a missing standby', async () => {
     const { readiness } = createWorld({ checkWritable: away, countWaitingCommits: away });
     readiness.started();
     expect(await readiness.read()).toEqual(['the ledger cannot be written; see the log']);
   });
 
-  test('is written to once a second at most, however many ask', async () => {
+  test('is written at most once a second, however many clients call', async () => {
     const { readiness, store } = createWorld();
     readiness.started();
     await Promise.all([readiness.read(), readiness.read()]);
@@ -111,7 +111,7 @@ describe('a ledger that cannot be written', () => {
     expect(store.checkWritable).toHaveBeenCalledTimes(2);
   });
 
-  test('is given three seconds, and no second write beside one that waits', async () => {
+  test('gets three seconds, and no second write while one is waiting', async () => {
     const held = Promise.withResolvers<void>();
     const checkWritable = vi.fn(() => held.promise);
     const { readiness } = createWorld({ checkWritable });
@@ -132,10 +132,10 @@ describe('a ledger that cannot be written', () => {
   });
 });
 
-describe('a resource that this process has run out of', () => {
+describe('an exhausted resource of this process', () => {
   const reason = expect.stringMatching(/^webhooks cannot be sent: .*no file descriptors left/);
 
-  test('makes it unfit for five seconds, beside whatever else does', async () => {
+  test('makes it not ready for five seconds, along with any other reason', async () => {
     const { readiness } = createWorld({
       listEnrichingSince: async () => [{ chain: '0x1', since: 0 }],
     });
@@ -159,7 +159,7 @@ describe('a resource that this process has run out of', () => {
     expect(lines).toHaveLength(2);
   });
 
-  test('a stall that is over is none', async () => {
+  test('a stall does not count after it has ended', async () => {
     const { readiness } = createWorld();
     readiness.started();
     readiness.noteLocalFailure('STALLED');

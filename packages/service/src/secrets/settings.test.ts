@@ -33,7 +33,7 @@ const start = (): Promise<Service> =>
     { info() {}, warn() {}, error() {} },
   );
 
-/** The secret, of these, that signed the next test webhook. */
+/** Returns which of these secrets signed the next test webhook. */
 async function signedBy(service: Service, path: string, secrets: string[]): Promise<string[]> {
   const client = createClient({ apiKey: API_KEY, baseUrl: service.url });
   await client.streams.create({
@@ -45,7 +45,7 @@ async function signedBy(service: Service, path: string, secrets: string[]): Prom
   return secrets.filter((secret) => headers['x-signature'] === signWebhook(body, secret));
 }
 
-test('a secret that is set signs every webhook from then on, also after a restart', async () => {
+test('a new secret signs every webhook from then on, even after a restart', async () => {
   let service = await start();
   const made = service.secret;
   expect(made).toMatch(/^[0-9a-f]{64}$/);
@@ -57,7 +57,7 @@ test('a secret that is set signs every webhook from then on, also after a restar
   expect(set).toEqual({ secretKey: 'a secret of ours', region: 'us-west-2' });
   expect(service.secret).toBe('a secret of ours');
   expect(await signedBy(service, '/after', secrets)).toEqual(['a secret of ours']);
-  // What is not named stays.
+  // Settings that are not named do not change.
   expect(await client.settings.set({})).toEqual(set);
   await service.stop();
 

@@ -9,7 +9,7 @@ import { createVault, parseMasterKeys, readMasterKeys } from './vault.ts';
 const key = (): Buffer => randomBytes(32);
 
 describe('the vault', () => {
-  test('opens what it sealed, for what it was sealed, and nothing that was changed (law)', () => {
+  test('law: decrypts only unmodified values for their purpose', () => {
     const vault = createVault([key()]);
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.string(), fc.nat(), (text, purpose, place) => {
@@ -29,14 +29,14 @@ describe('the vault', () => {
     );
   });
 
-  test('does not show what is in it, and seals the same text differently each time', () => {
+  test('hides the text, and encrypts the same text differently each time', () => {
     const vault = createVault([key()]);
     const sealed = vault.seal('whsec_secret', 'x');
     expect(Buffer.from(sealed.split('.')[2]!, 'base64url').toString('latin1')).not.toContain('sec');
     expect(vault.seal('whsec_secret', 'x')).not.toBe(sealed);
   });
 
-  test('a new master key seals, the old one opens until it is taken away', () => {
+  test('a new master key encrypts, the old one decrypts until it is removed', () => {
     const [first, second] = [key(), key()];
     const sealed = createVault([first]).seal('secret', 'x');
     const both = createVault([second, first]);
@@ -50,7 +50,7 @@ describe('the vault', () => {
     );
   });
 
-  test('keys for other ends differ by their purpose and their master key', () => {
+  test('derived keys differ by purpose and master key', () => {
     const [first, second] = [key(), key()];
     const derive = (master: Buffer, purpose: string): string =>
       createVault([master]).derive(purpose).toString('hex');
@@ -66,7 +66,7 @@ describe('the vault', () => {
 });
 
 describe('master keys', () => {
-  test('stand one a line, in base64 or hex', () => {
+  test('are read one per line, in base64 or hex', () => {
     const [first, second] = [key(), key()];
     const text = `# since May\n${first.toString('base64')}\n\n${second.toString('hex')} # old\n`;
     expect(parseMasterKeys(text, 'here')).toEqual([first, second]);
@@ -76,11 +76,11 @@ describe('master keys', () => {
     ['', /^here: should contain a key, for example/],
     ['c2hvcnQ=', /^here: line 1 should be a key of 32 bytes in base64 or hex.*has 5$/],
     [`${'00'.repeat(32)}\nffff`, /^here: line 2 should be a key of 32 bytes/],
-  ])('%j is none', (text, message) => {
+  ])('%j is not a key', (text, message) => {
     expect(() => parseMasterKeys(text, 'here')).toThrow(message);
   });
 
-  test('one is made in the data folder, for its owner alone, and found again', () => {
+  test('one is created in the data folder, readable only by its owner, and reused', () => {
     const dataFolder = mkdtempSync(join(tmpdir(), 'sluice-vault-'));
     try {
       const made = readMasterKeys({ dataFolder });

@@ -6,7 +6,7 @@ const START = 1_000_000;
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 
-/** `count` failures that began and ended one after another from `at` on. */
+/** `count` consecutive failures from `at` on. */
 function fail(breaker: Breaker, count: number, at: number): boolean {
   let exhausted = false;
   for (let n = 0; n < count; n++) {
@@ -15,8 +15,8 @@ function fail(breaker: Breaker, count: number, at: number): boolean {
   return exhausted;
 }
 
-describe('a breaker', () => {
-  test('lets everything through until ten failures on end', () => {
+describe('a circuit breaker', () => {
+  test('lets everything through until ten consecutive failures', () => {
     const breaker = createBreaker();
     fail(breaker, 9, START);
     expect(breaker.room(5, START + 9)).toBe(Number.POSITIVE_INFINITY);
@@ -27,17 +27,17 @@ describe('a breaker', () => {
     expect(breaker.room(5, START + 21)).toBe(0);
   });
 
-  test('opens when more than half of twenty within a minute failed', () => {
+  test('opens when more than half of twenty attempts within a minute failed', () => {
     const breaker = createBreaker();
     for (let n = 0; n < 21; n++) {
       expect(breaker.room(0, START + n)).toBe(Number.POSITIVE_INFINITY);
       breaker.note({ succeeded: n % 2 === 1, startedAt: START + n }, START + n);
     }
-    // Each success ends a run of failures, so it is the eleventh of twenty-one that opens it.
+    // Successes interrupt the failures, so the eleventh of twenty-one opens it.
     expect(breaker.room(0, START + 21)).toBe(0);
   });
 
-  test('then asks once after 30 s, and half as often after each answer that fails', () => {
+  test('then probes after 30 s, and half as often after each failed probe', () => {
     const breaker = createBreaker();
     fail(breaker, 10, START);
     let now = START + 9;
@@ -52,7 +52,7 @@ describe('a breaker', () => {
     expect(breaker.room(0, now)).toBe(Number.POSITIVE_INFINITY);
   });
 
-  test('does not rate what was under way when it opened', () => {
+  test('ignores attempts that were in flight when it opened', () => {
     const breaker = createBreaker();
     fail(breaker, 10, START);
     for (let n = 0; n < 1000; n++) {
@@ -71,7 +71,7 @@ describe('a breaker', () => {
     expect(failed).toBe(31);
   });
 
-  test('holds while a receiver asks for patience, which is no failure', () => {
+  test('holds while a receiver throttles, which is not a failure', () => {
     const breaker = createBreaker();
     for (let n = 0; n < 50; n++) {
       breaker.note({ succeeded: false, throttledMs: 5_000, startedAt: START }, START);
@@ -82,7 +82,7 @@ describe('a breaker', () => {
     expect(breaker.room(0, START + 10 * MINUTE)).toBe(Number.POSITIVE_INFINITY);
   });
 
-  test('says since when nothing is sent, until when, and why', () => {
+  test('reports since when, until when and why nothing is sent', () => {
     const breaker = createBreaker();
     expect(breaker.spell(START)).toBeUndefined();
     fail(breaker, 10, START);
@@ -95,7 +95,7 @@ describe('a breaker', () => {
     expect(breaker.spell(probedAt)).toEqual({
       ...{ reason: 'failures', since, until: probedAt + 60 * SECOND },
     });
-    // It asks for more than it is given anyway.
+    // It asks for more than the maximum.
     const askedAt = probedAt + SECOND;
     const throttledMs = 120 * SECOND;
     breaker.note({ succeeded: false, throttledMs, startedAt: askedAt }, askedAt);
@@ -108,20 +108,20 @@ describe('a breaker', () => {
     expect(breaker.spell(askedAt + 131 * SECOND)).toBeUndefined();
   });
 
-  test('asks once, and earlier, where somebody believes that the receiver is back', () => {
+  test('probes once, and earlier, when the receiver is believed to be back', () => {
     const breaker = createBreaker();
     fail(breaker, 10, START);
     breaker.hasten(START + SECOND);
     expect(breaker.room(0, START + SECOND - 1)).toBe(0);
     expect(breaker.room(0, START + SECOND)).toBe(1);
-    // It is not, and the waits go on as they would have.
+    // It is not back, and the waits continue as before.
     breaker.note({ succeeded: false, startedAt: START + SECOND }, START + SECOND);
     breaker.hasten(START + 90 * SECOND);
     expect(breaker.room(0, START + 61 * SECOND - 1)).toBe(0);
     expect(breaker.room(0, START + 61 * SECOND)).toBe(1);
   });
 
-  test('law: it always asks again within ten minutes, and a success opens everything', () => {
+  test('law: it always probes within ten minutes, and a success closes it', () => {
     const step = fc.record({
       succeeded: fc.boolean(),
       waitMs: fc.nat({ max: 20 * MINUTE }),

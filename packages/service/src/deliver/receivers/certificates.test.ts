@@ -8,7 +8,7 @@ const shown = (expiresAt: number, expiresSoon = true): ReceiverCertificate => ({
   ...{ subject: 'CN=a', issuer: 'CN=b', names: ['a'], validFrom: 0, expiresAt, expiresSoon },
 });
 
-test('only news are written: of several hosts the one that ends first, until it is met no more', () => {
+test('writes only changes: of several hosts the earliest expiry wins while it is observed', () => {
   const written: (number | null)[] = [];
   const certificates = createCertificates({
     log: createLog(() => {}),
@@ -29,18 +29,19 @@ test('only news are written: of several hosts the one that ends first, until it 
   note(0, shown(500));
   note(1, shown(500));
   expect(written).toEqual([500]);
-  // Another host has a better one, and a third a worse one.
+  // One host has a later expiry, another an earlier one.
   note(2, shown(900));
   note(3, shown(1_000_000, false));
   expect(written).toEqual([500]);
   note(4, shown(300));
   expect(written).toEqual([500, 300]);
-  // On an open connection it is shown while it ends soon: not any more means that it was renewed.
+  // A certificate that expires soon is reported on reused connections too; if it no longer is, it
+  // was renewed.
   note(4 + MINUTE, null);
   expect(written).toEqual([500, 300]);
   note(5 + MINUTE, shown(1_000_000, false));
   expect(written).toEqual([500, 300, null]);
-  // The ledger forgets it with the URL, though the next may be of the same host.
+  // The ledger deletes it with the URL, even if the next URL has the same host.
   note(6 + MINUTE, shown(500));
   webhookUrl = 'https://a/two';
   note(7 + MINUTE, shown(500));

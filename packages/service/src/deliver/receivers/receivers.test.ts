@@ -46,7 +46,7 @@ function open({ waiting = [] as string[] } = {}) {
   return { receivers, judge, changes };
 }
 
-test('of a receiver that fails nothing more is claimed; of others, what is under way', async () => {
+test('claims nothing more for a failing receiver, and counts what is in flight for others', async () => {
   const { receivers, judge } = open({ waiting: ['paced'] });
   for (let n = 0; n < 10; n++) await judge('failing', 500);
   await judge('busy', 429, { retryAfterMs: 60_000 });
@@ -60,18 +60,18 @@ test('of a receiver that fails nothing more is claimed; of others, what is under
   expect(receivers.breakers()).toEqual({ open: 1, 'half-open': 0, held: 1 });
 });
 
-test('a failure of this process says nothing of the receiver', async () => {
+test('a local failure does not count against the receiver', async () => {
   const { receivers, judge } = open();
   const localFailure = { cause: 'STALLED', isSent: true } as const;
   for (let n = 0; n < 20; n++) await judge('stream', 500, { localFailure });
   expect(receivers.taken({})).toEqual({});
 });
 
-test('a stream goes into error when its receiver is gone, and a probe brings it back', async () => {
+test('a stream goes into error when its receiver is gone, and a probe recovers it', async () => {
   const { receivers, judge, changes } = open();
   await judge('stream', 410);
   expect(changes).toEqual([expect.stringMatching(/^fail stream: .*410 Gone/), 'room']);
-  // Its own probes ask from now on.
+  // From now on its own probes check the receiver.
   expect(receivers.taken({})).toEqual({});
   await judge('stream', 200, {}, true);
   expect(changes.at(-1)).toBe('recover stream');

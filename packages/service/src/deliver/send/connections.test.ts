@@ -80,7 +80,7 @@ const send = async (url: string, by = sender) => {
     recordsCharged: 0,
   };
   const result = await by.send(sending);
-  // Its connection is free for the next one a moment after the answer.
+  // Its connection becomes free shortly after the response.
   await nextTurn();
   return result;
 };
@@ -88,8 +88,8 @@ const send = async (url: string, by = sender) => {
 const ms = (from: number) =>
   expect.toSatisfy((value: number) => value >= from - 1 && value < 3_000);
 
-describe('the parts of an attempt', () => {
-  test('of a connection that is made, then of the open one', async () => {
+describe('the timing of an attempt', () => {
+  test('covers a new connection, then a reused one', async () => {
     const WAIT_MS = 40;
     const BODY_MS = 80;
     const port = await listen(
@@ -114,9 +114,9 @@ describe('the parts of an attempt', () => {
       certificate: null,
     });
     const { dnsMs, connectMs, waitMs, bodyMs } = first.transport!.parts;
-    // The body begins at the receiver before its first byte is here.
+    // The receiver starts the body before its first byte arrives.
     expect(waitMs! + bodyMs!).toBeGreaterThanOrEqual(WAIT_MS + BODY_MS - 3);
-    // Each is rounded; what is left was spent before a connection was asked for.
+    // Each part is rounded; the rest was spent before the connection was requested.
     expect(dnsMs! + connectMs! + waitMs! + bodyMs!).toBeLessThanOrEqual(first.durationMs + 3);
 
     const second = await send(`http://${HOST}:${port}/`);
@@ -135,7 +135,7 @@ describe('the parts of an attempt', () => {
 
   const atOnce: RequestListener = (_, response) => response.end('ok');
 
-  test('are nothing to keep of an answer at once on an open connection', async () => {
+  test('is omitted for an immediate response on a reused connection', async () => {
     const port = await listen(createServer(atOnce));
     const url = `http://127.0.0.1:${port}/`;
     expect((await send(url)).transport).toMatchObject({
@@ -144,39 +144,42 @@ describe('the parts of an attempt', () => {
     await expect.poll(async () => (await send(url)).transport).toBeNull();
   });
 
-  test.each(['HTTP/1.1', 'HTTP/2'])('of TLS with %s, and the certificate', async (protocol) => {
-    const expiring = certificate(100);
-    const { cert, key } = expiring;
-    const server =
-      protocol === 'HTTP/2'
-        ? createSecureServer({ cert, key }, (_, response) => response.end('ok'))
-        : createTlsServer({ cert, key }, atOnce);
-    const port = await listen(server);
-    const url = `https://${HOST}:${port}/`;
-    const first = await send(url);
-    expect(first).toMatchObject({ status: 200, error: null });
-    expect(first.transport).toEqual({
-      parts: {
-        dnsMs: ms(LOOKUP_MS),
-        connectMs: ms(0),
-        tlsMs: ms(0),
-        waitMs: ms(0),
-        bodyMs: ms(0),
-      },
-      address: `127.0.0.1:${port}`,
-      certificate: {
-        subject: `CN=${HOST}`,
-        issuer: 'CN=Test authority',
-        names: [HOST],
-        validFrom: at(-10).getTime(),
-        expiresAt: at(100).getTime(),
-        expiresSoon: false,
-      },
-    });
-    await expect.poll(async () => (await send(url)).transport).toBeNull();
-  });
+  test.each(['HTTP/1.1', 'HTTP/2'])(
+    'covers TLS with %s, and includes the certificate',
+    async (protocol) => {
+      const expiring = certificate(100);
+      const { cert, key } = expiring;
+      const server =
+        protocol === 'HTTP/2'
+          ? createSecureServer({ cert, key }, (_, response) => response.end('ok'))
+          : createTlsServer({ cert, key }, atOnce);
+      const port = await listen(server);
+      const url = `https://${HOST}:${port}/`;
+      const first = await send(url);
+      expect(first).toMatchObject({ status: 200, error: null });
+      expect(first.transport).toEqual({
+        parts: {
+          dnsMs: ms(LOOKUP_MS),
+          connectMs: ms(0),
+          tlsMs: ms(0),
+          waitMs: ms(0),
+          bodyMs: ms(0),
+        },
+        address: `127.0.0.1:${port}`,
+        certificate: {
+          subject: `CN=${HOST}`,
+          issuer: 'CN=Test authority',
+          names: [HOST],
+          validFrom: at(-10).getTime(),
+          expiresAt: at(100).getTime(),
+          expiresSoon: false,
+        },
+      });
+      await expect.poll(async () => (await send(url)).transport).toBeNull();
+    },
+  );
 
-  test('of a tunnel: all that the proxy does, then TLS in it', async () => {
+  test('covers a tunnel: everything the proxy does, then TLS inside it', async () => {
     const TUNNEL_MS = 60;
     const TLS_MS = 90;
     const { cert, key } = certificate(100);
@@ -207,7 +210,7 @@ describe('the parts of an attempt', () => {
     });
     const { connectMs, tlsMs } = first.transport!.parts;
     expect(connectMs! + tlsMs!).toBeLessThanOrEqual(first.durationMs + 3);
-    // Nobody of this name is behind it.
+    // No host of this name is behind it.
     expect(await send('https://other.test/', tunnelled)).toMatchObject({
       status: null,
       error: expect.stringContaining('certificate') as string,
@@ -216,7 +219,7 @@ describe('the parts of an attempt', () => {
     await tunnelled.close();
   });
 
-  test('end where it failed: in the lookup, in connecting, before an answer', async () => {
+  test('ends where the attempt failed: in the lookup, while connecting, before a response', async () => {
     expect(await send('http://nowhere.test/')).toMatchObject({
       error: 'ENOTFOUND nowhere.test',
       transport: {
@@ -267,7 +270,7 @@ describe('the certificate of a receiver', () => {
       `the certificate is self-signed: CN=${HOST}`,
     ],
     [
-      'comes from nobody known',
+      'has an unknown issuer',
       () =>
         createCertificate({
           commonName: HOST,
@@ -278,7 +281,7 @@ describe('the certificate of a receiver', () => {
         }),
       'the certificate has an incomplete chain or an issuer that is not trusted here',
     ],
-  ])('that %s is told with the failure', async (_, made, said) => {
+  ])('that %s is described in the error', async (_, made, said) => {
     const port = await listenWith(made());
     const result = await send(`https://${HOST}:${port}/`);
     expect(result).toMatchObject({
@@ -293,7 +296,7 @@ describe('the certificate of a receiver', () => {
     expect(result.error).toContain(`at 127.0.0.1:${port}`);
   });
 
-  test('that expires soon is told with each attempt, on open connections too', async () => {
+  test('is reported with each attempt if it expires soon, on reused connections too', async () => {
     const soon = certificate(13);
     const port = await listenWith(soon);
     const url = `https://${HOST}:${port}/`;
@@ -309,7 +312,7 @@ describe('the certificate of a receiver', () => {
     });
   });
 
-  test('is not what failed where no TLS is spoken', async () => {
+  test('is not blamed when the receiver does not speak TLS', async () => {
     const port = await listen(createServer((_, response) => response.end('ok')));
     expect(await send(`https://${HOST}:${port}/`)).toMatchObject({
       status: null,

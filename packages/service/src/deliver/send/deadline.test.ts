@@ -7,12 +7,12 @@ import { createSender } from './send.ts';
 
 const TIMEOUT_MS = 300;
 
-/** Stops this thread, as SIGSTOP stops the process: nothing runs, and other threads go on. */
+/** Blocks this thread, like SIGSTOP would, while other threads continue. */
 const stall = (ms: number): void => {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 };
 
-// A receiver in a thread of its own: it answers while this one is stopped.
+// A receiver in its own thread, which responds while this thread is blocked.
 const receiver = new Worker(
   `const { createServer } = require('node:http');
    const { parentPort } = require('node:worker_threads');
@@ -44,7 +44,7 @@ const sendThroughStall = async (path: string) => {
   return sent;
 };
 
-test('what was answered while this process was stopped is read, not given up', async () => {
+test('a response that arrived while this process was stopped is read, not given up', async () => {
   expect(await sendThroughStall('/answers')).toMatchObject({
     status: 200,
     error: null,
@@ -53,7 +53,7 @@ test('what was answered while this process was stopped is read, not given up', a
   });
 });
 
-test('what was not answered meanwhile fails, and not by the receiver’s fault', async () => {
+test('a missing response after a stall is a local failure, not the receiver’s', async () => {
   expect(await sendThroughStall('/hangs')).toMatchObject({
     status: null,
     error: 'no complete answer within 0.3 s, during which this process was stopped',
@@ -61,7 +61,7 @@ test('what was not answered meanwhile fails, and not by the receiver’s fault',
   });
 });
 
-test('without a stall it passes once, unless it is ended before', async () => {
+test('without a stall the deadline passes once, unless it is cancelled before', async () => {
   const passed: string[] = [];
   const end = startDeadline(10, () => passed.push('ended'));
   end();

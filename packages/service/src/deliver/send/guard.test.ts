@@ -1,4 +1,7 @@
-/** Whatever a webhook URL tries, at save and at send, nothing on this machine hears of it: canary hits 0. */
+/**
+ * Checks that no webhook URL reaches a service on this machine, on save or on send: the canary gets
+ * no requests.
+ */
 import type { LookupAddress, lookup as systemLookup } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { type RemoteInfo, type Socket as UdpSocket, createSocket } from 'node:dgram';
@@ -12,20 +15,20 @@ import { createSender } from './send.ts';
 
 const PUBLIC = '93.184.216.34';
 
-/** Canary: stands at loopback, on a port that the policy allows. */
+/** The canary: listens on loopback, on an allowed port. */
 let hits = 0;
 const canary = createServer((_, response) => {
   hits++;
   response.end();
 });
-/** Takes webhooks, and sends their sender elsewhere. */
+/** Accepts webhooks and redirects them. */
 const redirecting = createServer((request, response) => {
   const status = Number(request.url!.slice(1));
   response.writeHead(status, { location: `http://127.0.0.1:${portOf(canary)}/secrets` }).end();
 });
 const portOf = (server: Server): number => (server.address() as AddressInfo).port;
 
-/** Names with what each further question gets, the last answer again and again; of TTL 0. */
+/** Names with the response to each further query, the last one repeating; TTL 0. */
 const NAMES: Record<string, string[][]> = {
   'loopback.test': [['127.0.0.1']],
   'loopback6.test': [['::1']],
@@ -68,7 +71,7 @@ afterAll(() => {
 const A = 1;
 const AAAA = 28;
 
-/** One answer of a name server (RFC 1035), as {@link NAMES} says. */
+/** One response of a name server (RFC 1035), according to {@link NAMES}. */
 function answerDns(question: Buffer): Buffer {
   const labels: string[] = [];
   let at = 12;
@@ -79,7 +82,7 @@ function answerDns(question: Buffer): Buffer {
   const type = question.readUInt16BE(at + 1);
   const name = labels.join('.');
   const script = NAMES[name] ?? [];
-  // Both types of one lookup get the same turn of the script.
+  // Both query types of one lookup get the same turn of the script.
   const turn = asked.get(`${name} ${type}`) ?? 0;
   asked.set(`${name} ${type}`, turn + 1);
   const addresses = (script[Math.min(turn, script.length - 1)] ?? []).filter(
@@ -113,7 +116,7 @@ function toBytes(address: string): Buffer {
   return Buffer.from(all.map((group) => group.padStart(4, '0')).join(''), 'hex');
 }
 
-/** Resolves over the scripted name server as the system's `lookup` would. */
+/** Resolves with the scripted name server, like the system's `lookup`. */
 const lookup = callbackify(async (name: string): Promise<LookupAddress[]> => {
   const resolver = new Resolver({ timeout: 1_000, tries: 1 });
   resolver.setServers([`127.0.0.1:${dns.address().port}`]);
@@ -127,7 +130,7 @@ const lookup = callbackify(async (name: string): Promise<LookupAddress[]> => {
     ...v6.map((address) => ({ address, family: 6 })),
   ];
 });
-/** It is asked for all addresses, always. */
+/** It is always called for all addresses. */
 type Callback = (error: NodeJS.ErrnoException, addresses: LookupAddress[]) => void;
 const systemLike = ((name: string, _: object, callback: Callback) =>
   lookup(name, callback)) as unknown as typeof systemLookup;
@@ -136,7 +139,7 @@ const guard = createAddressGuard({ allowCidrs: [], lookup: systemLike });
 const createTestSender = (of: typeof guard) =>
   createSender({ guard: of, secret: () => 's', region: () => 'us-east-1', timeoutMs: 3_000 });
 
-/** What a sender of this guard says of one webhook to this URL. */
+/** Returns the result of one webhook to this URL through this guard. */
 async function sendTo(url: string, of = guard) {
   const sender = createTestSender(of);
   try {
@@ -168,7 +171,8 @@ const LITERALS = [
   ...['[64:ff9b:1::7f00:1]', '[2002:7f00:1::]', '[2001:0:7f00:1::]', '[fe80::1]', '[fc00::1]'],
   ...['[fec0::1]', '[ff02::1]', '[2001:db8::1]', '[100::1]'],
   ...['169.254.169.254', '2852039166', '0xa9fea9fe', '[::ffff:169.254.169.254]', '[fd00:ec2::254]'],
-  // What clouds serve their machines at: Azure, IBM, Alibaba, Oracle, Tencent, ECS, Scaleway, Google.
+  // Metadata and internal addresses of clouds: Azure, IBM, Alibaba, Oracle, Tencent, ECS, Scaleway,
+  // Google.
   ...['168.63.129.16', '2822734096', '0xa83f8110', '[::ffff:168.63.129.16]', '[::ffff:a83f:8110]'],
   ...['[64:ff9b::a83f:8110]', '[2002:a83f:8110::]', '161.26.0.10', '166.8.0.1', '100.100.100.200'],
   ...['192.0.0.192', '169.254.0.23', '169.254.170.2', '169.254.42.42', '[fd00:42::42]'],
@@ -181,8 +185,8 @@ const LITERALS = [
 ];
 
 describe(`${LITERALS.length} spellings of an address`, () => {
-  test.each(LITERALS)('%s: refused at save and at send', async (host) => {
-    // As it is stored: the parser has had its way with it.
+  test.each(LITERALS)('%s: rejected on save and on send', async (host) => {
+    // As stored, after the URL parser normalized it.
     const { href } = new URL(`http://${host}`.replace(/(?=[\\/]?$)/, ''));
     const url = new URL(href);
     url.port = String(portOf(canary));
@@ -200,8 +204,8 @@ const BAD_PORTS = [
   0, 1, 21, 22, 23, 25, 53, 81, 110, 143, 445, 1_023, 2_375, 3_306, 5_432, 6_379, 11_211,
 ];
 
-describe(`${BAD_PORTS.length} ports that are not for webhooks`, () => {
-  test.each(BAD_PORTS)('%i: refused at save and at send, on a public address', async (port) => {
+describe(`${BAD_PORTS.length} ports that are not allowed for webhooks`, () => {
+  test.each(BAD_PORTS)('%i: rejected on save and on send, for a public address', async (port) => {
     const url = `http://${PUBLIC}:${port}/`;
     expect(await guard.refuseResolved(new URL(url))).toMatch(
       /^port \d+ is not allowed for webhooks/,
@@ -220,9 +224,9 @@ describe(`${BAD_PORTS.length} ports that are not for webhooks`, () => {
 const names = Object.keys(NAMES);
 const turning = names.filter((name) => NAMES[name]!.length > 1);
 
-describe(`${names.length} names of a name server that lies`, () => {
+describe(`${names.length} names of a lying name server`, () => {
   test.each(names.filter((name) => !turning.includes(name)))(
-    '%s: refused at save and at send',
+    '%s: rejected on save and on send',
     async (name) => {
       const url = `http://${name}:${portOf(canary)}/`;
       expect(await guard.refuseResolved(new URL(url))).toMatch(REFUSED);
@@ -231,19 +235,19 @@ describe(`${names.length} names of a name server that lies`, () => {
     },
   );
 
-  test.each(turning)('%s: what it turns to after it was saved is refused', async (name) => {
+  test.each(turning)('%s: an address that changes after the save is rejected', async (name) => {
     const url = `http://${name}:${portOf(canary)}/`;
     expect(await guard.refuseResolved(new URL(url))).toBeUndefined();
     expect((await sendTo(url)).error).toMatch(REFUSED);
     expect(hits).toBe(0);
   });
 
-  test('one that answers nothing is not refused at save, and fails at send', async () => {
+  test('a name without a response is accepted on save, and fails on send', async () => {
     expect(await guard.refuseResolved(new URL('http://none.test/'))).toBeUndefined();
     expect((await sendTo('http://none.test/')).error).toMatch(/not found/);
   });
 
-  test('one that answers too late fails', async () => {
+  test('a name whose response is too late fails', async () => {
     const silent = createAddressGuard({ allowCidrs: [], lookup: (() => {}) as never });
     expect(await silent.refuseResolved(new URL('http://silent.test/'))).toBeUndefined();
   });
@@ -264,7 +268,7 @@ describe('redirects', () => {
   );
 });
 
-describe('what is allowed', () => {
+describe('allowed addresses', () => {
   test.each([
     ['8.8.8.8', true],
     ['172.32.0.1', true],
@@ -296,7 +300,7 @@ describe('what is allowed', () => {
     expect(answer).toMatchObject({ status: 204, error: null });
   });
 
-  test('NAT64, as far as the address inside is', () => {
+  test('NAT64, depending on the embedded address', () => {
     const own = createAddressGuard({ allowCidrs: ['64:ff9b::/96', '10.0.0.0/8'] });
     const mayReach = (host: string): boolean =>
       own.refuse(new URL(`http://${host}/`)) === undefined;
@@ -308,7 +312,7 @@ describe('what is allowed', () => {
     ]);
   });
 
-  test('each refusal is told of, by where the address stood', async () => {
+  test('each rejection is reported with its place', async () => {
     const places: string[] = [];
     const telling = createAddressGuard({
       allowCidrs: [],

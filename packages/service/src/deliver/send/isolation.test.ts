@@ -37,7 +37,7 @@ const sendingOf = (body: string, headers: Record<string, string> = {}): Sending 
   recordsCharged: 0,
 });
 
-test('sends what it is given, one after the other, and says when it has it', async () => {
+test('sends one delivery after the other, and reports when it has received it', async () => {
   const { send } = await start();
   for (const body of ['{"a":1}', '{"a":"\\ud800 \u{1f600}"}']) {
     const sending = sendingOf(body);
@@ -48,7 +48,7 @@ test('sends what it is given, one after the other, and says when it has it', asy
   }
 });
 
-test('guards its addresses as the service does', async () => {
+test('guards its addresses like the service', async () => {
   const { send } = await start({ allowCidrs: [] });
   const { status, error } = await send(sendingOf('{}'), () => {});
   expect(status).toBeNull();
@@ -56,9 +56,9 @@ test('guards its addresses as the service does', async () => {
   expect(sink.requests).toEqual([]);
 });
 
-test('a delivery that needs more memory than there is kills its process alone, and the next one has another', async () => {
+test('a delivery that needs too much memory kills only its process, and the next one gets a new one', async () => {
   const { send, start: startAgain } = await start({ heapMib: 24 });
-  // These lie in the heap, as bodies do not.
+  // Headers are in the heap, unlike bodies.
   const large = '\u{3a9}'.repeat(20_000_000);
   const headers = { 'x-a': large, 'x-b': large, 'x-c': large };
   const poison = send(sendingOf('{}', headers), () => {});
@@ -70,7 +70,7 @@ test('a delivery that needs more memory than there is kills its process alone, a
   expect(await send(sendingOf('{}'), () => {})).toMatchObject({ status: 200 });
 });
 
-test('being closed is no verdict', async () => {
+test('being closed does not blame the delivery', async () => {
   sink.respond({ silence: 'hang' });
   const { send, close } = await start();
   const cut = send(sendingOf('{}'), () => {});

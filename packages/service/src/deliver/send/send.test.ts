@@ -40,7 +40,7 @@ const send = (path = '/hook', body = '{"tag":"é ☕"}') =>
     recordsCharged: 2,
   });
 
-/** A proxy that tunnels, and notes where to and who asked. */
+/** A tunnelling proxy that records targets and credentials. */
 async function startProxy(status = 200) {
   const asked: { to: string; login: string | undefined }[] = [];
   const server = createServer();
@@ -89,7 +89,7 @@ describe('through a proxy', () => {
     }
   };
 
-  test('a webhook goes to whom it is for, with the login for the proxy alone', async () => {
+  test('a webhook reaches its receiver, and the login reaches only the proxy', async () => {
     const proxy = await startProxy();
     const result = await sendThrough(
       `http://user:pass@127.0.0.1:${proxy.port}`,
@@ -99,7 +99,7 @@ describe('through a proxy', () => {
     expect(result).toMatchObject({
       status: 200,
       error: null,
-      // What the proxy does is one part, and its address nobody's business.
+      // The time in the proxy is one part, and its address is not recorded.
       transport: {
         parts: { dnsMs: null, connectMs: expect.any(Number) as number, tlsMs: null },
         address: null,
@@ -113,7 +113,7 @@ describe('through a proxy', () => {
     proxy.stop();
   });
 
-  test('a proxy that opens no tunnel is given up, and leaves no socket', async () => {
+  test('a proxy that opens no tunnel is given up, without leaking a socket', async () => {
     const open = new Set<Socket>();
     let asked = 0;
     const proxy = createServer()
@@ -123,7 +123,7 @@ describe('through a proxy', () => {
       })
       .on('connect', (_, client: Socket) => {
         asked++;
-        // Servers of HTTP leave a connection half open.
+        // HTTP servers leave a connection half open.
         client
           .on('error', () => {})
           .once('end', () => client.end())
@@ -155,7 +155,7 @@ describe('through a proxy', () => {
     proxy.close();
   });
 
-  test('what the proxy refuses is no answer of the receiver', async () => {
+  test('a rejection by the proxy is not mistaken for a response of the receiver', async () => {
     const proxy = await startProxy(403);
     const result = await sendThrough(`http://127.0.0.1:${proxy.port}`, sink.url, EVERYWHERE);
     expect(result).toMatchObject({
@@ -166,7 +166,7 @@ describe('through a proxy', () => {
     proxy.stop();
   });
 
-  test('private addresses in the URL are refused before it is asked', async () => {
+  test('private addresses in the URL are rejected before the proxy is called', async () => {
     const proxy = await startProxy();
     for (const url of [sink.url, 'http://localhost:8080/', 'http://[::1]:8080/']) {
       const result = await sendThrough(`http://127.0.0.1:${proxy.port}`, url, []);
@@ -178,7 +178,7 @@ describe('through a proxy', () => {
 });
 
 describe('an attempt', () => {
-  test('carries both signatures over exactly the bytes it sends', async () => {
+  test('has both signatures over exactly the bytes it sends', async () => {
     const result = await send('/hook?a=1');
     expect(result).toMatchObject({ status: 200, error: null });
     const [request] = sink.requests;
@@ -206,7 +206,7 @@ describe('an attempt', () => {
     );
   });
 
-  test('succeeds with any 2xx and fails with anything else, keeping the start of the answer', async () => {
+  test('succeeds with any 2xx and fails otherwise, keeping the start of the response', async () => {
     sink.respond({ status: 204 });
     expect(await send()).toMatchObject({ status: 204, error: null, responseBody: '' });
     sink.respond({ status: 500, body: 'boom' });
@@ -224,7 +224,7 @@ describe('an attempt', () => {
     expect(sink.requests.map((request) => request.path)).toEqual(['/moved']);
   });
 
-  test('ends at its deadline when nothing comes, or headers or body only drip', async () => {
+  test('ends at its deadline without a response, or with a slow one', async () => {
     sink.respond({ silence: 'hang' });
     expect(await send()).toMatchObject({ status: null, error: 'no complete answer within 0.5 s' });
     sink.respond({ status: 200, body: 'x'.repeat(1000), drip: { part: 'body', everyMs: 100 } });
@@ -236,7 +236,7 @@ describe('an attempt', () => {
     expect(dripping.durationMs).toBeLessThan(2_000);
   });
 
-  test('reads no more than it keeps room for of a huge answer', async () => {
+  test('reads a huge response only up to the limit', async () => {
     sink.respond({ status: 200, bodyBytes: 50_000_000 });
     const before = process.memoryUsage().rss;
     const result = await send();
@@ -245,7 +245,7 @@ describe('an attempt', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(30_000_000);
   });
 
-  test('names what went wrong with the connection', async () => {
+  test('reports the cause of a connection failure', async () => {
     sink.respond({ silence: 'reset' });
     expect(await send()).toMatchObject({
       status: null,
@@ -253,7 +253,7 @@ describe('an attempt', () => {
     });
     expect(
       await sender.send({
-        // Nobody listens there: tests listen on ports of the system's choice, far above.
+        // Nothing listens there: tests listen on ports chosen by the system, far above.
         url: 'http://127.0.0.1:1024/',
         id: 'x',
         body: Buffer.from('{}'),
@@ -286,7 +286,7 @@ describe('an attempt', () => {
     );
   });
 
-  test("carries the user's own headers, which replace none of ours", async () => {
+  test('sends custom headers, which never replace ours', async () => {
     const headers = { authorization: 'Bearer token', 'x-signature': 'forged', 'x-tenant': '7' };
     const url = sink.url.replace('http://', 'http://me:login@');
     await sender.send({
@@ -305,7 +305,7 @@ describe('an attempt', () => {
     });
   });
 
-  test('is not made at all to an address the guard refuses', async () => {
+  test('is not made to an address that the guard rejects', async () => {
     const guarded = createSender({
       guard: createAddressGuard({ allowCidrs: [] }),
       secret: () => SECRET,

@@ -3,12 +3,12 @@ import { signStandardWebhook, signWebhook } from '@sluice/kit/contract';
 import { expect, test } from 'vitest';
 import { createSigner } from './send.ts';
 
-test('law: signs as the contract does, whatever the body and the secrets', () => {
+test('law: signs like the contract, for any body and secrets', () => {
   const signer = createSigner();
   const text = fc.string({ unit: 'grapheme' });
   const secret = fc.oneof(
     text.filter((each) => !each.startsWith('whsec_')),
-    // Keys of HMAC up to its block, and beyond it.
+    // HMAC keys up to the block size, and longer.
     fc.uint8Array({ maxLength: 100 }).map((key) => `whsec_${Buffer.from(key).toString('base64')}`),
   );
   const body = fc.oneof(

@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { packAddresses, sortAddresses, unpackAddresses } from './packedAddresses.ts';
 
-/** Long lists of few different bytes, so that all shares of an address decide, and some come twice. */
+/** Long lists with few distinct bytes, so that every byte matters and some addresses repeat. */
 const address = fc
   .array(fc.constantFrom('00', '01', 'ab', 'ff'), { minLength: 20, maxLength: 20 })
   .map((bytes) => `0x${bytes.join('')}`);
 const alike = fc.nat(200).map((n) => `0x${n.toString(16).padStart(40, '0')}`);
 
-test('law: what was packed is unpacked, and sorting gives each address once, in order', async () => {
+test('law: unpacking reverses packing, and sorting yields each address once, in order', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.oneof(address, alike), { maxLength: 300 }), async (addresses) => {
       expect(unpackAddresses(packAddresses(addresses))).toEqual(addresses);
@@ -26,7 +26,7 @@ test('addresses of Aptos are 32 bytes', async () => {
 });
 
 test('lists that are sorted in several steps are sorted like short ones', async () => {
-  // Neighbours in a few large groups, against the order, each twice.
+  // Neighbours in a few large groups, in reverse order, each twice.
   const addresses = Array.from({ length: 130_000 }, (_, n) => {
     const half = (130_000 - n) >> 1;
     return `0x${(half % 3).toString(16).padStart(30, '0')}${half.toString(16).padStart(10, '0')}`;

@@ -31,7 +31,7 @@ const rowsOf = async (id: string) =>
     addedAt: 0,
   }));
 
-/** The store, with a look at each call that changes addresses. */
+/** The store, recording each call that changes addresses. */
 const watching = (onCall: (addresses: string[]) => void): Store => ({
   ...store,
   async changeAddresses(changes) {
@@ -42,7 +42,7 @@ const watching = (onCall: (addresses: string[]) => void): Store => ({
   },
 });
 
-test('additions that wait share a transaction, whatever their streams', async () => {
+test('waiting additions share a transaction, whatever their streams', async () => {
   const streams = await Promise.all(Array.from({ length: 4 }, createStream));
   let calls = 0;
   const changes = createAddressChanges(watching(() => calls++));
@@ -54,7 +54,7 @@ test('additions that wait share a transaction, whatever their streams', async ()
   for (const id of streams) expect(await rowsOf(id)).toHaveLength(16);
 });
 
-test('between transactions that many share, others have their turn', async () => {
+test('other writers get their turn between shared transactions', async () => {
   const id = await createStream();
   const begun: number[] = [];
   const changes = createAddressChanges(watching(() => begun.push(performance.now())));
@@ -67,7 +67,7 @@ test('between transactions that many share, others have their turn', async () =>
   expect(begun.at(-1)! - ended).toBeGreaterThan(15);
 });
 
-test('one that fails or is refused leaves the others as they are', async () => {
+test('one that fails or is rejected does not affect the others', async () => {
   const id = await createStream();
   const changes = createAddressChanges(
     watching((addresses) => {
@@ -83,7 +83,7 @@ test('one that fails or is refused leaves the others as they are', async () => {
   expect(await rowsOf(id)).toHaveLength(19);
 });
 
-test('law: additions at once come to what one after the other comes to', async () => {
+test('law: concurrent additions have the same effect as sequential ones', async () => {
   const addition = fc.record({
     n: fc.integer({ min: 1, max: 6 }),
     label: fc.option(fc.constantFrom('one', 'two'), { nil: undefined }),

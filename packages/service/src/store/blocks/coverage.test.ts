@@ -6,7 +6,7 @@ const nothing = { holes: [], backfilled: [], unverified: [] };
 const paused = (from: number, to: number) => ({ from, to, reason: 'paused' as const });
 
 describe('the coverage of a stream', () => {
-  test('is nothing before its chain was read', () => {
+  test('is empty before its chain was read', () => {
     expect(toCoverage({ live: undefined, ...nothing })).toEqual({
       from: null,
       to: null,
@@ -16,7 +16,7 @@ describe('the coverage of a stream', () => {
     expect(toCoverage({ live: { from: 11, to: 10 }, ...nothing }).from).toBeNull();
   });
 
-  test('is whole where nothing was left out', () => {
+  test('is complete if nothing was skipped', () => {
     expect(toCoverage({ live: { from: 10, to: 99 }, ...nothing })).toEqual({
       from: 10,
       to: 99,
@@ -25,7 +25,7 @@ describe('the coverage of a stream', () => {
     });
   });
 
-  test('names what was left out, less what was backfilled', () => {
+  test('lists skipped blocks, except for backfilled ones', () => {
     expect(
       toCoverage({
         live: { from: 10, to: 99 },
@@ -47,7 +47,7 @@ describe('the coverage of a stream', () => {
     });
   });
 
-  test('begins where the oldest backfill began, with what lies between as a hole', () => {
+  test('starts at the oldest backfill, with the blocks in between as a hole', () => {
     expect(
       toCoverage({
         ...nothing,

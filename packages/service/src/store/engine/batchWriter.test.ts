@@ -13,7 +13,7 @@ interface Row {
   reason?: string;
 }
 
-/** A ledger that refuses batches with certain rows, and the batches it was given. */
+/** A ledger that rejects batches with certain rows, and the batches it received. */
 function createWorld({
   refuses = () => false,
   isAway = () => false,
@@ -49,8 +49,8 @@ const isFirst =
   ({ id, reason }: Row): boolean =>
     reason === undefined && ids.includes(id);
 
-describe('a ledger that refuses a row', () => {
-  test('is given halves until the row is alone, then the rows beside it in growing batches', async () => {
+describe('a ledger that rejects a row', () => {
+  test('gets halves until the row is alone, then the other rows in growing batches', async () => {
     const { writer, written, sizes, delays, add } = createWorld({ refuses: isFirst(0) });
     add(16);
     await writer.flush();
@@ -60,12 +60,12 @@ describe('a ledger that refuses a row', () => {
       0,
     ]);
     expect(written.at(-1)).toEqual({ id: 0, reason: REFUSED.message });
-    // It was no outage: nothing waited.
+    // It was not an outage: nothing waited.
     expect(delays).toEqual([]);
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('is given what is left of a batch at once, although fewer would wait for more', async () => {
+  test('gets the rest of a batch at once, although fewer rows would wait for more', async () => {
     const { writer, sizes, add } = createWorld({
       refuses: isFirst(0),
       isDue: (size) => size >= 4,
@@ -75,14 +75,14 @@ describe('a ledger that refuses a row', () => {
     expect(sizes).toEqual([4, 2, 1, 1, 2, 1]);
   });
 
-  test('loses only a row whose substitute it refuses as well', async () => {
+  test('loses only a row whose substitute it rejects as well', async () => {
     const { writer, written, add } = createWorld({ refuses: ({ id }) => id === 2 });
     add(4);
     await writer.flush();
     expect(written).toEqual([{ id: 0 }, { id: 1 }, { id: 3 }]);
   });
 
-  test('law: holds every other row once, in order, and each refused one with its reason', async () => {
+  test('law: stores every other row once, in order, and each rejected one with its reason', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 0, max: 200 }),
@@ -106,8 +106,8 @@ describe('a ledger that refuses a row', () => {
   });
 });
 
-describe('a ledger that is away', () => {
-  test('is waited for: no row is set aside or lost, one alone as little as many', async () => {
+describe('an unavailable ledger', () => {
+  test('delays rows without replacing or losing any, one alone or many', async () => {
     const { writer, written, sizes, delays, add } = createWorld({ isAway: (n) => n <= 4 });
     add(4);
     const flushed = writer.flush();
@@ -125,7 +125,7 @@ describe('a ledger that is away', () => {
     ]);
   });
 
-  test('that takes no large batch is given small ones', async () => {
+  test('that accepts no large batch gets small ones', async () => {
     const { writer, written, add } = createWorld({ isAway: (_, rows) => rows.length > 4 });
     add(32);
     const flushed = writer.flush();
@@ -135,7 +135,7 @@ describe('a ledger that is away', () => {
   });
 });
 
-test('rows gather until they are due, and one write at a time takes what gathered', async () => {
+test('rows accumulate until due, and one write at a time takes them all', async () => {
   let isDue = false;
   const { writer, sizes, add } = createWorld({ isDue: () => isDue });
   add(3);

@@ -1,4 +1,4 @@
-/** Whatever UTF-16 is written to a text column, both engines hold the same text, and none refuses it. */
+/** Checks that both engines store the same text for any UTF-16, and reject none. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ const ENGINES = {
       dialect: new PostgresDialect({ pool: createServers(server.url) }),
     });
     await migrate(db as unknown as Kysely<unknown>);
-    // Partitions are made by day, and the day is a text column as well.
+    // Partitions are created by day, and the day is a text column as well.
     for (const table of ['match', 'match_transaction', 'delivery', 'attempt']) {
       await sql`create table ${sql.table(`${table}_any`)} partition of ${sql.table(table)} default`.execute(
         db,
@@ -85,7 +85,7 @@ async function listTextColumns(db: Kysely<Tables>): Promise<Column[]> {
     });
 }
 
-/** Writes the text to the column in each way that the ledger writes text, and reads what is there. */
+/** Writes the text to the column in each way that the ledger writes text, and reads it back. */
 async function write(db: Kysely<Tables>, engine: Engine, column: Column, text: string) {
   const ways = [
     sql`(select cast(${text} as text) as given)`,
@@ -127,7 +127,7 @@ describe.each([
   });
   afterAll(() => db.destroy());
 
-  test('law: each text column takes any UTF-16', { timeout: 120_000 }, async () => {
+  test('law: each text column accepts any UTF-16', { timeout: 120_000 }, async () => {
     expect(columns.length).toBeGreaterThan(100);
     await fc.assert(
       fc.asyncProperty(utf16, async (text) => {

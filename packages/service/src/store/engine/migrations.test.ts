@@ -1,4 +1,4 @@
-/** That a ledger of an older program is brought forward, on both engines. */
+/** Migrations of ledgers of older programs, on both engines. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { migrate, migrations } from './migrations.ts';
 import { openSqlite } from './sqlite/sqliteConnection.ts';
 
-/** A step as the next release may bring one: additive, over rows that are there. */
+/** A migration as the next release may add: additive, on existing rows. */
 const next: Record<string, Migration> = {
   ...migrations,
   '9999 a later one': {
@@ -41,7 +41,7 @@ afterAll(async () => {
 
 let databases = 0;
 
-/** Makes an empty database; what it answers with makes connections to it. */
+/** Creates an empty database; returns a function that connects to it. */
 const ENGINES = {
   sqlite() {
     const path = join(folder, `${++databases}.db`);
@@ -83,7 +83,7 @@ describe.each(['sqlite', 'postgres'] as const)('migrations on %s', (engine) => {
     return stream!.columns.map(({ name }) => name);
   };
 
-  test('of the first schema: what it holds is there afterwards, and a second start changes nothing', async () => {
+  test('of the first schema keep its rows, and a second start changes nothing', async () => {
     const { db } = await firstSchema();
     await migrate(db, next);
     await migrate(db, next);
@@ -94,9 +94,9 @@ describe.each(['sqlite', 'postgres'] as const)('migrations on %s', (engine) => {
     await db.destroy();
   });
 
-  // Of SQLite the folder is locked, so that there is one process.
+  // SQLite locks the folder, so that there is one process.
   if (engine === 'postgres')
-    test('are made once by processes that start at the same moment', async () => {
+    test('run once when processes start at the same moment', async () => {
       const { open, db } = await firstSchema();
       const others = Array.from({ length: 4 }, open);
       await Promise.all(others.map((each) => migrate(each, next)));
@@ -104,7 +104,7 @@ describe.each(['sqlite', 'postgres'] as const)('migrations on %s', (engine) => {
       await Promise.all([db, ...others].map((each) => each.destroy()));
     });
 
-  test('that fail leave the ledger as it was, and say which failed', async () => {
+  test('that fail leave the ledger unchanged, and name the failed migration', async () => {
     const { db } = await firstSchema();
     await expect(migrate(db, broken)).rejects.toThrow('Migration 9999 a later one failed');
     expect(await columns(db)).not.toContain('later');
@@ -112,7 +112,7 @@ describe.each(['sqlite', 'postgres'] as const)('migrations on %s', (engine) => {
     await db.destroy();
   });
 
-  test('of a newer program are refused, and nothing is changed', async () => {
+  test('of a newer program are rejected, and nothing changes', async () => {
     const { db } = await firstSchema();
     await migrate(db, next);
     await expect(migrate(db)).rejects.toMatchObject({
@@ -152,7 +152,7 @@ describe.each(['sqlite', 'postgres'] as const)('migrations on %s', (engine) => {
         },
       },
     ],
-  ])('of another build are refused, and nothing is changed: %s', async (_, edited) => {
+  ])('of another build are rejected, and nothing changes: %s', async (_, edited) => {
     const db = (await ENGINES[engine]())();
     await migrate(db, { '0001 ledger': edited });
     const before = await columns(db);
@@ -169,7 +169,7 @@ describe.each(['sqlite', 'postgres'] as const)('migrations on %s', (engine) => {
     await db.destroy();
   });
 
-  test('of a build that noted no hash are refused', async () => {
+  test('of a build that recorded no hash are rejected', async () => {
     const { db } = await firstSchema();
     await sql`drop table migration_hash`.execute(db);
     await expect(migrate(db)).rejects.toThrow('its "0001 ledger" is without a hash');

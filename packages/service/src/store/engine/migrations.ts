@@ -506,8 +506,8 @@ const ledger: Migration = {
       .on('delivery')
       .columns(['stream_id', 'id'])
       .execute();
-    // Attempted deliveries are in one of two lists, by how their last attempt ended. The history and
-    // the log read and count only these, chain by chain.
+    // Attempted deliveries are in one of two lists, by how their last attempt ended. The history
+    // and the log read and count only these, chain by chain.
     for (const [name, outcome] of [
       ['delivery_undelivered', sql`last_error is not null`],
       ['delivery_delivered', sql`attempts > 0 and last_error is null`],

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { packTexts } from './packedTexts.ts';
 
-test('law: each text is found again, and shares its memory with 64 KiB at most', () => {
+test('law: each text can be read back, and shares memory of at most 64 KiB', () => {
   const text = fc.oneof(
     fc.string({ unit: 'grapheme' }),
     fc.nat({ max: 80_000 }).map((length) => '☕'.repeat(length)),
@@ -19,7 +19,7 @@ test('law: each text is found again, and shares its memory with 64 KiB at most',
   );
 });
 
-test('small texts lie together, in their order', () => {
+test('small texts are stored together, in order', () => {
   const [a, b, c] = packTexts(['one', 'zwei', 'x'.repeat(64 * 1024)]);
   expect(b!.buffer).toBe(a!.buffer);
   expect([a!.byteOffset, b!.byteOffset]).toEqual([0, 3]);

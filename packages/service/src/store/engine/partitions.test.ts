@@ -1,4 +1,4 @@
-/** Partitions of PostgreSQL: which are made, which are looked at, and which go. */
+/** Partitions of PostgreSQL: which are created, read and dropped. */
 import { type Postgres, startPostgres } from '@sluice/testkit';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -46,7 +46,7 @@ let url: string;
 let sql: (text: string) => Promise<Record<string, never>[]>;
 let lastChain = 0;
 
-/** A stream, and a job that commits a block of any time in which it matches. */
+/** A stream, and a job that commits a matching block of any time. */
 async function newStream() {
   const chain = `0x${(++lastChain).toString(16)}`;
   const { id: streamId } = await store.createStream({
@@ -106,12 +106,14 @@ const countIn = async (table: string): Promise<number> =>
 
 const compact = (day: string): string => day.replaceAll('-', '');
 
-/** Delivered ones are kept so many days; with -1 as if everything was made the day before. */
+/**
+ * Delivered ones are kept for this many days; with -1, as if everything was created the day before.
+ */
 const tend = async (days = 1, undelivered = 30) =>
   store.tendPartitions({ deliveredMs: days * DAY_MS, undeliveredMs: undelivered * DAY_MS });
 
-describe('a partition is made', () => {
-  test('for each recent day and for each month long ago, and before the first block of the day', async () => {
+describe('a partition is created', () => {
+  test('for each recent day and each older month, and before the first block of the day', async () => {
     const { commit } = await newStream();
     for (const daysAgo of [0, 1, 3]) await commit(nowS - daysAgo * DAY_S);
     for (const day of ['2019-02-03', '2019-02-28', '2019-12-31']) {
@@ -125,7 +127,7 @@ describe('a partition is made', () => {
     expect(await partitions()).toEqual([...old, ...days, ...ahead].toSorted());
   });
 
-  test('for a day whose month has one with a partition of its own', async () => {
+  test('for a day whose month has a daily partition', async () => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const { commit } = await newStream();
     const seconds = (text: string): number => Date.parse(text) / 1000;
@@ -138,7 +140,7 @@ describe('a partition is made', () => {
     expect(await partitions()).toEqual(['20240401_month', '20240501', '20240502']);
   });
 
-  test('for times that no calendar has', async () => {
+  test('for times outside of any calendar', async () => {
     const { commit } = await newStream();
     for (const timestamp of [0, 1e15]) await commit(timestamp);
     expect(await partitions()).toEqual(['19700101_month', '99991201']);
@@ -172,7 +174,7 @@ describe('a partition is open', () => {
     expect(await attempt('succeeded')).toMatchObject([{ id: retried!.id, attempts: 3 }]);
   });
 
-  test('while a match in it awaits its confirmation', async () => {
+  test('while a match in it awaits confirmation', async () => {
     const { streamId, chain } = await newStream();
     const header = (number: number, timestamp: number) => ({
       number,
@@ -201,7 +203,7 @@ describe('a partition is open', () => {
     });
   });
 
-  test('and is the only one that claims and completions look at', async () => {
+  test('and is the only one that claims and completions read', async () => {
     const { commit, attempt } = await newStream();
     for (let daysAgo = 5; daysAgo > 0; daysAgo--) {
       await commit(nowS - daysAgo * DAY_S, 3);
@@ -210,7 +212,7 @@ describe('a partition is open', () => {
     await tend();
     await commit(nowS, 400);
     await sql('analyze');
-    // Connections tell of their scans when they end.
+    // Connections report their scans when they end.
     const scans = async (): Promise<Record<string, number>> => {
       await store.close();
       store = await openPostgresStore(url);
@@ -232,11 +234,11 @@ describe('a partition is open', () => {
   });
 });
 
-describe('a partition that is old', () => {
+describe('an old partition', () => {
   const old = nowS - 2 * DAY_S;
   const name = compact(toBlockDay(old));
 
-  test('is dropped whole, with everything that belongs to it', async () => {
+  test('is dropped with all its rows', async () => {
     const { commit, attempt } = await newStream();
     await commit(old, 20);
     await attempt('succeeded');
@@ -246,12 +248,12 @@ describe('a partition that is old', () => {
       expect(await countIn(table)).toBe(0);
     }
     expect(await partitions()).not.toContain(name);
-    // A block of that day makes it anew.
+    // A block of that day creates it again.
     await commit(old);
     expect(await partitions()).toContain(name);
   });
 
-  test('is left alone while anything waits in it, then stays with what failed of late', async () => {
+  test('is kept while anything in it is pending, then keeps only recent failures', async () => {
     const { streamId, commit, attempt } = await newStream();
     await commit(old, 50);
     const [failed] = await attempt('failed', 1);
@@ -271,12 +273,12 @@ describe('a partition that is old', () => {
     }
     expect((await store.readDelivery(failed!.id))?.attemptList).toHaveLength(1);
 
-    // What failed goes in time.
+    // Failures expire later.
     expect(await tend(-1, -1)).toEqual({ dropped: [name], shrunk: [] });
     expect(await countIn('match')).toBe(0);
   });
 
-  test('is left for later when somebody reads in it, and nobody waits behind', async () => {
+  test('is left for later while it is being read, without blocking others', async () => {
     const { commit, attempt } = await newStream();
     await commit(old);
     await attempt('succeeded');

@@ -13,7 +13,7 @@ test.each([
   withCode('cannot execute INSERT in a read-only transaction', '25006'),
   withCode('connect ECONNREFUSED 127.0.0.1:5432', 'ECONNREFUSED'),
   new Error('step failed', { cause: withCode('the database system is starting up', '57P03') }),
-])('passes: %s', (error) => {
+])('is temporary: %s', (error) => {
   expect(isUnavailable(error)).toBe(true);
 });
 
@@ -23,6 +23,6 @@ test.each([
   withCode('canceling statement due to statement timeout', '57014'),
   new TypeError('undefined is not a function'),
   'text',
-])('is a fault of ours: %s', (error) => {
+])('is a bug: %s', (error) => {
   expect(isUnavailable(error)).toBe(false);
 });

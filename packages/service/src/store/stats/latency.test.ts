@@ -11,12 +11,12 @@ const count = (durations: readonly number[]): Map<number, number> => {
   return counts;
 };
 
-test('of nothing there is none', () => {
+test('without counts there is none', () => {
   expect(quantileMs(new Map(), 0.5)).toBeNull();
   expect(readBucket('delivered')).toBeUndefined();
 });
 
-test('law: a quantile lies within the bucket of the true one, whatever was counted', () => {
+test('law: a quantile is in the same bucket as the true one', () => {
   fc.assert(
     fc.property(
       fc.array(fc.integer({ min: 0, max: 20_000 }), { minLength: 1, maxLength: 50 }),
@@ -25,7 +25,7 @@ test('law: a quantile lies within the bucket of the true one, whatever was count
         const sorted = durations.toSorted((a, b) => a - b);
         const exact = sorted[Math.ceil(share * sorted.length) - 1]!;
         const read = quantileMs(count(durations), share)!;
-        // Within a bucket the bounds differ by less than three quarters, or by a millisecond or two.
+        // The bounds of a bucket differ by less than three quarters, or by a millisecond or two.
         expect(read).toBeGreaterThanOrEqual(Math.floor(exact / 2) - 1);
         expect(read).toBeLessThanOrEqual(exact > 15_000 ? 30_000 : exact * 2 + 1);
       },

@@ -1,4 +1,7 @@
-/** Keys, the audit log and the secrets of streams, on every engine. Run by `sqlite.test.ts` and `postgres.test.ts`. */
+/**
+ * Keys, the audit log and the secrets of streams, on every engine. Run by `sqlite.test.ts` and
+ * `postgres.test.ts`.
+ */
 import { randomUUID } from 'node:crypto';
 import { hashAuditRecord } from '@sluice/kit/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -36,16 +39,16 @@ export function testAccess(open: () => Promise<Store>): void {
     );
 
   describe('API keys', () => {
-    test('a first key is made once, however many ask for it at the same time', async () => {
+    test('a first key is created once, however many callers request it at the same time', async () => {
       const asked = ['a', 'b', 'c', 'd'].map((name) => store.createFirstApiKey(newKey(name)));
       const made = (await Promise.all(asked)).filter((key) => key !== undefined);
-      // The suite's store may be a ledger that had keys before.
+      // The ledger of the suite may already have had keys.
       expect(made.length).toBeLessThanOrEqual(1);
       expect((await store.listApiKeys()).length).toBeGreaterThanOrEqual(1);
       expect(await store.createFirstApiKey(newKey('late'))).toBeUndefined();
     });
 
-    test('are kept as they were made, used and revoked', async () => {
+    test('are stored as created, used and revoked', async () => {
       const key = newKey('mine');
       const before = await store.readLedgerTime();
       const made = await store.createApiKey(key);
@@ -71,8 +74,8 @@ export function testAccess(open: () => Promise<Store>): void {
     });
   });
 
-  describe('sessions that were ended', () => {
-    test('are remembered as long as they would have been good, and a day', async () => {
+  describe('ended sessions', () => {
+    test('are remembered until a day after they would have expired', async () => {
       const now = await store.readLedgerTime();
       const all: string[] = [randomUUID(), randomUUID(), randomUUID()];
       const [good = '', late = '', over = ''] = all;
@@ -97,7 +100,7 @@ export function testAccess(open: () => Promise<Store>): void {
       return all;
     };
 
-    test('is one chain without gaps, whoever writes at the same time', async () => {
+    test('is one chain without gaps, even with concurrent writers', async () => {
       const writers = Array.from({ length: 20 }, (_, n) =>
         store.appendAudit({
           action: 'revokeApiKey',
@@ -116,7 +119,7 @@ export function testAccess(open: () => Promise<Store>): void {
       expect(all.filter(({ action }) => action === 'revokeApiKey').length).toBe(20);
     });
 
-    test('shows whatever is changed in it', async () => {
+    test('reveals any modification', async () => {
       const [newest] = await readAll();
       for (const change of [
         { seq: 99 },
@@ -133,7 +136,7 @@ export function testAccess(open: () => Promise<Store>): void {
   });
 
   describe('secrets of streams', () => {
-    test('come with the stream, and are replaced where nobody else did meanwhile', async () => {
+    test('are created with the stream, and replaced unless they changed in the meantime', async () => {
       const { id } = await createStream('sealed');
       const before = (await store.readStreamSecrets(id))!;
       expect(before).toEqual([
@@ -149,7 +152,7 @@ export function testAccess(open: () => Promise<Store>): void {
       expect(await store.readStreamSecrets(id)).toEqual(after);
     });
 
-    test('are listed by stream, and gone with it', async () => {
+    test('are listed by stream, and deleted with it', async () => {
       const { id } = await createStream();
       const listed = async () => {
         const all: string[] = [];

@@ -1,4 +1,4 @@
-/** What is counted over time: kept by the minute, then by the hour, and what it consisted of. */
+/** Counts over time, per minute and per hour, and their breakdown. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { newMatch } from '../blocks/newMatch.test-only.ts';
 import type { Store } from '../store.ts';
@@ -9,7 +9,7 @@ const DAY_MINUTES = 24 * 60;
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 const APPROVAL = '0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925';
 
-/** @param open a new ledger, with a way past the store to its tables */
+/** @param open opens a new ledger, with a connection that bypasses the store */
 export function testActivity(
   open: () => Promise<{ store: Store; execute(statement: string): Promise<void> }>,
 ): void {
@@ -32,7 +32,7 @@ export function testActivity(
       return result.reduce((sum, point) => sum + point.delivered, 0);
     };
 
-    test('minutes are kept for two days, hours for eight; totals stay', async () => {
+    test('minutes are kept for two days, hours for eight; totals are kept', async () => {
       const now = Math.floor((await tools.store.readLedgerTime()) / MINUTE_MS);
       const fill = (table: string, minute: number, n: number) =>
         execute(`insert into ${table} values ('${streamId}', ${minute}, '0x1', 'delivered', ${n})`);
@@ -54,7 +54,7 @@ export function testActivity(
       expect((await tools.store.readTotals(streamId))[0]?.webhooksDelivered).toBe(7);
     });
 
-    test('the last 24 hours to the minute, hours of the clock, and the last one as it is', async () => {
+    test('the last 24 hours by the minute, clock hours, and the last 60 minutes', async () => {
       const { id } = await tools.store.createStream(draft(['0x1']));
       const now = Math.floor((await tools.store.readLedgerTime()) / MINUTE_MS);
       const fill = (ago: number, n: number) =>
@@ -63,7 +63,7 @@ export function testActivity(
             ('${id}', ${now - ago}, '0x1', 'failed_attempts', ${n}),
             ('${id}', ${now - ago}, '0x1', 'answered_200', ${n})`,
         );
-      // The clock may go on by a minute while this runs.
+      // The clock may advance by a minute while this runs.
       await fill(DAY_MINUTES + 1, 100_000);
       await fill(DAY_MINUTES - 2, 10_000);
       await fill(12 * 60, 1_000);
@@ -80,7 +80,7 @@ export function testActivity(
       expect(stats.deliveredSeries.reduce((sum, n) => sum + n, 0)).toBe(111);
     });
 
-    test('what attempts and matches consisted of', async () => {
+    test('attempts and matches by type', async () => {
       const [one, two] = [await tools.startChain(), await tools.startChain()];
       const { id } = await tools.store.createStream(draft([one.chain, two.chain]));
       const both = { logs: 2, records: { [TRANSFER]: 1, [APPROVAL]: 1 } };
@@ -127,7 +127,7 @@ export function testActivity(
       const all = await tools.store.readBreakdown({ stepMinutes: 5, points: 10 });
       expect(all.chains.map(({ chainId }) => chainId)).toContain(one.chain);
 
-      // A block that comes back matches nothing new.
+      // A block that comes back has no new matches.
       const [before, block] = [one.tip(), one.next()];
       const match = newMatch(id);
       await one.commit(block, [match], 1000);

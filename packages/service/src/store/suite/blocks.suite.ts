@@ -1,4 +1,4 @@
-/** Blocks that are committed and removed, and the matches made of them. */
+/** Blocks that are committed and removed, and their matches. */
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_OPTIONS, type EvmStreamDraft } from '../streams/contract.ts';
 import type { BlockHeader } from '../blocks/contract.ts';
@@ -9,7 +9,7 @@ export function testBlocks(tools: StoreTools): void {
   const { startChain, deliveriesOf, claimOf, outcomeOf } = tools;
 
   describe('blocks', () => {
-    test('commit checkpoint, match and delivery together, and only onto their parent', async () => {
+    test('commit checkpoint, match and delivery together, and only after their parent', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
       const block = chain.next();
@@ -33,7 +33,7 @@ export function testBlocks(tools: StoreTools): void {
       expect(await deliveriesOf(id)).toHaveLength(1);
     });
 
-    // Also the very next one: of what is passed over nobody knows the parent.
+    // Even the very next one: the parent of a block after a skipped range is unknown.
     test.each([101, 140])(
       'are passed over in one step up to %i, from the checkpoint they follow and with no newer rules',
       async (number) => {
@@ -65,7 +65,7 @@ export function testBlocks(tools: StoreTools): void {
           outcome: 'committed',
           deliveries: [],
         });
-        // The window has no gap in it.
+        // The window has no gap.
         const window = await tools.store.readWindow(chain.chain, 256);
         expect(window.map(({ hash }) => hash)).toEqual([block.hash]);
         const next = chain.next(block);
@@ -76,7 +76,7 @@ export function testBlocks(tools: StoreTools): void {
       },
     );
 
-    test('confirm a match once its blocks have followed, with the same body', async () => {
+    test('confirm a match once enough blocks have followed, with the same body', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
       await chain.commit(chain.next(), [newMatch(id)]);
@@ -114,7 +114,7 @@ export function testBlocks(tools: StoreTools): void {
       ]);
     });
 
-    test('with no confirmations asked for, both deliveries come at once', async () => {
+    test('without confirmations, both deliveries are created at once', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
       const result = await chain.commit(chain.next(), [newMatch(id)], 0);
@@ -141,7 +141,7 @@ export function testBlocks(tools: StoreTools): void {
       ).toEqual(['101 unconfirmed succeeded', '102 unconfirmed cancelled']);
     });
 
-    test('of a chain that is started over are neither confirmed nor sent for the first time', async () => {
+    test('of a restarted chain are neither confirmed nor sent for the first time', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
       await chain.commit(chain.next(), [newMatch(id)]);
@@ -187,7 +187,7 @@ export function testBlocks(tools: StoreTools): void {
     });
   });
 
-  describe('a match that was made', () => {
+  describe('an existing match', () => {
     const oneMatch = async () => {
       const chain = await startChain();
       const stream = await tools.store.createStream(draft([chain.chain]));
@@ -201,7 +201,7 @@ export function testBlocks(tools: StoreTools): void {
       return bodies.map((body) => body!.replace(/"confirmed":(true|false)/, ''));
     };
 
-    test('stays as it is whatever becomes of its stream, but goes to the URL the stream has then', async () => {
+    test('does not change with its stream, but goes to the current URL', async () => {
       const { chain, id } = await oneMatch();
       const [body] = await bodiesOf(id);
       await tools.store.updateStream(id, {
@@ -220,7 +220,7 @@ export function testBlocks(tools: StoreTools): void {
       expect(claimed).toHaveLength(2);
     });
 
-    test('waits while its stream is paused, confirmed or not, and goes on with it', async () => {
+    test('waits while its stream is paused, confirmed or not, and continues with it', async () => {
       const { chain, id } = await oneMatch();
       await tools.store.setStreamStatus(id, 'paused', '');
       for (let n = 0; n < 2; n++) await chain.commit(chain.next(), []);
@@ -246,8 +246,8 @@ export function testBlocks(tools: StoreTools): void {
     });
   });
 
-  describe('removal notices', () => {
-    /** A sent and an unsent match above an ancestor, of a stream that asks for notices. */
+  describe('removal webhooks', () => {
+    /** A sent and an unsent match above an ancestor, of a stream with removal webhooks. */
     const twoMatches = async (changes: Partial<EvmStreamDraft> = {}) => {
       const chain = await startChain();
       const stream = await tools.store.createStream(
@@ -268,7 +268,7 @@ export function testBlocks(tools: StoreTools): void {
         .map((each) => `${each.blockNumber} ${each.phase} ${each.state}`)
         .toSorted();
 
-    test('are made for what was sent, and say so in the body', async () => {
+    test('are created for sent deliveries, and have `removed` in the body', async () => {
       const { chain, id, ancestor } = await twoMatches();
       const changed = await chain.rewind(ancestor);
       expect(changed.map((each) => `${each.blockNumber} ${each.phase} ${each.state}`)).toEqual([
@@ -284,7 +284,7 @@ export function testBlocks(tools: StoreTools): void {
       );
     });
 
-    test('are not made for streams that do not ask, or were deleted', async () => {
+    test('are not created for streams without them, or deleted ones', async () => {
       const silent = await twoMatches({ notifyRemoved: false });
       expect((await silent.chain.rewind(silent.ancestor)).map((each) => each.phase)).toEqual([
         'unconfirmed',
@@ -294,7 +294,7 @@ export function testBlocks(tools: StoreTools): void {
       expect(await deleted.chain.rewind(deleted.ancestor)).toEqual([]);
     });
 
-    test('are one for a match, though both of its deliveries were sent', async () => {
+    test('are sent once per match, though both of its deliveries were sent', async () => {
       const { chain, id, ancestor } = await twoMatches();
       await chain.commit(chain.next(), []);
       for (const claimed of await claimOf(id))
@@ -309,7 +309,7 @@ export function testBlocks(tools: StoreTools): void {
       ]);
     });
 
-    test('are followed, when the block comes back, by a new announcement with ids of its own', async () => {
+    test('are followed by a new announcement with new ids when the block comes back', async () => {
       const { chain, id, ancestor, sent, unsent } = await twoMatches();
       await chain.rewind(ancestor);
       await chain.commit(sent, [newMatch(id)]);
@@ -320,7 +320,7 @@ export function testBlocks(tools: StoreTools): void {
         '101 unconfirmed succeeded',
         '102 unconfirmed pending',
       ]);
-      // And once more round: the newest announcement is the one that is taken back and made anew.
+      // Once more: the newest announcement is removed and announced again.
       for (const claimed of await claimOf(id))
         await tools.store.completeDeliveries([outcomeOf(claimed)]);
       await chain.rewind(ancestor);

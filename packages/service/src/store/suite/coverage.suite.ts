@@ -1,4 +1,4 @@
-/** Which blocks a stream was held against; backfills; what is forgotten. */
+/** Which blocks each stream was matched against; backfills; retention. */
 import { describe, expect, test } from 'vitest';
 import type { BlockHeader } from '../blocks/contract.ts';
 import { newMatch } from '../blocks/newMatch.test-only.ts';
@@ -10,7 +10,7 @@ export function testCoverage(tools: StoreTools): void {
   describe('coverage', () => {
     const coverageOf = async (id: string) => (await tools.store.readCoverage(id))[0];
 
-    test('begins with the next block, and leaves out what passed while the stream was paused', async () => {
+    test('starts with the next block, and excludes blocks that passed while the stream was paused', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
       expect(await coverageOf(id)).toMatchObject({ chainId: chain.chain, from: null, holes: [] });
@@ -32,7 +32,7 @@ export function testCoverage(tools: StoreTools): void {
       expect((await coverageOf(id))?.holes).toEqual(growing);
     });
 
-    test('takes in the blocks that replaced others while the stream was paused', async () => {
+    test('excludes blocks that replaced others while the stream was paused', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
       const ancestor = chain.tip();
@@ -49,7 +49,7 @@ export function testCoverage(tools: StoreTools): void {
       });
     });
 
-    test('names what a chain that was resumed later left out, and begins anew with another chain', async () => {
+    test('lists the blocks that a resumed chain skipped, and starts over with another chain', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
       await chain.commit(chain.next(), []);
@@ -92,7 +92,7 @@ export function testCoverage(tools: StoreTools): void {
   describe('unverified blocks', () => {
     const gap = 'gap in log indices (2 nodes agree)';
 
-    test('are in the coverage of every stream and in what is read of the chain, neighbours as one range', async () => {
+    test('are in the coverage of every stream and in that of the chain, consecutive ones as one range', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
       expect(await tools.store.readUnverified(chain.chain)).toBeNull();
@@ -117,7 +117,7 @@ export function testCoverage(tools: StoreTools): void {
       });
     });
 
-    test('go with a reorg and with the chain', async () => {
+    test('are removed by a reorg and with the chain', async () => {
       const chain = await startChain();
       let ancestor = chain.tip();
       for (let n = 0; n < 4; n++) {
@@ -162,7 +162,7 @@ export function testCoverage(tools: StoreTools): void {
       return { chain, streamId: id, job: job! };
     };
 
-    test('move on with what they matched, and deliver it as confirmed', async () => {
+    test('advance with their matches, and deliver them as confirmed', async () => {
       const { chain, streamId, job } = await newJob();
       expect(await tools.store.listRunningJobs(chain.chain)).toEqual([job]);
       const first = await tools.store.commitJob({
@@ -197,7 +197,7 @@ export function testCoverage(tools: StoreTools): void {
       });
     });
 
-    test('announce again what was delivered before, since they were asked to', async () => {
+    test('send deliveries again if requested', async () => {
       const { chain, streamId } = await newJob();
       const seen = chain.next();
       await chain.commit(seen, [newMatch(streamId)], 0);
@@ -248,7 +248,7 @@ export function testCoverage(tools: StoreTools): void {
       expect(await tools.store.listJobs({ streamId, limit: 10 })).toHaveLength(1);
     });
 
-    test('of an unknown or deleted stream are not begun', async () => {
+    test('of an unknown or deleted stream are not started', async () => {
       const { chain, streamId } = await newJob();
       await tools.store.deleteStream(streamId);
       const range = { streamId, chain: chain.chain, blockFrom: 1, blockTo: 2 };
@@ -256,9 +256,9 @@ export function testCoverage(tools: StoreTools): void {
     });
   });
 
-  describe('what is forgotten', () => {
+  describe('retention', () => {
     const DAY = 86_400_000;
-    /** What is counted before is what goes. */
+    /** The deliveries counted before are those deleted. */
     const expire = async (rule: { deliveredMs: number; undeliveredMs: number }) => {
       const atMs = await tools.store.readLedgerTime();
       const counted = await tools.store.countExpiring({ ...rule, atMs });
@@ -275,7 +275,7 @@ export function testCoverage(tools: StoreTools): void {
       return sum;
     };
 
-    test('is what was delivered first, what was not later, and never what may be confirmed', async () => {
+    test('deletes delivered ones first, undelivered ones later, and never ones that may be confirmed', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
       for (let n = 0; n < 3; n++) await chain.commit(chain.next(), [newMatch(id)], 1000);
@@ -290,7 +290,7 @@ export function testCoverage(tools: StoreTools): void {
         undelivered: 0,
       });
 
-      // As if a day had passed: everything was made before tomorrow.
+      // As if a day had passed: everything was created before tomorrow.
       await expire({ deliveredMs: -DAY, undeliveredMs: DAY });
       expect((await deliveriesOf(id)).map((each) => each.state).toSorted()).toEqual([
         'failed',
@@ -301,7 +301,7 @@ export function testCoverage(tools: StoreTools): void {
       expect(gone.undelivered).toBeGreaterThanOrEqual(1);
       expect(await deliveriesOf(id)).toEqual([]);
 
-      // The matches themselves were kept: their blocks are yet to be confirmed.
+      // The matches were kept, because their blocks are not confirmed yet.
       const confirmed = await chain.commit(chain.next(), [], 0);
       expect(confirmed.outcome === 'committed' && confirmed.deliveries).toHaveLength(3);
     });

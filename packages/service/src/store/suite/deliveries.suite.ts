@@ -16,7 +16,7 @@ export function testDeliveries(tools: StoreTools): void {
       return { chain, id };
     };
 
-    test('are leased to one claimer, and completed under that lease alone', async () => {
+    test('are leased to one claimer, and completed only under that lease', async () => {
       const { id } = await oneDue();
       const [claimed] = await claimOf(id);
       expect(claimed).toMatchObject({
@@ -65,7 +65,7 @@ export function testDeliveries(tools: StoreTools): void {
       expect(detail?.attemptList.map((attempt) => attempt.number)).toEqual([1, 2]);
       expect(detail?.attemptList).toMatchObject([
         {
-          // Nothing was kept, so it was answered at once on an open connection.
+          // No transport was stored, so there was an immediate response on an open connection.
           parts: { dnsMs: null, connectMs: null, tlsMs: null, waitMs: 5, bodyMs: 0 },
           address: null,
           certificate: null,
@@ -76,7 +76,7 @@ export function testDeliveries(tools: StoreTools): void {
       expect(await tools.store.readDeliveryBody(first!.id)).toContain('"retries":1');
     });
 
-    test('whose lease ran out go back to the queue; its late owner changes nothing', async () => {
+    test('with an expired lease return to the queue; the late owner changes nothing', async () => {
       const { id } = await oneDue();
       const [lost] = await claimOf(id, -1);
       await tools.store.releaseLeases('expired');
@@ -86,7 +86,7 @@ export function testDeliveries(tools: StoreTools): void {
       expect(await tools.store.completeDeliveries([outcomeOf(again!)])).toHaveLength(1);
     });
 
-    test('of a paused stream wait for its return, those of a deleted one are cancelled', async () => {
+    test('of a paused stream wait until it resumes, those of a deleted one are cancelled', async () => {
       const { id } = await oneDue();
       await tools.store.setStreamStatus(id, 'paused', '');
       expect(await claimOf(id)).toEqual([]);
@@ -100,7 +100,7 @@ export function testDeliveries(tools: StoreTools): void {
       expect((await deliveriesOf(id))[0]?.state).toBe('cancelled');
     });
 
-    test('are claimed fairly: a long queue leaves room for a short one', async () => {
+    test('are claimed fairly: a long queue leaves capacity for a short one', async () => {
       const chain = await startChain();
       const busy = await tools.store.createStream(draft([chain.chain]));
       const quiet = await tools.store.createStream(draft([chain.chain]));
@@ -117,7 +117,7 @@ export function testDeliveries(tools: StoreTools): void {
       expect(claimed.filter((each) => each.streamId === quiet.id)).toHaveLength(1);
     });
 
-    test('are counted once each, and only when they were ours to complete', async () => {
+    test('are counted once each, and only under a valid lease', async () => {
       const { id, chain } = await oneDue();
       await chain.commit(chain.next(), [newMatch(id)]);
       const [one, two] = await claimOf(id);
@@ -135,7 +135,7 @@ export function testDeliveries(tools: StoreTools): void {
       expect(stats?.deliveredSeries.at(-1)).toBe(1);
     });
 
-    test('are counted once each, though counts are added up while others are made', async () => {
+    test('are counted once each, even while counts are rolled up', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
       for (let n = 0; n < 40; n++) await chain.commit(chain.next(), [newMatch(id)], 1000);
@@ -153,7 +153,7 @@ export function testDeliveries(tools: StoreTools): void {
       expect(await counted()).toEqual([40, 40]);
     });
 
-    test('of a match in parts have each their part, and are confirmed with the same', async () => {
+    test('of a match in parts have one part each, and are confirmed with the same', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
       const parts = [0, 1, 2].map((part) =>
@@ -174,14 +174,14 @@ export function testDeliveries(tools: StoreTools): void {
       expect(told('unconfirmed')).toEqual(bodies(false));
       expect(told('confirmed')).toEqual(bodies(true));
       expect(new Set(claimed.map((each) => each.id)).size).toBe(6);
-      // Each knows the delivery of its own part in the other phase.
+      // Each is paired with the delivery of its own part in the other phase.
       for (const { id: one } of claimed) {
         const pair = (await tools.store.readDelivery(one))!.pair!;
         expect((await tools.store.readDelivery(pair.id))!.pair!.id).toBe(one);
       }
     });
 
-    test('page through newest first, filtered, each exactly once', async () => {
+    test('are paged newest first, filtered, each exactly once', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
       for (let n = 0; n < 9; n++) await chain.commit(chain.next(), [newMatch(id)], 1000);
@@ -216,10 +216,10 @@ export function testDeliveries(tools: StoreTools): void {
     });
   });
 
-  describe('a retry that nobody wants any more is cancelled', () => {
+  describe('a retry that is no longer wanted is cancelled', () => {
     const failing = { result: 'retry', status: 500, error: 'HTTP 500', retryInMs: 1 } as const;
 
-    test('of a stream that was deleted while it was under way', async () => {
+    test('if its stream was deleted during the attempt', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
       await chain.commit(chain.next(), [newMatch(id)]);
@@ -230,7 +230,7 @@ export function testDeliveries(tools: StoreTools): void {
       expect((await deliveriesOf(id))[0]?.state).toBe('cancelled');
     });
 
-    test('of a notice whose block came back while it was under way', async () => {
+    test('if it is a removal webhook whose block came back during the attempt', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain], { notifyRemoved: true }));
       const ancestor = chain.tip();
@@ -250,11 +250,11 @@ export function testDeliveries(tools: StoreTools): void {
     });
   });
 
-  describe('a delivery whose leases are lost', () => {
+  describe('a delivery that loses leases', () => {
     const loseLeases = async (): Promise<Awaited<ReturnType<Store['releaseLeases']>>> =>
       tools.store.releaseLeases('all');
 
-    /** Streams of other tests have suspects too: they are taken out of the way. */
+    /** Streams of other tests have suspects too, which are removed here. */
     const claimSuspectOf = async (id: string) => {
       for (;;) {
         const suspect = await tools.store.claimSuspect({ leaseMs: 40_000, notStreams: [] });
@@ -262,13 +262,13 @@ export function testDeliveries(tools: StoreTools): void {
       }
     };
 
-    /** Loses all leases; the deliveries of the stream that are quarantined for it. */
+    /** Loses all leases; returns the deliveries of the stream that are quarantined. */
     const condemnedOf = async (streamId: string): Promise<string[]> => {
       const { quarantined } = await loseLeases();
       return quarantined.filter((each) => each.streamId === streamId).map(({ id }) => id);
     };
 
-    /** A stream with one delivery that is suspect. */
+    /** A stream with one suspect delivery. */
     const makeSuspect = async (): Promise<string> => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
@@ -280,7 +280,7 @@ export function testDeliveries(tools: StoreTools): void {
       return id;
     };
 
-    test('is a suspect after two losses, and claimed as such alone', async () => {
+    test('is a suspect after two losses, and only claimed as such', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
       await chain.commit(chain.next(), [newMatch(id)]);
@@ -288,13 +288,13 @@ export function testDeliveries(tools: StoreTools): void {
       expect(await loseLeases()).toMatchObject({ suspects: 0, quarantined: [] });
       expect(await claimOf(id)).toHaveLength(1);
       expect((await loseLeases()).suspects).toBeGreaterThanOrEqual(1);
-      // With the others it is claimed no more.
+      // Normal claims no longer include it.
       expect(await claimOf(id)).toEqual([]);
       expect(await claimSuspectOf(id)).toMatchObject({ streamId: id });
       expect(await claimSuspectOf(id)).toBeUndefined();
     });
 
-    test('waits where its stream gets nothing for now', async () => {
+    test('waits while its stream gets nothing', async () => {
       const id = await makeSuspect();
       for (;;) {
         const suspect = await tools.store.claimSuspect({ leaseMs: 40_000, notStreams: [id] });
@@ -304,7 +304,7 @@ export function testDeliveries(tools: StoreTools): void {
       expect(await claimSuspectOf(id)).toMatchObject({ streamId: id });
     });
 
-    test('is not condemned by what happens while it is isolated', async () => {
+    test('is not blamed for what happens while it is isolated', async () => {
       const id = await makeSuspect();
       for (let n = 0; n < 20; n++) {
         const suspect = await claimSuspectOf(id);
@@ -314,7 +314,7 @@ export function testDeliveries(tools: StoreTools): void {
       }
     });
 
-    test('is set aside when the service dies ten times on end as it takes it up', async () => {
+    test('is quarantined when the service dies ten times in a row while claiming it', async () => {
       const id = await makeSuspect();
       for (let lost = 3; lost <= 9; lost++) {
         expect(await claimSuspectOf(id)).toBeDefined();
@@ -332,7 +332,7 @@ export function testDeliveries(tools: StoreTools): void {
       expect(await claimOf(id)).toHaveLength(1);
     });
 
-    test('is set aside with its attempt when its own process died of it', async () => {
+    test('is quarantined with its attempt when its isolated process died', async () => {
       const id = await makeSuspect();
       const suspect = await claimSuspectOf(id);
       const death = { result: 'quarantined', status: null, error: 'ended by SIGABRT' } as const;
@@ -342,7 +342,7 @@ export function testDeliveries(tools: StoreTools): void {
       expect(await claimSuspectOf(id)).toBeUndefined();
     });
 
-    test('is like any other again once an attempt of it ended', async () => {
+    test('is no longer a suspect after an attempt ended', async () => {
       const id = await makeSuspect();
       const suspect = await claimSuspectOf(id);
       const failure = { result: 'retry', status: 500, error: 'HTTP 500', retryInMs: 0 } as const;
@@ -351,7 +351,7 @@ export function testDeliveries(tools: StoreTools): void {
     });
   });
 
-  test('claims are bounded by bytes, and one delivery is claimed however large', async () => {
+  test('claims are limited in bytes, and one delivery is claimed however large it is', async () => {
     const chain = await startChain();
     const { id } = await tools.store.createStream(draft([chain.chain]));
     const bodyTail = `,"logs":["${'x'.repeat(10_000)}"]}`;

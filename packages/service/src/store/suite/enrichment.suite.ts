@@ -27,7 +27,7 @@ export function testEnrichment(tools: StoreTools): void {
         ...more,
       });
 
-    test('keeps deliveries back until their body is whole, and then only once', async () => {
+    test('delays deliveries until their body is complete, and completes it once', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
       const block = chain.next();
@@ -35,7 +35,7 @@ export function testEnrichment(tools: StoreTools): void {
       expect(committed).toMatchObject({ deliveries: [{ state: 'enriching', streamId: id }] });
       expect(await claimOf(id)).toEqual([]);
       for (let n = 0; n < 2; n++) await chain.commit(chain.next(), []);
-      // Confirmed meanwhile: that delivery waits too, and the queue counts both.
+      // Confirmed in the meantime: that delivery waits too, and the queue counts both.
       expect((await deliveriesOf(id)).map(({ state }) => state)).toEqual([
         'enriching',
         'enriching',
@@ -58,7 +58,7 @@ export function testEnrichment(tools: StoreTools): void {
         due!.map(({ phase, state, about }) => [phase, state, about].join()).toSorted(),
       ).toEqual(['confirmed,pending,Transfer 5 A', 'unconfirmed,pending,Transfer 5 A']);
       expect(await listAll(chain.chain, {})).toEqual([]);
-      // A second process that did the same work changes nothing.
+      // A second process with the same result changes nothing.
       const again = {
         ...chain.held,
         completed: [{ matchId: match!.id, bodyTail: ',"logs":["other"]}', about: 'other' }],
@@ -69,7 +69,7 @@ export function testEnrichment(tools: StoreTools): void {
       for (const body of sent) expect(body).toContain(whole);
     });
 
-    test('is listed oldest first, fairly, and without those that are named', async () => {
+    test('is listed oldest first, fairly, and without the excluded ones', async () => {
       const chain = await startChain();
       const other = await startChain();
       const busy = await tools.store.createStream(draft([chain.chain]));
@@ -94,14 +94,14 @@ export function testEnrichment(tools: StoreTools): void {
       expect(later).toHaveLength(2);
     });
 
-    test('ends with a block that left the chain, and goes on when it comes back', async () => {
+    test('ends when a block leaves the chain, and continues when it comes back', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain], { notifyRemoved: true }));
       const before = chain.tip();
       const block = chain.next();
       await chain.commit(block, [waiting(id)]);
       const [match] = await listAll(chain.chain, {});
-      // Nothing was sent, so there is nothing to take back.
+      // Nothing was sent, so there is no removal webhook.
       expect((await chain.rewind(before)).map(({ state }) => state)).toEqual(['cancelled']);
       expect(await listAll(chain.chain, {})).toEqual([]);
       const late = {
@@ -112,13 +112,13 @@ export function testEnrichment(tools: StoreTools): void {
       await chain.commit(block, []);
       expect((await deliveriesOf(id)).map(({ state }) => state)).toEqual(['enriching']);
       expect(await listAll(chain.chain, {})).toHaveLength(1);
-      // It says what it said before.
+      // The summary has not changed.
       expect(await tools.store.completeEnrichments(late)).toMatchObject([
         { state: 'pending', about: 'log of 0x28c6…1d60' },
       ]);
     });
 
-    test('sets a match aside with its reason, and takes it up again when it is replayed', async () => {
+    test('sets a match aside with its reason, and resumes it when it is replayed', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain], { notifyRemoved: true }));
       const before = chain.tip();
@@ -133,7 +133,7 @@ export function testEnrichment(tools: StoreTools): void {
       expect(changed).toMatchObject([{ state: 'quarantined', error: refused.setAside }]);
       expect(await listAll(chain.chain, {})).toEqual([]);
       expect(await claimOf(id)).toEqual([]);
-      // Its confirmed delivery is set aside as well, and what was never sent is not taken back.
+      // Its confirmed delivery is quarantined too, and unsent ones get no removal webhook.
       for (let n = 0; n < 2; n++) await chain.commit(chain.next(), []);
       const setAside = await deliveriesOf(id);
       expect(setAside.map(({ phase, state, error }) => [phase, state, error])).toEqual([
@@ -159,7 +159,7 @@ export function testEnrichment(tools: StoreTools): void {
       expect(await claimOf(id)).toHaveLength(2);
     });
 
-    test('what waits is part of the age of the queue', async () => {
+    test('waiting deliveries count in the age of the queue', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
       const before = await tools.store.readLedgerTime();
@@ -175,7 +175,7 @@ export function testEnrichment(tools: StoreTools): void {
       expect(paused.some((each) => each.chain === chain.chain)).toBe(false);
     });
 
-    test('leaves aside for good what has no body to send', async () => {
+    test('permanently skips matches without a body to send', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
       const reason = 'a record is too large';
@@ -197,7 +197,7 @@ export function testEnrichment(tools: StoreTools): void {
       expect((await deliveriesOf(id)).map(({ state }) => state)).toEqual(['cancelled']);
     });
 
-    test('remembers tokens by chain, each as it was last read', async () => {
+    test('stores tokens by chain, each as last read', async () => {
       const token: Token = {
         address: address(0xc0),
         name: 'Robert\'); drop table "é" 🚀',

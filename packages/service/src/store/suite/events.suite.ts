@@ -1,4 +1,4 @@
-/** What those who watch the ledger are told. Run by `sqlite.test.ts` and `postgres.test.ts`. */
+/** Live events of the ledger. Run by `sqlite.test.ts` and `postgres.test.ts`. */
 import type { LiveEvent } from '@sluice/kit/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAddressChanges } from '../addresses/addressChanges.ts';
@@ -9,7 +9,7 @@ import { takeChain } from '../blocks/takeChain.test-only.ts';
 import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from '../streams/contract.ts';
 import type { Store } from '../store.ts';
 
-/** Reads a feed on from its newest batch, or from this position. */
+/** Reads a feed from its newest batch, or from this position. */
 export async function followFeed(feed: EventFeed, from?: string) {
   let position = from ?? (await feed.newest()).position;
   const told: LiveEvent[] = [];
@@ -25,7 +25,7 @@ export async function followFeed(feed: EventFeed, from?: string) {
     told,
     position: () => position,
     readOn,
-    /** What was told since, once these kinds of it are among it. */
+    /** Returns the events so far, once they include these types. */
     async take(...kinds: readonly string[]): Promise<LiveEvent[]> {
       await expect
         .poll(
@@ -69,8 +69,8 @@ export function testEvents(open: () => Promise<Store>): void {
     timestamp: 1_700_000_000 + number,
   });
 
-  describe('those who watch', () => {
-    test('are told of a stream with all that changes it', async () => {
+  describe('watchers', () => {
+    test('receive an event for each change of a stream', async () => {
       const feed = await followFeed(store.events);
       const { id } = await eventStream(store, chain);
       const event = { type: 'stream', streamId: id };
@@ -92,7 +92,7 @@ export function testEvents(open: () => Promise<Store>): void {
         await change();
         expect(await feed.take('stream')).toEqual([event]);
       }
-      // What changed nothing is no news.
+      // Writes without an effect produce no events.
       await store.recoverStream(id);
       await store.endSparing([id]);
       await store.noteCertificate(id, 5_000);
@@ -106,7 +106,7 @@ export function testEvents(open: () => Promise<Store>): void {
       ]);
     });
 
-    test('are told of blocks, deliveries, reorgs and jobs in the order they came', async () => {
+    test('receive blocks, deliveries, reorgs and jobs in order', async () => {
       const feed = await followFeed(store.events);
       const stream = await eventStream(store, chain);
       const epoch = await takeChain(store, chain);
@@ -160,14 +160,14 @@ export function testEvents(open: () => Promise<Store>): void {
       await store.commitJob({ id: job!.id, chain, epoch, blocks });
       expect(about(await feed.take('delivery'))).toEqual(['job', '1 pending']);
 
-      // A write that is refused is no news: another took the chain.
+      // A rejected write produces no events: another process took the chain.
       await store.takeLease({ name: chain, holder: 'other', forMs: 60_000, force: true });
       expect(await store.rewindChain({ chain, epoch, ancestor: header(0) })).toBeUndefined();
       await store.announce({ type: 'chain', chain: CHAIN_HEALTH });
       expect(await feed.take('chain')).toEqual([{ type: 'chain', chain: CHAIN_HEALTH }]);
     });
 
-    test('go on from any batch that is held, and learn it of one that is not', async () => {
+    test('continue from any batch that is kept, and learn when one is not', async () => {
       const feed = await followFeed(store.events);
       const from = feed.position();
       await eventStream(store, chain);
@@ -181,7 +181,7 @@ export function testEvents(open: () => Promise<Store>): void {
       }
     });
 
-    test('lose nothing of the newest when the oldest are forgotten', async () => {
+    test('lose none of the newest when the oldest are deleted', async () => {
       const feed = await followFeed(store.events);
       await eventStream(store, chain);
       await store.trimEvents();

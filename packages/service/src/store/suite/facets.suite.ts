@@ -1,4 +1,7 @@
-/** Facets of more deliveries than they look at, on every engine. Run by `sqlite.test.ts` and `postgres.test.ts`. */
+/**
+ * Counts of more deliveries than are examined, on every engine. Run by `sqlite.test.ts` and
+ * `postgres.test.ts`.
+ */
 import { describe, expect, test } from 'vitest';
 import { firstIdAt } from '../ids.ts';
 import { newMatch } from '../blocks/newMatch.test-only.ts';
@@ -8,10 +11,13 @@ import { draft, useStore } from './storeTools.test-only.ts';
 const HOUR_MS = 3_600_000;
 const LOOKED_AT = 25_000;
 const OLD_ROWS = 25_100;
-/** The oldest of them. */
+/** The number of oldest deliveries. */
 const FAILED_ROWS = 200;
 
-/** Rows as the first of its stream, made two hours ago one after the other; the oldest have failed. */
+/**
+ * Copies of the stream's first delivery, created two hours ago one after the other; the oldest have
+ * failed.
+ */
 const copyOldRows = (streamId: string): string => `
   with recursive n (i) as (select 1 union all select i + 1 from n where i < ${OLD_ROWS})
   insert into delivery (id, match_id, stream_id, phase, chain, block_number, block_day, tag, records, about,
@@ -25,7 +31,7 @@ const copyOldRows = (streamId: string): string => `
 export function testFacets(
   open: () => Promise<{ store: Store; execute(statement: string): Promise<void> }>,
 ): void {
-  describe('facets of many deliveries', () => {
+  describe('counts of many deliveries', () => {
     let execute: (statement: string) => Promise<void>;
     const tools = useStore(async () => {
       const opened = await open();
@@ -33,7 +39,7 @@ export function testFacets(
       return opened.store;
     });
 
-    test('look at the newest of the streams and times that are chosen, and say that there are more', async () => {
+    test('cover the newest of the selected streams and times, and report that there are more', async () => {
       const chain = await tools.startChain();
       const { id: busy } = await tools.store.createStream(draft([chain.chain]));
       const { id: quiet } = await tools.store.createStream(draft([chain.chain]));
@@ -48,7 +54,7 @@ export function testFacets(
         { value: 'pending', count: 1 },
       ];
       expect(ofBusy).toMatchObject({ total: LOOKED_AT, isCapped: true, state: states });
-      // A state is chosen among those that were looked at; of another stream, or time, others are.
+      // A state filters the examined deliveries; another stream or time changes which are examined.
       const ofFailed = await tools.store.countFacets({ streamId: busy, state: 'failed' });
       expect(ofFailed).toMatchObject({ total: failed, isCapped: true, state: states });
 

@@ -35,7 +35,7 @@ export function testHistory(open: () => Promise<Store>): void {
       ...DEFAULT_DELIVERY,
     });
 
-  /** A new chain whose blocks are made of what streams matched in them. */
+  /** A new chain whose blocks are created with the given matches. */
   const startChain = async () => {
     const chain = `0x${(++lastChain).toString(16)}`;
     let tip: BlockHeader = { number: 100, hash: hashOf(), parentHash: hashOf(), timestamp: 1 };
@@ -43,7 +43,7 @@ export function testHistory(open: () => Promise<Store>): void {
     await store.startChain({ chain, epoch, block: tip, genesisHash: hashOf() });
     return {
       chain,
-      /** What writes that move the chain begin with. */
+      /** Common arguments of writes that move the chain. */
       held: { chain, epoch },
       tip: () => tip,
       async commit(matches: (Partial<NewMatch> & { streamId: string })[], confirmations = 1) {
@@ -96,7 +96,7 @@ export function testHistory(open: () => Promise<Store>): void {
       },
     ]);
 
-  /** A stream with one delivery that ended so. */
+  /** A stream with one delivery that ended like this. */
   const oneThat = async (result: AttemptOutcome['result']) => {
     const chain = await startChain();
     const { id: streamId } = await createStream([chain.chain]);
@@ -107,7 +107,7 @@ export function testHistory(open: () => Promise<Store>): void {
     return { chain, streamId, id: delivery!.id };
   };
 
-  /** Of a stream, newest first. */
+  /** Deliveries of a stream, newest first. */
   const deliveriesOf = async (streamId: string): Promise<DeliverySummary[]> => {
     const rows: DeliverySummary[] = [];
     let after: string | undefined;
@@ -134,7 +134,7 @@ export function testHistory(open: () => Promise<Store>): void {
   };
 
   describe('many deliveries', () => {
-    /** Streams on two chains with deliveries in all states there are. */
+    /** Creates streams on two chains with deliveries in all states. */
     const makeVaried = async () => {
       const chains = [await startChain(), await startChain()];
       const streams: string[] = [];
@@ -175,7 +175,7 @@ export function testHistory(open: () => Promise<Store>): void {
       return ids;
     };
 
-    test('law: a filter chooses what a plain reading would', async () => {
+    test('law: a filter selects the same deliveries as a naive reading', async () => {
       const { chains, streams, all } = await makeVaried();
       const times = all.map((each) => timeOfId(each.id));
       const oneOf = <T>(values: readonly T[]) => fc.constantFrom(...values);
@@ -244,7 +244,7 @@ export function testHistory(open: () => Promise<Store>): void {
       );
     });
 
-    test('law: a facet counts what its value would find in place of its own field', async () => {
+    test('law: a count equals the number of deliveries found with its value', async () => {
       const { chains, streams, all, first } = await makeVaried();
       const window = await store.readWindow(first.chain, 4);
       await store.rewindChain({ ...first.held, ancestor: window.at(-1)! });
@@ -289,7 +289,7 @@ export function testHistory(open: () => Promise<Store>): void {
                 await countOf({ ...filter, attemptsFrom: attempts, attemptsTo: attempts }),
               );
             }
-            // All of it was made a moment ago.
+            // All of it was created a moment ago.
             const { createdFrom: _, ...anyTime } = filter;
             const made = await countOf(anyTime);
             expect(facets.age).toEqual(made === 0 ? [] : [{ value: '15m', count: made }]);
@@ -303,7 +303,7 @@ export function testHistory(open: () => Promise<Store>): void {
       });
     });
 
-    test('are sent again step by step, each with its id, and totals stay true', async () => {
+    test('are replayed step by step, each with its id, and totals stay correct', async () => {
       const { streams } = await makeVaried();
       const [streamId] = streams as [string];
       const filter = { streamId, state: ['failed', 'succeeded', 'quarantined'] } as const;
@@ -325,11 +325,11 @@ export function testHistory(open: () => Promise<Store>): void {
       const ids = await store.listReplayable({ filter, after: position, lastId, limit: 2 });
       const step = { id: replay.id, after: position, ids, isLast: false };
       expect((await store.advanceReplay(step))?.map((each) => each.id).toSorted()).toEqual(ids);
-      // Another process that stood at the same place comes too late.
+      // Another process at the same position comes too late.
       expect(await store.advanceReplay(step)).toBeUndefined();
       expect((await running())!.dueInMs).toBeGreaterThan(800);
       expect(await store.readReplay(replay.id)).toMatchObject({ replayed: 2, waiting: 2 });
-      // What is made later is not part of it; what is left has its turn.
+      // Later deliveries are not part of it; the remaining ones follow.
       const left = await store.listReplayable({ filter, after: ids[1]!, lastId, limit: 100 });
       await store.advanceReplay({ id: replay.id, after: ids[1]!, ids: left, isLast: true });
       expect(await running()).toBeUndefined();
@@ -361,7 +361,7 @@ export function testHistory(open: () => Promise<Store>): void {
       });
     });
 
-    test('are not sent again once their replay is cancelled', async () => {
+    test('are not replayed once their replay is cancelled', async () => {
       const { streamId, id } = await oneThat('failed');
       const filter = { streamId };
       const replay = await store.createReplay({
@@ -380,7 +380,7 @@ export function testHistory(open: () => Promise<Store>): void {
     });
   });
 
-  test('a delivery that waits can be given up, and sent again later', async () => {
+  test('a pending delivery can be given up, and replayed later', async () => {
     const { streamId, id } = await oneThat('retry');
     expect(await store.stopDelivery(id)).toMatchObject({
       state: 'failed',
@@ -394,8 +394,8 @@ export function testHistory(open: () => Promise<Store>): void {
     expect((await store.readDelivery(id))?.state).toBe('pending');
   });
 
-  describe('what was attempted', () => {
-    test('tells where it was sent, what was sent, and how it ended', async () => {
+  describe('attempted deliveries', () => {
+    test('show where they were sent, what was sent, and how they ended', async () => {
       const { streamId, id } = await oneThat('retry');
       const page = await store.listAttempted({
         results: ['undelivered', 'delivered'],
@@ -418,7 +418,7 @@ export function testHistory(open: () => Promise<Store>): void {
       });
     });
 
-    test('is not what still waits for its first attempt', async () => {
+    test('exclude those that wait for their first attempt', async () => {
       const chain = await startChain();
       const { id: streamId } = await createStream([chain.chain]);
       await chain.commit([{ streamId }]);
@@ -444,7 +444,7 @@ export function testHistory(open: () => Promise<Store>): void {
       expect((await store.listAttempted({ ...filter, withBody: false })).rows).toHaveLength(4);
     });
 
-    test('is listed and counted by any filter as a plain reading would', async () => {
+    test('are listed and counted by any filter like a naive reading', async () => {
       const chains = [await startChain(), await startChain()] as const;
       const streams = await Promise.all([0, 1, 2].map(() => createStream(['0x1'])));
       const hashes = Array.from({ length: 6 }, hashOf);
@@ -503,7 +503,7 @@ export function testHistory(open: () => Promise<Store>): void {
                   hashesOf.get(row.matchId)?.includes(filter.transactionHash),
               )
               .map((row) => row.id);
-            // Streams of other tests share the store: by their ids they are told apart.
+            // Streams of other tests share the store, so results are filtered by stream id.
             const streamIds = filter.streamId === undefined ? [...ours] : [filter.streamId];
             const listed = new Set<string>();
             let counted = 0;
@@ -514,7 +514,7 @@ export function testHistory(open: () => Promise<Store>): void {
             expect([...listed].toSorted()).toEqual(expected.toSorted());
             expect(counted).toBe(expected.length);
             if (filter.chains === undefined || filter.chains.includes('0x1')) return;
-            // Both chains are this test's own, so the order of the whole shows here.
+            // Both chains belong to this test, so the complete order is visible.
             expect(await listAll(filter, limit)).toEqual(expected);
           },
         ),
@@ -537,13 +537,13 @@ export function testHistory(open: () => Promise<Store>): void {
         expect(again).toMatchObject({ attempts: 1 });
         expect(await complete(again!)).toMatchObject([{ state: 'succeeded', attempts: 2 }]);
         expect((await store.readDelivery(id))?.attemptList).toHaveLength(2);
-        // It was delivered then: the history has it no more.
+        // It was delivered, so it is no longer in the history.
         expect(await listAll({ results: ['undelivered'], streamId })).toEqual([]);
         expect(await listAll({ results: ['delivered'], streamId })).toEqual([id]);
       },
     );
 
-    test('of one under way changes nothing', async () => {
+    test('of one in progress changes nothing', async () => {
       const { streamId, id } = await oneThat('failed');
       await store.replayDelivery(streamId, id);
       const under = (await claim()).find((each) => each.id === id)!;
@@ -562,7 +562,7 @@ export function testHistory(open: () => Promise<Store>): void {
       expect((await claim()).map((each) => each.id)).toContain(id);
     });
 
-    test('leaves cancelled ones, and finds none of another or a deleted stream', async () => {
+    test('skips cancelled ones, and finds none of another or a deleted stream', async () => {
       const chain = await startChain();
       const { id: streamId } = await createStream([chain.chain]);
       const ancestor = chain.tip();
@@ -593,7 +593,7 @@ export function testHistory(open: () => Promise<Store>): void {
         Object.entries(a).map(([name, n]) => [name, n + sign * b[name as keyof Counted]]),
       ) as unknown as Counted;
 
-    test('are what the ledger holds, whatever happens, and what retention took of it', async () => {
+    test('equal the rows of the ledger plus those that retention deleted', async () => {
       const step = fc.oneof(
         { weight: 4, arbitrary: fc.record({ do: fc.constant('commit' as const), of: fc.nat(1) }) },
         {
@@ -689,7 +689,7 @@ export function testHistory(open: () => Promise<Store>): void {
               expect(streamCreatedAt).toBeGreaterThan(0);
             }
           }
-          // Of all together as of each.
+          // The sum equals that of all streams.
           const together = (await store.readTotals()).filter(({ streamId }) =>
             ids.includes(streamId),
           );
@@ -703,7 +703,7 @@ export function testHistory(open: () => Promise<Store>): void {
       );
     });
 
-    test('of a stream that there is not are none', async () => {
+    test('of an unknown stream are empty', async () => {
       expect(await store.readTotals('00000000-0000-4000-8000-000000000000')).toEqual([]);
     });
   });

@@ -1,4 +1,4 @@
-/** That what contradicts itself is found, on every engine: each promise is broken by hand, in SQL. */
+/** Checks that violations are found, on every engine: each invariant is broken directly in SQL. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createInvariantCheck } from '../../operate/invariants.ts';
@@ -59,7 +59,10 @@ export function testInvariants(
       return check.counts();
     };
 
-    /** The next block with a match, and what is due of it sent: of ten the last fails for good. */
+    /**
+     * Commits the next block with a match, and sends what is due; every tenth delivery fails
+     * permanently.
+     */
     const advance = async (blocks: number): Promise<void> => {
       for (let n = 0; n < blocks; n++) {
         const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER);
@@ -106,7 +109,7 @@ export function testInvariants(
       );
     };
 
-    test('an ordinary day contradicts itself nowhere: reorg, pause, replay, deletion, retention', async () => {
+    test('a normal day causes no violations: reorg, pause, replay, deletion, retention', async () => {
       await advance(30);
       expect(await found()).toEqual(NOTHING);
 
@@ -137,11 +140,11 @@ export function testInvariants(
       const ageMs = (await store.readLedgerTime()) - listed.at(-20)!.createdAt;
       await store.deleteExpired({ deliveredMs: ageMs, undeliveredMs: ageMs, forMs: 0, after: '' });
       expect(await store.readDelivery(listed.at(-1)!.id)).toBeUndefined();
-      // Younger than what is kept is nothing then: what is gone is not missed.
+      // Nothing is younger than the retention period, so deleted rows are not missed.
       expect(await found(-1000)).toEqual(NOTHING);
     });
 
-    /** Breaks it, expects just this, and mends it. */
+    /** Breaks the ledger, expects exactly this violation, and repairs it. */
     const broken = async (
       kind: ViolationKind,
       { breaking, mending }: { breaking: string[]; mending: string[] },
@@ -172,7 +175,7 @@ export function testInvariants(
         (row) => row.state === state,
       )!.id;
 
-    test('a checkpoint that is not the newest of its window', async () => {
+    test('a checkpoint that is not the newest block of its window', async () => {
       await advance(1);
       await broken('checkpoint_off_window', {
         breaking: [`update checkpoint set number = number + 1 where chain = '${CHAIN}'`],
@@ -185,7 +188,7 @@ export function testInvariants(
       });
     });
 
-    test('a block whose matches are not there', async () => {
+    test('a block whose matches are missing', async () => {
       await advance(1);
       const at = tip.number;
       await broken('block_without_matches', {
@@ -194,7 +197,7 @@ export function testInvariants(
       });
     });
 
-    test('a match whose delivery is not there', async () => {
+    test('a match whose delivery is missing', async () => {
       await advance(1);
       const id = await someDelivery('succeeded');
       const hidden = randomUUID();
@@ -206,7 +209,7 @@ export function testInvariants(
       });
     });
 
-    test('a delivery in no legal state', async () => {
+    test('a delivery in an invalid state', async () => {
       const id = await someDelivery('succeeded');
       await broken('illegal_delivery', {
         breaking: [`update delivery set state = 'lost' where id = '${id}'`],
@@ -222,7 +225,7 @@ export function testInvariants(
       });
     });
 
-    test('a delivery that counts attempts it has not', async () => {
+    test('a delivery that counts attempts it does not have', async () => {
       const id = await someDelivery('succeeded');
       await broken('attempts_miscounted', {
         breaking: [`update attempt set delivery_id = 'gone' where delivery_id = '${id}'`],
@@ -230,7 +233,7 @@ export function testInvariants(
       });
     });
 
-    test('totals that are not the sum of what is there', async () => {
+    test('totals that do not equal the number of rows', async () => {
       await advance(1);
       await store.rollUpStats();
       await broken('totals_miscounted', {
@@ -241,7 +244,7 @@ export function testInvariants(
       });
     });
 
-    test('a lease longer than any', async () => {
+    test('a lease that is too long', async () => {
       const id = await someDelivery('succeeded');
       const leased = (until: number) =>
         `update delivery set state = 'leased', lease_token = 'kept', lease_until = ${until} where id = '${id}'`;
@@ -260,7 +263,7 @@ export function testInvariants(
   });
 }
 
-/** What a stream was made of. */
+/** The rows that a stream was created from. */
 function withoutLife(record: StreamRecord) {
   if (record.family !== 'evm') throw new Error('an EVM stream');
   const {

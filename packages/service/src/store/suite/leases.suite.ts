@@ -7,7 +7,7 @@ export function testLeases(tools: StoreTools): void {
   const { startChain, deliveriesOf, claimOf, outcomeOf } = tools;
 
   describe('leases of deliveries', () => {
-    test('are extended while they hold, and no longer', async () => {
+    test('are extended while they are held, and no longer', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
       await chain.commit(chain.next(), [newMatch(id)], 1000);
@@ -38,14 +38,14 @@ export function testLeases(tools: StoreTools): void {
     const isFree = async (name: string) =>
       (await tools.store.listLeases()).find((lease) => lease.name === name)!.freeForMs > 0;
 
-    test('are held by one until they run out or are given up, and each time with a higher epoch', async () => {
+    test('are held by one process until they expire or are released, with rising epochs', async () => {
       const name = newChain();
       const takes = await Promise.all(Array.from({ length: 8 }, () => take(name, 60_000)));
       expect(takes.filter((epoch) => epoch !== undefined)).toEqual([1]);
       expect(await isFree(name)).toBe(false);
       await tools.store.giveUpLease({ name, epoch: 1 });
       expect(await take(name, 500)).toBe(2);
-      // One that was taken since is nothing to give up.
+      // A lease that was taken since cannot be released.
       await tools.store.giveUpLease({ name, epoch: 1 });
       expect(await take(name, 500)).toBeUndefined();
       await expect.poll(() => isFree(name), { timeout: 10_000 }).toBe(true);
@@ -56,21 +56,21 @@ export function testLeases(tools: StoreTools): void {
       expect(await renew(name, 3)).toBe(false);
     });
 
-    test('one that ran out is renewed as long as nobody took it', async () => {
+    test('an expired one can be renewed unless it was taken', async () => {
       const name = newChain();
       await take(name, 0);
       expect(await renew(name, 1)).toBe(true);
       expect(await take(name, 60_000)).toBeUndefined();
     });
 
-    test('are ended all at once where whoever held them is gone', async () => {
+    test('all end at once when their holders are gone', async () => {
       const names = [newChain(), newChain()];
       for (const name of names) await take(name, 60_000);
       await tools.store.endLeases();
       for (const name of names) expect(await take(name, 60_000)).toBe(2);
     });
 
-    test('of a chain: what an earlier holder writes changes nothing', async () => {
+    test('of a chain: writes of an earlier holder change nothing', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
       const waiting = newMatch(id, { enrichment: '{}' });

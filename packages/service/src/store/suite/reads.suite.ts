@@ -1,4 +1,4 @@
-/** What charts and explanations are made of. */
+/** The data of charts and explanations. */
 import { describe, expect, test } from 'vitest';
 import type { BlockRef } from '../blocks/contract.ts';
 import { newMatch } from '../blocks/newMatch.test-only.ts';
@@ -7,7 +7,7 @@ import { type StoreTools, hashOf, newChain, draft, address } from './storeTools.
 export function testReads(tools: StoreTools): void {
   const { packed, add, startChain, claimOf, outcomeOf } = tools;
 
-  describe('what charts are made of', () => {
+  describe('the data of charts', () => {
     test('attempts over time: how they ended, how long they took, in steps without gaps', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
@@ -33,7 +33,7 @@ export function testReads(tools: StoreTools): void {
           expect(at % (stepMinutes * 60_000)).toBe(0);
           if (n > 0) expect(at - points[n - 1]!.at).toBe(stepMinutes * 60_000);
         }
-        // The clock may have passed into the next step meanwhile.
+        // The clock may have reached the next step in the meantime.
         const sum = (read: (point: (typeof points)[number]) => number): number =>
           points.reduce((total, point) => total + read(point), 0);
         expect(sum(({ delivered }) => delivered)).toBe(4);
@@ -79,7 +79,7 @@ export function testReads(tools: StoreTools): void {
       expect(await readSince()).toBeNull();
     });
 
-    test('blocks with what became of them, those that left among them, and the reorg', async () => {
+    test('blocks with the state of their deliveries, including removed blocks, and the reorg', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
       const other = await tools.store.createStream(draft([chain.chain]));
@@ -122,7 +122,7 @@ export function testReads(tools: StoreTools): void {
       ]);
     });
 
-    test('where a chain did not go on block by block: passed over, halted, resumed later, begun anew', async () => {
+    test('where a chain did not continue block by block: skipped, halted, resumed later, restarted', async () => {
       const { store } = tools;
       const { chain, held, next, tip } = await startChain();
       const first = tip().number + 1;
@@ -167,14 +167,14 @@ export function testReads(tools: StoreTools): void {
         { ...halt, reason: 'another reason', ...over },
       ]);
 
-      // Who lost the chain has nothing more to say of it.
+      // A process that lost the chain cannot change it.
       await store.noteHalt({ chain, epoch: held.epoch + 1, why: 'stale' });
       expect((await listed())[0]!.reason).toBe('another chain');
     });
   });
 
-  describe('what explains a block or an address', () => {
-    test('a block by hash and height, a transaction, what was matched of it, and what came of that', async () => {
+  describe('the data of explanations', () => {
+    test('a block by hash and height, a transaction, its matches and their deliveries', async () => {
       const chain = await startChain();
       const stream = await tools.store.createStream(draft([chain.chain]));
       const other = await tools.store.createStream(draft([chain.chain]));
@@ -214,13 +214,13 @@ export function testReads(tools: StoreTools): void {
       expect((await tools.store.listMatchesOf(chain.chain, block.hash, hash))[0]?.state).toBe(
         'orphaned',
       );
-      // Where the transaction came again counts for more than where it was.
+      // The current block of a transaction takes precedence over a removed one.
       const again = chain.next();
       await chain.commit(again, [newMatch(stream.id, { transactionHashes: [hash] })]);
       expect((await tools.store.findTransaction(hash))?.block.hash).toBe(again.hash);
     });
 
-    test('who watches an address: lists as they are active, not as they are being changed', async () => {
+    test('the watchers of an address: active lists, not those being changed', async () => {
       const stream = await tools.store.createStream(draft([newChain()]));
       const watched = address(0xabcdef01);
       const watchers = async () =>

@@ -19,7 +19,7 @@ export function testRules(tools: StoreTools): void {
   const { add, remove, cleanUp, startChain, deliveriesOf } = tools;
 
   describe('rules', () => {
-    test('come whole at first, then only what changed since', async () => {
+    test('are complete at first, then contain only changes', async () => {
       const active = await tools.store.createStream(draft(['0x1']));
       const paused = await tools.store.createStream(draft(['0x1']));
       await add(active.id, [7]);
@@ -31,7 +31,7 @@ export function testRules(tools: StoreTools): void {
       const nothing = { revision: all.revision, whole: false, changed: [], gone: [] };
       expect(await tools.store.readRules(all.revision)).toEqual(nothing);
 
-      // Of a list only what changed is read again, and not its stream.
+      // Of a changed list only the changes are read, without its stream.
       await add(active.id, [8]);
       await remove(active.id, [7]);
       const added = await tools.store.readRules(all.revision);
@@ -52,7 +52,7 @@ export function testRules(tools: StoreTools): void {
       expect(later.gone).toEqual([active.id]);
     });
 
-    test('come whole again once it is no longer kept how lists changed', async () => {
+    test('are complete again when the changes of lists are no longer stored', async () => {
       const { id } = await tools.store.createStream(draft(['0x1']));
       const { revision } = await tools.store.readRules(-1);
       await add(id, [1]);
@@ -66,7 +66,7 @@ export function testRules(tools: StoreTools): void {
       expect((await tools.store.readRules(now.revision)).whole).toBe(false);
     });
 
-    test('are of one family, and of Aptos effective from a version', async () => {
+    test('belong to one family, and on Aptos apply from a version', async () => {
       const chain = newChain();
       const own = `0x${'b0b'.padStart(64, '0')}`;
       const aptos = await tools.store.createStream({
@@ -116,7 +116,7 @@ export function testRules(tools: StoreTools): void {
       expect(await change()).toMatchObject({ effectiveFrom: { [chain]: 105 } });
     });
 
-    test('a match of a final chain is confirmed with its block, and its body says nothing of it', async () => {
+    test('a match of a final chain is confirmed with its block, and its body has no `confirmed`', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
       const body = splitFinalBody({ streamId: id, tag: 'tag' }, { transactions: [] });
@@ -130,7 +130,7 @@ export function testRules(tools: StoreTools): void {
       );
     });
 
-    test('a block matched with older rules is refused once, and what changes then applies after it', async () => {
+    test('a block matched with older rules is rejected once, and later changes apply after it', async () => {
       const { store } = tools;
       const chain = await startChain();
       const newest = async () => (await store.readRules(Number.MAX_SAFE_INTEGER)).revision;
@@ -165,7 +165,7 @@ export function testRules(tools: StoreTools): void {
       expect(await commitWith(await newest())).toEqual({ outcome: 'not-next' });
     });
 
-    test('coverage follows the rules that a block was matched with, when they are newer than settled ones', async () => {
+    test('coverage follows the rules that a block was matched with, if they are newer than settled ones', async () => {
       const { store } = tools;
       const chain = await startChain();
       const create = async () => (await store.createStream(draft([chain.chain]))).id;
@@ -192,7 +192,7 @@ export function testRules(tools: StoreTools): void {
       expect(await coverageOf(created)).toMatchObject({ from: 102, to: 102, holes: [] });
     });
 
-    test('a rewind takes back what was settled', async () => {
+    test('a rewind discards settled rules', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
       const start = chain.tip();

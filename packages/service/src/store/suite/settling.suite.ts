@@ -1,4 +1,4 @@
-/** Rules that change while blocks are committed, by several processes where the engine allows it. */
+/** Rules that change while blocks are committed, by several processes if the engine allows it. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { followRules } from '../../chains/matching.ts';
@@ -9,13 +9,13 @@ import type { Store } from '../store.ts';
 import { takeChain } from '../blocks/takeChain.test-only.ts';
 import { KEY_ID, address, draft, hashOf, newChain } from './storeTools.test-only.ts';
 
-/** @param open one store for each process; the last one reads the chain */
+/** @param open opens one store per process; the last one reads the chain */
 export function testSettling(open: () => Promise<Store[]>): void {
-  test('law: what an answer names is matched from that block on, and no block takes more than two commits', async () => {
+  test('law: blocks match what an answer promised, and no block takes more than two commits', async () => {
     const stores = await open();
     const reader = stores.at(-1)!;
     const run = fc.record({
-      /** Each client adds so many addresses, one after the other. */
+      /** Each client adds this many addresses, one after the other. */
       clients: fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 8 }),
       blocks: fc.integer({ min: 1, max: 12 }),
       ownStreams: fc.boolean(),
@@ -43,7 +43,7 @@ export function testSettling(open: () => Promise<Store[]>): void {
 
         const index = createStreamIndex();
         const refresh = followRules(index, reader);
-        /** By block, the addresses that it was matched with. */
+        /** The addresses that each block was matched with. */
         const watched = new Map<number, Set<string>>();
         const commit = async (atLeast?: number): Promise<void> => {
           const ruleRevision = await refresh(atLeast);

@@ -1,4 +1,4 @@
-/** What every engine of the store must do. Run by `sqlite.test.ts` and `postgres.test.ts`. */
+/** Requirements on every engine of the store. Run by `sqlite.test.ts` and `postgres.test.ts`. */
 import type { Store } from '../store.ts';
 import { testAddresses } from './addresses.suite.ts';
 import { testBlocks } from './blocks.suite.ts';

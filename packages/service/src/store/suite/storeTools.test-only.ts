@@ -1,4 +1,4 @@
-/** What the suites of the store have in common. */
+/** Shared tools of the store's suites. */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll } from 'vitest';
 import { createAddressChanges } from '../addresses/addressChanges.ts';
@@ -30,10 +30,10 @@ export const draft = (
 
 export const address = (n: number): string => `0x${n.toString(16).padStart(40, '0')}`;
 
-/** With which the suites add addresses, unless they name another. */
+/** The key that the suites add addresses with by default. */
 export const KEY_ID = 'bootstrap';
 
-/** A store that is open while the tests of a suite run, and what they do with it. */
+/** A store that is open during the tests of a suite, and operations on it. */
 export type StoreTools = ReturnType<typeof useStore>;
 
 export function useStore(open: () => Promise<Store>) {
@@ -70,19 +70,19 @@ export function useStore(open: () => Promise<Store>) {
       labels: new Map(labelsOf(labels)),
       keyId: KEY_ID,
     });
-  /** A page of addresses with their labels; when they were added is told by other means. */
+  /** A page of addresses with their labels, without their times. */
   const labelsIn = async (id: string, page: { limit: number; after?: string | undefined }) => {
     const { addresses, next } = await store.listAddresses(id, page);
     return { addresses: addresses.map(({ address, label }) => ({ address, label })), next };
   };
   const listed = async (id: string): Promise<number[]> =>
     (await store.listAddresses(id, { limit: 100 })).addresses.map((row) => Number(row.address));
-  /** All the housekeeping that there is. */
+  /** Runs all housekeeping. */
   const cleanUp = async (ages: { keepMs?: number; staleMs?: number }): Promise<void> => {
     while (await store.cleanUpAddresses({ keepMs: 3_600_000, staleMs: 60_000, ...ages }));
   };
 
-  /** A chain with a first checkpoint, and a way to extend it. */
+  /** A chain with a first checkpoint, and a function to extend it. */
   const startChain = async () => {
     const chain = newChain();
     let tip: BlockHeader = {
@@ -95,7 +95,7 @@ export function useStore(open: () => Promise<Store>) {
     await store.startChain({ chain, epoch, block: tip, genesisHash: hashOf() });
     return {
       chain,
-      /** What writes that move the chain begin with. */
+      /** Common arguments of writes that move the chain. */
       held: { chain, epoch },
       tip: () => tip,
       next: (parent = tip): BlockHeader => ({

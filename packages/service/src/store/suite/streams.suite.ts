@@ -1,4 +1,4 @@
-/** What is kept of streams: their fields, limits, states and inboxes; and settings. */
+/** Streams: their fields, limits, states and inboxes; and settings. */
 import type { DeliveryState, StreamLimits } from '@sluice/kit/contract';
 import { DEFAULT_INBOX_ANSWER } from '@sluice/kit/contract';
 import { describe, expect, test } from 'vitest';
@@ -41,7 +41,7 @@ export function testStreams(tools: StoreTools): void {
       expect(await add(created.id, [1])).toEqual({ outcome: 'unknown-stream' });
     });
 
-    test('list newest first, each exactly once while new ones arrive', async () => {
+    test('are listed newest first, each exactly once while new ones arrive', async () => {
       const mine: string[] = [];
       for (let n = 0; n < 7; n++) mine.push((await tools.store.createStream(draft(['0x1']))).id);
       const seen: string[] = [];
@@ -74,7 +74,7 @@ export function testStreams(tools: StoreTools): void {
     });
   });
 
-  test('a stream that is deleted is sent nothing more, and its queue is cancelled bit by bit', async () => {
+  test('a deleted stream sends nothing more, and its queue is cancelled in steps', async () => {
     const chain = await startChain();
     const { id } = await tools.store.createStream(draft([chain.chain]));
     const parts = Array.from({ length: 450 }, (_, part) => newMatch(id, { part, parts: 450 }));
@@ -85,7 +85,7 @@ export function testStreams(tools: StoreTools): void {
     expect(await count('cancelled')).toBe(200);
     expect(await claimOf(id)).toEqual([]);
 
-    // However little time there is for it, some of it gets done.
+    // However short the time, some deliveries are cancelled.
     expect(await tools.store.cancelDeleted({ forMs: 0 })).toBe(true);
     expect(await count('cancelled')).toBe(400);
     while (await tools.store.cancelDeleted({ forMs: 0 }));
@@ -93,7 +93,7 @@ export function testStreams(tools: StoreTools): void {
   });
 
   describe('the limits of a stream', () => {
-    /** A stream with `count` deliveries due, in the order of their blocks. */
+    /** A stream with `count` due deliveries, in block order. */
     const limited = async (limits: Partial<StreamLimits>, count = 5, blocks: object[] = []) => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(
@@ -109,7 +109,7 @@ export function testStreams(tools: StoreTools): void {
     const again = { result: 'retry', status: 500, error: 'HTTP 500' } as const;
     const idsOf = (claimed: { id: string }[]): string[] => claimed.map((each) => each.id);
 
-    test('bound what is under way, whoever sends it', async () => {
+    test('limit deliveries in flight across processes', async () => {
       const { id } = await limited({ maxInFlight: 2 });
       const [first, second, ...more] = await claimOf(id);
       expect(more).toEqual([]);
@@ -120,7 +120,7 @@ export function testStreams(tools: StoreTools): void {
       expect(await claimOf(id)).toHaveLength(1);
     });
 
-    test('give turns at even distances, a moment ahead', async () => {
+    test('assign turns at even intervals, shortly ahead', async () => {
       const { id } = await limited({ maxPerSecond: 4 }, 8);
       const waits = async (): Promise<number[]> => (await claimOf(id)).map((each) => each.waitMs);
       expect(await waits()).toEqual([0, 250]);
@@ -131,7 +131,7 @@ export function testStreams(tools: StoreTools): void {
       expect(await claimOf(slow.id)).toEqual([]);
     });
 
-    test('keep a strict order: one at a time, and what fails holds up the rest until it is over', async () => {
+    test('keep a strict order: one at a time, and a failing one delays the rest until it is over', async () => {
       const { id, ids } = await limited({ strictOrder: true }, 3);
       const [first, ...none] = await claimOf(id);
       expect(first?.id).toBe(ids[0]);
@@ -147,14 +147,14 @@ export function testStreams(tools: StoreTools): void {
       ]);
       const [second] = await claimOf(id);
       expect(second?.id).toBe(ids[1]);
-      // What is sent again goes before what comes later, and not beside what is under way.
+      // A replayed delivery goes before later ones, and not while another is in flight.
       await tools.store.replayDelivery(id, ids[0]!);
       expect(await claimOf(id)).toEqual([]);
       await tools.store.completeDeliveries([outcomeOf(second!)]);
       expect(idsOf(await claimOf(id))).toEqual([ids[0]]);
     });
 
-    test('keep the order while a body is completed, and while a suspect is tried', async () => {
+    test('keep the order while a body is completed, and while a suspect is retried', async () => {
       const { id, ids, held } = await limited({ strictOrder: true }, 2, [{ enrichment: '{}' }]);
       expect(await claimOf(id)).toEqual([]);
       const { matchId } = (await tools.store.readDelivery(ids[0]!))!;
@@ -176,7 +176,7 @@ export function testStreams(tools: StoreTools): void {
       expect(idsOf(await claimOf(id))).toEqual([ids[1]]);
     });
 
-    test('change with their stream, for what waits already', async () => {
+    test('change with their stream, even for queued deliveries', async () => {
       const { id, ids, more } = await limited({}, 3);
       const strict = { ...DEFAULT_LIMITS, strictOrder: true };
       expect((await tools.store.updateStream(id, { limits: strict }))?.limits).toEqual(strict);
@@ -189,8 +189,8 @@ export function testStreams(tools: StoreTools): void {
     });
   });
 
-  describe('streams that want confirmed deliveries alone', () => {
-    test('get no unconfirmed one', async () => {
+  describe('streams with confirmed deliveries only', () => {
+    test('get no unconfirmed ones', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain], { deliver: 'confirmed' }));
       const match = { ...newMatch(id), deliver: 'confirmed' as const };
@@ -201,7 +201,7 @@ export function testStreams(tools: StoreTools): void {
   });
 
   describe('the state of a stream', () => {
-    test('is error until it recovers, and terminated where that takes too long', async () => {
+    test('is error until it recovers, and terminated after too long', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
       expect(await tools.store.recoverStream(id)).toBeUndefined();
@@ -209,7 +209,7 @@ export function testStreams(tools: StoreTools): void {
       expect(failed).toMatchObject({ status: 'error', statusMessage: 'it is down' });
       expect(failed!.errorSince).toBeGreaterThan(Date.now() - 60_000);
       expect(await tools.store.failStream(id, 'it is still down')).toBeUndefined();
-      // It is matched all the same.
+      // It still matches.
       expect((await rulesOf(id))?.status).toBe('error');
       expect(await tools.store.recoverStream(id)).toMatchObject({
         status: 'active',
@@ -234,11 +234,11 @@ export function testStreams(tools: StoreTools): void {
       expect(changes[0]!.at).toBeGreaterThan(Date.now() - 60_000);
     });
 
-    test('in error it collects, is sent nothing until a probe is due, and everything once it recovers', async () => {
+    test('in error it collects deliveries, gets only probes, and everything once it recovers', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
       for (let n = 0; n < 5; n++) await chain.commit(chain.next(), [newMatch(id)], 100);
-      // However many wait, that alone is no error.
+      // A long queue alone is not an error.
       expect((await tools.store.readStream(id))?.status).toBe('active');
       await tools.store.failStream(id, 'HTTP 410');
       await chain.commit(chain.next(), [newMatch(id)], 100);
@@ -250,7 +250,7 @@ export function testStreams(tools: StoreTools): void {
       expect(await claimed()).toEqual(Array(6).fill(false));
     });
 
-    test('says which receivers are sent nothing, until it is over or they are others', async () => {
+    test('lists backed-off receivers, until they recover or change', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
       const read = async () =>
@@ -264,7 +264,7 @@ export function testStreams(tools: StoreTools): void {
       expect(spell!.leftMs).toBeGreaterThan(0);
       expect(spell!.leftMs).toBeLessThanOrEqual(60_000);
 
-      // The one that asks is under way: then nobody is told any more.
+      // While the probe is in flight, the stream is no longer listed.
       await spare('failures', -20_000);
       expect((await read())?.leftMs).toBeLessThan(0);
       await spare('failures', -30_001);
@@ -284,7 +284,7 @@ export function testStreams(tools: StoreTools): void {
       await tools.store.updateStream(id, { description: 'the same receiver' });
       expect(await read()).toBeDefined();
 
-      // In error its own probes are what is waited for.
+      // In error, the next probe ends the wait.
       const failed = await tools.store.failStream(id, 'it is down');
       expect(await read()).toMatchObject({ reason: 'failures', since: failed!.errorSince });
       expect((await read())!.leftMs).toBeGreaterThan(9 * 60_000);
@@ -295,7 +295,7 @@ export function testStreams(tools: StoreTools): void {
       expect(await spare('failures', 60_000)).toBeUndefined();
     });
 
-    test('keeps when the certificate of its receiver ends, until it is another', async () => {
+    test('stores when the certificate of its receiver expires, until it changes', async () => {
       const { id } = await tools.store.createStream(draft(['0x1']));
       const read = async () =>
         (await tools.store.listCertificates()).find(({ streamId }) => streamId === id)?.endsAt;
@@ -312,7 +312,7 @@ export function testStreams(tools: StoreTools): void {
       expect(await read()).toBeUndefined();
     });
 
-    test('one sent again by hand asks a receiver that fails at once, not one that asked for patience', async () => {
+    test('a manual replay probes a failing receiver at once, but not a throttling one', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
       await chain.commit(chain.next(), [newMatch(id)], 100);
@@ -345,7 +345,7 @@ export function testStreams(tools: StoreTools): void {
         verified: true,
       });
 
-    test('answer as they are told: the first fail, and every third', async () => {
+    test('respond as configured: the first fail, and every third', async () => {
       await tools.store.setInbox('told', {
         ...DEFAULT_INBOX_ANSWER,
         failFirst: 1,
@@ -357,7 +357,7 @@ export function testStreams(tools: StoreTools): void {
       expect(statuses).toEqual([418, 200, 418, 200, 200, 418, 200]);
     });
 
-    test('keep what a webhook was of, and what it was answered', async () => {
+    test('store the details of a webhook and the response', async () => {
       const delivery = {
         ...{ streamId: crypto.randomUUID(), tag: 'a', chainId: '0x1', blockNumber: 7 },
         about: 'Transfer 5 A',
@@ -376,7 +376,7 @@ export function testStreams(tools: StoreTools): void {
       expect((await receive('said')).request.delivery).toBeNull();
     });
 
-    test('keep the newest 500, and of large ones 64 MiB', async () => {
+    test('keep the newest 500 requests, up to 64 MiB', async () => {
       for (let n = 0; n < 505; n++) await receive('many', String(n));
       const { rows } = await tools.store.listInboxRequests({ inbox: 'many', limit: 600 });
       expect(rows).toHaveLength(500);

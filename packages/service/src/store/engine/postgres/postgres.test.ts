@@ -39,14 +39,14 @@ describe('PostgreSQL store', () => {
   testAccess(() => openPostgresStore(postgres.url));
   testEvents(() => openPostgresStore(postgres.url));
 
-  describe('the feed of events', () => {
+  describe('the event feed', () => {
     let stores: [Store, Store];
     beforeAll(async () => {
       stores = [await openPostgresStore(postgres.url), await openPostgresStore(postgres.url)];
     });
     afterAll(() => Promise.all(stores.map((store) => store.close())));
 
-    test('waits for a transaction that began before others, and then skips nothing of it', async () => {
+    test('waits for a transaction that started earlier, and then skips none of its rows', async () => {
       const feeds = await Promise.all(stores.map(({ events }) => followFeed(events)));
       const slow = new pg.Client(postgres.url);
       await slow.connect();
@@ -96,13 +96,13 @@ describe('PostgreSQL store', () => {
       expect(ids[0]!.toSorted()).toEqual(made.toSorted());
     });
 
-    test('wakes those who wait in other processes', async () => {
+    test('wakes readers in other processes', async () => {
       const woken = new Promise<void>((resolve) => stores[1].events.on(resolve));
       await eventStream(stores[0], '0x1');
       await woken;
     });
 
-    test('forgets the oldest beyond 32 MiB, and what another server is yet to give', async () => {
+    test('deletes the oldest events beyond 32 MiB, and ids that this server has not assigned yet', async () => {
       const count = async (where: string): Promise<number> => {
         const client = new pg.Client(postgres.url);
         await client.connect();
@@ -148,7 +148,7 @@ describe('PostgreSQL store', () => {
     await expect(store.readSetting('before')).rejects.toThrow(/connect|terminat|ECONN/i);
     await postgres.restart();
     expect(await store.readSetting('before')).toBe('kept');
-    // What was held for readers is gone with the crash, and they learn of it.
+    // The events kept for readers are lost in the crash, and readers learn of it.
     expect(await store.events.readFrom(position)).toBeUndefined();
     const feed = await followFeed(store.events);
     await eventStream(store, '0x1');
@@ -156,7 +156,7 @@ describe('PostgreSQL store', () => {
     await store.close();
   });
 
-  test('of all who claim one probes a stream in error, in ten minutes', async () => {
+  test('one of several claimers probes a stream in error, every ten minutes', async () => {
     const stores = await Promise.all([1, 2, 3].map(() => openPostgresStore(postgres.url)));
     const [one] = stores as [Store];
     const chain = '0xe44';
@@ -189,7 +189,7 @@ describe('PostgreSQL store', () => {
     await Promise.all(stores.map((store) => store.close()));
   });
 
-  test('adds no sessions to those whose commits wait for a standby, and goes on when it is back', async () => {
+  test('adds no sessions while commits wait for a standby, and continues when it is back', async () => {
     const store = await openPostgresStore(postgres.url);
     const readiness = createReadiness(
       store,
@@ -210,7 +210,7 @@ describe('PostgreSQL store', () => {
       await execute(postgres.url, 'select pg_reload_conf()');
     };
     await synchronousWith("set synchronous_standby_names = 'nobody'");
-    // A commit waits from the moment the server has heard of it; one before that is simply made again.
+    // A commit waits once the server has received it; an earlier one is retried.
     let hasBegun = false;
     const waiting = Promise.all(
       clients.map(async (client, n) => {
@@ -226,7 +226,7 @@ describe('PostgreSQL store', () => {
       await expect(openPostgresStore(postgres.url)).rejects.toThrow(
         '20 commits are waiting for a standby of the database, and none responds',
       );
-      // Who has a connection waits as well, and says so.
+      // Queries on existing connections wait as well, and report it.
       await expect
         .poll(() => readiness.read(), { timeout: 15_000, interval: 1_000 })
         .toEqual(['commits are waiting for a standby of the database, and none responds']);
@@ -240,7 +240,7 @@ describe('PostgreSQL store', () => {
     await store.close();
   });
 
-  test('claimers never take the same delivery, and keep to what a lane may have under way', async () => {
+  test('claimers never take the same delivery, and respect the limit of a lane', async () => {
     const PER_STREAM = 8;
     const stores = await Promise.all([1, 2, 3].map(() => openPostgresStore(postgres.url)));
     const [one] = stores as [Store];
@@ -300,7 +300,7 @@ describe('PostgreSQL store', () => {
           most = Math.max(most, n);
         }
         await new Promise((resolve) => setTimeout(resolve, Math.random() * 5));
-        // No longer under way a moment before the ledger knows it.
+        // It is no longer in flight shortly before the ledger knows.
         for (const { streamId } of claimed) {
           underWay.set(streamId, (underWay.get(streamId) ?? 1) - 1);
         }

@@ -5,7 +5,7 @@ import { createPostgresNotices } from './postgresNotices.ts';
 
 afterEach(() => void vi.restoreAllMocks());
 
-test('a session that breaks while it is opened is given back, not kept beside the next', async () => {
+test('a session that breaks while it is opened is released, not kept next to a new one', async () => {
   const postgres = await startPostgres();
   const query = pg.Client.prototype.query as (...args: unknown[]) => unknown;
   let broken = 0;

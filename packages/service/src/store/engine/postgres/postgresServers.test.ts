@@ -8,7 +8,7 @@ import { createServers, parseServers } from './postgresServers.ts';
 const GIVEN_UP_MS = 30_000;
 
 describe('the servers of a URL', () => {
-  test('are each a URL of their own, with all that belongs to both', () => {
+  test('are separate URLs with all shared parts', () => {
     expect(parseServers('postgres://u:p%40ss@a:1,b:2/db?sslmode=require')).toEqual([
       'postgres://u:p%40ss@a:1/db?sslmode=require',
       'postgres://u:p%40ss@b:2/db?sslmode=require',
@@ -19,7 +19,7 @@ describe('the servers of a URL', () => {
     ]);
   });
 
-  test('take writes, and nothing else can be asked of them', () => {
+  test('must be writable, and no other session type is accepted', () => {
     expect(parseServers('postgres://a,b/db?target_session_attrs=read-write')).toEqual([
       'postgres://a/db',
       'postgres://b/db',
@@ -33,10 +33,12 @@ describe('the servers of a URL', () => {
   });
 });
 
-describe('a path that goes dead', () => {
+describe('a broken network path', () => {
   afterEach(() => void vi.useRealTimers());
 
-  /** Before a real server; each connection carries nothing more once it was asked `text`. */
+  /**
+   * A proxy before a real server; each connection stops working after a query that contains `text`.
+   */
   async function startDeadPath(text: string) {
     const postgres = await startPostgres();
     let lost = 0;
@@ -65,7 +67,7 @@ describe('a path that goes dead', () => {
     };
   }
 
-  test('while a session is opened does not hold up who asked, nor the end', async () => {
+  test('does not block the caller or the shutdown while a session is opened', async () => {
     const path = await startDeadPath('idle_in_transaction_session_timeout');
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     const servers = createServers(path.url);
@@ -92,7 +94,7 @@ describe('a path that goes dead', () => {
     };
     await losesNext(1);
     await vi.advanceTimersByTimeAsync(GIVEN_UP_MS);
-    // Closed, the session is opened anew a second later.
+    // After it is closed, the session is reopened a second later.
     await expect
       .poll(async () => {
         await vi.advanceTimersByTimeAsync(1_000);

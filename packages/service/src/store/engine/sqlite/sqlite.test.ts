@@ -20,7 +20,7 @@ import { takeChain } from '../../blocks/takeChain.test-only.ts';
 const folder = mkdtempSync(join(tmpdir(), 'sluice-store-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** With a way past the store to its tables. */
+/** Includes a connection that bypasses the store. */
 async function openBesides(name: string) {
   const path = join(folder, name);
   const store = await openSqliteStore(path);
@@ -44,7 +44,7 @@ describe('SQLite store', () => {
   testEvents(() => openSqliteStore(join(folder, 'events')));
   testActivity(() => openBesides('activity'));
 
-  test('keeps what it holds when it is opened again', async () => {
+  test('keeps its data when it is opened again', async () => {
     const path = join(folder, 'again');
     const first = await openSqliteStore(path);
     await first.saveSetting('kept', 'yes');
@@ -54,7 +54,7 @@ describe('SQLite store', () => {
     await second.close();
   });
 
-  test('a thread that ends fails what it was asked, and the next call begins another', async () => {
+  test('a thread that exits fails its calls, and the next call starts another', async () => {
     const threads: Worker[] = [];
     const note = (thread: Worker): number => threads.push(thread);
     process.on('worker', note);
@@ -70,18 +70,18 @@ describe('SQLite store', () => {
     expect(await store.readSetting('kept')).toBe('yes');
     await store.saveSetting('kept', 'still');
     expect(await store.readSetting('kept')).toBe('still');
-    // The one that reads is gone: closing does not need it.
+    // The reading thread is gone: closing does not need it.
     await threads[3]!.terminate();
     await store.close();
     await expect(store.readSetting('kept')).rejects.toThrow('The ledger is closed');
     process.off('worker', note);
   });
 
-  test('of writes that are committed together, each answers for itself alone', async () => {
+  test('writes that are committed together fail or succeed independently', async () => {
     const path = join(folder, 'together');
     const store = await openSqliteStore(path);
     const other = new DatabaseSync(join(path, 'sluice.db'));
-    // As a full disk does it: with the statement, all that the transaction did before is undone.
+    // Like a full disk: the failed statement rolls back the entire transaction.
     other.exec(`create trigger refuse before insert on setting when new.key = 'bad'
       begin select raise(rollback, 'no room for it'); end`);
     other.close();
@@ -103,7 +103,7 @@ describe('SQLite store', () => {
     await store.close();
   });
 
-  test('forgets a few deliveries at a time, and others have their turn between', async () => {
+  test('deletes a few deliveries at a time, and others get their turn in between', async () => {
     const store = await openSqliteStore(join(folder, 'forgetting'));
     const chain = '0x1';
     const epoch = await takeChain(store, chain);
@@ -118,7 +118,7 @@ describe('SQLite store', () => {
     const commit = { chain, epoch, ruleRevision: revision, windowBlocks: 256 };
     await store.commitBlock({ ...commit, block: header(2), confirmUpTo: 2, matches: parts });
 
-    // As if a day had passed. However little time there is for it, some of it gets done.
+    // As if a day had passed. However short the time, some rows are deleted.
     const rule = { deliveredMs: -86_400_000, undeliveredMs: -86_400_000, forMs: 0 };
     const claim = { limit: 1, maxBytes: 1e9, perStream: 1000, taken: {}, leaseMs: 40_000 };
     const forgotten: number[] = [];
@@ -137,7 +137,7 @@ describe('SQLite store', () => {
     await store.close();
   });
 
-  test('adds up many counts, and forgets old ones, some at a time', async () => {
+  test('rolls up many counts, and deletes old ones, in steps', async () => {
     const path = join(folder, 'counts');
     const store = await openSqliteStore(path);
     const { id } = await store.createStream(draft(['0x1']));
@@ -161,7 +161,7 @@ describe('SQLite store', () => {
     await store.close();
   });
 
-  test('belongs to its owner alone', async () => {
+  test('is readable only by its owner', async () => {
     const path = join(folder, 'private');
     const store = await openSqliteStore(path);
     await store.saveSetting('a', 'b');
@@ -178,7 +178,7 @@ describe('SQLite store', () => {
     await store.close();
   });
 
-  test('refuses a folder that is in use, naming the fix', async () => {
+  test('rejects a folder that is in use, naming the fix', async () => {
     const path = join(folder, 'taken');
     const first = await openSqliteStore(path);
     await expect(openSqliteStore(path)).rejects.toMatchObject({

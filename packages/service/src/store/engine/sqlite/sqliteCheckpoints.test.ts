@@ -17,7 +17,7 @@ const SOON = { timeout: 10_000, interval: 5 };
 describe.runIf(isSqliteFrom351)('the write-ahead log', () => {
   const path = join(folder, 'ledger.db');
   const { db, sqlite } = openSqlite(path, false);
-  // What is tested is who writes how much, not that the disk has it.
+  // Tests how much each thread writes, not durability.
   sqlite.exec('pragma synchronous = off; create table page (id integer primary key, filler blob)');
   const readLog = createLogReader(sqlite);
   const left = (): number => readLog().log - readLog().checkpointed;
@@ -27,7 +27,7 @@ describe.runIf(isSqliteFrom351)('the write-ahead log', () => {
     await db.destroy();
   });
 
-  // What the committing thread takes over itself, each time.
+  // How many pages the committing thread copies itself, each time.
   const own: number[] = [];
   const prepare = sqlite.prepare.bind(sqlite);
   vi.spyOn(sqlite, 'prepare').mockImplementation((text) => {
@@ -36,7 +36,7 @@ describe.runIf(isSqliteFrom351)('the write-ahead log', () => {
   });
   beforeEach(() => void own.splice(0));
 
-  /** One commit of at least so many pages. */
+  /** One commit of at least this many pages. */
   const commit = (pages: number): void => {
     const insert = prepare('insert into page (filler) values (zeroblob(4096))');
     sqlite.exec('begin');
@@ -45,7 +45,7 @@ describe.runIf(isSqliteFrom351)('the write-ahead log', () => {
     checkpoints.look();
   };
 
-  test('is taken over by another thread when it is long, and begins anew', async () => {
+  test('is copied by another thread when it is long, and restarts', async () => {
     commit(9_000);
     expect(readLog().checkpointed).toBe(0);
     commit(2_000);
@@ -55,7 +55,7 @@ describe.runIf(isSqliteFrom351)('the write-ahead log', () => {
     expect(own).toEqual([]);
   });
 
-  test('comes to its end beside commits that never cease: the last of it goes with one of them', async () => {
+  test('reaches its end during continuous commits: one of them copies the last part', async () => {
     commit(11_000);
     await vi.waitFor(() => {
       commit(10);
@@ -65,7 +65,7 @@ describe.runIf(isSqliteFrom351)('the write-ahead log', () => {
     for (const pages of own) expect(pages).toBeLessThan(1_000);
   });
 
-  test('that a long read needs is taken over after that, still by the other thread', async () => {
+  test('that a long read needs is copied after it, still by the other thread', async () => {
     commit(1);
     const reader = new DatabaseSync(path, { readOnly: true });
     reader.exec('begin');
@@ -81,7 +81,7 @@ describe.runIf(isSqliteFrom351)('the write-ahead log', () => {
     for (const pages of own) expect(pages).toBeLessThan(1_000);
   });
 
-  test('is taken over later where the thread cannot open the file at first', async () => {
+  test('is copied later if the thread cannot open the file at first', async () => {
     const other = join(folder, 'other.db');
     const link = join(folder, 'link.db');
     const ledger = openSqlite(other, false);

@@ -1,4 +1,4 @@
-/** That a ledger whose files are gone or damaged is not opened as if nothing had happened. */
+/** Checks that a ledger with missing or damaged files is not opened silently. */
 import { execFileSync } from 'node:child_process';
 import {
   closeSync,
@@ -17,7 +17,7 @@ import { openSqliteStore } from './sqlite.ts';
 import { backUpSqlite, restoreSqlite } from './sqliteBackup.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-damage-'));
-/** As a process that was killed leaves it: the log has what it committed. */
+/** As left by a killed process: the log contains its commits. */
 const killed = join(folder, 'killed');
 beforeAll(async () => {
   const live = join(folder, 'live');
@@ -42,7 +42,7 @@ const colourIn = async (data: string): Promise<string | undefined> => {
   }
 };
 
-test('after a kill the log has what was committed, and a close takes it over', async () => {
+test('after a kill the log contains the commits, and a close copies them', async () => {
   const { data, ledger } = copyOf('whole');
   expect(statSync(`${ledger}-wal`).size).toBeGreaterThan(0);
   expect(await colourIn(data)).toBe('green');
@@ -50,7 +50,7 @@ test('after a kill the log has what was committed, and a close takes it over', a
   expect(await colourIn(data)).toBe('green');
 });
 
-test('a ledger whose log was deleted is refused, with what to do, each time', async () => {
+test('a ledger whose log was deleted is rejected with a fix, each time', async () => {
   const { data, ledger } = copyOf('lost');
   rmSync(`${ledger}-wal`);
   const before = statSync(ledger).mtimeMs;
@@ -75,7 +75,7 @@ test('a backup can be restored over it', async () => {
   expect(await colourIn(data)).toBe('green');
 });
 
-test('where another program took the log over, deleting the mark is the way on', async () => {
+test('if another program copied the log, deleting the marker file fixes it', async () => {
   const { data, ledger } = copyOf('taken-over');
   execFileSync(process.execPath, [
     '-e',
@@ -94,9 +94,9 @@ test('where another program took the log over, deleting the mark is the way on',
 test.each([
   ['text in its place', 0, 'file is not a database'],
   ['a page of it', 4096, 'database disk image is malformed'],
-])('a damaged ledger (%s) is refused, and restore is named', async (_, from, why) => {
+])('a damaged ledger (%s) is rejected, and the fix names restore', async (_, from, why) => {
   const { data, ledger } = copyOf(`damaged-${from}`);
-  // All of it in the one file.
+  // Everything is in the one file.
   expect(await colourIn(data)).toBe('green');
   const bytes = Buffer.alloc(statSync(ledger).size - from, 'x');
   const file = openSync(ledger, 'r+');
