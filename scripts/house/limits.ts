@@ -10,7 +10,7 @@ export const LIMITS = {
   linesOfFunction: 150,
   blockPath: 12,
   rowPath: 10,
-  executed: 85,
+  executed: 90,
 } as const;
 
 /** Lists of alike things, one file each. */
