@@ -9,7 +9,7 @@ export async function takeOver(
 ): Promise<number> {
   await store.endLeases();
   const { released, quarantined } = await store.releaseLeases('all');
-  if (released > 0) log.warn('leases of the process before were lost', { count: released });
+  if (released > 0) log.warn('released leases of the previous process', { count: released });
   for (const { id, streamId } of quarantined) {
     log.error('delivery quarantined', { delivery: id, stream: streamId });
   }

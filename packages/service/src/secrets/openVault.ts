@@ -8,10 +8,10 @@ import { resealStreamSecrets } from './streamSecrets.ts';
 import { type MasterKeySettings, type Vault, createVault, readMasterKeys } from './vault.ts';
 
 /**
- * Secrets sealed with an older master key are sealed again with the current one.
+ * Secrets encrypted with an older master key are encrypted again with the current one.
  *
- * @param store returns sealed values as they are stored
- * @throws CallerError when no master key can be read, or the ledger was sealed with another
+ * @param store returns encrypted values as stored
+ * @throws CallerError when no master key can be read, or the ledger uses another one
  */
 export async function openVault(
   store: Store,
@@ -25,9 +25,9 @@ export async function openVault(
     Number(await resealSettings(store, vault)) +
     (await resealStreamSecrets(store, vault)) +
     (await resealEndpoints(store, vault));
-  if (resealed > 0) log.info('secrets sealed with the new master key', { count: resealed });
+  if (resealed > 0) log.info('re-encrypted secrets with the new master key', { count: resealed });
   if (madeIn !== undefined && store.engine === 'postgres') {
-    log.warn('a master key was made: every process of this ledger needs it', { file: madeIn });
+    log.warn('created a master key: every process of this ledger needs it', { file: madeIn });
   }
   return vault;
 }

@@ -441,7 +441,7 @@ describe('the secret of a stream', () => {
     await expect(withKeys()).rejects.toThrow(/^The secrets of this ledger are sealed/);
     writeFileSync(masterKeyFile, `${newer}\n${older}\n`);
     sealed = await withKeys();
-    expect(said.join('\n')).toMatch(/secrets sealed with the new master key\{"count":3\}/);
+    expect(said.join('\n')).toMatch(/re-encrypted secrets with the new master key\{"count":3\}/);
     await sealed.stop();
     writeFileSync(masterKeyFile, newer);
     sealed = await withKeys();
