@@ -71,7 +71,9 @@ test('fault 16: both standbys are gone: commits wait, nothing is lost, and no se
   expect(await checkpoint()).toBe(committed);
   expect(Math.max(...seen.map(({ waiting }) => waiting))).toBeGreaterThan(0);
   expect(Math.max(...seen.map(({ all }) => all))).toBeLessThanOrEqual(MOST_SESSIONS);
-  expect([...reasons]).toContain('commits are waiting for a standby of the database, and none responds');
+  expect([...reasons]).toContain(
+    'commits are waiting for a standby of the database, and none responds',
+  );
 
   for (const each of standbys) await cluster.revive(each);
   await until('commits go on', caughtUp, 90_000);

@@ -82,7 +82,9 @@ test('starts, delivers, stops cleanly, and goes on where it stopped, also after 
   const first = await dev();
   await until('a confirmed webhook is printed', () => / confirmed /.test(first.output()));
   expect(first.output()).toMatch(/✓ verified +#\d+ unconfirmed +Transfer [\d.]+ SLD 0x/);
-  expect(first.output()).toMatch(/Aptos +simulated at http:\S+, starts over with each run\n +to read a real chain/);
+  expect(first.output()).toMatch(
+    /Aptos +simulated at http:\S+, starts over with each run\n +to read a real chain/,
+  );
   await until('a payment on Aptos is printed', () =>
     /✓ verified +aptos #\d+ final +\S+ APT 0x/.test(first.output()),
   );
