@@ -121,7 +121,7 @@ export interface DeliveryListing extends DeliveryFilter, DeliveryOrder {
 }
 
 export interface FacetReads {
-  /** Reads at most 100,000 rows for each of at most three queries. */
+  /** Reads at most 25,000 rows for each of at most three queries. */
   countFacets(filter: DeliveryFilter): Promise<DeliveryFacets>;
 }
 
