@@ -86,7 +86,7 @@ export async function listScreens(day: SeededDay): Promise<Record<string, Screen
       path: `/streams/new?address=${contract}`,
       async act(page) {
         await page.getByRole('checkbox', { name: 'Ethereum' }).uncheck();
-        await page.getByRole('checkbox', { name: 'Base' }).check();
+        await page.getByRole('checkbox', { name: 'Base', exact: true }).check();
         await endDryRun(page);
       },
     },
