@@ -59,10 +59,7 @@ const RECOUNT_MS = 10_000;
 export function createDeliver(options: DeliverOptions): Deliver {
   const { store, sender, isolation, log, hostPace, onChange } = options;
   const stopping = new AbortController();
-  /**
-   * The drain time has passed: deliveries not recorded by now return to the queue when their leases
-   * expire.
-   */
+  /** After the drain time, unrecorded deliveries return to the queue when their leases expire. */
   const overdue = new AbortController();
   let recounter: NodeJS.Timeout | undefined;
   let forget = (): void => {};
