@@ -616,8 +616,8 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     test.each<[string, unknown, string, RegExp]>([
       ['a stranger', { [UNKNOWN_ID.padEnd(42, '0')]: 'x' }, 'labels', /an EVM address/],
       ['another address', { [other]: 'x' }, `labels.${other}`, /for an address in this request/],
-      ['nothing', { [ADDRESS]: '' }, `labels.${ADDRESS}`, /text of 1 to 64 characters/],
-      ['too much', { [ADDRESS]: 'x'.repeat(65) }, `labels.${ADDRESS}`, /text of 1 to 64/],
+      ['nothing', { [ADDRESS]: '' }, `labels.${ADDRESS}`, /be 1 to 64 characters/],
+      ['too much', { [ADDRESS]: 'x'.repeat(65) }, `labels.${ADDRESS}`, /be 1 to 64/],
       ['a line', { [ADDRESS]: 'a\nb' }, `labels.${ADDRESS}`, /without control characters/],
     ])('a label of %s is refused', async (_, labels, field, message) => {
       for (const method of ['POST', 'PATCH']) {
