@@ -380,7 +380,7 @@ if (!isThere) {
           expect(await source.readBlock(header, nothing)).toMatchObject({ number: Number(number) });
           await expect(
             source.readBlock(header, { ...nothing, transactions: true }),
-          ).rejects.toThrow(/the bloom of block .* names logs that did not come/);
+          ).rejects.toThrow(/the bloom of block .* covers logs that are missing/);
         } finally {
           await source.stop();
           await node.stop();

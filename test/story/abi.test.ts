@@ -108,7 +108,7 @@ test('what cannot be told says why, and tells no key', async () => {
   answers.set(address('f'), { status: 500, body: 'down' });
   expect(await refused(CHAIN, address('f'))).toMatchObject({
     status: 503,
-    message: expect.stringMatching(/told no ABI: HTTP 500/) as string,
+    message: expect.stringMatching(/returned no ABI: HTTP 500/) as string,
   });
   answers.set(address('f'), { body: '<html>' });
   expect(await refused(CHAIN, address('f'))).toMatchObject({ status: 503 });

@@ -1271,7 +1271,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
         );
         expect(wrong).toMatchObject({ id: CHAIN, state: 'down' });
         expect(wrong.message).toBe(
-          `127.0.0.1:${port} serves chain 0x5, not ${CHAIN}: correct --chain ${CHAIN}=<rpcUrl>`,
+          `127.0.0.1:${port} serves chain 0x5, not ${CHAIN}. Correct --chain ${CHAIN}=<rpcUrl>`,
         );
         await nodes[0]!.stop();
 

@@ -78,7 +78,7 @@ test('takes a chain on from a block, and says why it cannot', async () => {
 
   const beyond = await sluice('chains', 'resume', '0x7a69', '--from', '99');
   expect(beyond.code).toBe(4);
-  expect(beyond.stderr).toContain('block 98 is not on the node, whose head is 10');
+  expect(beyond.stderr).toContain('the node does not have block 98; its head is 10');
 
   const wrong = await sluice('chains', 'resume', '0x7a69', '--from', 'x');
   expect(wrong.code).toBe(2);

@@ -145,7 +145,7 @@ describe('on an EVM chain', () => {
       because: {
         stage: 'filter',
         outcome: 'stopped',
-        what: 'value 400 is not > 1000, as gt asks',
+        what: 'value 400 is not > 1000 (gt)',
       },
       records: [
         { kind: 'log', taken: false },

@@ -108,7 +108,7 @@ test('on an EVM chain a log over the limit', async () => {
   const aside = deliveries.filter(({ state }) => state === 'quarantined');
   const error = expect.stringMatching(
     new RegExp(
-      String.raw`^log 2 of transaction ${huge!.hash} makes a webhook of at least \d+ bytes, more than the ${MAX_WEBHOOK_BYTES} of --max-webhook-bytes: it is not sent$`,
+      String.raw`^log 2 of transaction ${huge!.hash} needs a webhook of at least \d+ bytes, but --max-webhook-bytes is ${MAX_WEBHOOK_BYTES}: it is not sent$`,
     ),
   ) as string;
   expect(aside.toSorted((a, b) => a.phase.localeCompare(b.phase))).toMatchObject([
@@ -157,7 +157,7 @@ test('on Aptos an event over the limit', async () => {
   const bodies = bodiesOf<AptosWebhook>(id);
   const [{ hash } = { hash: '' }] = bodies.flatMap(({ transactions }) => transactions);
   const error = expect.stringMatching(
-    new RegExp(String.raw`^event \d+ of transaction ${hash} makes a webhook of at least \d+ bytes`),
+    new RegExp(String.raw`^event \d+ of transaction ${hash} needs a webhook of at least \d+ bytes`),
   ) as string;
   expect(aside).toMatchObject([{ phase: 'confirmed', attempts: 0, error }]);
   const types = bodies.flatMap(({ events }) => JSON.stringify(events));
@@ -232,7 +232,7 @@ test.each([
   expect(delivery).toMatchObject({
     state: 'quarantined',
     attempts: 0,
-    error: expect.stringMatching(/^the ledger refuses its body: .*malformed body/),
+    error: expect.stringMatching(/^the ledger rejected its body: .*malformed body/),
   });
   expect(await ended(taken, 1)).toMatchObject([{ state: 'succeeded' }]);
   await expect.poll(readCounter).toBe(counted + 1);
@@ -240,7 +240,7 @@ test.each([
   expect(verdict).toMatchObject({
     streamId: refused,
     verdict: 'failed',
-    because: { stage: 'delivery', what: expect.stringContaining('the ledger refuses its body') },
+    because: { stage: 'delivery', what: expect.stringContaining('the ledger rejected its body') },
   });
   expect(verdict!.records.some(({ taken: isTaken }) => isTaken)).toBe(true);
   expect((await fetch(`${served.url}/ready`)).status).toBe(200);

@@ -14,7 +14,7 @@ const MINUTE = 60_000;
 const SECONDS_BEFORE = 3_600n;
 /** The reason of a chain's pause: its URL briefly led to a node of another chain. */
 const MISROUTED =
-  'block 0 is that of Ethereum: another chain answers under this id. Point --chain 0x2105 at the right node, or use another --data folder.';
+  'block 0 is that of Ethereum: the node serves a different chain with this id. Point --chain 0x2105 at the right node, or use another --data folder.';
 
 export interface Demo {
   readonly chains: ServiceConfig['chains'];

@@ -38,7 +38,7 @@ test('chains list and doctor rewrite the fix that the service returns for a halt
   const halted = {
     ...{ id: '0x1', name: 'Ethereum', state: 'down', head: 9, checkpoint: 4, finalized: null },
     ...{ confirmations: 12, unverified: null, providers: [] },
-    message: 'a reorg. To go on and leave a hole: sluice chains resume 0x1 --from <block>',
+    message: 'a reorg. To continue and leave a hole, run: sluice chains resume 0x1 --from <block>',
   };
   const server = createServer(({ url }, response) => {
     response.setHeader('content-type', 'application/json');

@@ -1,8 +1,7 @@
 /**
- * Backfills of one chain: past blocks, in order, through the same matcher and into the same ledger as
- * live ones, for one stream. Jobs take turns, a few blocks each, and go no further than what is
- * confirmed. A job holds no truth of its own: where it stands is in the ledger, so it goes on from
- * there after a restart.
+ * Runs the backfills of one chain: matches past blocks in order for one stream, with the same
+ * matcher and ledger as live blocks. Jobs take turns, a few blocks each, up to the newest confirmed
+ * block. The ledger holds each job's position, so a job continues there after a restart.
  */
 import { createWaker } from '../base/waker.ts';
 import type { DeliverySummary, Job } from '@sluice/kit/contract';
@@ -14,22 +13,22 @@ import { type ChainSource, type MaybeUnverified, SourceError } from './source.ts
 
 export interface Backfill {
   start(): void;
-  /** A job was made or resumed, or a block was confirmed: look for work now. */
+  /** Looks for work now, because a job was created or resumed, or a block was confirmed. */
   notice(): void;
-  /** Ends after the blocks under way; what was read of them is read again. */
+  /** Stops after the current blocks; an uncommitted batch is read again later. */
   stop(): Promise<void>;
 }
 
-/** One stream's rules as they are now. */
+/** The current rules of one stream. */
 export interface StreamMatcher<Block> {
   needs: BlockNeeds;
-  /** Several where one webhook cannot hold it all; none where nothing matches. */
+  /** Returns several matches when one webhook can't hold them all; none when nothing matches. */
   match(block: Block): NewMatch[];
 }
 
-/** Blocks read at once and committed together. */
+/** Blocks that are read at once and committed together. */
 const BATCH_BLOCKS = 16;
-/** A wake-up may be lost. */
+/** Covers lost signals. */
 const POLL_MS = 5_000;
 const RETRY_MIN_MS = 500;
 const RETRY_MAX_MS = 10_000;
@@ -45,13 +44,13 @@ export function createBackfill<Block extends MaybeUnverified>({
   log,
 }: {
   chain: string;
-  /** Of the chain's lease. */
+  /** Epoch of the chain's lease. */
   epoch: number;
   source: ChainSource<Block>;
   store: Store;
-  /** Undefined when the stream is gone. */
+  /** Returns undefined when the stream was deleted. */
   openMatcher(streamId: string): Promise<StreamMatcher<Block> | undefined>;
-  /** The newest confirmed block; null while that is not known. */
+  /** The newest confirmed block; null while unknown. */
   confirmedUpTo(): number | null;
   onDeliveries(deliveries: DeliverySummary[]): void;
   log: Log;
@@ -78,21 +77,24 @@ export function createBackfill<Block extends MaybeUnverified>({
     );
     for (const [n, { header }] of read.entries()) {
       if (n > 0 && header.parentHash !== read[n - 1]!.header.hash) {
-        throw new SourceError('inconsistent', `block ${header.number} does not follow on the last`);
+        throw new SourceError(
+          'inconsistent',
+          `block ${header.number} does not follow the previous one`,
+        );
       }
     }
     return read;
   };
 
-  /** A few blocks of one job; false when there is nothing to do for it now. */
+  /** Processes a few blocks of one job; returns false when it has nothing to do now. */
   const advance = async (job: Job): Promise<boolean> => {
     const confirmed = confirmedUpTo();
     const to = Math.min(job.nextBlock + BATCH_BLOCKS - 1, job.blockTo, confirmed ?? -1);
     if (to < job.nextBlock) {
       const message =
         confirmed === null
-          ? 'waits for the chain'
-          : `waits until block ${job.nextBlock} is confirmed`;
+          ? 'waiting for the chain'
+          : `waiting for block ${job.nextBlock} to be confirmed`;
       if (job.message !== message) await store.sayOfJob(job.id, message);
       return false;
     }
@@ -141,7 +143,7 @@ export function createBackfill<Block extends MaybeUnverified>({
         await store.setJobState(job.id, 'failed', describeError(error));
         return true;
       }
-      // The chain's own health tells of the node; the job tells that it waits for it.
+      // The chain's health reports the node's problem; the job reports that it is waiting.
       await store.sayOfJob(job.id, error.message);
       if (!stopping.signal.aborted) await waker.sleep(retryMs);
       retryMs = Math.min(retryMs * 2, RETRY_MAX_MS);

@@ -1,16 +1,18 @@
-/** A block on its way into the ledger: fetched, ahead of its turn where there is a gap, matched, committed. */
+/**
+ * Brings a block into the ledger: fetches it (ahead of its turn in a gap), matches and commits it.
+ */
 import { type TraceSpan, type Tracing, within } from '../base/tracing.ts';
 import type { BlockNeeds } from '../match/evm/block.ts';
 import type { BlockHeader, NewMatch } from '../store/blocks/contract.ts';
 import { type LocalChain, type StaleRules, haltError } from './localChain.ts';
 import type { ChainSource, MaybeUnverified } from './source.ts';
 
-/** What the loop needs from the matcher: rules that may have moved, and matches of a block. */
+/** The part of the matcher that the loop needs: current rules, and the matches of a block. */
 export interface Matcher<Block> {
   /**
-   * Brings the rules up to the store's and returns their revision.
+   * Brings the rules up to date with the store and returns their revision.
    *
-   * @param atLeast a revision that the store is known to have; the returned one is no older
+   * @param atLeast a revision that the store is known to have; the returned one is not older
    */
   refresh(atLeast?: number): Promise<number>;
   needs(chain: string): BlockNeeds;
@@ -18,20 +20,20 @@ export interface Matcher<Block> {
 }
 
 export interface Committing {
-  /** The header at this height; blocks from there on are read ahead, up to the head. */
+  /** Reads the header at this height, and starts reading ahead from there up to the head. */
   readHeader(number: number, head: number): Promise<BlockHeader | undefined>;
   /** Commits the block with this header, which follows the tip. */
   commit(header: BlockHeader): Promise<void>;
   /**
-   * While no stream watches the chain its blocks are passed over, where the source can: true where there
-   * is nothing to read.
+   * Skips blocks while no stream watches the chain, if the source supports it. Returns true when
+   * there is nothing to read.
    */
   passOver(head: BlockHeader): Promise<boolean>;
-  /** Forgets what was read ahead. */
+  /** Discards blocks that were read ahead. */
   clear(): void;
 }
 
-/** Read ahead of the commit while catching up; a large block with its receipts is about 5 MB. */
+/** Limits of reading ahead while catching up; a large block with its receipts is about 5 MB. */
 const READ_AHEAD = { maxBlocks: 64, maxBytes: 64 * 1024 * 1024 };
 
 export function createCommitting<Block extends MaybeUnverified>(
@@ -49,7 +51,9 @@ export function createCommitting<Block extends MaybeUnverified>(
     local: Pick<LocalChain, 'tip' | 'append'>;
     /** Number of the newest block of the chain. */
     head(): number | null;
-    /** Why no block may be committed now, for people; undefined while they may. */
+    /**
+     * Returns why no block may be committed now, as a message; undefined while commits are allowed.
+     */
     refuseBlocks(): string | undefined;
     tracing: Tracing;
   },
@@ -67,7 +71,7 @@ export function createCommitting<Block extends MaybeUnverified>(
     READ_AHEAD,
   );
 
-  /** What was read ahead, where it is this block; otherwise reads it now. */
+  /** Returns the block that was read ahead if it is this one; otherwise reads it now. */
   const takeBlock = async (header: BlockHeader): Promise<Fetched<Block>> => {
     const fetched = await ahead.take(header.number);
     return fetched !== undefined && isSame(fetched.header, header) ? fetched : fetchBlock(header);
@@ -88,7 +92,8 @@ export function createCommitting<Block extends MaybeUnverified>(
       within(tracing.start(name, { chain }, span), work);
     await matcher.refresh();
     let fetched = await step('block.fetch', () => takeBlock(header));
-    // With the rules as they are once the block is there: reading it takes longer than all else.
+    // Match with the rules that are current after the fetch, which takes longer than everything
+    // else.
     await withSettledRules(matcher, async (ruleRevision) => {
       if (!suffices(fetched.needs, matcher.needs(chain))) {
         fetched = await step('block.fetch', () => fetchBlock(header));
@@ -126,7 +131,7 @@ export function createCommitting<Block extends MaybeUnverified>(
       if (header === undefined || header.number <= after.number) return true;
       checkRefused();
       const passed = await withSettledRules(matcher, async (ruleRevision) =>
-        // A stream that was created meanwhile was promised the block after the checkpoint.
+        // A stream created in the meantime must get the block after the checkpoint.
         isWatched()
           ? 'watched'
           : local.append(header, { after, ruleRevision, matches: [], head: latest.number }),
@@ -138,8 +143,8 @@ export function createCommitting<Block extends MaybeUnverified>(
 }
 
 /**
- * Commits a block with the newest rules. Where they moved meanwhile, the refused commit has settled them
- * for this block, so that the second one is not refused.
+ * Commits a block with the newest rules. If they changed in the meantime, the refused commit
+ * settled them for this block, so the second one isn't refused.
  */
 export async function withSettledRules<Settled extends string>(
   matcher: Pick<Matcher<never>, 'refresh'>,
@@ -150,7 +155,7 @@ export async function withSettledRules<Settled extends string>(
   const second = await commitWith(await matcher.refresh(first.revision));
   if (typeof second === 'string') return second;
   throw new Error(
-    `the ledger refused rules of a revision at which it had settled them (${first.revision}, then ${second.revision})`,
+    `the ledger refused a rule revision that it had settled (${first.revision}, then ${second.revision})`,
   );
 }
 
@@ -160,7 +165,7 @@ interface Fetched<Block> {
   needs: BlockNeeds;
 }
 
-/** Also in what a node may have given wrong beside the right hash. */
+/** Compares more than the hash: a node may return wrong fields with the right hash. */
 const isSame = (a: BlockHeader, b: BlockHeader): boolean =>
   a.hash === b.hash && a.parentHash === b.parentHash && a.timestamp === b.timestamp;
 
@@ -170,24 +175,24 @@ const suffices = (had: BlockNeeds, wanted: BlockNeeds): boolean =>
   (had.traces || !wanted.traces);
 
 /**
- * Blocks read before their turn, so that a long gap is not one round trip after another. How many at
- * once follows from need: more while the commit waits for the network, fewer after a failure, and
- * never more than fit.
+ * Reads blocks before their turn, so that catching up doesn't wait for one round trip per block.
+ * The depth adapts: it grows when a commit waits for the network, shrinks after a failure, and
+ * stays within the limits.
  */
 export interface ReadAhead<T> {
-  /** Starts reading the blocks from `from` to `to`, as far as it pays and fits. */
+  /** Starts reading the blocks from `from` to `to`, within the current depth and the limits. */
   want(from: number, to: number): void;
-  /** What was read at this height; undefined where nothing was begun, found, or it failed. */
+  /** Returns the block at this height; undefined if it was not requested, not found, or failed. */
   read(number: number): Promise<T | undefined>;
-  /** The same, and forgets it. */
+  /** Like `read`, and removes the block. */
   take(number: number): Promise<T | undefined>;
-  /** Forgets all; what is under way comes to nothing. */
+  /** Discards everything, including reads in progress. */
   clear(): void;
 }
 
 export interface ReadAheadLimits {
   maxBlocks: number;
-  /** Of blocks read and not yet taken, those under way counted as large as the others. */
+  /** Total size of blocks read but not taken yet; reads in progress count with the average size. */
   maxBytes: number;
 }
 
@@ -199,12 +204,12 @@ interface Entry<T> {
 }
 
 const START_BLOCKS = 4;
-/** Of the moving average of sizes, the weight of the newest. */
+/** Weight of the newest size in the moving average. */
 const SIZE_WEIGHT = 0.1;
 
 /**
- * @param fetch reads the block at a height; undefined where there is none
- * @param sizeOf roughly how many bytes it occupies
+ * @param fetch reads the block at a height; undefined if there is none
+ * @param sizeOf estimates the size of a block, in bytes
  */
 export function createReadAhead<T>(
   fetch: (number: number) => Promise<T | undefined>,
@@ -217,7 +222,7 @@ export function createReadAhead<T>(
 
   const begin = (number: number): void => {
     const entry: Entry<T> = {
-      // Whatever went wrong shows again when the block's turn comes.
+      // The error surfaces again when the block's turn comes.
       reading: fetch(number).catch(() => {
         depth = Math.max(1, Math.floor(depth / 2));
         return undefined;

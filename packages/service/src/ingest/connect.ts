@@ -1,4 +1,4 @@
-/** Brings the local chain and the source together, at the start and after every break. */
+/** Compares the local chain with the source, at the start and after every interruption. */
 import type { Log } from '../base/log.ts';
 import type { BlockRef, Checkpoint } from '../store/blocks/contract.ts';
 import { type Confirming, type LocalChain, haltError } from './localChain.ts';
@@ -6,16 +6,16 @@ import { type ChainSource, readKept } from './source.ts';
 
 export interface ForkOptions {
   chain: string;
-  /** Of the command line, which names the chain's nodes. Default `--chain`. */
+  /** The command-line flag that names the chain's nodes. Default `--chain`. */
   flag?: string | undefined;
   /**
-   * The chain does not fork: a head below ours is that of a node that lags, and another block at a
-   * height of ours is of another chain. Default false.
+   * The chain does not fork: a head below ours means that the node lags, and a different block at
+   * one of our heights means another chain. Default false.
    */
   isFinal?: boolean | undefined;
   /**
-   * Start over at the head when the chain itself was replaced (another genesis, or a reorg deeper
-   * than the window) instead of halting. For a local development chain. Default false.
+   * Restart at the head when the chain was replaced (another genesis, or a reorg deeper than the
+   * window) instead of halting. For local development chains. Default false.
    */
   resetWhenReplaced?: boolean | undefined;
 }
@@ -52,11 +52,11 @@ export async function connect(
     return local.load(checkpoint.number);
   }
   if (!options.resetWhenReplaced) throw haltError(`${replaced}: ${describeForeign(options)}`);
-  await local.startAt(latest, genesisHash, { why: `${replaced}: begun anew at the head` });
-  log.warn('chain was replaced, starting over at its head', { chain, block: latest.number });
+  await local.startAt(latest, genesisHash, { why: `${replaced}: restarted at the head` });
+  log.warn('chain was replaced, restarting at its head', { chain, block: latest.number });
 }
 
-/** How it shows that the source is of another chain than the checkpoint; undefined where it is not. */
+/** Describes how the source differs from the checkpoint's chain; undefined if they match. */
 async function describeReplaced(
   { isFinal }: ForkOptions,
   source: Pick<ChainSource<unknown>, 'readHeader'>,
@@ -65,16 +65,16 @@ async function describeReplaced(
 ): Promise<string | undefined> {
   if (checkpoint.genesisHash !== genesisHash) {
     const what = isFinal ? 'the chain id' : 'block 0';
-    return `${what} is ${genesisHash} but this ledger was begun on ${checkpoint.genesisHash}`;
+    return `${what} is ${genesisHash} but this ledger began with ${checkpoint.genesisHash}`;
   }
   if (!isFinal) return undefined;
-  // The id of a chain that was set up anew may be the same; its blocks are not.
+  // A chain that was set up again may have the same id, but its blocks differ.
   const { number, hash } = checkpoint;
   const there = await readKept(source, number);
   if (there === undefined || there.hash === hash) return undefined;
-  return `block ${number} is ${there.hash} but in this ledger ${hash}`;
+  return `block ${number} is ${there.hash}, but ${hash} in this ledger`;
 }
 
-/** What is wrong, and the way out, where the blocks of the source are of another chain. */
+/** Describes the problem and the fix when the source serves the blocks of another chain. */
 export const describeForeign = ({ flag = '--chain' }: ForkOptions): string =>
-  `another chain answers under this id. Point ${flag} at the right node, or use another --data folder.`;
+  `the node serves a different chain with this id. Point ${flag} at the right node, or use another --data folder.`;

@@ -70,7 +70,9 @@ test('a reorg takes blocks back before the other branch is committed, in order',
 test('a chain that does not fork halts on another branch, and takes nothing back', async () => {
   const { following, calls } = open(fork, { isFinal: true });
   await expect(following.follow(fork[0]!)).rejects.toMatchObject({ code: 'chain_halted' });
-  await expect(following.follow(fork[2]!)).rejects.toThrow(/does not fork: another chain answers/);
+  await expect(following.follow(fork[2]!)).rejects.toThrow(
+    /does not fork: the node serves a different chain/,
+  );
   expect(calls).toEqual([]);
 });
 

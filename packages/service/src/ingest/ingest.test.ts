@@ -476,7 +476,7 @@ describe('a node', () => {
       const now = await world.health();
       return now.state === 'down' && now;
     });
-    expect(down.message).toMatch(/serves chain 0x5, not 0x7a69: correct --chain/);
+    expect(down.message).toMatch(/serves chain 0x5, not 0x7a69. Correct --chain/);
     world.chain.heal();
     await world.until('it recovers by itself', async () => (await world.health()).state === 'live');
   });
@@ -585,7 +585,7 @@ describe('several nodes', () => {
       return now.state === 'down' && now;
     });
     expect(held.message).toMatch(
-      /providers disagree about block 1 \(.* has 0x.*, .* has 0x.*\): nothing is taken/,
+      /providers disagree about block 1 \(.* has 0x.*, .* has 0x.*\): no block is accepted/,
     );
     expect(held.checkpoint).toBe(0);
     expect(held.agreement).toEqual({ blockNumber: 1, state: 'disagreed' });
@@ -652,7 +652,9 @@ describe('several nodes', () => {
       return states.join() === 'wrong-chain,wrong-chain,good';
     });
     expect((await providerOf(otherId)).message).toMatch(/serves chain 0x5, not 0x7a69/);
-    expect((await providerOf(otherGenesis)).message).toMatch(/its block 0 is 0x.*another chain/);
+    expect((await providerOf(otherGenesis)).message).toMatch(
+      /its block 0 is 0x.*a different chain/,
+    );
     expect(outages()).toEqual([]);
   });
 
@@ -663,7 +665,7 @@ describe('several nodes', () => {
       const now = await world.health();
       return now.state === 'down' && now;
     });
-    expect(down.message).toMatch(/different chains under 0x7a69; remove the wrong --chain/);
+    expect(down.message).toMatch(/different chains with the id 0x7a69. Remove the wrong --chain/);
     expect(down.checkpoint).toBe(null);
   });
 
@@ -723,7 +725,7 @@ describe('finality', () => {
     await world.caughtUp();
     expect((await world.readDeliveries()).map(({ phase }) => phase)).toEqual(['unconfirmed']);
     expect(await world.until('it says so', async () => (await world.health()).message)).toMatch(
-      /names a finalized block, so nothing is confirmed: give --chain …,confirmations=N/,
+      /reports a finalized block, so nothing is confirmed. Set --chain …,confirmations=N/,
     );
   });
 });

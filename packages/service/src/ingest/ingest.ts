@@ -1,7 +1,7 @@
 /**
- * One chain, block by block: learn of a head, reconcile, fetch, match, commit. The loop holds no
- * truth of its own: it starts from the stored checkpoint, and what it keeps in memory is the stored
- * window of hashes. It never stops for an error; it says what is wrong and tries again.
+ * Follows one chain block by block: read the head, reconcile, fetch, match, commit. The loop starts
+ * from the stored checkpoint and keeps only the stored window of hashes in memory. Errors never
+ * stop it: it reports them and retries.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { createWaker } from '../base/waker.ts';
@@ -32,31 +32,31 @@ import { type Reconciled, reconcile } from './reconcile.ts';
 export interface IngestOptions extends ReportOptions, ForkOptions {}
 
 export interface IngestListener extends LedgerListener {
-  /** So many blocks left the chain. */
+  /** Called with the number of blocks that left the chain. */
   onReorg(depth: number): void;
   onReport(report: ChainReport): void;
-  /** Another process has taken the chain: the loop has ended. */
+  /** Another process has taken over the chain; the loop has ended. */
   onLostLease(): void;
 }
 
 export interface Ingest {
   report(): ChainReport;
   start(): void;
-  /** Ends after the block under way; nothing is left half committed. */
+  /** Stops after the current block, which is either committed or not started. */
   stop(): Promise<void>;
 }
 
-/** While catching up the head is asked for once in so many blocks. */
+/** Blocks between two reads of the head while catching up. */
 const BLOCKS_PER_HEAD = 32;
-/** A hint may be lost with a socket; the source's own poll comes sooner than this. */
+/** Covers hints that were lost with a socket; the source's own poll runs more often. */
 const HINT_TIMEOUT_MS = 60_000;
 const RETRY_MIN_MS = 250;
 const RETRY_MAX_MS = 10_000;
-/** Troubles that mostly pass by themselves; called an outage after so many tries. */
+/** Problems that usually resolve on their own; reported as down after this many failures. */
 const PASSING: readonly string[] = ['missing', 'rate-limited', 'disagreement'];
 const PASSING_FAILURES = 4;
 
-/** @param options.epoch of the chain's lease, while which lasts the loop may run */
+/** @param options.epoch epoch of the chain's lease; the loop may run as long as it holds */
 export function createIngest<Block extends MaybeUnverified>(
   options: IngestOptions & { epoch: number },
   {
@@ -74,12 +74,14 @@ export function createIngest<Block extends MaybeUnverified>(
     listener: IngestListener;
     log: Log;
     tracing?: Tracing | undefined;
-    /** Why no block may be committed now, for people; undefined while they may. */
+    /**
+     * Returns why no block may be committed now, as a message; undefined while commits are allowed.
+     */
     refuseBlocks?: () => string | undefined;
   },
 ): Ingest {
   const { chain } = options;
-  /** Blocks that may come between two looks at the head. */
+  /** The number of blocks that may normally arrive between two reads of the head. */
   const usualGap = options.isFinal ? LOGGED_GAP_BLOCKS : 1;
   const waker = createWaker();
   const stopping = new AbortController();
@@ -110,7 +112,7 @@ export function createIngest<Block extends MaybeUnverified>(
     return latest;
   };
 
-  /** Follows the chain to its head, or some way towards it. */
+  /** Follows the chain to its head, or part of the way. */
   const advance = async (): Promise<void> => {
     const latest = await readHead();
     let header = (await committing.passOver(latest)) ? undefined : await following.next(latest);
@@ -125,7 +127,7 @@ export function createIngest<Block extends MaybeUnverified>(
     }
   };
 
-  /** Says what is wrong. */
+  /** Reports an error in the status and the log. */
   const noteFailure = async (error: unknown, failures: number): Promise<void> => {
     const isPassing = error instanceof SourceError && PASSING.includes(error.kind);
     if (!isPassing || failures >= PASSING_FAILURES) {
@@ -150,7 +152,7 @@ export function createIngest<Block extends MaybeUnverified>(
         committing.clear();
         if (hasCode(error, 'lost_lease')) return listener.onLostLease();
         await noteFailure(error, ++failures);
-        // Hashes are held against the source again after every break.
+        // Hashes are checked against the source again after every interruption.
         connected = false;
         const retryMs = Math.min(RETRY_MIN_MS * 2 ** (failures - 1), RETRY_MAX_MS);
         const wishMs = error instanceof SourceError ? (error.retryAfterMs ?? 0) : 0;
@@ -173,13 +175,13 @@ export function createIngest<Block extends MaybeUnverified>(
 }
 
 export interface Following {
-  /** The next header of the source after our tip, or undefined while there is none. */
+  /** Returns the source's next header after our tip, or undefined when there is none. */
   next(head: BlockHeader): Promise<BlockHeader | undefined>;
-  /** Brings the local chain to this block: commits it, and before it the branch that it ends. */
+  /** Brings the local chain to this block: commits the branch that leads to it, then the block. */
   follow(header: BlockHeader): Promise<void>;
 }
 
-/** How the local chain follows the source: block by block, and onto another branch where it forked. */
+/** Follows the source block by block, and switches to another branch when the chain forks. */
 export function createFollowing(
   options: ForkOptions,
   {
@@ -207,7 +209,7 @@ export function createFollowing(
 
   const throwForked = ({ number, parentHash }: BlockHeader): never => {
     throw haltError(
-      `block ${number} follows ${parentHash} but the block before it is ${local.tip()!.hash} in this ledger, and ` +
+      `block ${number} follows ${parentHash} but the ledger has ${local.tip()!.hash} before it, and ` +
         `this chain does not fork: ${describeForeign(options)}`,
     );
   };
@@ -220,10 +222,10 @@ export function createFollowing(
   };
 
   const startOver = async (oldest: number): Promise<void> => {
-    const why = `rolled back below block ${oldest}, the oldest this ledger remembers: begun anew at the head`;
+    const why = `rolled back below block ${oldest}, the oldest block in the ledger's window: restarted at the head`;
     const latest = await source.readHead();
     await local.startAt(latest, await source.readGenesisHash(), { holeFrom: oldest, why });
-    log.warn('chain was rolled back beyond the window, starting over at its head', {
+    log.warn('chain was rolled back beyond the window, restarting at its head', {
       chain,
       block: latest.number,
     });
@@ -237,9 +239,9 @@ export function createFollowing(
         if (header !== undefined) return header;
         throw new SourceError('missing', `block ${number} is missing below head ${latest.number}`);
       }
-      // Of a final chain it is read in its order, as all others: the newest may not be whole yet.
+      // Final chains read it in order like any other block: the newest may still be incomplete.
       if (latest.number === number) return isFinal ? source.readHeader(number) : latest;
-      // At or below our tip: nothing new, unless the node is on another branch by now.
+      // At or below our tip: nothing new, unless the node is on another branch now.
       if (isFinal) return undefined;
       return local.window().some(({ hash }) => hash === latest.hash) ? undefined : latest;
     },
@@ -259,7 +261,7 @@ export function createFollowing(
         case 'gap':
           throw new SourceError(
             'inconsistent',
-            `block ${header.number} came where ${verdict.from} was asked for`,
+            `the node returned block ${header.number} instead of ${verdict.from}`,
           );
         case 'reorg':
           if (isFinal) throwForked(header);
@@ -267,12 +269,12 @@ export function createFollowing(
           for (const block of branch) await committing.commit(block);
           return;
         case 'too-deep':
-          // A made-up parent is no reorg: there must be such a block.
+          // A made-up parent isn't a reorg: check that the block exists.
           await readParent(branch[0]);
           if (resetWhenReplaced) return startOver(verdict.oldest);
           throw haltError(
-            `a reorg reaches below block ${verdict.oldest}, the oldest this ledger remembers; no block was skipped. ` +
-              `To go on and leave a hole: sluice chains resume ${chain} --from <block>`,
+            `a reorg reaches below block ${verdict.oldest}, the oldest block in the ledger's window; no block was skipped. ` +
+              `To continue and leave a hole, run: sluice chains resume ${chain} --from <block>`,
           );
       }
     },

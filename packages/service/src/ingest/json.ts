@@ -1,34 +1,34 @@
-/** Reading what a node answered: nothing is taken for what it should be before it was looked at. */
+/** Checked access to the JSON that nodes return. */
 import { previewText, previewJson } from '../base/preview.ts';
 import { SourceError } from './source.ts';
 
 export type Json = Record<string, unknown>;
 
-/** Characters of what a node sent instead. */
+/** Maximum characters of an unexpected value in an error message. */
 const SHOWN = 100;
 const HASH_LENGTH = 66;
 
 export function object(value: unknown, what: string): Json {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Json;
-  throw new SourceError('missing', `${what} came as ${previewJson(value, SHOWN)}`);
+  throw new SourceError('missing', `${what} is invalid: ${previewJson(value, SHOWN)}`);
 }
 
 export function list(value: unknown, what: string): unknown[] {
   if (Array.isArray(value)) return value;
-  throw new SourceError('missing', `${what} came as ${previewJson(value, SHOWN)}`);
+  throw new SourceError('missing', `${what} is invalid: ${previewJson(value, SHOWN)}`);
 }
 
 export function hex(from: Json, key: string): string {
   const value = from[key];
   if (typeof value === 'string' && /^0x[0-9a-fA-F]*$/.test(value)) return value;
-  throw new SourceError('inconsistent', `${key} came as ${previewJson(value, SHOWN)}`);
+  throw new SourceError('inconsistent', `${key} is invalid: ${previewJson(value, SHOWN)}`);
 }
 
-/** 32 bytes: what is kept of a block, and shown of it. */
+/** Reads a 32-byte hash, which is stored and displayed. */
 export function hash(from: Json, key: string): string {
   const value = hex(from, key);
   if (value.length === HASH_LENGTH) return value;
-  throw new SourceError('inconsistent', `${key} came as ${previewText(value, SHOWN)}`);
+  throw new SourceError('inconsistent', `${key} is invalid: ${previewText(value, SHOWN)}`);
 }
 
 export function optionalHex(from: Json, key: string): string | null {

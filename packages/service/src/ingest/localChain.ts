@@ -1,6 +1,7 @@
 /**
- * One chain as the ledger has it. Its newest blocks are kept in memory, in step with every write; each
- * write is made under the chain's lease, and throws a `RetryableError`, code `lost_lease`, once another process has it.
+ * One chain as the ledger has it. Keeps the newest blocks in memory, in step with every write. Each
+ * write is made under the chain's lease and throws a `RetryableError` with code `lost_lease` once
+ * another process holds it.
  */
 import type { DeliverySummary } from '@sluice/kit/contract';
 import { CallerError, RetryableError } from '../base/errors.ts';
@@ -18,30 +19,34 @@ import { type ChainSource, SourceError } from './source.ts';
 export interface LocalChain {
   /** The stored window of hashes, newest first. */
   window(): readonly BlockHeader[];
-  /** The block committed last; undefined before the chain is connected. */
+  /** The last committed block; undefined before the chain is connected. */
   tip(): BlockHeader | undefined;
   /** Number of the newest confirmed block. */
   confirmedUpTo(): number | null;
   readCheckpoint(): Promise<Checkpoint | undefined>;
-  /** Reads the window anew, as of a block of this number. */
+  /** Reads the window again, sized for a tip with this number. */
   load(tip: number): Promise<void>;
-  /** The chain goes on after this block; `holeFrom` and `why` as in `Store.startChain`. */
+  /** Restarts the chain after this block; for `holeFrom` and `why` see `Store.startChain`. */
   startAt(
     block: BlockHeader,
     genesisHash: string,
     gap?: { holeFrom?: number; why?: string },
   ): Promise<void>;
-  /** Takes so many blocks back. */
+  /** Removes this many blocks, down to the ancestor. */
   rewind(ancestor: BlockRef, removed: number): Promise<void>;
   /**
-   * Commits a block after the tip, or beyond it where `after` is the tip. Answers with `stale-rules` when
-   * it must be matched again; a block that is not next is left out, and the window read anew.
+   * Commits a block after the tip, or further ahead when `after` is the tip. Returns `stale-rules`
+   * when the block must be matched again; a block that is not next is skipped, and the window is
+   * read again.
    */
   append(
     block: BlockHeader,
     commit: Pick<BlockCommit, 'after' | 'ruleRevision' | 'matches' | 'unverified' | 'head'>,
   ): Promise<StaleRules | 'settled'>;
-  /** For people to look up later; a ledger that cannot take it now is told at the next try. */
+  /**
+   * Records why the chain halted, for the operator; when the ledger can't be written, the next
+   * failure retries.
+   */
   noteHalt(why: string): Promise<void>;
 }
 
@@ -52,14 +57,13 @@ export interface LedgerListener {
 
 export type StaleRules = Extract<CommitOutcome, { outcome: 'stale-rules' }>;
 
-/** Another process has taken the chain. */
 const lostLease = (): RetryableError =>
-  new RetryableError('lost_lease', 'another process reads the chain');
+  new RetryableError('lost_lease', 'another process has taken over the chain');
 
-/** The chain cannot go on by itself: an operator must decide. */
+/** The chain can't continue on its own: the operator must decide. */
 export const haltError = (why: string): CallerError => new CallerError('chain_halted', why);
 
-/** @param epoch of the chain's lease */
+/** @param epoch epoch of the chain's lease */
 export function createLocalChain(
   { chain, epoch }: { chain: string; epoch: number },
   {
@@ -70,7 +74,7 @@ export function createLocalChain(
   }: { store: Store; confirming: Confirming; listener: LedgerListener; log: Log },
 ): LocalChain {
   let window: BlockHeader[] = [];
-  /** What a process before this one said of a halt may stand, too. */
+  /** A halt that an earlier process recorded may still be stored. */
   let mayBeHalted = true;
 
   const load = async (tip: number): Promise<void> => {
@@ -128,36 +132,40 @@ export function createLocalChain(
   };
 }
 
-/** What a write to a chain answers while the chain is ours. */
+/** Returns the result of a write, or throws when the chain is no longer ours. */
 function asHolder<T>(answer: T | undefined): T {
   if (answer === undefined) throw lostLease();
   return answer;
 }
 
 export interface Confirming {
-  /** Asks the chain, where it decides; no oftener than pays. Answers whether more is final by now. */
+  /**
+   * Reads finality from the chain, at a limited rate. Returns whether more blocks are final now.
+   */
   refresh(): Promise<boolean>;
   /**
-   * Last block whose matches are confirmed once `tip` is committed; below 0 for none.
+   * The last block whose matches are confirmed once `tip` is committed; below 0 for none.
    *
-   * @param window our blocks, newest first and without holes
+   * @param window our blocks, newest first, without holes
    */
   upTo(tip: BlockRef, window: readonly BlockRef[]): number;
-  /** Blocks to remember, so that none that can still go is forgotten. */
+  /**
+   * The number of blocks to keep, so that every block that can still leave the chain is covered.
+   */
   windowBlocks(tip: number): number;
-  /** What is wrong, for people; empty when nothing is. */
+  /** Describes a problem, for the operator; empty when there is none. */
   note(): string;
 }
 
 const MIN_WINDOW_BLOCKS = 256;
-/** Finality may stop for days; a window of this many hashes is what we hold then. */
+/** Finality may stop for days; the window then grows up to this many hashes. */
 const MAX_WINDOW_BLOCKS = 16_384;
 const ASK_AGAIN_MS = 2_000;
 
 const NOT_KNOWN =
-  'no node of this chain names a finalized block, so nothing is confirmed: give --chain …,confirmations=N instead, or a node that does';
+  'no node of this chain reports a finalized block, so nothing is confirmed. Set --chain …,confirmations=N, or use a node that reports one';
 
-/** From which block on matches still wait: by depth, or by what the chain itself calls final. */
+/** Decides when matches are confirmed: by depth, or by the finalized block of the chain. */
 export function createConfirming(
   confirmations: number | 'finalized',
   source: Pick<ChainSource<unknown>, 'readFinalized'>,
@@ -183,12 +191,12 @@ export function createConfirming(
       try {
         block = await source.readFinalized();
       } catch (error) {
-        // A node that fails to answer shows in everything else; what was final is so still.
+        // A node failure is reported elsewhere; finalized blocks stay finalized.
         if (error instanceof SourceError) return false;
         throw error;
       }
       isKnown = block !== undefined;
-      // A node that lags speaks of an older one.
+      // A lagging node reports an older block.
       if (block === undefined || block.number <= (finalized?.number ?? -1)) return false;
       finalized = block;
       return true;
@@ -198,7 +206,7 @@ export function createConfirming(
       if (finalized.number > tip.number) return tip.number;
       const ours =
         finalized.number === tip.number ? tip : window[(window[0]?.number ?? 0) - finalized.number];
-      // Another block is final at that height: ours is about to be undone.
+      // Another block is finalized at that height: ours is about to be removed.
       if (ours !== undefined && ours.hash !== finalized.hash) return -1;
       return finalized.number;
     },

@@ -1,6 +1,6 @@
 import type { BlockHeader, BlockRef } from '../store/blocks/contract.ts';
 
-/** How a block of the source stands to the blocks we hold. */
+/** How a block of the source relates to our blocks. */
 export type Reconciled =
   | { kind: 'extend' }
   | { kind: 'duplicate' }
@@ -10,21 +10,21 @@ export type Reconciled =
   | { kind: 'too-deep'; oldest: number };
 
 /**
- * Holds a branch of the source against the local window of blocks. Pure.
+ * Compares a branch of the source with the local window of blocks. A pure function.
  *
- * `local` is our chain, newest first and without holes; `branch` is one or more linked headers of
- * the source, oldest first, and its last one is the block in question. The cases, in this order:
+ * `local` is our chain, newest first, without holes. `branch` is one or more linked headers of the
+ * source, oldest first; the last one is the block in question. The cases, in order:
  *
- * 1. `duplicate`: we hold that very block.
+ * 1. `duplicate`: we already have this block.
  * 2. `gap`: the branch begins above our tip's successor; the blocks from `from` on come first.
  * 3. `extend`: the branch begins on our tip.
- * 4. `reorg`: the branch begins on an older block of ours. That is the common ancestor; every block
- *    of ours above it, newest first, is removed.
- * 5. `too-deep`: the branch reaches below the oldest block we hold, so no ancestor can be named.
- * 6. `detached`: the branch's first parent is not ours: read that parent, put it first, ask again.
+ * 4. `reorg`: the branch begins on one of our older blocks, the common ancestor. Every block above
+ *    it is removed, newest first.
+ * 5. `too-deep`: the branch reaches below our oldest block, so there is no known ancestor.
+ * 6. `detached`: the branch's first parent is not ours: read it, prepend it, and try again.
  *
- * Whatever the answer, replaying it leaves the local chain linked by parent hashes, and a block
- * that is on both sides is never removed.
+ * Applying the result always leaves the local chain linked by parent hashes, and never removes a
+ * block that both sides have.
  */
 export function reconcile(
   local: readonly BlockRef[],

@@ -49,7 +49,7 @@ describe.each(['sqlite', 'postgres'] as const)('on %s, reorgs', (engine) => {
     world.chain.mine(transferTo(WATCHED));
     world.chain.mineMany(CONFIRMATIONS);
     await world.expectOracle(from);
-    expect(world.log.join('')).toContain('starting over at its head');
+    expect(world.log.join('')).toContain('restarting at its head');
     const [gap] = await world.sluice.listGaps({ chain: CHAIN });
     expect(gap).toMatchObject({ kind: 'skipped', to: from - 1 });
     expect(gap!.reason).toMatch(/^rolled back below block \d+/);
@@ -73,14 +73,14 @@ describe.each(['sqlite', 'postgres'] as const)('on %s, reorgs', (engine) => {
         return health.state === 'down' && health;
       });
       expect(now.message).toMatch(
-        /reorg reaches below block \d+, the oldest this ledger remembers/,
+        /reorg reaches below block \d+, the oldest block in the ledger's window/,
       );
       // Nothing is skipped.
       expect(now.checkpoint).toBe(300);
       expect(await world.readDeliveries()).toEqual([]);
       await expect(world.sluice.resumeChain(CHAIN, { from: 9_999 })).rejects.toMatchObject({
         code: 'not_found',
-        message: expect.stringContaining('whose head is 311') as string,
+        message: expect.stringContaining('its head is 311') as string,
       });
       expect((await world.health()).state).toBe('down');
       const halt = { kind: 'halted', from: 301, to: null, reason: now.message, endedAt: null };

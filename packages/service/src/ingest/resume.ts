@@ -1,19 +1,19 @@
 /**
- * The way out of a halt. Whoever is asked does it, whichever process reads the chain: it takes the chain's
- * lease by force, sets the checkpoint and gives the lease up; the reader finds its own lost, takes it
- * again and goes on from the ledger.
+ * Resumes a halted chain. Works in any process: it takes the chain's lease by force, sets the
+ * checkpoint and releases the lease. The process that reads the chain finds its lease lost, takes
+ * it again and continues from the ledger.
  */
 import { hostname } from 'node:os';
 import type { DeliverySummary } from '@sluice/kit/contract';
 import type { Store } from '../store/store.ts';
 import { type ChainSource, SourceError, readKept } from './source.ts';
 
-/** Longer than what is done under it takes. */
+/** Longer than the work under the lease takes. */
 const LEASE_MS = 10_000;
 
 /**
- * Sets a chain to go on from block `from`, by default the head, whatever lies before it, and records
- * what lies between as a hole. Throws a {@link SourceError} when the nodes cannot say.
+ * Makes a chain continue from block `from`, by default the head, and records the skipped blocks as
+ * a hole. Throws a {@link SourceError} when the nodes can't provide the block before it.
  *
  * @param isFinal the chain does not fork
  */
@@ -37,7 +37,7 @@ export async function resumeChain<Block>({
   if (before === undefined) {
     throw new SourceError(
       'missing',
-      `block ${first - 1} is not on the node, whose head is ${latest.number}: resume from a block it has`,
+      `the node does not have block ${first - 1}; its head is ${latest.number}. Resume from a block that it has`,
     );
   }
   const readHoleFrom = async (): Promise<number | undefined> => {
@@ -45,7 +45,7 @@ export async function resumeChain<Block>({
     if (checkpoint?.genesisHash !== genesisHash) return undefined;
     const still = await readKept(source, checkpoint.number);
     const oldest = (await store.readWindow(chain, Number.MAX_SAFE_INTEGER)).at(-1);
-    // Where the checkpoint left the chain it is not known how far down the other branch goes.
+    // When the checkpoint left the chain, the depth of the other branch is unknown.
     return isFinal || still?.hash === checkpoint.hash || oldest === undefined
       ? checkpoint.number + 1
       : oldest.number;
@@ -54,7 +54,7 @@ export async function resumeChain<Block>({
   const holder = `${hostname()}:${process.pid} resuming`;
   const epoch = (await store.takeLease({ name: chain, holder, forMs: LEASE_MS, force: true }))!;
   try {
-    // From here on nobody else moves the checkpoint.
+    // From here on, no other process moves the checkpoint.
     const holeFrom = await readHoleFrom();
     const cancelled = await store.startChain({
       chain,
@@ -65,7 +65,7 @@ export async function resumeChain<Block>({
       why: `resumed by request from block ${first}`,
     });
     if (cancelled === undefined) {
-      throw new SourceError('missing', 'another request to resume came after it');
+      throw new SourceError('missing', 'a later request to resume the chain replaced this one');
     }
     return { from: first, holeFrom, cancelled };
   } finally {

@@ -1,80 +1,87 @@
-/** Where one chain's blocks come from. */
+/** Reads the blocks of one chain from its nodes. */
 import { RetryableError } from '../base/errors.ts';
 import type { ChainAgreement, ProviderHealth } from '@sluice/kit/contract';
 import { previewText } from '../base/preview.ts';
 import type { BlockHeader, BlockRef } from '../store/blocks/contract.ts';
 import type { BlockNeeds, EvmBlock } from '../match/evm/block.ts';
 
-/** What a source says of a block that it could not verify in all it says. */
+/** A block that may contain data the source couldn't verify. */
 export interface MaybeUnverified {
   unverified?: string | undefined;
 }
 
-/** A source of blocks of whatever family. */
+/** A source of blocks, for any chain family. */
 export interface ChainSource<Block> {
   /** True once it is known that no provider of this chain traces blocks. */
   readonly lacksTraces: boolean;
-  /** The providers as they were last seen, in the order they were given. */
+  /** The last known state of each provider, in the configured order. */
   providers(): ProviderHealth[];
-  /** How the newest block was held against the other providers; null before the first. */
+  /** How the newest block compared with the other providers; null before the first check. */
   agreement(): ChainAgreement | null;
   /**
-   * Checks that a provider answers and is of the expected chain; answers with what tells the chain from
-   * others: block 0's hash, of Aptos the chain id. Where
-   * a provider has the expected one, those that have another are left out from then on.
+   * Checks that a provider responds and serves the expected chain. Returns the chain's identity: the
+   * hash of block 0, or the chain id on Aptos. Once one provider matches `expected`, providers of
+   * other chains are excluded.
    */
   readGenesisHash(expected?: string): Promise<string>;
-  /** The newest block of the provider followed now, held against another provider. */
+  /** Returns the newest block of the current primary, checked against a witness. */
   readHead(): Promise<BlockHeader>;
   /**
-   * By height, held against another provider, or by hash; undefined when no provider has such a
-   * block. Throws a {@link SourceError} when the providers disagree about a height.
+   * Reads a header by height, checked against a witness, or by hash. Returns undefined when no
+   * provider has the block; throws a {@link SourceError} when providers disagree about a height.
    */
   readHeader(at: number | string): Promise<BlockHeader | undefined>;
-  /** The header with this hash led nowhere: whoever gave it is believed less from now on. */
+  /**
+   * Reports that the header with this hash led to no valid block, which lowers its provider's
+   * score.
+   */
   doubt(hash: string): void;
   /**
-   * The block with this hash and what is needed of it, its parts checked against each other.
-   * Throws a {@link SourceError} when no provider has all parts, or their parts disagree.
+   * Reads the block with this hash and the parts that are needed, checked against each other.
+   * Throws a {@link SourceError} when no provider has all parts, or when the parts disagree.
    */
   readBlock(header: BlockHeader, needs: BlockNeeds): Promise<Block>;
-  /** Where a transaction is, `pending` where in no block yet; undefined when no provider knows it. */
+  /**
+   * Locates a transaction: `pending` when not in a block yet, undefined when no provider knows it.
+   */
   findTransaction(hash: string): Promise<TransactionPlace | undefined>;
   /**
-   * The newest block that can no longer be undone, believed of no provider alone; undefined where none
-   * knows the tag.
+   * Returns the newest block that can't be undone anymore, never on the word of a single provider.
+   * Undefined when no provider supports the tag.
    */
   readFinalized(): Promise<BlockRef | undefined>;
-  /** The newest block that the first provider calls so which knows the tag, asked after all else. */
+  /**
+   * Reads the tagged block from the first provider that supports the tag, at the lowest priority.
+   */
   readTagged(tag: FinalityTag): Promise<BlockRef | undefined>;
   /**
-   * The header of the newest block below this head that is known to be whole, for chains that pass over
-   * blocks which concern nobody; absent where each block is read in its turn.
+   * Reads the header of the newest block below this head that is known to be complete. For chains
+   * that skip blocks without matches; absent when every block is read in order.
    */
   readNewestWhole?(head: BlockHeader): Promise<BlockHeader | undefined>;
-  /** Roughly the bytes a block takes in memory. */
+  /** Estimates the memory that a block takes, in bytes. */
   sizeOf(block: Block): number;
-  /** Calls back when there may be a new head: pushed where the node can, and at every poll. */
+  /** Calls back when there may be a new head: on every push from a node, and on every poll. */
   watchHeads(onHint: () => void): () => void;
   stop(): Promise<void>;
 }
 
-/** Characters of a {@link SourceError}'s message. */
+/** Maximum length of a {@link SourceError} message, in characters. */
 const MESSAGE_LIMIT = 1_000;
 
-/** What a chain that votes on its blocks calls those that are likely to stay, and those that do. */
+/** Block tags of chains that vote: `safe` blocks are likely to stay, `finalized` blocks do. */
 export type FinalityTag = 'safe' | 'finalized';
 
-/** Height or hash of the block that a transaction is in. */
+/** The height or hash of the block that a transaction is in. */
 export type TransactionPlace = { at: number | string } | 'pending';
 
-/** An EVM chain also answers questions about its state. */
+/** A source of an EVM chain, which also reads contract state. */
 export interface Source extends ChainSource<EvmBlock> {
   /**
-   * The result of one request, from a provider that knows this block. Throws a {@link SourceError}
-   * when none does, or when the request fails: `refused` when the node answered with an error.
+   * Returns the result of one request, from a provider that has this block. Throws a {@link
+   * SourceError} when none has it or the request fails: `refused` when the node returned an error.
    *
-   * @param maxBytes of the answer; a longer one is `too-large`
+   * @param maxBytes maximum response size; a larger response is `too-large`
    */
   requestAt(
     block: BlockRef,
@@ -85,17 +92,17 @@ export interface Source extends ChainSource<EvmBlock> {
 }
 
 /**
- * Something is wrong with the node's answers; trying again, or another node, may help.
- * - `unreachable`: no answer, a refused connection, an answer that is none of a node
- * - `rate-limited`: the node wants fewer requests; `retryAfterMs` says for how long
- * - `too-large`: the answer is larger than the node gives, or than is read
+ * A problem with a node's responses; a retry or another node may help.
+ * - `unreachable`: no response, a refused connection, or a response that isn't from a node
+ * - `rate-limited`: the node wants fewer requests; `retryAfterMs` is how long to wait
+ * - `too-large`: the response exceeds the node's limit or the limit of this reader
  * - `unsupported`: the node does not offer the method
- * - `missing`: the node does not have a block, part or state it should have (it lags, or has pruned)
- * - `pruned`: the node does not keep what is so old
+ * - `missing`: the node lacks a block, part or state it should have (it lags, or has pruned)
+ * - `pruned`: the node no longer keeps data this old
  * - `inconsistent`: parts of a block contradict each other
- * - `disagreement`: providers have different blocks at one height, and none is outvoted
- * - `refused`: any other error that the node answered with; a reverted call, for one
- * - `wrong-chain`: the node serves another chain than the one configured
+ * - `disagreement`: providers have different blocks at one height, without a majority
+ * - `refused`: any other error that the node returned, such as a reverted call
+ * - `wrong-chain`: the node serves a chain other than the configured one
  */
 export type SourceErrorKind =
   | 'unreachable'
@@ -112,11 +119,11 @@ export type SourceErrorKind =
 export class SourceError extends RetryableError {
   override readonly name = 'SourceError';
   readonly kind: SourceErrorKind;
-  /** Only of `rate-limited`. */
+  /** Set only for `rate-limited`. */
   readonly retryAfterMs: number | undefined;
-  /** Of the JSON-RPC error the node answered with, if it did. */
+  /** The code of the JSON-RPC error that the node returned, if any. */
   readonly rpcCode: number | undefined;
-  /** The `data` of that error: what a reverted call returned. */
+  /** The `data` of that error, such as the return data of a reverted call. */
   readonly data: unknown;
 
   constructor(
@@ -124,7 +131,7 @@ export class SourceError extends RetryableError {
     message: string,
     more: { cause?: unknown; retryAfterMs?: number; rpcCode?: number; data?: unknown } = {},
   ) {
-    // A node may say anything, of any length; this stands in the log and in `/health`.
+    // A node's message can have any length or content; this text ends up in logs and `/health`.
     const cut = previewText(message, MESSAGE_LIMIT);
     super('node_failed', cut, more.cause === undefined ? undefined : { cause: more.cause });
     this.kind = kind;
@@ -134,14 +141,14 @@ export class SourceError extends RetryableError {
   }
 }
 
-/** The node does not have, know or give what was asked for; nodes word it in many ways. */
+/** Whether the node lacks the requested data or method; nodes report this in different ways. */
 export const isLacking = ({ kind }: SourceError): boolean =>
   kind === 'unsupported' || kind === 'missing' || kind === 'refused';
 
 export const isOfKind = (error: unknown, ...kinds: SourceErrorKind[]): error is SourceError =>
   error instanceof SourceError && kinds.includes(error.kind);
 
-/** Undefined where no node has it yet, or keeps it still. */
+/** Reads the header at a height. Returns undefined when no node has it yet, or keeps it anymore. */
 export async function readKept(
   source: Pick<ChainSource<unknown>, 'readHeader'>,
   number: number,

@@ -288,7 +288,7 @@ describe('a node that fails, lags or lies', () => {
       const now = await health();
       return now.state === 'down' && now;
     });
-    expect(down.message).toContain(`it no longer has block ${lost.height}`);
+    expect(down.message).toContain(`block ${lost.height} was pruned`);
     expect(down.message).toContain(`sluice chains resume ${CHAIN} --from ${kept.height}`);
     expect(await sluice.resumeChain(CHAIN, { from: Number(kept.height) })).toEqual({
       chainId: CHAIN,
@@ -317,7 +317,9 @@ describe('a node that fails, lags or lies', () => {
       const now = await health();
       return now.state === 'down' && now;
     });
-    expect(down.message).toMatch(/block 3 is 0x.* but in this ledger 0x.*: another chain answers/);
+    expect(down.message).toMatch(
+      /block 3 is 0x.*, but 0x.* in this ledger: the node serves a different chain/,
+    );
   });
 
   test('of another chain id is refused', async () => {
@@ -330,7 +332,7 @@ describe('a node that fails, lags or lies', () => {
       const now = await health();
       return now.state === 'down' && now;
     });
-    expect(down.message).toContain('the chain id is 99 but this ledger was begun on 4');
+    expect(down.message).toContain('the chain id is 99 but this ledger began with 4');
   });
 });
 
@@ -374,7 +376,7 @@ test('nodes of two chains with one chain id are not both believed', async () => 
     const now = await health();
     return now.state === 'down' && now;
   });
-  expect(down.message).toMatch(/disagree about block 3 .*one more --aptos, would decide/);
+  expect(down.message).toMatch(/disagree about block 3 .*another --aptos to break the tie/);
   expect(down.checkpoint).toBeNull();
 });
 

@@ -1,7 +1,7 @@
 /**
- * Blocks of an Aptos chain by ledger version: contiguous, final, and refused where one is left out. What
- * the chain has, and everything but transactions, the REST API of its fullnodes says; transactions come
- * from the gRPC transaction stream where there is one, and from fullnodes otherwise.
+ * Reads the blocks of an Aptos chain by ledger version: contiguous and final, with gaps rejected.
+ * Transactions come from the gRPC transaction stream if there is one, otherwise from the REST API
+ * of fullnodes, which provides everything else.
  */
 import type { AptosNetwork } from '@sluice/kit/contract';
 import type { AptosBlock } from '../../match/aptos/block.ts';
@@ -17,26 +17,28 @@ import { type ChainSource, SourceError } from '../source.ts';
 
 export interface AptosSourceOptions {
   network: AptosNetwork;
-  /** One or more URLs of REST APIs, in the order of preference. */
+  /** One or more URLs of REST APIs, in order of preference. */
   urls: readonly string[];
   /** URLs of gRPC transaction streams, `grpc:` or `grpcs:`; default none. */
   streams?: readonly string[] | undefined;
-  /** Milliseconds between looks at the head. */
+  /** Milliseconds between polls of the head. */
   pollMs: number;
   log: Log;
 }
 
 export interface AptosSource extends ChainSource<AptosBlock> {
-  /** Height of the block that holds a ledger version; undefined where the nodes have no such version. */
+  /**
+   * Returns the height of the block with this ledger version; undefined if no node has the version.
+   */
   readHeightOf(version: number): Promise<number | undefined>;
   /**
-   * The data of a resource as it is now; undefined where there is none. That is believed of nodes alone
-   * that have come as far as block `since`.
+   * Reads the current data of a resource; undefined if there is none. Only nodes that have reached
+   * block `since` are used.
    */
   readResource(address: string, type: string, since: number): Promise<unknown>;
 }
 
-/** More than are seen while the blocks after the oldest of them are read. */
+/** More than the heads that arrive while the blocks after the oldest one are read. */
 const MAX_HEADS = 256;
 const POLLS_PER_SURVEY = 10;
 const SURVEY_MAX_MS = 15_000;
@@ -62,7 +64,7 @@ export function createAptosSource({
     createAptosStream(url, nameOf(streamUrls, n), () => chainId),
   );
   const logStates = createStateLog(chain, log);
-  /** From the best of the streams; where none has it, from a fullnode. */
+  /** Reads from the best stream, or from a fullnode when no stream has the page. */
   const readPage = async (start: number, limit: number): Promise<AptosPage> => {
     const usable = streams.filter(({ score }) => score !== undefined);
     for (const stream of usable.toSorted((a, b) => a.score! - b.score!)) {
@@ -82,12 +84,12 @@ export function createAptosSource({
     providers.ask(async (provider) => {
       const data = await provider.readResource(address, type, undefined);
       if (data !== undefined || (await provider.readHead()).number >= since) return data;
-      throw new SourceError('missing', `${provider.name}: it does not have block ${since} yet`);
+      throw new SourceError('missing', `${provider.name}: block ${since} is not available yet`);
     });
   const stores = createAptosStores((address, type, version) =>
     providers.ask((provider) => provider.readResource(address, type, version)),
   );
-  /** Hashes of heads that were seen, by height: what comes of these blocks must have them. */
+  /** Observed head hashes by height: the blocks that are read there must match. */
   const heads = new Map<number, string>();
   const readAgreedHead = async (): Promise<BlockHeader> => {
     const head = await providers.readHead();
@@ -128,7 +130,7 @@ export function createAptosSource({
     async readHead(): Promise<BlockHeader> {
       const head = await readAgreedHead();
       if (runs.isReading()) return head;
-      // Where the chain begins for us, the newest block must be whole; else it may still grow.
+      // The first block to follow must be complete; the newest may still grow.
       const block = (await runs.read(head.number)) ?? (await runs.read(head.number - 1));
       return block === undefined ? head : toHeader(block);
     },
@@ -136,7 +138,7 @@ export function createAptosSource({
       if (typeof at === 'string') return undefined;
       let block = await runs.read(at);
       if (block === undefined) {
-        // It may have come since the head was last looked at.
+        // The block may have arrived since the last read of the head.
         await readAgreedHead();
         block = await runs.read(at);
       }

@@ -1,10 +1,13 @@
-/** What an Aptos chain publishes of its coins and fungible assets. */
+/** Reads the metadata of coins and fungible assets on an Aptos chain. */
 import { RetryableError } from '../../base/errors.ts';
 import type { AptosReader } from '../../enrich/state.ts';
 import type { AptosSource } from './aptos.ts';
 import { SourceError, type SourceErrorKind } from '../source.ts';
 
-/** Another node, or another time, may know better; the rest says that none could be asked. */
+/**
+ * A different node or a retry may succeed after these; any other error means that no node
+ * responded.
+ */
 const REFUSALS: readonly SourceErrorKind[] = ['refused', 'missing', 'pruned', 'inconsistent'];
 
 export const createAptosReader = (source: Pick<AptosSource, 'readResource'>): AptosReader => ({

@@ -1,4 +1,4 @@
-/** Calls of the gRPC transaction stream, over the packages of gRPC. Loaded on demand alone. */
+/** gRPC client of the transaction stream. Loaded on demand, since its packages are optional. */
 import {
   type ClientReadableStream,
   type ServiceError,
@@ -14,32 +14,32 @@ import { SourceError } from '../source.ts';
 
 export interface AptosCall {
   /**
-   * The next message, which is fetched no sooner than it is asked for; undefined at the end of the
-   * stream. Throws a {@link SourceError} where it broke off.
+   * Returns the next message, fetched on demand; undefined at the end of the stream. Throws a
+   * {@link SourceError} if the stream broke.
    */
   read(): Promise<(StreamedBatch & { sizeBytes: number }) | undefined>;
   cancel(): void;
 }
 
 export interface AptosGrpc {
-  /** All transactions from this version on, without an end. */
+  /** Streams all transactions from this version on, without end. */
   call(startingVersion: number): AptosCall;
   close(): void;
 }
 
 const METHOD = '/aptos.indexer.v1.RawData/GetTransactions';
-/** Below the thousand that servers allow; pages are as large. */
+/** Matches the page size, and is below the limit of 1,000 that servers enforce. */
 const BATCH_TRANSACTIONS = 100;
-/** Servers end a message at 15 MB; one transaction may be larger. */
+/** Servers limit messages to 15 MB, but one transaction may be larger. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 const KEEPALIVE_MS = 30_000;
 const KEEPALIVE_TIMEOUT_MS = 10_000;
-/** Waits between attempts to connect are those of whoever calls. */
+/** Fixed, because callers do their own backoff. */
 const RECONNECT_MS = 1_000;
 
 /**
  * @param url `grpcs://host:port`, or `grpc://` without TLS; its password is sent as a bearer token
- * @param name of the endpoint in messages
+ * @param name name of the endpoint in messages
  */
 export function createAptosGrpc(url: string, name: string): AptosGrpc {
   const { protocol, host, username, password } = new URL(url);
@@ -53,7 +53,7 @@ export function createAptosGrpc(url: string, name: string): AptosGrpc {
       'grpc.keepalive_timeout_ms': KEEPALIVE_TIMEOUT_MS,
       'grpc.initial_reconnect_backoff_ms': RECONNECT_MS,
       'grpc.max_reconnect_backoff_ms': RECONNECT_MS,
-      // Each chain its own connection: what is closed here closes nothing elsewhere.
+      // Each chain has its own connection, so closing one affects no other.
       'grpc.use_local_subchannel_pool': 1,
       'grpc.enable_channelz': 0,
     },
@@ -71,7 +71,7 @@ export function createAptosGrpc(url: string, name: string): AptosGrpc {
         encodeRequest(startingVersion, BATCH_TRANSACTIONS),
         metadata,
       );
-      // Where nobody reads just then, the next read tells of it.
+      // Without a pending read, the next read reports the error.
       stream.on('error', () => {});
       const messages = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer, undefined>;
       return {
@@ -88,7 +88,7 @@ export function createAptosGrpc(url: string, name: string): AptosGrpc {
           } catch (error) {
             throw new SourceError(
               'inconsistent',
-              `${name}: a message cannot be read: ${describeError(error)}`,
+              `${name}: a message could not be decoded: ${describeError(error)}`,
               { cause: error },
             );
           }
@@ -100,27 +100,27 @@ export function createAptosGrpc(url: string, name: string): AptosGrpc {
   };
 }
 
-/** What a failed call says of the endpoint. */
+/** Classifies the error of a failed call. */
 function toSourceError(error: unknown, name: string): SourceError {
   const { code, details = '', metadata } = error as Partial<ServiceError>;
   const what = `${name}: the transaction stream`;
   const said = details === '' ? describeError(error) : details;
   if (code === status.RESOURCE_EXHAUSTED && /larger than max/i.test(said)) {
-    return new SourceError('too-large', `${what} has a message that is too large: ${said}`);
+    return new SourceError('too-large', `${what} sent a message that is too large: ${said}`);
   }
-  // Gateways before the endpoint answer in HTTP.
+  // Gateways in front of the endpoint return HTTP errors.
   if (code === status.RESOURCE_EXHAUSTED || /HTTP status code 429/.test(said)) {
     const retryAfter = metadata?.get('retry-after')[0]?.toString();
-    return new SourceError('rate-limited', `${what} limits our requests: ${said}`, {
+    return new SourceError('rate-limited', `${what} is rate limited: ${said}`, {
       retryAfterMs: toRetryAfterMs(retryAfter),
     });
   }
   if (code === status.UNAUTHENTICATED || code === status.PERMISSION_DENIED) {
     return new SourceError(
       'unreachable',
-      `${what} refuses our key: ${said}. Give one as grpcs://:KEY@host:port`,
+      `${what} rejected the API key: ${said}. Pass one as grpcs://:KEY@host:port`,
     );
   }
   const label = code === undefined ? '' : ` (${status[code]})`;
-  return new SourceError('unreachable', `${what} broke off: ${said}${label}`, { cause: error });
+  return new SourceError('unreachable', `${what} failed: ${said}${label}`, { cause: error });
 }

@@ -1,20 +1,20 @@
 /**
- * Messages of the gRPC transaction stream (`aptos.indexer.v1.RawData`) as the REST API would have answered
- * them, so that there is one reading of a transaction. Of the messages only what is read is listed: what is
- * not is passed over, as Protocol Buffers have it. Loaded on demand alone.
+ * Converts messages of the gRPC transaction stream (`aptos.indexer.v1.RawData`) to the REST API's
+ * form, so both share one parser. Lists only the fields that are used, as Protocol Buffers allow.
+ * Loaded on demand.
  */
 import protobuf from 'protobufjs/light.js';
 import { parseJson } from '../../base/json.ts';
 import type { AptosJson } from '../../match/aptos/block.ts';
 
 export interface StreamedBatch {
-  /** Decimal; `0` where the message names none. */
+  /** Decimal; `0` if the message has none. */
   chainId: string;
-  /** As the REST API has them. */
+  /** In the form of the REST API. */
   transactions: AptosJson[];
 }
 
-/** `number type`, or `number repeated type`, by field. */
+/** `number type` or `number repeated type`, by field. */
 const MESSAGES = {
   GetTransactionsRequest: { startingVersion: '1 uint64', batchSize: '3 uint64' },
   TransactionsResponse: { transactions: '1 repeated Transaction', chainId: '2 uint64' },
@@ -78,7 +78,7 @@ const MESSAGES = {
   Multisig: { multisigAddress: '1 string', payload: '2 MultisigInner' },
   MultisigInner: { entryFunction: '2 EntryFunction' },
   Signature: { multiAgent: '4 ManySigners', feePayer: '5 ManySigners' },
-  // Of a multi-agent signature the field 4 is absent.
+  // Multi-agent signatures lack field 4.
   ManySigners: { secondarySignerAddresses: '2 repeated string', feePayerAddress: '4 string' },
   Change: {
     deleteModule: '2 DeleteModule',
@@ -130,7 +130,7 @@ interface Scalars {
   bytes: Uint8Array;
 }
 
-/** What a field is where the message does not have it: empty, zero, or null for a message. */
+/** The default of a missing field: empty, zero, or null for a message. */
 type Field<Text> = Text extends `${number} repeated ${infer Type extends keyof Described}`
   ? Messages[Type][]
   : Text extends `${number} repeated ${infer Type extends keyof Scalars}`
@@ -145,7 +145,7 @@ type Messages = {
   [Name in keyof Described]: { [Key in keyof Described[Name]]: Field<Described[Name][Key]> };
 };
 
-/** A number of 64 bits. */
+/** A 64-bit number. */
 interface Whole {
   toString(): string;
 }
@@ -171,11 +171,11 @@ function toField(text: string): { id: number; type: string; rule?: 'repeated' } 
   return { id: Number(words[0]), type, ...(words.length === 3 && { rule: 'repeated' as const }) };
 }
 
-/** A request for all transactions from this version on, without an end. */
+/** Encodes a request for all transactions from this version on, without end. */
 export const encodeRequest = (startingVersion: number, batchSize: number): Buffer =>
   Buffer.from(requestType.encode({ startingVersion, batchSize }).finish());
 
-/** @throws Error for bytes that are no such message, or text in it that is no JSON */
+/** @throws Error if the bytes are not a valid message, or text in it is not valid JSON */
 export function decodeResponse(bytes: Uint8Array): StreamedBatch {
   const batch = responseType.decode(bytes) as unknown as Messages['TransactionsResponse'];
   return {
@@ -239,7 +239,7 @@ const toRestEvent = ({ key, sequenceNumber, typeStr, data }: Messages['Event']):
   data: parseJson(data),
 });
 
-/** Of a signature only whose it is: nothing else of it is read or sent on. */
+/** Extracts only the signers of a signature; nothing else is used or forwarded. */
 function toRestSignature({ signature }: Messages['Request']): AptosJson | null {
   const many = signature?.feePayer ?? signature?.multiAgent;
   if (!many) return null;
@@ -360,7 +360,7 @@ const toRestPlace = (change: { address: string; stateKeyHash: Uint8Array }): Apt
   state_key_hash: toHex(change.stateKeyHash),
 });
 
-/** The stream has an item's value decoded, and not its bytes. */
+/** The stream contains an item's decoded value, not its bytes. */
 const toRestItem = ({ stateKeyHash, handle, key }: Messages['TableItem']): AptosJson => ({
   state_key_hash: toHex(stateKeyHash),
   handle: toAddress(handle),
@@ -379,7 +379,7 @@ const PLAIN_TYPES: Readonly<Record<number, string>> = {
   14: 'u256',
 };
 
-/** A Move type as nodes write it. */
+/** Formats a Move type as nodes do. */
 function toTypeText(type: Messages['MoveType']): string {
   const { vector, struct, reference, unparsable } = type;
   if (vector !== null) return `vector<${toTypeText(vector)}>`;
@@ -395,7 +395,7 @@ function toTypeText(type: Messages['MoveType']): string {
   return PLAIN_TYPES[type.type] ?? `T${type.parameter}`;
 }
 
-/** Some addresses come without their `0x`. */
+/** Some addresses lack their `0x`. */
 const toAddress = (text: string): string => (text.startsWith('0x') ? text : `0x${text}`);
 
 const toHex = (bytes: Uint8Array): string =>

@@ -1,4 +1,4 @@
-/** One Aptos fullnode: what it is asked, and how. */
+/** One Aptos fullnode and the requests to it. */
 import type { AptosNetwork } from '@sluice/kit/contract';
 import type { AptosJson, AptosTransaction } from '../../match/aptos/block.ts';
 import type { BlockHeader } from '../../store/blocks/contract.ts';
@@ -9,24 +9,24 @@ import { SourceError } from '../source.ts';
 import { type AnyProvider, type Identity, createStanding } from '../nodes/standing.ts';
 
 export interface AptosProvider extends AnyProvider {
-  /** Where the node stood when its head was last read; undefined before that. */
+  /** The node's ledger when its head was last read; undefined before that. */
   ledger(): AptosLedger | undefined;
-  /** Its block at this height, without the transactions; undefined where it has none. */
+  /** Reads the block at this height without its transactions; undefined if there is none. */
   readBounds(height: number): Promise<AptosBounds | undefined>;
   /**
-   * Transactions from this version on, at most `limit`: fewer where the node ends a page early, never
-   * none, and none left out. Throws `inconsistent` where one is.
+   * Reads up to `limit` contiguous transactions from this version on, at least one; fewer if the
+   * node ends a page early. Throws `inconsistent` if one is missing.
    */
   readPage(start: number, limit: number): Promise<AptosPage>;
-  /** Height of the block that holds this version; undefined where it has none. */
+  /** Returns the height of the block with this version; undefined if the node has none. */
   readHeightOf(version: number): Promise<number | undefined>;
-  /** Version of the transaction with this hash, `pending` without one; undefined where it is not known. */
+  /** Returns the version of a transaction, `pending` if it has none; undefined if it is unknown. */
   findTransaction(hash: string): Promise<number | 'pending' | undefined>;
-  /** The data of a resource after this version, or now; undefined where there is none. */
+  /** Reads the data of a resource after this version, or now; undefined if there is none. */
   readResource(address: string, type: string, version: number | undefined): Promise<unknown>;
 }
 
-/** Of a node: heights and versions it has, both ends included. */
+/** The range of heights and versions that a node has, inclusive. */
 export interface AptosLedger {
   height: number;
   oldestHeight: number;
@@ -45,11 +45,11 @@ export interface AptosPage {
   giver: Pick<AnyProvider, 'name' | 'fault'>;
 }
 
-/** Of the networks that keep theirs; others get a new one when they are set up anew. */
+/** Networks with a stable chain id; the others get a new one on every reset. */
 export const CHAIN_IDS: Partial<Record<AptosNetwork, number>> = { mainnet: 1, testnet: 2 };
-/** Some seconds of blocks. */
+/** A few seconds of blocks. */
 const LAG_BLOCKS = 50;
-/** A block's own answer does not name the one before it. */
+/** A block response does not include the hash of the previous block. */
 export const UNKNOWN_HASH = `0x${'0'.repeat(64)}`;
 
 export function createAptosProvider(
@@ -80,7 +80,7 @@ export function createAptosProvider(
     if (wanted !== undefined && chainId !== wanted) {
       throw new SourceError(
         'wrong-chain',
-        `${name} serves the Aptos chain ${chainId}, not ${network}, which is ${wanted}: correct --aptos ${network}=<url>`,
+        `${name} serves the Aptos chain ${chainId}, not ${network}, which is ${wanted}. Correct --aptos ${network}=<url>`,
       );
     }
     return { genesisHash: String(chainId) };
@@ -95,7 +95,10 @@ export function createAptosProvider(
     const block = object(answer.value, what);
     const hash = block['block_hash'];
     if (whole(block, 'block_height', what) !== height || typeof hash !== 'string') {
-      throw new SourceError('inconsistent', `${what} came as ${String(block['block_height'])}`);
+      throw new SourceError(
+        'inconsistent',
+        `${what} was returned as ${String(block['block_height'])}`,
+      );
     }
     standing.remember(hash);
     return {
@@ -108,7 +111,10 @@ export function createAptosProvider(
     };
   };
 
-  /** Says what to do where the node no longer has it; to go on takes the block before the first. */
+  /**
+   * Explains what to do when a node has pruned the data; resuming requires the block before the
+   * first.
+   */
   const explainPruned =
     (what: string) =>
     (error: unknown): never => {
@@ -116,8 +122,8 @@ export function createAptosProvider(
       const oldest = ledger === undefined ? '' : `; its oldest block is ${ledger.oldestHeight}`;
       throw new SourceError(
         'pruned',
-        `${name}: it no longer has ${what}${oldest}. Add a node that has it with ` +
-          `--aptos ${network}=<url>, or leave out what is gone: ` +
+        `${name}: ${what} was pruned${oldest}. Add a node that has it with ` +
+          `--aptos ${network}=<url>, or skip the pruned blocks: ` +
           `sluice chains resume aptos:${network} --from ${ledger === undefined ? '<block>' : ledger.oldestHeight + 1}`,
         { cause: error },
       );
@@ -129,13 +135,14 @@ export function createAptosProvider(
     async readHead(): Promise<BlockHeader> {
       ledger = await readLedger();
       const header = await readBounds(ledger.height);
-      if (header === undefined) throw new SourceError('missing', `${name}: it has no latest block`);
+      if (header === undefined)
+        throw new SourceError('missing', `${name}: the latest block is missing`);
       standing.noteHead(header);
       return header;
     },
     readTagged: async () => undefined,
     readHeaderAt: readBounds,
-    // Nodes find blocks by height and by version alone.
+    // Nodes find blocks only by height and version.
     readHeaderOf: async () => undefined,
     readBounds,
     async readHeightOf(version: number): Promise<number | undefined> {
@@ -156,13 +163,16 @@ export function createAptosProvider(
         explainPruned(`version ${start}`),
       );
       const given = list(answer?.value, what);
-      if (given.length === 0) throw new SourceError('missing', `${what} came as an empty page`);
+      if (given.length === 0) throw new SourceError('missing', `${what}: the page is empty`);
       const transactions = given
         .slice(0, limit)
         .map((raw) => toAptosTransaction(object(raw, what) as AptosJson, what));
       for (const [n, { version }] of transactions.entries()) {
         if (version === start + n) continue;
-        throw new SourceError('inconsistent', `${what}: ${version} came for ${start + n}`);
+        throw new SourceError(
+          'inconsistent',
+          `${what}: version ${version} was returned instead of ${start + n}`,
+        );
       }
       return { transactions, sizeBytes: answer!.sizeBytes, giver: provider };
     },
@@ -179,13 +189,13 @@ export function createAptosProvider(
   return provider;
 }
 
-/** Numbers come as text where they may have 64 bits, and as numbers where not. */
+/** Parses an integer: 64-bit numbers are sent as text, smaller ones as numbers. */
 function whole(from: Record<string, unknown>, key: string, what: string): number {
   const value = from[key];
   const number = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value;
   if (typeof number === 'number' && Number.isSafeInteger(number) && number >= 0) return number;
   throw new SourceError(
     'inconsistent',
-    `${what}: ${key} came as ${JSON.stringify(value) ?? 'nothing'}`,
+    `${what}: invalid ${key} ${JSON.stringify(value) ?? 'undefined'}`,
   );
 }

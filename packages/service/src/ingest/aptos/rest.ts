@@ -8,25 +8,26 @@ import { SourceError } from '../source.ts';
 
 export interface AptosRest {
   /**
-   * The answer to GET, parsed, with the bytes it took; undefined for what is not there (404). Throws a {@link SourceError} for everything else.
+   * Makes a GET request and returns the parsed response with its size; undefined for a missing
+   * resource (404). Throws a {@link SourceError} on any other failure.
    *
-   * @param path below the API's root, e.g. `blocks/by_height/1`; empty for the root itself
+   * @param path path below the API's root, such as `blocks/by_height/1`; empty for the root
    */
   get(path: string): Promise<{ value: unknown; sizeBytes: number } | undefined>;
   close(): Promise<void>;
 }
 
 const TIMEOUT_MS = 15_000;
-/** As many as a provider's pace may allow at once. */
+/** The maximum concurrency that a provider's pace may reach. */
 const CONNECTIONS = 32;
-/** A page of a hundred transactions stays far below. */
+/** A page of 100 transactions is far smaller. */
 const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
 const MESSAGE_LENGTH = 300;
 
 /**
- * @param url of the API's root, which ends in `/v1` as a rule; a password without a user name is sent
- * as a bearer token
- * @param name of the node in messages; not its URL, where providers put keys
+ * @param url URL of the API's root, usually ending in `/v1`; a password without a user name is sent
+ *   as a bearer token
+ * @param name name of the node in messages; not its URL, which may contain an API key
  */
 export function createAptosRest(url: string, name: string): AptosRest {
   const root = new URL(url);
@@ -65,21 +66,19 @@ export function createAptosRest(url: string, name: string): AptosRest {
       if (status === 200 && value !== undefined) return { value, sizeBytes: text.length };
       const { error_code: code, message } = (value ?? {}) as Record<string, unknown>;
       const said = typeof message === 'string' ? cutText(message, MESSAGE_LENGTH) : '';
-      // Of a version it does not have yet a node that lags says nothing of what is there.
+      // A lagging node does not know whether a later version exists.
       if (status === 404 && code === 'version_not_found') {
         throw new SourceError('missing', `${what}: ${said}`);
       }
-      // Gateways say 404 too, of paths they do not know.
+      // Gateways also return 404, for unknown paths.
       if (status === 404 && typeof code === 'string') return undefined;
-      if (status === 410) throw new SourceError('pruned', `${what} answered HTTP 410: ${said}`);
+      if (status === 410) throw new SourceError('pruned', `${what} returned HTTP 410: ${said}`);
       if (status === 429 || status === 503) {
-        throw new SourceError(
-          'rate-limited',
-          `${what} answered HTTP ${status}: it limits our requests`,
-          { retryAfterMs: toRetryAfterMs(retryAfter) },
-        );
+        throw new SourceError('rate-limited', `${what} returned HTTP ${status}: rate limited`, {
+          retryAfterMs: toRetryAfterMs(retryAfter),
+        });
       }
-      // A node that lags says so of versions it does not have yet.
+      // A lagging node reports versions that it does not have yet.
       if (status === 400 && /higher than the current ledger version/i.test(said)) {
         throw new SourceError('missing', `${what}: ${said}`);
       }
@@ -89,8 +88,8 @@ export function createAptosRest(url: string, name: string): AptosRest {
       throw new SourceError(
         'unreachable',
         status === 200 || status === 404
-          ? `${what} answered no JSON of an Aptos fullnode; is this the URL of its REST API, which ends in /v1?`
-          : `${what} answered HTTP ${status}${said && `: ${said}`}`,
+          ? `${what} did not return the JSON of an Aptos fullnode. Is this the URL of its REST API, ending in /v1?`
+          : `${what} returned HTTP ${status}${said && `: ${said}`}`,
       );
     },
     close: () => pool.destroy(),

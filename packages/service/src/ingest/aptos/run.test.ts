@@ -122,7 +122,7 @@ describe('a run of blocks', () => {
       each === metadata[20] ? { ...metadata[25]!, version: each.version } : each,
     );
     const { run, state, faults } = runOver(wrong);
-    await expect(run.read(30)).rejects.toThrow(/begins at \d+, where 21 should/);
+    await expect(run.read(30)).rejects.toThrow(/begins at \d+, where 21 was expected/);
     expect(faults).toEqual(['inconsistent']);
     expect((await run.read(20))!.hash).toBe(blocks[19]!.hash);
     state.versions = versions;

@@ -1,49 +1,49 @@
 /**
- * Blocks of an Aptos chain in their order, made of pages of transactions. Blocks have no pages of their
- * own: the metadata that a block begins with says where it begins. Pages are fetched several at once and
- * taken up one after the other; how far a run goes is up to those who wait for its blocks.
+ * Reads the blocks of an Aptos chain in order, from pages of transactions. Pages don't align with
+ * blocks: a block begins with its metadata transaction. Pages are fetched concurrently and consumed
+ * in order; readers of blocks drive the run.
  */
 import type { AptosBlock, AptosTransaction } from '../../match/aptos/block.ts';
 import type { AptosBounds, AptosPage } from './provider.ts';
 import { SourceError } from '../source.ts';
 
 export interface AptosRun {
-  /** The next block, or the one under way. */
+  /** The next block, or the one in progress. */
   readonly next: number;
   has(height: number): boolean;
   /**
-   * The block at this height, at or after the first of the run; undefined while the chain does not go
-   * so far. A block that the run has forgotten is not read again.
+   * Returns the block at this height, which must not be before the first of the run; undefined
+   * while the chain does not reach it. A block that the run has dropped is not read again.
    */
   read(height: number): Promise<AptosBlock | undefined>;
 }
 
 export interface RunSource {
   readPage(start: number, limit: number): Promise<AptosPage>;
-  /** Of the block at this height, where it was told apart from its transactions. */
+  /** Hash of the block at this height, if the run has computed it from the transactions. */
   hashAt(height: number): string | undefined;
-  /** The newest version that is known to be there. */
+  /** The newest version that is known to exist. */
   ledgerVersion(): number;
 }
 
 const PAGE_TRANSACTIONS = 100;
 const PAGES_AT_ONCE = 8;
 /**
- * Blocks that wait to be taken, with what was taken lately: more than the loop reads ahead, so that none
- * is read twice. By their text; in memory they are a few times as large.
+ * Limits of waiting and recently read blocks: more than the loop reads ahead, so no block is read
+ * twice. Measured by their text; in memory they take several times as much.
  */
 const KEPT_BLOCKS = 128;
 const KEPT_BYTES = 32 * 1024 * 1024;
-/** What a transaction takes beside its text. */
+/** Overhead of a transaction beyond its text. */
 const TRANSACTION_BYTES = 2_000;
 
-/** A block ends with one of these, unless it ends an epoch. */
+/** A block ends with one of these types, unless it ends an epoch. */
 const LAST_TYPES: readonly string[] = [
   'block_epilogue_transaction',
   'state_checkpoint_transaction',
 ];
 
-/** The counted event, and the module event that takes its place. */
+/** The event with a counter, and the module event that replaces it. */
 const NEW_BLOCK = /::block::NewBlock(Event)?$/;
 
 export function createAptosRun(
@@ -56,7 +56,7 @@ export function createAptosRun(
   let version = first.firstVersion;
   let parentHash = first.parentHash;
   let open: AptosBlock | undefined;
-  /** Pages under way, by their first version, each as long as a page may be. */
+  /** Pages in progress by their first version, each of maximum length. */
   const pages = new Map<number, Promise<AptosPage>>();
   const waiting = new Map<number, PromiseWithResolvers<AptosBlock | undefined>>();
   let isWorking = false;
@@ -89,7 +89,7 @@ export function createAptosRun(
       if (begun.number !== expected || (hash !== undefined && begun.hash !== hash)) {
         throw inconsistent(
           page,
-          `block ${begun.number} ${begun.hash} begins at ${version}, where ${expected}${hash === undefined ? '' : ` ${hash}`} should`,
+          `block ${begun.number} ${begun.hash} begins at ${version}, where ${expected}${hash === undefined ? '' : ` ${hash}`} was expected`,
         );
       }
       if (open !== undefined) close(open);
@@ -98,7 +98,7 @@ export function createAptosRun(
     if (open === undefined) {
       throw inconsistent(
         page,
-        `${transaction.type} ${version} stands before the metadata of block ${next}`,
+        `${transaction.type} ${version} precedes the metadata of block ${next}`,
       );
     }
     open.transactions.push(transaction);
@@ -108,13 +108,14 @@ export function createAptosRun(
     if (LAST_TYPES.includes(transaction.type)) close(open);
   };
 
-  /** The next page, with others begun after it; undefined where the chain ends here. */
+  /** Returns the next page and prefetches later ones; undefined at the end of the chain. */
   const nextPage = async (): Promise<AptosPage | undefined> => {
     const last = ledgerVersion();
     let start = version;
     for (let n = 0; n < PAGES_AT_ONCE && start <= last; n++) {
       const limit = Math.min(PAGE_TRANSACTIONS, last - start + 1);
-      // What is at the end of the chain is asked for when it is needed: there may be more by then.
+      // Partial pages at the end of the chain are fetched only when needed: there may be more by
+      // then.
       if (!pages.has(start) && (n === 0 || limit === PAGE_TRANSACTIONS)) {
         const page = readPage(start, limit);
         page.catch(() => {});
@@ -135,7 +136,7 @@ export function createAptosRun(
         if (page === undefined) break;
         const each = page.sizeBytes / page.transactions.length;
         for (const transaction of page.transactions) take(transaction, each, page);
-        // Those that were begun after a page that ended early begin in the wrong place.
+        // After a page that ended early, prefetched pages begin at the wrong versions.
         if (!pages.has(version)) pages.clear();
       }
       for (const waiter of waiting.values()) waiter.resolve(undefined);
@@ -167,7 +168,7 @@ export function createAptosRun(
   };
 }
 
-/** The block that this transaction begins, without its transactions; undefined where it begins none. */
+/** Creates the block that this transaction begins, without its transactions; undefined if none. */
 function toBlock({
   type,
   version,
@@ -180,7 +181,10 @@ function toBlock({
   const micros = String(raw['timestamp']);
   const block = String(raw['id']);
   if (!Number.isSafeInteger(height) || !/^\d+$/.test(micros) || !/^0x[0-9a-f]{64}$/.test(block)) {
-    throw new SourceError('inconsistent', `block metadata ${version} ${hash} names no block`);
+    throw new SourceError(
+      'inconsistent',
+      `block metadata ${version} ${hash} does not identify a block`,
+    );
   }
   return {
     number: height,

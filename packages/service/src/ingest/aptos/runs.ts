@@ -1,35 +1,37 @@
-/** The runs of contiguous blocks that are being read: the live one, and some of backfills beside it. */
+/**
+ * Manages the runs of contiguous blocks that are being read: the live one and those of backfills.
+ */
 import type { AptosBlock } from '../../match/aptos/block.ts';
 import { type AptosBounds, UNKNOWN_HASH } from './provider.ts';
 import { type AptosRun, type RunSource, createAptosRun } from './run.ts';
 import { isOfKind } from '../source.ts';
 
 export interface AptosRuns {
-  /** The block at this height, from the run that reaches it first; undefined where there is none yet. */
+  /** Returns the block at this height from the run that reaches it first; undefined if none yet. */
   read(height: number): Promise<AptosBlock | undefined>;
-  /** Whether any block was read before. */
+  /** Whether any block has been read. */
   isReading(): boolean;
 }
 
-/** Live, and some backfills beside it. */
+/** The live run, plus several backfills. */
 const MAX_RUNS = 4;
-/** A block so far ahead of a run is worth a run of its own. */
+/** A block further ahead of every run than this gets its own run. */
 const MAX_AHEAD_BLOCKS = 256;
 
 export function createAptosRuns({
   readBounds,
   ...from
 }: RunSource & {
-  /** Undefined where the nodes have no such block. */
+  /** Undefined when the nodes don't have the block. */
   readBounds(height: number): Promise<AptosBounds | undefined>;
 }): AptosRuns {
-  /** Those used last come last. */
+  /** Ordered by last use, the most recent last. */
   let runs: AptosRun[] = [];
 
   const openRun = async (height: number): Promise<AptosRun | undefined> => {
     const bounds = await readBounds(height);
     if (bounds === undefined) return undefined;
-    // Where the one before is pruned nobody holds it against anything either.
+    // If the previous block is pruned, there is nothing to check against.
     const before = await readBounds(height - 1).catch((error: unknown) => {
       if (isOfKind(error, 'pruned')) return undefined;
       throw error;
@@ -37,7 +39,7 @@ export function createAptosRuns({
     return createAptosRun({ ...bounds, parentHash: before?.hash ?? UNKNOWN_HASH }, from);
   };
 
-  /** Of those that wait for one run together, one opens it. */
+  /** When several calls wait for the same run, the first one opens it. */
   let opening: Promise<unknown> = Promise.resolve();
   const findRun = async (height: number): Promise<AptosRun | undefined> => {
     const find = () =>
@@ -70,7 +72,7 @@ export function createAptosRuns({
       try {
         return await run?.read(height);
       } catch (error) {
-        // What it holds of the block under way may be wrong: the next one begins anew.
+        // The run's data for the current block may be wrong, so the next run starts fresh.
         if (isOfKind(error, 'inconsistent')) runs = runs.filter((each) => each !== run);
         throw error;
       }

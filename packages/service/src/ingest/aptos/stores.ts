@@ -1,12 +1,12 @@
 /**
- * Owners of fungible stores that a deposit or withdrawal names and its transaction does not show. As a
- * rule it shows them: a balance lies in one group of resources with the store's `ObjectCore`, and a group
- * changes as a whole. Where it does not, the node is asked for the store as it was after the transaction,
- * then before it, and where it keeps no state so old, as it is now. Blocks wait for that: a deposit whose
- * owner is not known cannot be matched.
+ * Finds the owners of fungible stores that a transaction uses without showing. Usually a
+ * transaction shows them: a balance and the store's `ObjectCore` are in one resource group, which
+ * changes as a unit. Otherwise the store is read as of after the transaction, then before it, and
+ * then as of now if the node has pruned that state. Blocks wait for this, since a deposit with an
+ * unknown owner can't be matched.
  *
- * Only what cannot change is remembered. A primary store's address is made of its owner and its asset
- * (`primary_fungible_store`, derived by SHA3-256), and it cannot be given away.
+ * Only immutable facts are cached. The address of a primary store derives from its owner and asset
+ * (`primary_fungible_store`, SHA3-256), and such a store can't be transferred.
  */
 import { hash } from 'node:crypto';
 import type { AptosBlock, AptosStore } from '../../match/aptos/block.ts';
@@ -14,14 +14,14 @@ import { toAptosStore } from './transaction.ts';
 import { SourceError } from '../source.ts';
 
 export interface AptosStores {
-  /** Puts into the block's transactions what they do not show of stores; of each block once. */
+  /** Adds missing stores to the transactions of a block, once per block. */
   complete(block: AptosBlock): Promise<void>;
 }
 
 const OBJECT_CORE = '0x1::object::ObjectCore';
 const FUNGIBLE_STORE = '0x1::fungible_asset::FungibleStore';
 const MAX_REMEMBERED = 50_000;
-/** What `object::create_user_derived_object_address` ends its input with. */
+/** The final input byte of `object::create_user_derived_object_address`. */
 const FROM_OBJECT = 'fc';
 
 export function createAptosStores(
@@ -46,7 +46,7 @@ export function createAptosStores(
     if (known !== undefined) return known;
     let store: AptosStore | undefined;
     try {
-      // One that the transaction deleted was there before it.
+      // A store that the transaction deleted existed before it.
       store = (await readAt(address, version)) ?? (await readAt(address, version - 1));
     } catch (error) {
       if (!(error instanceof SourceError) || error.kind !== 'pruned') throw error;
@@ -75,7 +75,7 @@ export function createAptosStores(
       let ready = completed.get(block);
       if (ready === undefined) {
         ready = completeNow(block);
-        // What failed is tried again by whoever asks next.
+        // The next call retries after a failure.
         ready.catch(() => completed.delete(block));
         completed.set(block, ready);
       }
@@ -84,6 +84,6 @@ export function createAptosStores(
   };
 }
 
-/** Where an owner's primary store of an asset stands. */
+/** Computes the address of an owner's primary store of an asset. */
 export const primaryStoreOf = ({ owner, asset }: AptosStore): string =>
   `0x${hash('sha3-256', Buffer.from(`${owner.slice(2)}${asset.slice(2)}${FROM_OBJECT}`, 'hex'))}`;

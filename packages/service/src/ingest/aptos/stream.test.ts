@@ -119,20 +119,20 @@ describe('an endpoint', () => {
   });
 
   const troubles: [string, AptosStreamTrouble, string, RegExp][] = [
-    ['that breaks off', { kind: 'status', code: 14 }, 'unreachable', /broke off: .*UNAVAILABLE/],
+    ['that breaks off', { kind: 'status', code: 14 }, 'unreachable', /failed: .*UNAVAILABLE/],
     ['that fails', { kind: 'status', code: 13 }, 'unreachable', /INTERNAL/],
-    ['that refuses the key', { kind: 'status', code: 16 }, 'unreachable', /refuses our key/],
+    ['that refuses the key', { kind: 'status', code: 16 }, 'unreachable', /rejected the API key/],
     [
       'whose gateway limits the rate',
       { kind: 'status', code: 14, details: 'Received HTTP status code 429' },
       'rate-limited',
-      /limits our requests/,
+      /is rate limited/,
     ],
     [
       'that limits the rate',
       { kind: 'rateLimit', retryAfterSeconds: 7 },
       'rate-limited',
-      /limits our requests/,
+      /is rate limited/,
     ],
     [
       'with a message beyond all limits',
@@ -140,14 +140,19 @@ describe('an endpoint', () => {
       'too-large',
       /too large/,
     ],
-    ['that leaves a version out', { kind: 'versionGap' }, 'inconsistent', /has 51 where 50 should/],
+    [
+      'that leaves a version out',
+      { kind: 'versionGap' },
+      'inconsistent',
+      /returned version 51 instead of 50/,
+    ],
     [
       'of another chain',
       { kind: 'wrongChainId', chainId: 99 },
       'wrong-chain',
-      /streams the Aptos chain 99, not 4: correct its --aptos/,
+      /streams the Aptos chain 99, not 4. Correct its --aptos/,
     ],
-    ['that sends what is no message', { kind: 'garbage' }, 'inconsistent', /cannot be read/],
+    ['that sends what is no message', { kind: 'garbage' }, 'inconsistent', /could not be decoded/],
   ];
   test.each(troubles)('%s says so, and rests', async (_, trouble, kind, message) => {
     const { server, stream } = await start();

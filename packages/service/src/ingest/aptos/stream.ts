@@ -1,7 +1,7 @@
 /**
- * Pages of transactions from one endpoint of the gRPC transaction stream. A page is asked for by its first
- * version, as of a fullnode; behind it stands a stream that goes on where the page before it ended, and is
- * read no further than pages are asked for.
+ * Reads pages of transactions from one endpoint of the gRPC transaction stream. Pages are requested
+ * by their first version, as from a fullnode; the stream behind them continues where the last page
+ * ended, and is read only as far as pages are requested.
  */
 import type { AptosTransaction } from '../../match/aptos/block.ts';
 import { describeError } from '../../base/log.ts';
@@ -13,26 +13,26 @@ import { type NodeHealth, createStanding } from '../nodes/standing.ts';
 
 export interface AptosStream {
   readonly name: string;
-  /** Lower is better; undefined while it is best left alone. */
+  /** Lower is better; undefined while the endpoint is backed off. */
   readonly score: number | undefined;
-  /** Transactions from this version on, `limit` of them: they must be there, or it is waited for them. */
+  /** Returns `limit` transactions from this version on; waits for those that don't exist yet. */
   readPage(start: number, limit: number): Promise<AptosPage>;
   health(): NodeHealth;
   close(): void;
 }
 
-/** Streams open at once: live, and some backfills beside it. Providers allow about twenty to a key. */
+/** Streams open at once: live, plus several backfills. Providers allow about 20 per API key. */
 const MAX_FEEDS = 4;
-/** A page so far ahead of a stream is reached by reading on; another gets a stream of its own. */
+/** A page up to this far ahead of a stream is read from it; others get their own stream. */
 const MAX_AHEAD = 2_000;
-/** Versions that are there and are not sent for so long never come. */
+/** Time after which existing versions that a stream has not sent are considered lost. */
 const PATIENCE_MS = 5_000;
-/** A stream that nobody reads is closed. */
+/** Unused streams are closed after this time. */
 const IDLE_MS = 60_000;
 
 /**
- * @param name of the endpoint in messages
- * @param chainId decimal, that of the network; undefined where any will do
+ * @param name name of the endpoint in messages
+ * @param chainId chain id of the network, in decimal; undefined for any
  */
 export function createAptosStream(
   url: string,
@@ -53,24 +53,24 @@ export function createAptosStream(
     return (await grpc).call(start);
   };
 
-  /** Checks a message of a stream, of which the next transaction should be `expected`. */
+  /** Checks a message whose first transaction should be `expected`. */
   const check = async (
     expected: number,
     { chainId: found, transactions }: { chainId: string; transactions: AptosTransaction[] },
   ): Promise<void> => {
     const wanted = chainId();
     if (wanted !== undefined && found !== wanted) {
-      const why = `${name} streams the Aptos chain ${found}, not ${wanted}: correct its --aptos`;
+      const why = `${name} streams the Aptos chain ${found}, not ${wanted}. Correct its --aptos`;
       standing.exclude(why);
       throw new SourceError('wrong-chain', why);
     }
-    // Whatever was wrong with its chain is so no longer.
+    // The endpoint serves the right chain again.
     await standing.identify();
     for (const [n, { version }] of transactions.entries()) {
       if (version === expected + n) continue;
       throw new SourceError(
         'inconsistent',
-        `${name}: the transaction stream has ${version} where ${expected + n} should be`,
+        `${name}: the transaction stream returned version ${version} instead of ${expected + n}`,
       );
     }
   };
@@ -89,7 +89,7 @@ export function createAptosStream(
       return await own.take(start, limit);
     } catch (error) {
       drop(own);
-      // Streams end now and then, and what is idle is cut off: that is no fault before a new one fails.
+      // Streams end normally and idle ones are cut off; only a failed reopening is a fault.
       const isOver = error instanceof SourceError && error.kind === 'unreachable';
       if (feed !== undefined && isOver && !own.isSilent && mayReopen)
         return take(start, limit, false);
@@ -136,7 +136,7 @@ async function loadGrpc(): Promise<typeof import('./grpc.ts')> {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
     throw new SourceError(
       'unsupported',
-      `--aptos names a transaction stream, and a package to read it with is missing: npm install @grpc/grpc-js protobufjs (${describeError(error)})`,
+      `reading the transaction stream in --aptos requires additional packages. Run npm install @grpc/grpc-js protobufjs (${describeError(error)})`,
       { cause: error },
     );
   }
@@ -146,13 +146,13 @@ type Taken = Pick<AptosPage, 'transactions' | 'sizeBytes'>;
 
 /** One stream, from its first version on. */
 interface Feed {
-  /** The first version that nobody has asked for. */
+  /** The first version that was not requested yet. */
   readonly next: number;
-  /** By `performance.now`. */
+  /** Timestamp of `performance.now`. */
   readonly usedAt: number;
-  /** It sends nothing of what is there. */
+  /** Whether the stream fails to send existing versions. */
   readonly isSilent: boolean;
-  /** What was asked for before comes first. */
+  /** Takes transactions; earlier requests are served first. */
   take(start: number, limit: number): Promise<Taken>;
   close(): void;
 }
@@ -170,7 +170,7 @@ function createFeed(
   let usedAt = performance.now();
   let isSilent = false;
   let call: Promise<AptosCall> | undefined;
-  /** The version that comes next, with those that have come and are not taken. */
+  /** The next version from the stream; received versions before it may still be waiting. */
   let expected = first;
   let held: { transaction: AptosTransaction; sizeBytes: number }[] = [];
   let turn: Promise<unknown> = Promise.resolve();
@@ -186,7 +186,7 @@ function createFeed(
       patience.reject(
         new SourceError(
           'unreachable',
-          `${name}: the transaction stream sent nothing for ${PATIENCE_MS / 1000} s, where version ${expected} should come`,
+          `${name}: the transaction stream sent nothing for ${PATIENCE_MS / 1000} s; expected version ${expected}`,
         ),
       );
     }, PATIENCE_MS);

@@ -1,4 +1,4 @@
-/** A transaction of an Aptos fullnode's REST API (v1) as the matcher reads it. */
+/** Converts a transaction from the REST API (v1) of an Aptos fullnode to the matcher's form. */
 import type {
   AptosEvent,
   AptosJson,
@@ -12,39 +12,39 @@ const FRAMEWORK = toAccount('0x1');
 const OBJECT_CORE = `${FRAMEWORK}::object::ObjectCore`;
 const FUNGIBLE_STORE = `${FRAMEWORK}::fungible_asset::FungibleStore`;
 const COIN_STORE = `${FRAMEWORK}::coin::CoinStore<`;
-/** Their guid names an event handle of the coin store. */
+/** Events whose guid identifies an event handle of the coin store. */
 const COIN_EVENTS: readonly string[] = [
   `${FRAMEWORK}::coin::DepositEvent`,
   `${FRAMEWORK}::coin::WithdrawEvent`,
 ];
-/** Names the event handles and the coin of a store that is no more. */
+/** Lists the event handles and the coin of a deleted store. */
 const COIN_STORE_DELETION = `${FRAMEWORK}::coin::CoinStoreDeletion`;
 const STORE_EVENTS: readonly string[] = [
   `${FRAMEWORK}::fungible_asset::Deposit`,
   `${FRAMEWORK}::fungible_asset::Withdraw`,
 ];
-/** Their guid names the store. */
+/** Events whose guid identifies the store. */
 const OLD_STORE_EVENTS: readonly string[] = [
   `${FRAMEWORK}::fungible_asset::DepositEvent`,
   `${FRAMEWORK}::fungible_asset::WithdrawEvent`,
 ];
-/** Says of a store whose it was when it is no more. */
+/** Contains the owner of a deleted store. */
 const STORE_DELETION = `${FRAMEWORK}::fungible_asset::FungibleStoreDeletion`;
-/** In the place of an account where an event has none. */
+/** Replaces a missing account in an event. */
 const NOBODY = toAccount('0x0');
 
-/** @throws SourceError `inconsistent` where it has no version or hash */
+/** @throws SourceError `inconsistent` if the version or hash is missing */
 export function toAptosTransaction(raw: AptosJson, what: string): AptosTransaction {
   const version = Number(raw['version']);
   const hash = text(raw['hash']);
   const type = text(raw['type']);
   if (typeof raw['version'] !== 'string' || !Number.isSafeInteger(version)) {
-    throw new SourceError('inconsistent', `${what}: a version came as ${show(raw['version'])}`);
+    throw new SourceError('inconsistent', `${what}: invalid version ${show(raw['version'])}`);
   }
   if (!/^0x[0-9a-f]{64}$/.test(hash)) {
-    throw new SourceError('inconsistent', `${what}: the hash of ${version} came as ${show(hash)}`);
+    throw new SourceError('inconsistent', `${what}: invalid hash of ${version}: ${show(hash)}`);
   }
-  // A genesis transaction has a payload too, which is no call.
+  // A genesis transaction also has a payload, which is not a call.
   const payload = type === 'user_transaction' ? optional(raw['payload']) : undefined;
   const call = payload && entryFunctionOf(payload);
   const changes = objects(raw['changes']);
@@ -71,20 +71,20 @@ export function toAptosTransaction(raw: AptosJson, what: string): AptosTransacti
   };
 }
 
-/** Owner and asset of a store from the data of its two resources; undefined where either is missing. */
+/** Returns owner and asset of a store from its two resources; undefined if either is missing. */
 export function toAptosStore(objectCore: unknown, fungibleStore: unknown): AptosStore | undefined {
   const owner = toAccount(optional(objectCore)?.['owner']);
   const asset = toAccount(optional(optional(fungibleStore)?.['metadata'])?.['inner']);
   return owner === '' || asset === '' ? undefined : { owner, asset };
 }
 
-/** The entry function's call: of a multisig payload the inner one; scripts have none. */
+/** Returns the entry function call, for a multisig payload the inner one; scripts have none. */
 function entryFunctionOf(payload: AptosJson): AptosJson | undefined {
   switch (payload['type']) {
     case 'entry_function_payload':
       return payload;
     case 'multisig_payload':
-      // Absent where the call was proposed before, on chain.
+      // Absent when the call was proposed on chain.
       return optional(payload['transaction_payload']);
     default:
       return undefined;
@@ -131,7 +131,7 @@ function readStores(changes: readonly AptosJson[], events: readonly AptosEvent[]
   const cores = new Map<string, unknown>();
   const holdings = new Map<string, unknown>();
   for (const change of changes) {
-    // Items of tables have no address.
+    // Table items have no address.
     const address = toAccount(change['address']);
     if (address === '') continue;
     changed.add(address);
@@ -178,7 +178,7 @@ function readStores(changes: readonly AptosJson[], events: readonly AptosEvent[]
     const asset = toAccount(data['metadata']);
     if (owner !== '' && asset !== '') stores.set(toAccount(data['store']), { owner, asset });
   }
-  // A framework that deletes a store without that event leaves only what the store was of.
+  // When the framework emits no event for a deleted store, only the store's asset is known.
   for (const { type, account, creationNumber } of events) {
     if (!COIN_EVENTS.includes(type) || account === null) continue;
     const handle = `${account}:${creationNumber}`;

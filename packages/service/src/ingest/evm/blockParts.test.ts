@@ -64,7 +64,7 @@ describe('receipts', () => {
     [
       'the last without its log',
       [receipts[0], change(receipts[1]!, { logs: [] })],
-      /receipt 1 of block 7 names logs that did not come \(0 did\)/,
+      /receipt 1 of block 7 covers logs that are missing \(0 returned\)/,
     ],
   ])('%s are refused', (_, answer, message) => {
     expect(() => checkReceipts('node', block, header, answer)).toThrow(message);
@@ -114,7 +114,7 @@ describe('transactions and their receipts', () => {
 
   test('a missing one whose logs the bloom has is missing', () => {
     expect(() => assemble('node', whole, header, receipts.slice(1))).toThrow(
-      /the bloom of block 7 names logs that did not come \(1 did\)/,
+      /the bloom of block 7 covers logs that are missing \(1 returned\)/,
     );
   });
 
@@ -129,7 +129,7 @@ describe('transactions and their receipts', () => {
       change(each, { logsBloom: undefined }),
     );
     expect(() => assemble('node', change(whole, { logsBloom: bloom }), header, all)).toThrow(
-      /says it is of transaction 0x2, but at index 0 stands 0x1/,
+      /claims to belong to transaction 0x2, but the transaction at index 0 is 0x1/,
     );
   });
 
@@ -176,19 +176,19 @@ describe('logs', () => {
   });
 
   test.each<[string, Json[], RegExp]>([
-    ['none', [], /the bloom of block 7 names logs that did not come \(0 did\)/],
-    ['some', logs.slice(0, 1), /names logs that did not come \(1 did\)/],
-    ['all but one between', [logs[0]!, logs[2]!], /names logs that did not come \(2 did\)/],
+    ['none', [], /the bloom of block 7 covers logs that are missing \(0 returned\)/],
+    ['some', logs.slice(0, 1), /covers logs that are missing \(1 returned\)/],
+    ['all but one between', [logs[0]!, logs[2]!], /covers logs that are missing \(2 returned\)/],
     ['one twice', [...logs, logs[2]!], /has two logs with one index/],
     [
       'one of another block',
       [logs[0]!, logs[1]!, change(logs[2]!, { blockHash: '0xc7' })],
-      /says it is of block 0xc7/,
+      /claims to belong to block 0xc7/,
     ],
     [
       'one of another transaction',
       [logs[0]!, logs[1]!, change(logs[2]!, { transactionHash: '0x9' })],
-      /says it is of transaction 0x9, but at index 1 stands 0x2/,
+      /claims to belong to transaction 0x9, but the transaction at index 1 is 0x2/,
     ],
   ])('%s are refused', (_, answer, message) => {
     expect(() => read(answer)).toThrow(message);

@@ -1,6 +1,6 @@
 /**
- * The parts of a block, held against each other. What agrees is what the node has of this block; that
- * the node has all of it shows in blooms and indices, as far as they go.
+ * Checks the parts of a block against each other. Consistent parts are what the node has of the
+ * block; blooms and indices show, as far as they can, whether the node has all of it.
  */
 import { keccak256 } from '@sluice/kit/contract';
 import type { EvmBlock, EvmLog, EvmTransaction } from '../../match/evm/block.ts';
@@ -8,27 +8,27 @@ import type { BlockHeader } from '../../store/blocks/contract.ts';
 import { type Json, hex, list, object, optionalHex, toNumber } from '../json.ts';
 import { SourceError } from '../source.ts';
 
-/** Hashes of a block's transactions, whether they came whole or as hashes. */
+/** Returns the hashes of a block's transactions, from full transactions or plain hashes. */
 export const hashesOf = (block: Json): string[] =>
   list(block['transactions'], 'transactions').map((item) =>
     typeof item === 'string' ? item : hex(object(item, 'transaction'), 'hash'),
   );
 
-/** Something that a chain of Ethereum's rules does not have, and that nothing proves to be wrong. */
+/** A violation of Ethereum's rules that does not prove the block wrong. */
 export interface Doubt {
   kind: 'missing' | 'inconsistent';
-  /** The same for every block it happens to. */
+  /** The same for every block with this problem. */
   reason: string;
-  /** Names the node and the block. */
+  /** Includes the node and the block. */
   message: string;
 }
 
 export interface CheckedParts extends Pick<EvmBlock, 'logs' | 'transactions'> {
-  /** Empty where everything adds up. */
+  /** Empty when everything is consistent. */
   doubts: Doubt[];
 }
 
-/** Hashes of the transactions without a receipt in this list. */
+/** Returns the hashes of the transactions that have no receipt in this list. */
 export function withoutReceipt(block: Json, receipts: readonly unknown[]): string[] {
   const known = new Set(
     receipts.map((item) =>
@@ -39,8 +39,8 @@ export function withoutReceipt(block: Json, receipts: readonly unknown[]): strin
 }
 
 /**
- * Returns the receipts by transaction hash. Each must be of a transaction of this very block, and its
- * logs must set every bit of its own bloom. Transactions without a receipt are left out.
+ * Returns the receipts by transaction hash. Each must belong to a transaction of this block, and
+ * its logs must set every bit of its own bloom. Transactions without a receipt are omitted.
  */
 export function checkReceipts(
   name: string,
@@ -74,7 +74,7 @@ export function checkReceipts(
     if (bloom !== null && !covers(bloomOf(logs, known), toBytes(bloom))) {
       throw new SourceError(
         'missing',
-        `${name}: receipt ${n} of block ${header.number} names logs that did not come (${logs.length} did)`,
+        `${name}: receipt ${n} of block ${header.number} covers logs that are missing (${logs.length} returned)`,
       );
     }
     receipts.set(hash, receipt);
@@ -87,7 +87,7 @@ const toBytes = (data: string): Buffer => Buffer.from(data.slice(2), 'hex');
 const logsOf = (receipts: readonly Json[]): unknown[] =>
   receipts.flatMap((receipt) => list(receipt['logs'], 'logs'));
 
-/** Transactions, each with its receipt, and the logs of the receipts. */
+/** Combines the transactions with their receipts, and collects the logs of the receipts. */
 export function assemble(
   name: string,
   block: Json,
@@ -97,7 +97,7 @@ export function assemble(
   const doubt = createDoubts(name, header);
   const receipts = checkReceipts(name, block, header, answer);
   const transactions = list(block['transactions'], 'transactions').map((item, n) => {
-    // Hashes alone, where only the logs are needed.
+    // Only hashes were requested, because only the logs are needed.
     if (typeof item === 'string') return undefined;
     const body = object(item, 'transaction');
     return toTransaction(body, n, receipts.get(hex(body, 'hash')), doubt.add);
@@ -110,7 +110,7 @@ export function assemble(
     doubt.add(
       'missing',
       'missing receipt',
-      `has ${transactions.length} transactions but ${inOrder.length} receipts, and no others by transaction hash`,
+      `has ${transactions.length} transactions but ${inOrder.length} receipts, even when requested by transaction hash`,
     );
   }
   const logs = checkLogs(name, block, header, logsOf(inOrder), { miscounted: lacking > 0 });
@@ -122,11 +122,12 @@ export function assemble(
 }
 
 /**
- * Each log must be of this block and of the transaction at its index, and together they must set
- * every bit of the header's bloom: a node that lags or a lost log shows there. Indices should count
- * up from 0.
+ * Checks that each log belongs to this block and to the transaction at its index, and that together
+ * they set every bit of the header's bloom, which reveals a lagging node or a lost log. Indices
+ * should count up from 0.
  *
- * @param miscounted some transactions have no receipt, so that the node may have counted those that do
+ * @param miscounted some transactions have no receipt, so the node may have counted only those that
+ *   do
  */
 export function checkLogs(
   name: string,
@@ -142,18 +143,18 @@ export function checkLogs(
     if (log['blockHash'] !== header.hash) {
       throw new SourceError(
         'inconsistent',
-        `${name}: a log of block ${header.number} says it is of block ${String(log['blockHash'])}`,
+        `${name}: a log of block ${header.number} claims to belong to block ${String(log['blockHash'])}`,
       );
     }
     const parsed = toLog(log, n, hashes, doubt.add);
-    // Beyond the last transaction stand logs that a chain itself adds, such as Polygon's state sync.
+    // Logs beyond the last transaction were added by the chain itself, such as Polygon's state sync.
     const at = hashes[parsed.transactionIndex];
     if (at === undefined || at === parsed.transactionHash) return parsed;
     const transactionIndex = miscounted ? hashes.indexOf(parsed.transactionHash) : -1;
     if (transactionIndex < 0) {
       throw new SourceError(
         'inconsistent',
-        `${name}: a log of block ${header.number} says it is of transaction ${parsed.transactionHash}, but at index ${parsed.transactionIndex} stands ${at}`,
+        `${name}: a log of block ${header.number} claims to belong to transaction ${parsed.transactionHash}, but the transaction at index ${parsed.transactionIndex} is ${at}`,
       );
     }
     doubt.add(
@@ -173,7 +174,7 @@ export function checkLogs(
   if (!covers(bloomOf(logs), toBytes(hex(block, 'logsBloom')))) {
     throw new SourceError(
       'missing',
-      `${name}: the bloom of block ${header.number} names logs that did not come (${logs.length} did)`,
+      `${name}: the bloom of block ${header.number} covers logs that are missing (${logs.length} returned)`,
     );
   }
   const last = logs.at(-1)?.logIndex ?? -1;
@@ -189,7 +190,7 @@ export function checkLogs(
 
 type AddDoubt = (kind: Doubt['kind'], reason: string, what: string) => void;
 
-/** Notes each reason once. */
+/** Collects doubts, one per reason. */
 function createDoubts(
   name: string,
   { number }: BlockHeader,
@@ -204,7 +205,7 @@ function createDoubts(
   };
 }
 
-/** Reads a number that some networks leave out, which is then null. */
+/** Reads a number; null where the network omits it. */
 const quantity = (from: Json, key: string, owner: string, doubt: AddDoubt): string | null => {
   const value = optionalHex(from, key);
   if (value === null) {
@@ -218,7 +219,7 @@ const toBloomItem = (log: Json): Pick<EvmLog, 'address' | 'topics'> => ({
   topics: list(log['topics'], 'topics').map((topic) => String(topic).toLowerCase()),
 });
 
-/** @param n its place in the block, which is its index where it has none */
+/** @param n its position in the block, the fallback for a missing index */
 function toLog(log: Json, n: number, hashes: readonly string[], doubt: AddDoubt): EvmLog {
   const transactionHash = hex(log, 'transactionHash');
   const logIndex = quantity(log, 'logIndex', 'log', doubt);
@@ -233,7 +234,7 @@ function toLog(log: Json, n: number, hashes: readonly string[], doubt: AddDoubt)
   };
 }
 
-/** @param n its place in the block */
+/** @param n its position in the block */
 function toTransaction(
   body: Json,
   n: number,
@@ -266,8 +267,9 @@ function toTransaction(
 }
 
 /**
- * Whom a transaction calls, with what. One of Tempo (type 0x76) is a list of calls: to its own node it
- * calls the first, with that call's input, and moves the sum of their values.
+ * Returns the target, value and input of a transaction. A Tempo transaction (type 0x76) is a list
+ * of calls: as on Tempo's own node, the first call provides target and input, and the value is the
+ * sum.
  */
 function toCall(
   body: Json,
@@ -290,13 +292,13 @@ function toCall(
   };
 }
 
-/** Ethereum's 2048-bit log filter (Yellow Paper 4.3.1): which addresses and topics logs may hold. */
+/** Ethereum's 2048-bit filter of the addresses and topics in logs (Yellow Paper 4.3.1). */
 const BLOOM_BYTES = 256;
 
-/** The bits of addresses and topics met before: in one block the same ones come again and again. */
+/** Caches the bits of addresses and topics, which repeat often within a block. */
 export type KnownBits = Map<string, readonly number[]>;
 
-/** The filter of these logs. */
+/** Computes the filter of these logs. */
 export function bloomOf(
   logs: Iterable<{ address: string; topics: readonly string[] }>,
   known: KnownBits = new Map(),
@@ -321,9 +323,8 @@ function bitsOf(item: string): number[] {
 }
 
 /**
- * Whether every bit of `promised` is set by `logs`. A bit that no log sets means a log is missing.
- * The other direction is no error: some chains add logs (Polygon's state sync) that the header's
- * filter leaves out.
+ * Whether `logs` sets every bit of `promised`; an unset bit means that a log is missing. Extra bits
+ * are allowed: some chains add logs (Polygon's state sync) that the header's filter omits.
  */
 export function covers(logs: Uint8Array, promised: Uint8Array): boolean {
   return promised.every((byte, n) => (byte & ~logs[n]!) === 0);

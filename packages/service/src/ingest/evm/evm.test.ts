@@ -138,7 +138,7 @@ describe('a block that breaks the rules although nothing proves it wrong', () =>
         { hash, parentHash, number: Number(number), timestamp: Number(timestamp) },
         ALL,
       ),
-    ).rejects.toThrow(/the bloom of block 1 names logs that did not come/);
+    ).rejects.toThrow(/the bloom of block 1 covers logs that are missing/);
   });
 
   test.each([
@@ -182,7 +182,7 @@ describe('a block that breaks the rules although nothing proves it wrong', () =>
     const header = mine();
     both(gap);
     one.fork({ depth: 1, blocks: 1 });
-    await expect(source.readBlock(header, ALL)).rejects.toThrow(/is not the one at its height/);
+    await expect(source.readBlock(header, ALL)).rejects.toThrow(/is not the block at its height/);
   });
 
   test('is held with a single node, which names the way on', async () => {
@@ -401,7 +401,7 @@ describe('on a chain whose headers can be proved', () => {
     });
     ethereum.trouble({ kind: 'emptyBloom' });
     ethereum.trouble({ kind: 'emptyLogs' });
-    await expect(proving.readHead()).rejects.toThrow(/is not of its hash/);
+    await expect(proving.readHead()).rejects.toThrow(/does not match its hash/);
     await proving.stop();
     await ethereum.stop();
   });

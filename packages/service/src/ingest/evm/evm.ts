@@ -1,4 +1,4 @@
-/** Blocks of an EVM chain over JSON-RPC: everything by hash, and nothing believed that disagrees. */
+/** Reads the blocks of an EVM chain over JSON-RPC: everything by hash, with consistency checks. */
 import type { BlockNeeds, EvmBlock, EvmInternalTransaction } from '../../match/evm/block.ts';
 import type { Log } from '../../base/log.ts';
 import type { BlockHeader } from '../../store/blocks/contract.ts';
@@ -13,16 +13,16 @@ import { fromCallTracer, fromTraceBlock } from './traces.ts';
 
 export interface EvmSourceOptions {
   chain: string;
-  /** One or more node URLs, in the order of preference; `http:`, `https:`, `ws:` or `wss:`. */
+  /** One or more node URLs in order of preference; `http:`, `https:`, `ws:` or `wss:`. */
   urls: readonly string[];
-  /** Milliseconds between looks at the head. */
+  /** Milliseconds between polls of the head. */
   pollMs: number;
-  /** Accept what a single node gives although it can't be verified. Default false. */
+  /** Accept unverifiable data from a single node. Default false. */
   acceptUnverified?: boolean | undefined;
   log: Log;
 }
 
-/** Every provider is looked at once in so many polls, but no more rarely than `SURVEY_MAX_MS`. */
+/** Every provider is checked once per this many polls, at least every `SURVEY_MAX_MS`. */
 const POLLS_PER_SURVEY = 10;
 const SURVEY_MAX_MS = 15_000;
 
@@ -45,7 +45,7 @@ export function createEvmSource({
   const receipts = createReceiptReader();
   const traces = createTraceReader();
 
-  /** The block's own answer, which must be that of its header. */
+  /** Reads the block and checks that it matches the header. */
   const readBody = async (
     node: Provider,
     header: BlockHeader,
@@ -63,18 +63,18 @@ export function createEvmSource({
       seen.number !== header.number ||
       seen.timestamp !== header.timestamp
     ) {
-      // One of the two is wrong, this node or who gave the header: were this one alone to blame, a liar
-      // that is first with its headers would discredit all who contradict it.
+      // Either this node or the provider of the header is wrong. Blaming only this node would let a
+      // liar with early headers discredit everyone who contradicts it.
       providers.doubt(header.hash);
       throw new SourceError(
         'inconsistent',
-        `${what} came as ${seen.number} ${seen.hash} on ${seen.parentHash} at ${seen.timestamp}`,
+        `${what} was returned as ${seen.number} ${seen.hash} on ${seen.parentHash} at ${seen.timestamp}`,
       );
     }
     return { block, seen };
   };
 
-  /** The block as one provider knows it; a part that it lacks may come from another by the same hash. */
+  /** Reads the block from one provider; another may supply a missing part, by the same hash. */
   const readBlockOf = async (
     node: Provider,
     header: BlockHeader,
@@ -91,7 +91,7 @@ export function createEvmSource({
     const rest =
       needs.transactions || needs.logs
         ? await verify(header, part, async (from, isFirst) => {
-            // What is compared with another node's version is that node's own.
+            // When versions are compared, each must be made from the node's own block.
             const body =
               from === node || isFirst ? block : (await readBody(from, header, needs)).block;
             return needs.transactions
@@ -168,7 +168,7 @@ export function createEvmSource({
   };
 }
 
-/** What a block takes in memory, near enough: its text, and what holds it together. */
+/** Estimates the memory that a block takes: its text plus overhead. */
 function sizeOf(block: EvmBlock): number {
   let bytes = 1_000;
   for (const log of block.logs) bytes += 800 + 2 * log.data.length;
@@ -177,21 +177,21 @@ function sizeOf(block: EvmBlock): number {
 }
 
 export interface ReceiptReader {
-  /** Transactions with their logs. */
+  /** Reads transactions with their receipts and logs. */
   readAll(node: Provider, block: Json, header: BlockHeader): Promise<CheckedParts>;
-  /** Logs alone, which most nodes list at less cost. */
+  /** Reads only the logs, which is cheaper on most nodes. */
   readLogs(node: Provider, block: Json, header: BlockHeader): Promise<CheckedParts>;
 }
 
-/** Receipts asked for at once where a node gives them only one by one. */
+/** Concurrent requests on nodes that return receipts only one by one. */
 const RECEIPTS_AT_ONCE = 16;
 
-/** Logs and transactions of a block out of its receipts, however a node gives them. */
+/** Reads the logs and transactions of a block from its receipts, in whichever way a node offers. */
 function createReceiptReader(): ReceiptReader {
-  /** Providers found not to offer `eth_getBlockReceipts`. */
+  /** Providers known not to support `eth_getBlockReceipts`. */
   const withoutBlockReceipts = new Set<Provider>();
 
-  /** Undefined where the node gives receipts only one by one. */
+  /** Undefined when the node returns receipts only one by one. */
   const listReceipts = async (node: Provider, block: Json): Promise<unknown> => {
     if (withoutBlockReceipts.has(node)) return undefined;
     try {
@@ -208,7 +208,7 @@ function createReceiptReader(): ReceiptReader {
     if (listed !== undefined && !Array.isArray(listed)) return listed;
     const receipts: unknown[] = listed ?? [];
     const others = await readOneByOne(node, withoutReceipt(block, receipts));
-    // The same transaction may be in two blocks of a chain: its receipt is then that of the other one.
+    // A transaction may be in two blocks of a chain; its receipt then belongs to the other block.
     return [...receipts, ...others.filter((receipt) => isOfBlock(receipt, block))];
   };
 
@@ -224,8 +224,8 @@ function createReceiptReader(): ReceiptReader {
     } catch (error) {
       if (!isOfKind(error, 'too-large', 'missing')) throw error;
     }
-    // Receipts hold the same logs: all of them where the node gives only so many at once, and those
-    // of transactions that its list leaves out.
+    // Receipts contain the same logs, including those that the node's log list omits or is too
+    // small for.
     return readAll(node, block, header);
   };
 
@@ -250,22 +250,22 @@ const isOfBlock = (receipt: unknown, block: Json): boolean =>
 
 export interface TraceReader {
   /**
-   * Undefined where this node does not trace blocks.
+   * Returns undefined if this node does not trace blocks.
    *
-   * @param hashes of the block's transactions, in order
+   * @param hashes hashes of the block's transactions, in order
    */
   read(
     node: Provider,
     header: BlockHeader,
     hashes: readonly string[],
   ): Promise<EvmInternalTransaction[] | undefined>;
-  /** Whether it is known that this node does not trace blocks. */
+  /** Whether this node is known not to trace blocks. */
   isLackedBy(node: Provider): boolean;
 }
 
-/** Internal transactions of a block from whichever dialect of traces a node offers. */
+/** Reads the internal transactions of a block in the trace dialect that a node offers. */
 function createTraceReader(): TraceReader {
-  /** Of each provider, as far as it was tried. */
+  /** The dialect of each provider that was tried. */
   const dialects = new Map<Provider, 'callTracer' | 'trace_block' | 'none'>();
 
   return {

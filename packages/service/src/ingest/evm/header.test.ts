@@ -39,12 +39,12 @@ describe('a header of Ethereum', () => {
     ['hash', `0x${'12'.repeat(32)}`],
     ['withdrawalsRoot', undefined],
   ])('with another %s is refused', (name, value) => {
-    expect(() => toHeader('0x1', { ...block, [name]: value })).toThrow(/is not of its hash/);
+    expect(() => toHeader('0x1', { ...block, [name]: value })).toThrow(/does not match its hash/);
   });
 
   test('without its transactions is refused', () => {
     expect(() => toHeader('0x1', { ...block, transactions: ['0x12'] })).toThrow(
-      /came with transactions, its header says otherwise/,
+      /has transactions, but its header shows otherwise/,
     );
   });
 

@@ -1,4 +1,4 @@
-/** One node of an EVM chain: what it is asked, and how. */
+/** One node of an EVM chain and its JSON-RPC client. */
 import { toChainId } from '@sluice/kit/contract';
 import { Pool } from 'undici';
 import type { BlockHeader } from '../../store/blocks/contract.ts';
@@ -10,40 +10,39 @@ import { describeError } from '../../base/log.ts';
 import { type HttpFacts, parseObject, readResult } from '../nodes/rpcError.ts';
 
 /**
- * JSON-RPC to one node, over HTTP or WebSocket. A node may be gone for hours: requests fail at once
- * with a `SourceError`, and a socket is opened again when it is next needed, for ever.
+ * JSON-RPC to one node, over HTTP or WebSocket. A node may be unreachable for hours: requests fail
+ * at once with a `SourceError`, and a socket is reopened whenever it is needed.
  */
 export interface RpcClient {
   /**
-   * The `result` of the answer. Throws a {@link SourceError} for everything else.
+   * Returns the `result` of the response. Throws a {@link SourceError} for any other response.
    *
-   * @param maxBytes of the answer, cut off beyond; default 256 MiB
+   * @param maxBytes maximum response size; default 256 MiB
    */
   request(method: string, params: readonly unknown[], maxBytes?: number): Promise<unknown>;
-  /** Calls back at each new head, as far as the node pushes them. Nothing is promised. */
+  /** Calls back on each new head that the node pushes, without guarantees. */
   subscribeHeads(onHead: () => void): () => void;
   close(): Promise<void>;
 }
 
-/** Whole blocks, receipts and traces take a node a while; anything else is quick or lost. */
+/**
+ * Requests for complete blocks, receipts and traces are slow; any other request is quick or lost.
+ */
 const BLOCK_TIMEOUT_MS = 30_000;
 const TIMEOUT_MS = 8_000;
 const OF_A_BLOCK = /^(debug_|trace_|eth_getBlockReceipts|eth_getLogs)/;
 const RECONNECT_MIN_MS = 500;
 const RECONNECT_MAX_MS = 15_000;
-/** As many as a provider's pace may allow at once. */
+/** The maximum concurrency that a provider's pace may reach. */
 const CONNECTIONS = 32;
-/** A node that goes on talking is cut off; the largest traces of a block stay far below. */
+/** Protects against endless responses; the largest traces of a block are far smaller. */
 const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
 
 const timeoutOf = (method: string): number =>
   OF_A_BLOCK.test(method) ? BLOCK_TIMEOUT_MS : TIMEOUT_MS;
 
 const tooLarge = (what: string, maxBytes: number): SourceError =>
-  new SourceError(
-    'too-large',
-    `${what} failed: the answer is more than ${maxBytes} bytes (cut off)`,
-  );
+  new SourceError('too-large', `${what} failed: the response exceeds ${maxBytes} bytes`);
 
 /** @throws SourceError `too-large` */
 async function readText(
@@ -61,7 +60,7 @@ async function readText(
   return Buffer.concat(chunks).toString();
 }
 
-/** @param name of the node in messages; not its URL, where providers put keys. */
+/** @param name name of the node in messages; not its URL, which may contain an API key */
 export function createRpcClient(url: string, name: string): RpcClient {
   const { protocol } = new URL(url);
   return protocol === 'ws:' || protocol === 'wss:'
@@ -126,7 +125,7 @@ function createSocketClient(url: string, name: string): RpcClient {
       call.reject(new SourceError('unreachable', `${name}: ${reason}`));
     }
     waiting.clear();
-    // Without a request to make, only the wish for heads keeps the socket open.
+    // Without pending requests, only head subscriptions keep the socket open.
     if (closed || listeners.size === 0 || reconnectTimer !== undefined) return;
     reconnectTimer = setTimeout(() => {
       reconnectTimer = undefined;
@@ -169,7 +168,7 @@ function createSocketClient(url: string, name: string): RpcClient {
         reject(new SourceError('unreachable', `${name}: the connection was refused or closed`));
         lose('the connection was closed');
       });
-      // A failed socket says nothing of use here; `close` follows.
+      // A socket error has no useful details here; `close` follows.
       socket.addEventListener('error', () => {});
     });
     return opening;
@@ -185,9 +184,9 @@ function createSocketClient(url: string, name: string): RpcClient {
     const deadline = setTimeout(() => {
       waiting.delete(id);
       call.reject(
-        new SourceError('unreachable', `${name}: ${method} had no answer in ${timeoutMs} ms`),
+        new SourceError('unreachable', `${name}: ${method} timed out after ${timeoutMs} ms`),
       );
-      // A half-open connection never closes by itself.
+      // A half-open connection never closes on its own.
       socket.close();
     }, timeoutMs);
     try {
@@ -200,7 +199,7 @@ function createSocketClient(url: string, name: string): RpcClient {
 
   const subscribe = (): void => {
     request('eth_subscribe', ['newHeads']).catch(() => {
-      // The poll goes on, and a closed socket brings us back here.
+      // Polling continues, and a closed socket triggers a new attempt.
     });
   };
 
@@ -226,26 +225,26 @@ export interface Provider extends AnyProvider {
 }
 
 interface RequestHow {
-  /** `aside`: after all that blocks are made of. */
+  /** `aside`: after all requests that blocks need. */
   order?: 'aside' | undefined;
-  /** The node may refuse it without fault. */
+  /** The node may refuse the request without fault. */
   isOptional?: boolean | undefined;
-  /** Of the answer, cut off beyond. */
+  /** Maximum response size. */
   maxBytes?: number | undefined;
 }
 
-/** A contract that refuses a call refuses it everywhere; that is no fault of the node. */
+/** A call that a contract rejects fails on every node; that is not the node's fault. */
 const REVERTED =
   /revert|out of gas|gas required exceeds|invalid (opcode|jump)|stack (under|over)flow|VM (execution|exception)|EVM error|execution (aborted|timeout|timed out)/i;
 
 export const isReverted = (error: SourceError): boolean =>
   error.kind === 'refused' && (error.rpcCode === 3 || REVERTED.test(error.message));
 
-/** Headers: what latency is measured by, since whole blocks take as long as they are large. */
+/** Headers measure the latency, since the duration of complete blocks depends on their size. */
 const isShort = (method: string, params: readonly unknown[]): boolean =>
   method.startsWith('eth_getBlockBy') && params[1] === false;
 
-/** @param name of the node in messages: its host, and a number where a host is given twice. */
+/** @param name name of the node in messages: its host, numbered if several nodes share it */
 export function createProvider(chain: string, url: string, name: string): Provider {
   const client: RpcClient = createRpcClient(url, name);
 
@@ -275,7 +274,7 @@ export function createProvider(chain: string, url: string, name: string): Provid
     if (id !== chain) {
       throw new SourceError(
         'wrong-chain',
-        `${name} serves chain ${id ?? JSON.stringify(answer)}, not ${chain}: correct --chain ${chain}=<rpcUrl>`,
+        `${name} serves chain ${id ?? JSON.stringify(answer)}, not ${chain}. Correct --chain ${chain}=<rpcUrl>`,
       );
     }
     try {
@@ -294,7 +293,8 @@ export function createProvider(chain: string, url: string, name: string): Provid
     request,
     async readHead() {
       const header = await readBlockHeader('eth_getBlockByNumber', 'latest', 'the latest block');
-      if (header === undefined) throw new SourceError('missing', `${name}: it has no latest block`);
+      if (header === undefined)
+        throw new SourceError('missing', `${name}: the latest block is missing`);
       standing.noteHead(header);
       return header;
     },
@@ -306,7 +306,7 @@ export function createProvider(chain: string, url: string, name: string): Provid
           isOptional: true,
         });
       } catch (error) {
-        // Nodes word it in many ways that they do not know the tag, or no such block yet.
+        // Nodes report an unknown tag, or a missing block, in different ways.
         if (error instanceof SourceError && isLacking(error)) return undefined;
         throw error;
       }
@@ -319,14 +319,20 @@ export function createProvider(chain: string, url: string, name: string): Provid
         what,
       );
       if (header !== undefined && header.number !== number) {
-        throw new SourceError('inconsistent', `${name}: ${what} came as block ${header.number}`);
+        throw new SourceError(
+          'inconsistent',
+          `${name}: the node returned block ${header.number} for ${what}`,
+        );
       }
       return header;
     },
     async readHeaderOf(hash: string) {
       const header = await readBlockHeader('eth_getBlockByHash', hash, `block ${hash}`);
       if (header !== undefined && header.hash !== hash) {
-        throw new SourceError('inconsistent', `${name}: block ${hash} came as ${header.hash}`);
+        throw new SourceError(
+          'inconsistent',
+          `${name}: the node returned block ${header.hash} for ${hash}`,
+        );
       }
       return header;
     },

@@ -23,7 +23,7 @@ describe.each(['HTTP', 'WebSocket'])('over %s', (transport) => {
     await expect(call(2_000_000, 1_000_000)).rejects.toMatchObject({
       name: 'SourceError',
       kind: 'too-large',
-      message: 'node: eth_call failed: the answer is more than 1000000 bytes (cut off)',
+      message: 'node: eth_call failed: the response exceeds 1000000 bytes',
     });
     expect(await call(2, 1_000_000)).toBe('0x5a5a');
   });

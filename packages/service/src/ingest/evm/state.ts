@@ -1,7 +1,7 @@
 /**
- * Calls and balances at the state a block left behind, from a provider that knows that block. Calls
- * are made together through Multicall3 where it is deployed, since one request for a hundred is what
- * keeps a node's limits; otherwise one by one.
+ * Calls and balances at the state after a block, read from a provider that knows the block. Calls
+ * are batched through Multicall3 where it is deployed, which saves many requests; otherwise they
+ * are made one by one.
  */
 import { RetryableError } from '../../base/errors.ts';
 import { compileParameters, cutText } from '@sluice/kit/contract';
@@ -16,22 +16,22 @@ import type { BlockRef } from '../../store/blocks/contract.ts';
 import { isReverted } from './provider.ts';
 import { type Source, SourceError } from '../source.ts';
 
-/** At this address on every chain that has it (github.com/mds1/multicall3). */
+/** The address of Multicall3 on every chain that has it (github.com/mds1/multicall3). */
 export const MULTICALL = '0xca11bde05977b3631167028862be2a173976ca11';
 const AGGREGATE = '0x82ad56cb'; // aggregate3((address,bool,bytes)[])
 const GET_BALANCE = '0x4d2301cc'; // getEthBalance(address)
 /**
- * Of one answer of a node. A contract chooses what it returns, and many are called at once: results that are
- * longer together are requested one by one.
+ * Maximum size of one node response. Contracts choose the size of their results: batches with
+ * larger results are requested one by one.
  */
 const MAX_ANSWER_BYTES = 1024 * 1024;
-/** Of an answer around its result, which is hex. */
+/** Size of a response around its hex result. */
 const ENVELOPE_BYTES = 4096;
 const CALLS_PER_REQUEST = 100;
 const CALL_CHARACTERS_PER_REQUEST = 256 * 1024;
-/** Requests under way at once for one caller. */
+/** Concurrent requests for one caller. */
 const CONCURRENCY = 4;
-/** A chain without Multicall3 is looked at again after so many blocks. */
+/** A chain without Multicall3 is checked again after this many blocks. */
 const LOOK_AGAIN_BLOCKS = 1_000;
 
 const AGGREGATE_INPUT = [
@@ -56,9 +56,9 @@ const aggregated = compileParameters([
 ])!;
 
 export function createStateReader(source: Pick<Source, 'requestAt'>): StateReader {
-  /** The node takes no block hash (EIP-1898) in the place of a number. */
+  /** Whether the node rejects a block hash (EIP-1898) in place of a number. */
   let byNumber = false;
-  /** The lowest block Multicall3 was seen at, and the highest it was missing at. */
+  /** The lowest block where Multicall3 was found, and the highest where it was missing. */
   let deployedAt = Number.POSITIVE_INFINITY;
   let missingAt = Number.NEGATIVE_INFINITY;
 
@@ -70,7 +70,7 @@ export function createStateReader(source: Pick<Source, 'requestAt'>): StateReade
   ): Promise<unknown> => {
     const number = `0x${block.number.toString(16)}`;
     const result = await source.requestAt(block, method, [first, number], maxBytes);
-    // Afterwards, so that a reorg before the request and one during it are both seen.
+    // Checked after the request, which detects a reorg before or during it.
     const there = await source.requestAt(block, 'eth_getBlockByNumber', [number, false]);
     if ((there as { hash?: unknown } | null)?.hash !== block.hash) {
       throw new SourceError('missing', `block ${block.number} is no longer ${block.hash}`);
@@ -78,7 +78,7 @@ export function createStateReader(source: Pick<Source, 'requestAt'>): StateReade
     return result;
   };
 
-  /** A request whose last parameter is the block. The answer is hex text. */
+  /** Makes a request whose last parameter is the block and whose result is hex. */
   const requestAt = async (
     block: BlockRef,
     method: string,
@@ -99,7 +99,7 @@ export function createStateReader(source: Pick<Source, 'requestAt'>): StateReade
       }
     }
     if (typeof result === 'string' && /^0x[0-9a-fA-F]*$/.test(result)) return result.toLowerCase();
-    throw new SourceError('inconsistent', `${method} answered no hex`);
+    throw new SourceError('inconsistent', `${method} did not return hex`);
   };
 
   const ask = async (
@@ -143,16 +143,16 @@ export function createStateReader(source: Pick<Source, 'requestAt'>): StateReade
       results = decodeAggregate(await requestAt(block, 'eth_call', request), calls.length);
     } catch (error) {
       const answer = toAnswer(error, block);
-      // Where the state is missing for all it is missing for each.
+      // State that is missing for the batch is missing for each call.
       if ((error as SourceError).kind === 'missing') return calls.map(() => answer);
     }
     if (results === undefined) {
-      // Too much gas or too large an answer together; or the chain was replaced by one without it.
+      // The batch needs too much gas or space, or the new chain lacks Multicall3.
       deployedAt = Number.POSITIVE_INFINITY;
       return callSingly(block, calls);
     }
-    // A call that ran out of gas because of those before it reverts without a word. So do others,
-    // but only asked alone do they count.
+    // A call that ran out of gas because of earlier calls reverts without data. So do other
+    // reverts; only a separate call tells them apart.
     const isSilent = ({ success, returnData }: Aggregated) => !success && returnData === '0x';
     const again = await callSingly(
       block,
@@ -171,7 +171,7 @@ export function createStateReader(source: Pick<Source, 'requestAt'>): StateReade
     const save = (some: readonly StateCall[], theirs: readonly StateAnswer[]): void => {
       for (const [n, each] of some.entries()) answers.set(each, theirs[n]!);
     };
-    // Only a call of its own has a sender of its own.
+    // A call with its own sender can't be batched.
     const alone = calls.filter(({ from }) => from !== undefined);
     const rest = calls.filter(({ from }) => from === undefined);
     if (rest.length > 1 && (await hasMulticall(block))) {
@@ -235,7 +235,7 @@ const encodeAggregate = (calls: readonly StateCall[]): string =>
     })),
   ]).slice(2);
 
-/** Undefined for anything but one result for each call. */
+/** Returns undefined unless there is exactly one result per call. */
 function decodeAggregate(data: string, count: number): readonly Aggregated[] | undefined {
   try {
     const [results] = aggregated.decode(data) as unknown as [readonly Aggregated[]];
@@ -250,11 +250,11 @@ const tooMuch = (maxBytes: number): StateAnswer => ({
   message: `more than ${maxBytes} bytes were returned`,
 });
 
-/** Answers are held until those beside them have come: one that is too long is not kept. */
+/** Results stay in memory until the batch is complete, so oversized ones are dropped. */
 const toResult = (value: string, maxBytes = MAX_RESULT_BYTES): StateAnswer =>
   value.length > 2 + 2 * maxBytes ? tooMuch(maxBytes) : { outcome: 'read', value };
 
-/** What the contract said, what the nodes will not tell, or an outage, which is thrown. */
+/** Converts an error to the contract's failure or the node's refusal; rethrows outages. */
 function toAnswer(error: unknown, block: BlockRef): StateAnswer {
   if (!(error instanceof SourceError)) throw error;
   switch (error.kind) {
@@ -285,7 +285,7 @@ const refusesHash = (error: unknown): boolean =>
       error.message,
     ));
 
-/** What was reverted with; some nodes put words around it. */
+/** Describes the revert data; some nodes wrap it in text. */
 function describeFailure(error: SourceError): string {
   const data = typeof error.data === 'string' ? /0x[0-9a-f]*/i.exec(error.data)?.[0] : undefined;
   return data !== undefined && data !== '0x'
@@ -299,7 +299,7 @@ const PANIC = '0x4e487b71'; // Panic(uint256)
 const codeOfPanic = compileParameters([{ name: 'code', type: 'uint256' }])!;
 const MESSAGE_CHARACTERS = 200;
 
-/** The same words whether a call was made alone or with others. */
+/** Produces the same text for single and batched calls. */
 function describeRevert(data: string): string {
   const body = `0x${data.slice(10)}`;
   try {
@@ -312,18 +312,18 @@ function describeRevert(data: string): string {
       return `execution reverted: panic 0x${code.toString(16)}`;
     }
   } catch {
-    // A contract may say it is one of these and send something else.
+    // The data does not match its own selector.
   }
   return `execution reverted: ${cut(data)}`;
 }
 
-/** The node's own words, without its name: what is told to receivers names no node. */
+/** The node's message without the node's name, which receivers must not see. */
 function nodeMessage({ message, kind }: SourceError): string {
   const failed = ' failed: ';
   const start = message.indexOf(failed);
   const end = message.lastIndexOf(' (');
   return start < 0 || end < start
-    ? `no node answered: ${kind}`
+    ? `no node responded: ${kind}`
     : cut(message.slice(start + failed.length, end));
 }
 
@@ -332,7 +332,7 @@ function cut(text: string): string {
   return start === text ? text : `${start}…`;
 }
 
-/** Results in order, at most {@link CONCURRENCY} under way. */
+/** Runs all items and returns the results in order, with at most {@link CONCURRENCY} at once. */
 async function mapLimited<Item, Result>(
   items: readonly Item[],
   run: (item: Item) => Promise<Result>,

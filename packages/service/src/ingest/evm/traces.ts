@@ -1,22 +1,22 @@
 /**
- * Internal transactions out of a block's traces: the calls inside transactions that moved value.
- * Two dialects are understood, geth's `callTracer` and OpenEthereum's `trace_block`. Of both are left
- * out: the transaction's own call (it is the transaction), calls that move nothing or borrow their
- * caller's value (delegatecall, callcode), and everything at or below a call that was reverted.
+ * Extracts internal transactions from a block's traces: the calls inside transactions that moved
+ * value. Supports geth's `callTracer` and OpenEthereum's `trace_block`. Excluded are the
+ * transaction's own call, calls that move no value or borrow their caller's (delegatecall,
+ * callcode), and everything at or below a reverted call.
  */
 import type { EvmInternalTransaction } from '../../match/evm/block.ts';
 import { type Json, hex, list, object, optionalHex, toNumber } from '../json.ts';
 import { SourceError } from '../source.ts';
 
 interface Transactions {
-  /** Of the block, in order. */
+  /** Transaction hashes of the block, in order. */
   hashes: readonly string[];
   blockHash: string;
 }
 
 const MOVING_CALLS = new Set(['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT']);
 
-/** The answer of `debug_traceBlockByHash` with `{ tracer: 'callTracer' }`. */
+/** Parses the result of `debug_traceBlockByHash` with `{ tracer: 'callTracer' }`. */
 export function fromCallTracer(
   answer: unknown,
   { hashes }: Transactions,
@@ -63,13 +63,13 @@ export function fromCallTracer(
   });
 }
 
-/** The answer of `trace_block`. */
+/** Parses the result of `trace_block`. */
 export function fromTraceBlock(
   answer: unknown,
   { hashes, blockHash }: Transactions,
 ): EvmInternalTransaction[] {
   const found: EvmInternalTransaction[] = [];
-  /** Of each transaction, the addresses of its reverted calls, as text with a comma after each step. */
+  /** Addresses of the reverted calls by transaction, as text with a comma after each step. */
   const reverted = new Map<string, string[]>();
   const counts = new Map<string, number>();
   for (const item of list(answer, 'traces')) {
@@ -77,10 +77,10 @@ export function fromTraceBlock(
     if (trace['blockHash'] !== blockHash) {
       throw new SourceError(
         'inconsistent',
-        `a trace says it is of block ${JSON.stringify(trace['blockHash'])}`,
+        `a trace claims to belong to block ${JSON.stringify(trace['blockHash'])}`,
       );
     }
-    // Rewards of miners belong to no transaction.
+    // Miner rewards do not belong to a transaction.
     if (trace['type'] === 'reward') continue;
     const transactionHash = hex(trace, 'transactionHash');
     const transactionIndex = toNumber(`0x${Number(trace['transactionPosition']).toString(16)}`);

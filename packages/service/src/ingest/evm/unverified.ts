@@ -1,6 +1,6 @@
 /**
- * What a block leaves open. Some chains have blocks that break Ethereum's rules although nothing
- * proves them wrong; decision 0003 says what is accepted, and how it is marked.
+ * Handles blocks that can't be fully verified. Some chains have blocks that break Ethereum's rules
+ * without being provably wrong; decision 0003 defines which are accepted, and how they are marked.
  */
 import type { Log } from '../../base/log.ts';
 import type { BlockHeader } from '../../store/blocks/contract.ts';
@@ -12,12 +12,12 @@ import { SourceError } from '../source.ts';
 type Verified = Omit<CheckedParts, 'doubts'> & { unverified?: string };
 
 /**
- * Reads a block's parts until a node gives them without a doubt. Where none does, they are those that
- * two nodes agree on.
+ * Reads a block's parts from one node after another until one returns them without doubts. If none
+ * does, returns the parts that two nodes agree on.
  *
- * @param ask calls back with one node after another until it answers with something
- * @param read of this node; the first's parts may be made from a block of another
- * @throws SourceError where no two nodes agree
+ * @param ask calls back with one node after another until a call returns parts
+ * @param read reads the parts from this node; the first node may use a block from another
+ * @throws SourceError when no two nodes agree
  */
 export type Verify = (
   header: BlockHeader,
@@ -76,8 +76,8 @@ export function createVerifier({
         throw toError(
           versions.values().next().value!.doubts,
           versions.size === 1
-            ? `nothing proves or disproves it; add a second node, or accept it with --chain ${chain}=<rpcUrl>,accept=unverified`
-            : `no two of ${versions.size} nodes agree about it; add another node`,
+            ? `it can be neither proved nor disproved. Add a second node, or accept it with --chain ${chain}=<rpcUrl>,accept=unverified`
+            : `no two of ${versions.size} nodes agree about it. Add another node`,
         );
       }
       const { parts, nodes, how } = accepted;
@@ -90,7 +90,7 @@ export function createVerifier({
       const unverified = `${reasons} (${how})`;
       if (!logged.has(unverified)) {
         logged.add(unverified);
-        log.warn('block accepted unverified, likewise later ones for this reason', {
+        log.warn('unverified block accepted; later ones with this reason are not logged', {
           chain,
           block: header.number,
           reason: unverified,
@@ -106,7 +106,9 @@ const withoutDoubts = ({ logs, transactions }: CheckedParts): Verified => ({ log
 const toError = ([doubt]: readonly Doubt[], wayOn = ''): SourceError =>
   new SourceError(doubt!.kind, [doubt!.message, wayOn].filter(Boolean).join(': '));
 
-/** The version that two nodes have, or where that is accepted, the only one there is. */
+/**
+ * Returns the version that two nodes share, or the only version if unverified blocks are accepted.
+ */
 function choose(
   versions: ReadonlyMap<Provider, CheckedParts>,
   acceptUnverified: boolean,
@@ -126,13 +128,13 @@ function choose(
     : undefined;
 }
 
-/** A node that has left the block for another branch no longer has its receipts. */
+/** Checks the height: a node that switched to another branch no longer has the block's receipts. */
 async function checkPlace(header: BlockHeader, nodes: readonly Provider[]): Promise<void> {
   const there = await Promise.all(nodes.map((node) => node.readHeaderAt(header.number)));
   const gone = there.findIndex((each) => each?.hash !== header.hash);
   if (gone < 0) return;
   throw new SourceError(
     'missing',
-    `${nodes[gone]!.name}: block ${header.number} ${header.hash} is not the one at its height`,
+    `${nodes[gone]!.name}: block ${header.number} ${header.hash} is not the block at its height`,
   );
 }

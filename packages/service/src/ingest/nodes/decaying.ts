@@ -1,4 +1,4 @@
-/** A sum that halves with every half-life: what was long ago counts less. */
+/** A sum that halves with every half-life, so older amounts count less. */
 export interface Decaying {
   add(amount: number): void;
   read(): number;

@@ -1,6 +1,6 @@
 /**
- * The nodes of one chain: which is followed, who is asked next where it fails, and which are left
- * out. The one followed is left only for one that is clearly better.
+ * The nodes of one chain: which one is the primary, which one is queried next on failure, and which
+ * are excluded. Only a clearly better node replaces the primary.
  */
 import type { ChainAgreement, ProviderHealth } from '@sluice/kit/contract';
 import type { Log } from '../../base/log.ts';
@@ -12,12 +12,15 @@ import type { AnyProvider } from './standing.ts';
 
 type Node = Pick<AnyProvider, 'name' | 'identify' | 'forgetIdentity' | 'exclude'>;
 
-/** Which chain the nodes serve: by block 0's hash, of Aptos by the chain id. One that serves another is left out. */
+/**
+ * Checks which chain the nodes serve, by the hash of block 0 or the Aptos chain id. Nodes of
+ * another chain are excluded.
+ */
 export interface Identities {
-  /** Reads which chain it serves, where that is not known, and leaves it out where it is not ours. */
+  /** Reads which chain the node serves, if unknown, and excludes it if it is not ours. */
   admit(provider: Node): Promise<void>;
   /**
-   * Reads anew which chain is ours: the expected one where a node has it.
+   * Reads again which chain is ours: the expected one if a node serves it.
    *
    * @param ask as in {@link Providers.ask}
    */
@@ -27,14 +30,16 @@ export interface Identities {
   ): Promise<string>;
 }
 
-/** @param how.mark what tells chains apart, for messages */
+/** @param how.mark the value that identifies a chain, for messages */
 function createIdentities(
   { chain, flag, mark }: { chain: string; flag: string; mark: string },
   all: readonly Node[],
 ): Identities {
   let genesisHash: string | undefined;
 
-  /** The genesis hash that all of those that answer share; for a chain seen for the first time. */
+  /**
+   * Returns the genesis hash that all responding nodes share, for a chain seen for the first time.
+   */
   const readFirstGenesis = async (): Promise<string> => {
     const results = await Promise.allSettled(all.map((each) => each.identify()));
     const found = results.flatMap((result, n) =>
@@ -45,13 +50,13 @@ function createIdentities(
     const [one, ...others] = found;
     if (one === undefined) {
       const failed = results.find((result) => result.status === 'rejected');
-      throw failed?.reason ?? new SourceError('missing', `${all[0]!.name}: it has no ${mark}`);
+      throw failed?.reason ?? new SourceError('missing', `${all[0]!.name}: ${mark} is missing`);
     }
     const other = others.find(({ hash }) => hash !== one.hash);
     if (other !== undefined) {
       throw new SourceError(
         'wrong-chain',
-        `${mark} of ${one.name} is ${one.hash}, that of ${other.name} ${other.hash}: they serve different chains under ${chain}; remove the wrong ${flag}`,
+        `${mark} is ${one.hash} on ${one.name} but ${other.hash} on ${other.name}: they serve different chains with the id ${chain}. Remove the wrong ${flag}`,
       );
     }
     return one.hash;
@@ -62,7 +67,7 @@ function createIdentities(
       const identity = await provider.identify();
       if (genesisHash === undefined || identity.genesisHash === undefined) return;
       if (identity.genesisHash === genesisHash) return;
-      const why = `${provider.name}: its ${mark} is ${identity.genesisHash}, that of the others ${genesisHash}: another chain answers under ${chain}; correct its ${flag}`;
+      const why = `${provider.name}: its ${mark} is ${identity.genesisHash}, but ${genesisHash} on the others: it serves a different chain with the id ${chain}. Correct its ${flag}`;
       provider.exclude(why);
       throw new SourceError('wrong-chain', why);
     },
@@ -74,7 +79,7 @@ function createIdentities(
       let another: string | undefined;
       const found = await ask(async (provider) => {
         const identity = await provider.identify();
-        // A node that no longer has block 0 is of the right chain by its id.
+        // A node that no longer has block 0 counts as the right chain, by its id.
         if (identity.genesisHash === undefined || identity.genesisHash === expected)
           return expected;
         another ??= identity.genesisHash;
@@ -89,40 +94,40 @@ function createIdentities(
 
 export interface Providers<Provider extends AnyProvider> {
   readonly all: readonly Provider[];
-  /** Block 0's hash; see {@link Source.readGenesisHash}. */
+  /** Returns the hash of block 0; see {@link Source.readGenesisHash}. */
   readGenesisHash(expected?: string): Promise<string>;
   readHead(): Promise<BlockHeader>;
   readHeaderAt(number: number): Promise<BlockHeader | undefined>;
   readHeaderOf(hash: string): Promise<BlockHeader | undefined>;
   doubt(hash: string): void;
   /**
-   * The newest block that all who say so call final: none is believed alone, since what is confirmed
-   * too early cannot be taken back. Undefined where nobody knows such a block.
+   * Returns the lowest finalized block of all nodes that report one: confirming too early can't be
+   * undone. Undefined when no node reports a finalized block.
    */
   readFinalized(): Promise<BlockHeader | undefined>;
-  /** Of the first provider that knows the tag; asked after all that blocks are made of. */
+  /** Reads from the first provider that knows the tag, after all requests that blocks need. */
   readTagged(tag: FinalityTag): Promise<BlockHeader | undefined>;
   /**
-   * What the first provider gives that can: those that know this block first, then the best.
-   * `undefined` from one means that it has nothing to say, and the next is asked.
-   * Throws the first provider's SourceError where none gives anything; undefined where none failed.
+   * Returns the result of the first provider that has one: those that know this block first, then
+   * by score. When `read` returns `undefined`, the next provider is tried. If none has a result,
+   * throws the first SourceError, or returns undefined if none failed.
    *
-   * @param first is asked before all others
+   * @param prefer.first provider to try before all others
    */
   ask<T>(
     read: (provider: Provider) => Promise<T | undefined>,
     prefer?: { hash?: string; first?: Provider },
   ): Promise<T | undefined>;
-  /** Looks at all from time to time, also at those that rest; answers with the way to stop it. */
+  /** Checks all nodes periodically, including backed-off ones; returns a function that stops it. */
   survey(everyMs: number): () => void;
   health(): ProviderHealth[];
   agreement(): ChainAgreement | null;
   close(): Promise<void>;
 }
 
-/** What another provider's score must be below, against that of the one followed. */
+/** A node replaces the primary when its score is below this fraction of the primary's. */
 const CLEARLY_BETTER = 0.5;
-/** Behind one URL may be several nodes in turn; where something is missing the next may have it. */
+/** A URL may balance across several nodes: on a retry, the next one may have the missing data. */
 const ROUNDS = 2;
 const GIVERS_REMEMBERED = 512;
 
@@ -136,18 +141,18 @@ export function createProviders<Provider extends AnyProvider>({
 }: {
   chain: string;
   urls: readonly string[];
-  /** Of the command line, which names the nodes of this chain. */
+  /** The command-line flag that names the nodes of this chain. */
   flag: string;
-  /** What tells chains apart, for messages. */
+  /** The value that identifies a chain, for messages. */
   identity: 'block 0' | 'chain id';
   log: Log;
-  /** @param name of the node in messages */
+  /** @param name name of the node in messages */
   create(url: string, name: string): Provider;
 }): Providers<Provider> {
   const all = urls.map((url, n) => create(url, nameOf(urls, n)));
   const agreement: Agreement = createAgreement(all, flag);
   let followed = all[0]!;
-  /** Who gave a header, by hash. */
+  /** The provider that returned a header, by hash. */
   const givers = new Map<string, Provider>();
   const logStates = createStateLog(chain, log);
   const identities = createIdentities({ chain, flag, mark }, all);
@@ -155,8 +160,8 @@ export function createProviders<Provider extends AnyProvider>({
   const isOut = (each: Provider): boolean => each.state === 'down' || each.state === 'wrong-chain';
 
   /**
-   * Best first, those that are out last: the survey finds out whether they are back. Those that rest
-   * are asked only where no other is left.
+   * All nodes, best first, excluded ones last: the survey detects their recovery. Backed-off nodes
+   * are used only when no other is left.
    */
   const ranked = (): Provider[] => {
     const awake = all.filter((each) => each.restsUntil === 0);
@@ -270,7 +275,7 @@ export function createProviders<Provider extends AnyProvider>({
   };
 }
 
-/** The host; where it is given more than once, with a number, since no more of a URL may be shown. */
+/** The host name, numbered if it occurs more than once: the rest of a URL may hold secrets. */
 export function nameOf(urls: readonly string[], n: number): string {
   const hosts = urls.map((url) => new URL(url).host);
   const before = hosts.slice(0, n).filter((host) => host === hosts[n]).length;
@@ -278,24 +283,24 @@ export function nameOf(urls: readonly string[], n: number): string {
 }
 
 /**
- * No single node decides which block stands at a height while there is another to ask. Each new
- * block is shown to a second provider; where that one has another block, all are asked and the
- * majority decides. Where there is none, nothing is taken until they agree: a fork at the head
- * settles within seconds, and a provider that stopped following its chain loses its voice.
+ * Prevents a single node from deciding which block is at a height. Each new block is checked
+ * against a witness; if that has another block, all nodes are queried and the majority decides.
+ * Without a majority no block is accepted until the nodes agree: a fork at the head resolves within
+ * seconds, and a node that stopped following its chain loses its vote.
  */
 export interface Agreement {
   /**
-   * Answers false where the others outvote the provider that gave this header.
+   * Returns false when the others outvote the provider of this header.
    *
-   * @param isHead the newest block: others may need a moment to have it, and are given one
-   * @throws SourceError `disagreement` where no side has the majority
+   * @param isHead whether it is the newest block, for which the others get a moment to catch up
+   * @throws SourceError `disagreement` when no side has the majority
    */
   check(header: BlockHeader, giver: AnyProvider, isHead: boolean): Promise<boolean>;
-  /** What came of the newest block, or of one since that was disagreed about; null before the first. */
+  /** The outcome for the newest block, or for a later disagreement; null before the first. */
   latest(): ChainAgreement | null;
 }
 
-/** How long the others are waited for: nodes pass a block on within a fraction of this. */
+/** Maximum wait for the others: nodes propagate a block within a fraction of this. */
 const WAIT_MS = 1_000;
 const ASK_AGAIN_MS = 100;
 const COUNTED = 1_024;
@@ -305,15 +310,19 @@ interface Opinion {
   hash: string;
 }
 
-/** @param flag of the command line, which names the nodes */
+/** @param flag the command-line flag that names the nodes */
 function createAgreement(providers: readonly AnyProvider[], flag: string): Agreement {
-  /** The head agreed on last: the same one comes at every poll. An older one may be undone by now. */
+  /**
+   * The last agreed head, since each poll returns it again. An older one may have left the chain.
+   */
   let settledHead = '';
   let latest: ChainAgreement | null = null;
-  /** Disagreements already counted, oldest first. */
+  /** Disagreements that were counted, oldest first. */
   const counted = new Set<string>();
 
-  /** What a provider has at this height, if it has a block there, answers, and is believed. */
+  /**
+   * Reads a provider's block at this height; undefined if it has none or its response is unusable.
+   */
   const ask = async (provider: AnyProvider, number: number): Promise<Opinion | undefined> => {
     try {
       const header = await provider.readHeaderAt(number);
@@ -330,7 +339,7 @@ function createAgreement(providers: readonly AnyProvider[], flag: string): Agree
       .filter((each) => each !== giver && each.hasVoice)
       .toSorted((a, b) => a.score - b.score);
 
-  /** The first opinion there is: one that agrees is enough. */
+  /** Returns the first available opinion: one node that agrees is enough. */
   const readWitness = async (
     header: BlockHeader,
     giver: AnyProvider,
@@ -350,14 +359,14 @@ function createAgreement(providers: readonly AnyProvider[], flag: string): Agree
     provider.disagreed(outvoted);
   };
 
-  /** Of all opinions, the hash that more than half hold. */
+  /** Returns all opinions, and the hash that more than half of them share. */
   const vote = async (
     header: BlockHeader,
     giver: AnyProvider,
   ): Promise<{ winner: string | undefined; opinions: Opinion[] }> => {
     const asked = await Promise.all(voicesBut(giver).map((each) => ask(each, header.number)));
     const opinions = [
-      // A giver that was caught lying is heard no more than the others like it.
+      // A provider that was caught lying has no vote either.
       ...(giver.hasVoice ? [{ provider: giver, hash: header.hash }] : []),
       ...asked.filter((each) => each !== undefined),
     ];
@@ -410,5 +419,5 @@ function createAgreement(providers: readonly AnyProvider[], flag: string): Agree
 
 function describe(number: number, opinions: readonly Opinion[], flag: string): string {
   const sides = opinions.map(({ provider, hash }) => `${provider.name} has ${hash}`).join(', ');
-  return `the providers disagree about block ${number} (${sides}): nothing is taken until they agree; a third provider, one more ${flag}, would decide`;
+  return `the providers disagree about block ${number} (${sides}): no block is accepted until they agree. Add a third provider with another ${flag} to break the tie`;
 }

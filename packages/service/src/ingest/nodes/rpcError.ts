@@ -1,20 +1,20 @@
-/** What a node means when it does not give a result: every node words it differently. */
+/** Classifies node errors, which every node words differently. */
 import { cutText, parseRetryAfter } from '@sluice/kit/contract';
 import { parseJson } from '../../base/json.ts';
 import { SourceError, type SourceErrorKind } from '../source.ts';
 
-/** Asked to wait without being told how long. */
+/** The delay when a node sends no `Retry-After`. */
 const DEFAULT_RETRY_AFTER_MS = 1_000;
-/** No node is waited for longer than this without asking it again. */
+/** Maximum wait before a node is queried again. */
 const MAX_RETRY_AFTER_MS = 300_000;
 const MESSAGE_LENGTH = 300;
 
 /**
- * Codes alone do not do: -32005 is "too many requests" at one node and "too many results" at the
- * next, -32000 is everything. The first of these that fits decides.
+ * Codes alone are ambiguous: -32005 is "too many requests" on one node and "too many results" on
+ * another, and -32000 covers everything. The first matching entry wins.
  */
 const KINDS: readonly { kind: SourceErrorKind; codes?: readonly unknown[]; says?: RegExp }[] = [
-  // A reverted call says whatever its contract wants, "rate limit" too.
+  // The message of a reverted call comes from its contract, and may even contain "rate limit".
   { kind: 'refused', codes: [3], says: /revert/i },
   {
     kind: 'too-large',
@@ -38,37 +38,37 @@ const KINDS: readonly { kind: SourceErrorKind; codes?: readonly unknown[]; says?
   { kind: 'rate-limited', codes: [-32005, -32016, -32029] },
 ];
 
-/** What an HTTP answer adds; a socket has no such thing. */
+/** HTTP details of a response; WebSocket responses have none. */
 export interface HttpFacts {
   status: number;
   retryAfter: string | undefined;
 }
 
 /**
- * The `result` of a JSON-RPC answer.
+ * Returns the `result` of a JSON-RPC response.
  *
- * @param name of the node, for the message
- * @throws SourceError for everything else
+ * @param name name of the node, for error messages
+ * @throws SourceError for any other response
  */
 export function readResult(name: string, method: string, text: string, http?: HttpFacts): unknown {
   const answer = parseObject(text);
   if (http?.status === 429) {
-    throw rateLimited(`${name}: ${method} answered HTTP 429: too many requests`, http.retryAfter);
+    throw rateLimited(`${name}: ${method} returned HTTP 429: too many requests`, http.retryAfter);
   }
   if (http?.status === 413) {
-    throw new SourceError('too-large', `${name}: ${method} answered HTTP 413: too large`);
+    throw new SourceError('too-large', `${name}: ${method} returned HTTP 413: too large`);
   }
   const error = answer?.['error'];
   if (typeof error === 'object' && error !== null) {
     throw toSourceError(`${name}: ${method} failed`, error, http?.retryAfter);
   }
   if (http !== undefined && (http.status < 200 || http.status > 299)) {
-    throw new SourceError('unreachable', `${name}: ${method} answered HTTP ${http.status}`);
+    throw new SourceError('unreachable', `${name}: ${method} returned HTTP ${http.status}`);
   }
   if (answer === undefined || !('result' in answer)) {
     throw new SourceError(
       'unreachable',
-      `${name}: ${method} answered no JSON-RPC result; is this the URL of a node?`,
+      `${name}: ${method} returned no JSON-RPC result. Is this the URL of a node?`,
     );
   }
   return answer['result'];
@@ -92,7 +92,7 @@ function rateLimited(message: string, retryAfter: string | undefined): SourceErr
   return new SourceError('rate-limited', message, { retryAfterMs: toRetryAfterMs(retryAfter) });
 }
 
-/** What a node asks for, within reason. */
+/** The wait that a node requests, capped. */
 export const toRetryAfterMs = (header: string | undefined): number =>
   Math.min(parseRetryAfter(header, Date.now()) ?? DEFAULT_RETRY_AFTER_MS, MAX_RETRY_AFTER_MS);
 

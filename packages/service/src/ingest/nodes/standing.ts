@@ -1,6 +1,6 @@
 /**
- * One node of a chain, of whatever family: asked at its own pace, and known by what became of it. How
- * it is spoken to is its family's own.
+ * One node of a chain, of any family: its request rate and its record. The chain family defines the
+ * protocol.
  */
 import type { ProviderHealth, ProviderScore, ProviderState } from '@sluice/kit/contract';
 import type { BlockHeader, BlockRef } from '../../store/blocks/contract.ts';
@@ -8,11 +8,14 @@ import { createDecaying } from './decaying.ts';
 import { type FinalityTag, SourceError, isLacking } from '../source.ts';
 
 export interface Pace {
-  /** Until when the provider wants to be left alone, in milliseconds of `performance.now`, a clock that never jumps; 0 when it does not. */
+  /**
+   * When the provider's pause ends, in milliseconds of the monotonic clock `performance.now`; 0
+   * when not paused.
+   */
   readonly pausedUntil: number;
   /**
-   * Runs the request when its turn comes. Throws `rate-limited` at once while paused. Those `aside`
-   * come after all others and get at most half of what is allowed: blocks do not wait for them.
+   * Runs the request when its turn comes; while paused, throws `rate-limited` at once. `aside`
+   * requests run after all others and get at most half the capacity, so they never delay blocks.
    */
   run<T>(request: () => Promise<T>, order?: 'aside'): Promise<T>;
 }
@@ -23,12 +26,13 @@ const START_AT_ONCE = 8;
 const MAX_AT_ONCE = 32;
 const MIN_GAP_MS = 10;
 const MAX_GAP_MS = 1_000;
-/** What remains of the gap after each answer: gone after a few hundred. */
+/** Factor of the gap after each success: the gap is gone after a few hundred. */
 const GAP_DECAY = 0.98;
 
 /**
- * How fast one provider is asked. Additive increase, multiplicative decrease (as TCP does): each
- * answer allows a little more at once, each "too many requests" halves it and spreads requests out.
+ * Paces the requests to one provider: additive increase, multiplicative decrease, as in TCP. Each
+ * response raises the concurrency a little; each "too many requests" halves it and spreads requests
+ * out.
  */
 export function createPace(name: string): Pace {
   let allowed = START_AT_ONCE;
@@ -47,12 +51,12 @@ export function createPace(name: string): Pace {
     if (leftMs <= 0) return undefined;
     return new SourceError(
       'rate-limited',
-      `${name}: it limits our requests and wants none for ${Math.ceil(leftMs / 1_000)} s`,
+      `${name}: rate limited for another ${Math.ceil(leftMs / 1_000)} s`,
       { retryAfterMs: leftMs },
     );
   };
 
-  /** Lets those in who may start now; comes back by itself where only time is missing. */
+  /** Starts the requests that may run now; sets a timer when only the gap prevents the next one. */
   const admit = (): void => {
     clearTimeout(timer);
     const paused = pauseError();
@@ -76,7 +80,7 @@ export function createPace(name: string): Pace {
     }
   };
 
-  /** A burst under way when the limit was hit brings many refusals; they count as one. */
+  /** Several refusals of one burst count as one. */
   const slowDown = (retryAfterMs: number): void => {
     const now = performance.now();
     pausedUntil = Math.max(pausedUntil, now + retryAfterMs);
@@ -115,24 +119,26 @@ export function createPace(name: string): Pace {
 }
 
 export interface Lag {
-  /** Number of its newest block. */
+  /** Number of the node's newest block. */
   head(): number | null;
   noteHead(head: BlockRef, nowMs: number): void;
-  /** How its head stands to the best of the others, looked at in the same moment. */
+  /**
+   * Records how many blocks the node was behind the best of the others, read at the same moment.
+   */
   compare(behind: number, nowMs: number): void;
-  /** Blocks it is behind, of those that are no lag yet. */
+  /** Blocks behind the others, as a share of the tolerated lag. */
   share(): number;
-  /** Others have passed it, and its head has not moved for long: it speaks of the past. */
+  /** Whether others have passed the node and its head has not moved for a long time. */
   isStalled(nowMs: number): boolean;
 }
 
-/** More than the blocks that come while two nodes of an EVM chain are asked. */
+/** More than the blocks that arrive while two nodes of an EVM chain are queried. */
 const LAG_BLOCKS = 3;
 const STALLED_MS = 60_000;
 const PROBE_MIN_MS = 1_000;
 const PROBE_MAX_MS = 60_000;
 
-/** @param lagBlocks so many blocks behind the others a node is not lagging yet */
+/** @param lagBlocks number of blocks that a node may be behind before it counts as lagging */
 export function createLag(lagBlocks = LAG_BLOCKS): Lag {
   let head: BlockRef | undefined;
   let movedAt = performance.now();
@@ -155,14 +161,14 @@ export function createLag(lagBlocks = LAG_BLOCKS): Lag {
 }
 
 export interface Outage {
-  /** It did not answer. While it is left alone that is no news. */
+  /** Records a failure to respond. Ignored while the node is backed off. */
   note(nowMs: number): void;
   end(): void;
-  /** When it may be asked again, 1 s to 60 s after it last did not answer; 0 while it answers. */
+  /** When it may be queried again, 1 s to 60 s after the last failure; 0 while it responds. */
   probeAt(): number;
 }
 
-/** How far a node is behind the others, and for how long one that is away is left alone. */
+/** Tracks how long an unresponsive node is backed off. */
 export function createOutage(): Outage {
   let probeAt = 0;
   let waitMs = 0;
@@ -179,51 +185,55 @@ export function createOutage(): Outage {
   };
 }
 
-/** What the nodes of every family have in common. */
+/** The interface that nodes of every family share. */
 export interface AnyProvider {
   readonly name: string;
-  /** Lower is better; milliseconds, in a manner of speaking. */
+  /** Lower is better; roughly milliseconds. */
   readonly score: number;
   readonly state: ProviderState;
-  /** Until when it is best left alone, in milliseconds of `performance.now`; 0 when it may be asked. */
+  /** When the node should be queried again, in milliseconds of `performance.now`; 0 for now. */
   readonly restsUntil: number;
-  /** Whether what it says about a height counts. */
+  /** Whether the node has a vote on the block at a height. */
   readonly hasVoice: boolean;
-  /** Its newest block. */
+  /** Reads the node's newest block. */
   readHead(): Promise<BlockHeader>;
-  /** The newest block it calls so; undefined where it calls none so. `aside`: asked after all else. */
+  /** Reads the newest block with this tag; undefined if there is none. `aside`: at low priority. */
   readTagged(tag: FinalityTag, order?: 'aside'): Promise<BlockHeader | undefined>;
-  /** Its block at this height; undefined where it has none. */
+  /** Reads the block at this height; undefined if the node has none. */
   readHeaderAt(number: number): Promise<BlockHeader | undefined>;
-  /** The block with this hash; undefined where it does not know it. */
+  /** Reads the block with this hash; undefined if the node does not know it. */
   readHeaderOf(hash: string): Promise<BlockHeader | undefined>;
-  /** Whether it gave us this block, or spoke of it, not long ago. */
+  /** Whether the node recently returned or mentioned this block. */
   knows(hash: string): boolean;
-  /** Reads which chain it serves, once; again after it was away or was told to forget. */
+  /** Reads the chain that the node serves, once; again after an outage or `forgetIdentity`. */
   identify(): Promise<Identity>;
   forgetIdentity(): void;
-  /** It serves another chain: it is left out, and looked at again now and then. */
+  /** Excludes the node because it serves another chain; it is checked again periodically. */
   exclude(why: string): void;
-  /** An answer had to be refused: a part was missing, or contradicted another. */
+  /** Records that a response was rejected: a part was missing, or contradicted another. */
   fault(kind: 'missing' | 'inconsistent'): void;
-  /** It was alone with its block at a height, or one of two that differ. */
+  /** Records a disagreement about a height, and whether this node was outvoted. */
   disagreed(outvoted: boolean): void;
-  /** How its head stands to the best of the others, looked at in the same moment. */
+  /**
+   * Records how many blocks the node was behind the best of the others, read at the same moment.
+   */
   compare(behind: number): void;
   health(): NodeHealth;
   close(): Promise<void>;
 }
 
-/** What is known of a node by itself; which one is followed, those who choose know. */
+/** The health of one node; `isFollowed` is added by the code that chooses the primary. */
 export type NodeHealth = Omit<ProviderHealth, 'isFollowed'>;
 
-/** What a node says it serves. */
+/** The chain that a node reports. */
 export interface Identity {
-  /** Hash of block 0, of Aptos the chain id; undefined where the node no longer has it. */
+  /** Hash of block 0, or the chain id on Aptos; undefined if the node no longer has block 0. */
   genesisHash: string | undefined;
 }
 
-/** The part of a provider that keeps its record, and what its family tells it. */
+/**
+ * The part of a provider that keeps its record, and the methods through which its family reports.
+ */
 export interface Standing extends Pick<
   AnyProvider,
   | 'name'
@@ -241,43 +251,43 @@ export interface Standing extends Pick<
   | 'health'
 > {
   /**
-   * Makes a request in its turn and notes what became of it. A short one measures the latency; one
-   * `aside` comes after those that blocks wait for. Of an optional one it is no fault of the node that it
-   * refuses it.
+   * Runs a request when its turn comes and records the outcome. Short requests measure the latency;
+   * `aside` requests come after those that blocks wait for. When a node refuses an optional
+   * request, that is not its fault.
    */
   run<T>(
     request: () => Promise<T>,
     how: { isShort: boolean; order?: 'aside' | undefined; isOptional?: boolean | undefined },
   ): Promise<T>;
-  /** The node gave this block, or spoke of it. */
+  /** Records that the node returned or mentioned this block. */
   remember(hash: string): void;
-  /** This is its newest block. */
+  /** Records the node's newest block. */
   noteHead(header: BlockHeader): void;
 }
 
-/** A wrong URL does not become right by itself; a node that was set up anew may. */
+/** A wrong URL stays wrong, but a node may be set up again for the right chain. */
 const PROBE_WRONG_CHAIN_MS = 60_000;
 const UNKNOWN_LATENCY_MS = 100;
-/** Differences below this are no reason to turn from one node to another. */
+/** Smaller latency differences don't matter when choosing a node. */
 const LATENCY_FLOOR_MS = 25;
-/** Of the moving average of latencies, the weight of the newest. */
+/** Weight of the newest latency in the moving average. */
 const LATENCY_WEIGHT = 0.2;
-/** What a failure, as much lag as is nothing yet, and a lie cost, against milliseconds of latency. */
+/** The score of one failure, of the tolerated lag, and of one lie, in milliseconds of latency. */
 const TROUBLE_SCORE = 1_000;
 const LAG_SCORE = 600;
 const DOUBT_SCORE = 60_000;
 const TROUBLE_HALF_LIFE_MS = 30_000;
 const DOUBT_HALF_LIFE_MS = 300_000;
-/** A fork at the head outvotes a good node now and then; one that lies is outvoted again and again. */
+/** A fork at the head outvotes a good node occasionally; a lying node is outvoted repeatedly. */
 const OUTVOTED_DOUBT = 0.2;
 const CONTRADICTION_DOUBT = 1;
-/** From this much doubt on its word does not count against another's. */
+/** From this much doubt on, the node has no vote. */
 const VOICELESS_DOUBT = 0.5;
 const KNOWN_BLOCKS = 512;
 
 /**
- * @param name of the node in messages: its host, and a number where a host is given twice
- * @param readIdentity asks the node which chain it serves
+ * @param name name of the node in messages: its host, numbered if several nodes share it
+ * @param readIdentity reads from the node which chain it serves
  */
 export function createStanding(
   name: string,
@@ -286,7 +296,7 @@ export function createStanding(
     isNoFault = () => false,
     lagBlocks,
   }: {
-    /** Whether a request failed through no fault of the node. Default: none does. */
+    /** Whether a request failed through no fault of the node. Default: never. */
     isNoFault?: (error: SourceError) => boolean;
     /** As in `createLag`. */
     lagBlocks?: number | undefined;
@@ -303,7 +313,7 @@ export function createStanding(
   let disagreements = 0;
   let wrong = '';
   let lastError = '';
-  /** While it serves another chain, when to look again. */
+  /** When to check a node of another chain again. */
   let wrongUntil = 0;
   let identity: Promise<Identity> | undefined;
 
@@ -316,14 +326,14 @@ export function createStanding(
   const noteError = (error: unknown, isOptional: boolean): void => {
     if (!(error instanceof SourceError) || isNoFault(error)) return;
     if (isOptional && isLacking(error)) return;
-    // What a node does not offer, or not in this size, is asked of another, or in another way.
+    // Unsupported methods and oversized responses are requested from another node, or differently.
     if (error.kind === 'unsupported' || error.kind === 'too-large') return;
     failures++;
     lastError = error.message;
     if (error.kind === 'rate-limited') return;
     trouble.add(1);
     if (error.kind !== 'unreachable') return;
-    // Whatever comes back after this may be another node.
+    // The node that returns after this may be a different one.
     identity = undefined;
     outage.note(performance.now());
   };

@@ -1,8 +1,8 @@
-/** Looks at all nodes of a chain from time to time, and says in the log how they do. */
+/** Checks all nodes of a chain periodically, and logs changes of their state. */
 import type { Log } from '../../base/log.ts';
 import type { AnyProvider } from './standing.ts';
 
-/** Looks at all, also at those that are out; answers with the way to stop it. */
+/** Checks all nodes, including excluded ones; returns a function that stops the checks. */
 export function survey(
   all: readonly AnyProvider[],
   admit: (provider: AnyProvider) => Promise<void>,
@@ -21,7 +21,7 @@ export function survey(
           await admit(each);
           return (await each.readHead()).number;
         } catch {
-          // The provider has noted it.
+          // The provider has recorded the failure.
           return undefined;
         }
       }),
@@ -37,7 +37,7 @@ export function survey(
   return () => clearInterval(timer);
 }
 
-/** Says in the log which of them were set back, and which are back, since it was last asked. */
+/** Logs which providers were demoted or recovered since the last call. */
 export function createStateLog(
   chain: string,
   log: Log,
@@ -50,8 +50,8 @@ export function createStateLog(
       states.set(name, state);
       if (state === before) continue;
       const fields = { chain, provider: name, state, ...(message !== '' && { reason: message }) };
-      if (state === 'good') log.info('provider back', fields);
-      else log.warn('provider set back', fields);
+      if (state === 'good') log.info('provider recovered', fields);
+      else log.warn('provider demoted', fields);
     }
   };
 }

@@ -1,4 +1,4 @@
-/** What a chain reports of itself: how far it is, whether it is live, and what is wrong. */
+/** Reports the state of a chain: its progress, whether it is live, and any problem. */
 import {
   confirmationsOf,
   findEvmChain,
@@ -13,13 +13,13 @@ import type { ChainSource } from '../source.ts';
 
 export interface ReportOptions {
   chain: string;
-  /** What people call the chain, and its short code; by default what the contract lists. */
+  /** Display name and short code of the chain; default: those in the contract. */
   names?: { name: string; code: string } | undefined;
   /** As in `ForkOptions`. */
   isFinal?: boolean | undefined;
   /**
-   * Blocks that must follow before a match is confirmed; default: what the contract lists.
-   * `finalized`: until the chain itself calls its block final.
+   * Blocks that must follow before a match is confirmed; default: the value in the contract.
+   * `finalized`: until the chain itself reports the block as finalized.
    */
   confirmations?: number | 'finalized' | undefined;
 }
@@ -31,25 +31,25 @@ type ReportedSource = Pick<
 
 export interface Status {
   report(): ChainReport;
-  /** Reports, although the state is the same. */
+  /** Sends a report even if the state has not changed. */
   publish(): void;
   /** Number of the newest block of the chain. */
   head(): number | null;
   noteHead(head: BlockRef): void;
   /** The next block to commit is well below this one. */
   catchUp(to: number): void;
-  /** All blocks there are are committed. */
+  /** All available blocks are committed. */
   goLive(): void;
   goDown(why: string): void;
 }
 
-/** Behind by fewer, a chain catches up without a line in the log. */
+/** A smaller gap is caught up without a log line. */
 export const LOGGED_GAP_BLOCKS = 32;
 const PROGRESS_MS = 1_000;
 const NO_TRACES =
-  'no node of this chain offers debug_traceBlockByHash or trace_block: includeInternalTxs finds nothing';
+  'no node of this chain supports debug_traceBlockByHash or trace_block: includeInternalTxs finds nothing';
 
-/** What there is to say of a chain that this process does not read. */
+/** The report of a chain that this process does not read. */
 export function reportUnread(
   { chain, names = findEvmChain(chain), confirmations = confirmationsOf(chain) }: ReportOptions,
   source: ReportedSource,
@@ -131,7 +131,7 @@ export function createStatus(
     publish();
   };
 
-  /** What is wrong although blocks come. */
+  /** Problems that don't stop the chain. */
   const liveNote = (): string =>
     [source.lacksTraces && needsTraces() ? NO_TRACES : '', confirming.note()]
       .filter(Boolean)
@@ -170,18 +170,18 @@ export function createStatus(
 }
 
 export interface Finality {
-  /** The head is at this block: asks the nodes, where it moved and the last time is long enough ago. */
+  /** Notes the head, and queries the nodes when it moved and the last query is old enough. */
   look(head: number): void;
   heights(): Pick<ChainHealth, 'safe' | 'finalized'>;
 }
 
 const LOOK_AGAIN_MS = 5_000;
-/** Nodes that do not know the tags may be replaced by others. */
+/** Nodes that don't support the tags may be replaced by others. */
 const UNKNOWN_AGAIN_MS = 60_000;
 
 /**
- * What the nodes call safe and finalized, for people to see: asked beside the blocks, never waited for.
- * What confirms a match is {@link createConfirming}'s.
+ * Reads the safe and finalized heights of the nodes for display, in the background. {@link
+ * createConfirming} decides when a match is confirmed.
  */
 export function createFinality(source: Pick<ChainSource<unknown>, 'readTagged'>): Finality {
   let heights: Pick<ChainHealth, 'safe' | 'finalized'> = { safe: null, finalized: null };
@@ -202,24 +202,24 @@ export function createFinality(source: Pick<ChainSource<unknown>, 'readTagged'>)
       if (head === lookedAt || performance.now() < lookAgainAt) return;
       lookedAt = head;
       lookAgainAt = performance.now() + LOOK_AGAIN_MS;
-      // A node that fails to answer shows in everything else; what it said before stays.
+      // A node failure is reported elsewhere; the earlier heights stay.
       read().catch(() => {});
     },
     heights: () => heights,
   };
 }
 
-/** How a chain that fell behind gets on: by what was committed lately, not since the start. */
+/** Progress of a chain that is catching up, from recent commits and not since the start. */
 export interface Progress {
-  /** Begins at the block committed last. */
+  /** Begins at the last committed block. */
   begin(at: number, head: number): void;
   note(at: number, head: number): void;
   read(): ChainProgress | undefined;
-  /** Ends it; answers with how many blocks that were, in how many seconds. */
+  /** Ends it; returns the number of blocks and seconds it took. */
   end(): { blocks: number; seconds: number } | undefined;
 }
 
-/** The pace is that of the last so many milliseconds. */
+/** The pace is measured over this period. */
 const WINDOW_MS = 15_000;
 const SAMPLE_MS = 250;
 
@@ -229,9 +229,9 @@ interface Sample {
   head: number;
 }
 
-/** @param now milliseconds of a clock that never jumps; given in tests */
+/** @param now monotonic clock in milliseconds; tests pass their own */
 export function createProgress(now: () => number = () => performance.now()): Progress {
-  /** Oldest first; the first is where it began until that is longer ago than the window. */
+  /** Oldest first. The first is where catching up began, until it leaves the window. */
   let samples: Sample[] = [];
   let started: Sample | undefined;
   let latest: Sample | undefined;
