@@ -1,16 +1,16 @@
 /**
- * Why the records of a block concern each stream, or do not: the matcher's own words, put in order. What
- * is taken is what the matcher takes, and no other reading of the rules. Pure.
+ * Explains why the records of a block match each stream or not, from the matcher's own reasons. A
+ * pure function.
  */
 import type { ExplainReason, ExplainedRecord } from '@sluice/kit/contract';
 import type { Tell } from './reasons.ts';
 
 /**
- * By stream, the records that it was asked of and those that it takes, in the order they were heard of.
- * Streams that none of them concerns are left out.
+ * Returns, by stream, the records that the matcher checked and those it took, in the order of their
+ * checks. Streams without checked records are omitted.
  *
- * @param match matches the block, and tells of each record; answers with what each stream takes
- * @param describe undefined for a record that is not asked about
+ * @param match matches the block and reports on each record; returns what each stream takes
+ * @param describe returns undefined for a record that needs no explanation
  */
 export function explainRecords<Stream extends { record: { id: string } }, Item>(
   match: (
@@ -32,7 +32,7 @@ export function explainRecords<Stream extends { record: { id: string } }, Item>(
   const matches = match((stream, item) => {
     const reasons = reasonsOf(stream, item);
     return (reason) => {
-      // Two of its addresses may be watched: the second has nothing new to say.
+      // Several addresses of a record may be watched: skip repeated reasons.
       if (!reasons.some(({ stage, what }) => stage === reason.stage && what === reason.what)) {
         reasons.push(reason);
       }

@@ -1,32 +1,35 @@
-/** A match whose body would be too large for one webhook, as several matches (architecture.md 6.11). */
+/**
+ * Splits a match whose body would be too large for one webhook into several matches
+ * (architecture.md 6.11).
+ */
 
-/** How a match of one family is divided. `Part` is a match with some of the records. */
+/** Splits the matches of one family. `Part` is a match with some of the records. */
 interface Division<Part> {
-  /** Without records. */
+  /** A part without records. */
   empty: Part;
-  /** One for each transaction, in order. */
+  /** One part per transaction, in order. */
   transactions: readonly Part[];
-  /** The records of one transaction, one by one, in order. */
+  /** Returns one part per record of a transaction, in order. */
   toRecords(transaction: Part): Part[];
-  /** Adds records that follow. */
+  /** Appends the records of another part. */
   join(part: Part, more: Part): void;
-  /** Bytes of the webhook, at most. */
+  /** Upper bound of the webhook's size in bytes. */
   weigh(part: Part): number;
 }
 
-/** A part, and what a webhook of it would weigh where that is more than the limit. */
+/** A part, with the size of its webhook if that exceeds the limit. */
 export interface WeighedPart<Part> {
   part: Part;
   tooLarge: number | undefined;
 }
 
-/** Commas between what was joined: a record of one body stands in no more lists than this. */
+/** Commas between joined records: a record is in at most this many lists of a body. */
 const SEPARATORS = 16;
 
 /**
- * Parts whose webhooks weigh at most `limit`. The records of a transaction stay together; a transaction
- * that exceeds the limit by itself is divided between its records. A record that exceeds it by itself
- * is a part by itself, and marked.
+ * Returns parts whose webhooks have at most `limit` bytes. The records of a transaction stay
+ * together unless they exceed the limit. A single record that exceeds it gets its own part, which
+ * is marked.
  */
 export function divide<Part>(
   { empty, transactions, toRecords, join, weigh }: Division<Part>,
@@ -56,6 +59,6 @@ export function divide<Part>(
   return parts;
 }
 
-/** Why a record is set aside, for people. */
+/** Describes why a record is set aside, for the operator. */
 export const tooLargeReason = (record: string, bytes: number, limit: number): string =>
-  `${record} makes a webhook of at least ${bytes} bytes, more than the ${limit} of --max-webhook-bytes: it is not sent`;
+  `${record} needs a webhook of at least ${bytes} bytes, but --max-webhook-bytes is ${limit}: it is not sent`;

@@ -1,7 +1,7 @@
-/** Why a record is taken or not, as the matcher tells it to whoever asks. */
+/** Reasons why the matcher takes a record or not, for explanations. */
 import type { ExplainReason, ExplainStage } from '@sluice/kit/contract';
 
-/** Hears of the questions that are asked of a record, as they are answered. */
+/** Receives each reason as the matcher evaluates a record. */
 export type Tell = (reason: ExplainReason) => void;
 
 export const passed = (stage: ExplainStage, what: string): ExplainReason => ({

@@ -1,11 +1,13 @@
-/** How many records of each kind a match has, for the ledger's counts (`NewMatch.records`). Pure. */
+/**
+ * Counts the records of each kind in a match, for the ledger (`NewMatch.records`). A pure function.
+ */
 import { cutText, shortenMovePath } from '@sluice/kit/contract';
 import type { AptosMatch } from './aptos/match.ts';
 import type { Match } from './evm/match.ts';
 
-/** Who watches everything has hundreds of kinds in each block, each a row in each minute. */
+/** Streams that match everything have hundreds of kinds per block, each a row per minute. */
 const MOST_KINDS = 20;
-/** Types of Aptos name what they are made of, as deep as their author likes. */
+/** Aptos types include their type arguments, which may be nested deeply. */
 const LONGEST_KIND = 200;
 
 export const countEvmRecords = ({ logs, transactions, internalTransactions }: Match) =>
@@ -15,7 +17,7 @@ export const countEvmRecords = ({ logs, transactions, internalTransactions }: Ma
     ...internalTransactions.map(() => 'internalTransaction'),
   ]);
 
-/** Transactions by what they call, and events where the stream gets them. */
+/** Counts transactions by the function they call, and events if the stream receives them. */
 export const countAptosRecords = ({ stream, transactions }: AptosMatch) =>
   countKinds(
     transactions
@@ -26,7 +28,7 @@ export const countAptosRecords = ({ stream, transactions }: AptosMatch) =>
       .map((kind) => cutText(shortenMovePath(kind), LONGEST_KIND)),
   );
 
-/** The most frequent kinds; the others together are `other`. */
+/** Returns the most frequent kinds; all others are counted as `other`. */
 function countKinds(kinds: readonly string[]): Record<string, number> {
   const counts = new Map<string, number>();
   for (const kind of kinds) counts.set(kind, (counts.get(kind) ?? 0) + 1);

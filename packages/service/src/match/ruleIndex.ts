@@ -1,7 +1,7 @@
 /**
- * The streams of one chain family, arranged so that a block finds the ones it concerns by its own
- * addresses: the cost follows the block, not the number of streams or of their addresses. One index
- * serves all chains, so that a stream of several chains keeps its addresses once.
+ * Indexes the streams of one chain family by address, so that a block finds its streams through its
+ * own addresses: the cost depends on the block, not on the number of streams or addresses. One
+ * index serves all chains, so a stream of several chains stores its addresses once.
  */
 import type { ChainFamily } from '@sluice/kit/contract';
 import type { StreamOfFamily } from '../store/streams/contract.ts';
@@ -9,7 +9,7 @@ import { TABLES, createAddressIndex } from './addressIndex.ts';
 import type { DeltaPosition } from '../store/addresses/contract.ts';
 import type { Reads } from '../store/store.ts';
 
-/** A stream with its rules compiled once. */
+/** A stream with its compiled rules. */
 export interface Indexed<Name extends ChainFamily, Rules> {
   readonly record: StreamOfFamily<Name>;
   readonly selection: Rules;
@@ -17,37 +17,40 @@ export interface Indexed<Name extends ChainFamily, Rules> {
 
 export interface RuleIndex<Name extends ChainFamily, Rules> {
   readonly family: Name;
-  /** Revision of the rules this index stands at; -1 until it is set. */
+  /** Revision of the rules in this index; -1 before the first. */
   revision: number;
-  /** (address, stream) entries, and the bytes they take. */
+  /** Number of (address, stream) entries, and their size in bytes. */
   readonly addresses: { readonly size: number; readonly sizeBytes: number };
   has(id: string): boolean;
-  /** Puts a stream in, or changes what it selects; its addresses stay. */
+  /** Adds a stream, or updates its selection; its addresses stay. */
   put(record: StreamOfFamily<Name>): void;
-  /** Takes a stream out at once; the room of its addresses is regained by `sweep`. */
+  /** Removes a stream at once; `sweep` frees its addresses later. */
   delete(id: string): void;
   clear(): void;
-  /** Packed; of a stream that is not there none are taken. */
+  /** Adds packed addresses; ignored if the stream does not exist. */
   addAddresses(id: string, addresses: Uint8Array): void;
   removeAddresses(id: string, addresses: Uint8Array): void;
-  /** Regains a little of the room of streams that went; true while there is more to regain. */
+  /** Frees some addresses of removed streams; returns true while more remain. */
   sweep(): boolean;
-  /** Calls `visit` for each stream of the chain that watches the address, whose hex digits stand at `at`. */
+  /**
+   * Calls `visit` for each stream of the chain that watches the address whose hex digits start at
+   * `at`.
+   */
   watching(
     chain: string,
     text: string,
     at: number,
     visit: (stream: Indexed<Name, Rules>) => void,
   ): void;
-  /** Streams of the chain that watch every address. */
+  /** Streams of the chain that watch all addresses. */
   unscoped(chain: string): readonly Indexed<Name, Rules>[];
-  /** Streams of the chain that can match at all: those that watch anything. */
+  /** Streams of the chain that can match: those that watch at least one address. */
   matching(chain: string): StreamOfFamily<Name>[];
 }
 
 interface Entry<Name extends ChainFamily, Rules> extends Indexed<Name, Rules> {
   readonly chains: ReadonlySet<string>;
-  /** What the address index calls the stream. */
+  /** The stream's number in the address index. */
   readonly number: number;
   addresses: number;
 }
@@ -63,15 +66,18 @@ export function createRuleIndex<Name extends ChainFamily, Rules>({
 }): RuleIndex<Name, Rules> {
   type Own = Entry<Name, Rules>;
   const streams = new Map<string, Own>();
-  /** By number; undefined for a number that is free, or whose stream went. */
+  /** By number; undefined if the number is free or its stream was removed. */
   const byNumber: (Own | undefined)[] = [];
   const freeNumbers: number[] = [];
   let addresses = createAddressIndex(addressBytes);
-  /** Numbers of streams that went and left addresses: since the sweep under way began, and before. */
+  /**
+   * Numbers of removed streams with addresses left: removed since the current sweep began, or
+   * before.
+   */
   let leaving = new Set<number>();
   let swept = new Set<number>();
   let nextTable = 0;
-  /** Of each chain, until a stream changes. */
+  /** By chain, until a stream changes. */
   const unscoped = new Map<string, readonly Own[]>();
 
   const streamsOf = (chain: string): Own[] =>
@@ -163,14 +169,13 @@ type AnyIndex = Pick<
 >;
 
 /**
- * Brings the index up to the ledger's rules: a stream that changed is read again, of a list that changed
- * the addresses added and removed. Lists come page by page, so that a long one holds up neither the
- * reader nor the ledger. One call at a time for an index.
+ * Brings the index up to the ledger's rules. Reloads changed streams, and applies the added and
+ * removed addresses of changed lists page by page, so that long lists block neither the reader nor
+ * the ledger. Only one call at a time per index.
  *
- * While a list is read others may change it, so its pages together may be a mixture of what it was and
- * what it became. Every change after the revision it was read for is applied to it later, in order, and
- * the last change of an address decides. No block is committed with rules older than the ledger's, so
- * nothing was matched with the mixture.
+ * A list may change while it is read, so its pages may mix old and new states. Later changes are
+ * then applied in order, and the last change of an address wins. No block is committed with
+ * outdated rules, so nothing is ever matched with the mixture.
  */
 export async function refreshRules<Name extends ChainFamily, Rules>(
   index: RuleIndex<Name, Rules>,
@@ -192,7 +197,7 @@ export async function refreshRules<Name extends ChainFamily, Rules>(
   index.revision = rules.revision;
 }
 
-/** Every address of one stream into an index that has the stream. */
+/** Loads every address of a stream that is in the index. */
 export async function loadAddresses(
   index: AnyIndex,
   reads: Pick<Reads, 'readAddresses'>,
@@ -201,13 +206,13 @@ export async function loadAddresses(
   type Page = ReturnType<Reads['readAddresses']>;
   for (let coming: Page | undefined = reads.readAddresses(id); coming !== undefined;) {
     const { addresses, next }: Awaited<Page> = await coming;
-    // The ledger reads the next page while this one is taken in.
+    // The ledger reads the next page while this one is added.
     coming = next === undefined ? undefined : reads.readAddresses(id, next);
     index.addAddresses(id, addresses.bytes);
   }
 }
 
-/** False when the changes are no longer kept. */
+/** Returns false when the changes are no longer available. */
 async function applyChanges(index: AnyIndex, reads: RuleReads, upTo: number): Promise<boolean> {
   let after: DeltaPosition | undefined = {
     revision: index.revision,
@@ -220,7 +225,7 @@ async function applyChanges(index: AnyIndex, reads: RuleReads, upTo: number): Pr
     for (const { streamId, kind, addresses } of page.changes) {
       if (kind === 'add') index.addAddresses(streamId, addresses.bytes);
       else index.removeAddresses(streamId, addresses.bytes);
-      // Others have their turn: a long list is many parts.
+      // Yields to other work: a long list has many parts.
       await new Promise(setImmediate);
     }
     after = page.next;

@@ -1,7 +1,7 @@
-/** A block of a chain has some hundred, of which the streams of all addresses see each. */
+/** A block has some hundreds, and streams of all addresses observe each of them. */
 const MAX_OTHERS = 20;
 
-/** Most frequent first: all that are named, and at most {@link MAX_OTHERS} others. */
+/** Most frequent first: all named ones, and at most {@link MAX_OTHERS} others. */
 export function mostSeen<T extends { count: number }>(
   entries: readonly T[],
   isNamed: (entry: T) => boolean,

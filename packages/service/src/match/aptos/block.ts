@@ -1,9 +1,9 @@
 /**
- * One Aptos block as the matcher reads it. Addresses and types are spelled one way: `0x` and 64 hex
- * digits; what is sent on as the node gave it stands beside them.
+ * An Aptos block in the matcher's form. Addresses and types are normalized: `0x` and 64 hex digits.
+ * Values that are sent on keep the node's form in separate fields.
  */
 
-/** A JSON object as the node gave it. */
+/** A JSON object as the node returned it. */
 export type AptosJson = Readonly<Record<string, unknown>>;
 
 export interface AptosBlock {
@@ -19,26 +19,26 @@ export interface AptosBlock {
   lastVersion: number;
   /** Every transaction of the block, in version order. */
   transactions: AptosTransaction[];
-  /** Of the node's answer, near enough. */
+  /** Approximate size of the node's response. */
   sizeBytes: number;
 }
 
 export interface AptosTransaction {
   version: number;
   hash: string;
-  /** E.g. `user_transaction`. */
+  /** Such as `user_transaction`. */
   type: string;
   success: boolean;
   /** Sender, secondary signers, fee payer and the multisig account they act for; the sender first. */
   signers: string[];
-  /** On whose behalf it is: the multisig account, or the sender; empty for what nobody signed. */
+  /** The account on whose behalf it runs: the multisig account or the sender; empty if unsigned. */
   actor: string;
-  /** Full id of the entry function, of a multisig payload the inner one; null where there is none. */
+  /** Full id of the entry function, for a multisig payload the inner one; null if none. */
   function: string | null;
-  /** Of that function. */
+  /** Type arguments of that function. */
   typeArguments: string[];
   arguments: readonly unknown[];
-  /** Decimal; 0 for what nobody signed. */
+  /** Decimal; 0 for unsigned transactions. */
   gasLimit: string;
   gasUnitPrice: string;
   gasUsed: string;
@@ -47,22 +47,24 @@ export interface AptosTransaction {
   events: AptosEvent[];
   /** Addresses of changed resources and modules, each once. */
   changed: string[];
-  /** Stores that changed, or that a deposit or withdrawal names, as far as they are known. */
+  /** Known stores that changed, or that a deposit or withdrawal refers to. */
   stores: Map<string, AptosStore>;
-  /** Of these, those whose owner or asset the transaction does not show: looked up before matching. */
+  /**
+   * Stores whose owner or asset the transaction does not show; they are looked up before matching.
+   */
   unknownStores: string[];
-  /** Coin types of stores that changed, by the `account:creation number` of their event handles. */
+  /** Coin types of changed stores, by the `account:creation number` of their event handles. */
   coinHandles: Map<string, string>;
   raw: AptosJson;
-  /** Undefined for what nobody signed. */
+  /** Undefined for unsigned transactions. */
   payload: AptosJson | undefined;
   changes: readonly AptosJson[];
 }
 
 export interface AptosEvent {
-  /** With its generic arguments. */
+  /** Includes generic arguments. */
   type: string;
-  /** Of the guid; null for module events, which have none. */
+  /** From the guid; null for module events, which have none. */
   account: string | null;
   creationNumber: string;
   sequenceNumber: string;
@@ -73,6 +75,6 @@ export interface AptosEvent {
 /** A fungible store. */
 export interface AptosStore {
   owner: string;
-  /** Address of the metadata of what it holds. */
+  /** Metadata address of the asset that it holds. */
   asset: string;
 }

@@ -1,11 +1,11 @@
-/** Why the transactions of an Aptos block concern each stream, or do not. Pure. */
+/** Explains why the transactions of an Aptos block match each stream or not. A pure function. */
 import type { ExplainedRecord } from '@sluice/kit/contract';
 import { explainRecords } from '../explain.ts';
 import type { AptosBlock, AptosTransaction } from './block.ts';
 import { matchAptosBlock } from './match.ts';
 import type { AptosIndex, CompiledAptosStream } from './streamIndex.ts';
 
-/** By stream, the transactions that touch what it watches; those alone that `only` names. */
+/** Returns the touching transactions by stream, limited to those in `only` if given. */
 export const explainAptosBlock = (
   index: AptosIndex,
   chain: string,

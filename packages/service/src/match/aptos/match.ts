@@ -1,21 +1,21 @@
-/** Which streams an Aptos block concerns, and with which of its transactions. Pure: no I/O, no clock. */
+/** Matches an Aptos block against streams. Pure: no I/O, no clock. */
 import type { AptosBlock, AptosJson, AptosTransaction } from './block.ts';
 import type { AptosIndex, CompiledAptosStream } from './streamIndex.ts';
 import { type Tell, passed } from '../reasons.ts';
 import { type WeighedPart, divide } from '../parts.ts';
 import { type AptosMovement, readMovements, readTouched } from './movements.ts';
 
-/** A transaction with what was read of it. */
+/** A transaction with its movements. */
 export interface MatchedAptosTransaction {
   transaction: AptosTransaction;
   movements: readonly AptosMovement[];
-  /** The transaction itself is in an earlier part: these are more of its records. */
+  /** Whether this part continues a transaction that an earlier part contains. */
   isContinued?: boolean;
-  /** Names the first record of a divided transaction, for people. */
+  /** Describes the first record of a split transaction, for messages. */
   record?: string;
 }
 
-/** One stream met one block. */
+/** The match of one stream and one block. */
 export interface AptosMatch {
   stream: CompiledAptosStream;
   /** In version order. */
@@ -23,10 +23,10 @@ export interface AptosMatch {
 }
 
 /**
- * A transaction concerns a stream when it touches an account the stream watches, or the stream watches
- * all; of those the stream takes what its functions and events select.
+ * Matches transactions that touch an account the stream watches, or all if it watches all
+ * addresses; the stream takes those that its functions and events select.
  *
- * @param tellOf told why, where somebody wants to know
+ * @param tellOf returns the receiver of reasons, if they are needed
  */
 export function matchAptosBlock(
   index: AptosIndex,
@@ -65,7 +65,7 @@ export function matchAptosBlock(
   return [...found.values()];
 }
 
-/** Parts whose webhooks weigh at most `limit`, as `parts.ts` divides. */
+/** Splits a match into parts whose webhooks have at most `limit` bytes; see `parts.ts`. */
 export function splitAptosMatch(
   { stream, transactions }: AptosMatch,
   limit: number,
@@ -83,7 +83,7 @@ export function splitAptosMatch(
       join(part, { transactions: more }) {
         for (const each of more) {
           const last = part.transactions.at(-1);
-          // More records of a transaction come as pieces, and follow pieces of it.
+          // Pieces of a transaction arrive in order, after its earlier pieces.
           if (each.isContinued && last?.transaction.hash === each.transaction.hash) {
             joinRecords(last as Piece, each as Piece);
           } else part.transactions.push(each);
@@ -95,13 +95,16 @@ export function splitAptosMatch(
   );
 }
 
-/** One record of a transaction, or the transaction itself; its lists are its own, to be added to. */
+/**
+ * One record of a transaction, or the transaction itself; its lists are its own and can be
+ * extended.
+ */
 interface Piece extends MatchedAptosTransaction {
   transaction: AptosTransaction & { changes: AptosJson[] };
   movements: AptosMovement[];
 }
 
-/** The transaction itself, then its payload, events, changes and movements, one by one. */
+/** Returns the transaction itself, then its payload, events, changes and movements, one by one. */
 function toRecords({ transaction, movements }: MatchedAptosTransaction): Piece[] {
   const piece = (
     record: string,

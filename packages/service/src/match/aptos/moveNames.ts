@@ -1,9 +1,9 @@
-/** Addresses and Move types in one spelling: nodes, users and contracts write them short and long. */
+/** Normalizes addresses and Move types, which nodes, users and contracts abbreviate differently. */
 import { toMovePath } from '@sluice/kit/contract';
 
 const word = (digits: string): string => `0x${digits.padStart(64, '0')}`;
 
-/** `0x` and 64 hex digits in lower case; empty for what is no address. */
+/** Returns `0x` and 64 lowercase hex digits; empty for an invalid address. */
 export function toAccount(value: unknown): string {
   if (typeof value !== 'string') return '';
   if (value.length === 66) return value.toLowerCase();
@@ -12,10 +12,10 @@ export function toAccount(value: unknown): string {
 }
 
 const MAX_TYPES = 10_000;
-/** Types as nodes spell them; the same few come in every block. */
+/** Caches normalized types, since the same few occur in every block. */
 const types = new Map<string, string>();
 
-/** {@link toMovePath}, of a value that comes often. */
+/** Cached {@link toMovePath}, for values that occur often. */
 export function toType(value: string): string {
   let type = types.get(value);
   if (type === undefined) {

@@ -1,13 +1,17 @@
-/** What coins and fungible assets an Aptos transaction moved, and which accounts it touched. Pure. */
+/**
+ * Reads the coin and asset movements of an Aptos transaction, and the accounts it touched. Pure.
+ */
 import { toAccount, toType } from './moveNames.ts';
 import type { AptosEvent, AptosTransaction } from './block.ts';
 
 /** A deposit or a withdrawal. */
 export interface AptosMovement {
   kind: 'deposit' | 'withdrawal';
-  /** Whose balance it was; of a fungible store that is gone and that nobody knows, the store itself. */
+  /**
+   * The account whose balance changed; the store itself if it was deleted and its owner is unknown.
+   */
   account: string;
-  /** Coin type, or address of the asset's metadata; empty where the transaction does not show it. */
+  /** Coin type, or metadata address of the asset; empty if the transaction does not show it. */
   asset: string;
   /** Decimal. */
   value: string;
@@ -16,18 +20,18 @@ export interface AptosMovement {
 
 const FRAMEWORK = toAccount('0x1');
 
-/** The asset address of APT, of which there is a coin as well: both are reported as the coin. */
+/** The asset address of APT, which is also a coin; both are reported as the coin. */
 const APT_METADATA = toAccount('0xa');
 const APT_COIN = `${FRAMEWORK}::aptos_coin::AptosCoin`;
 
 interface MovementEvent {
   kind: AptosMovement['kind'];
   of: 'coin' | 'store';
-  /** Of an event handle, which the guid names, or of a module. */
+  /** Whether the event belongs to an event handle, which its guid identifies, or to a module. */
   by: 'handle' | 'module';
 }
 
-/** One movement has the event of a handle, that of a module, or both, depending on the block's age. */
+/** A movement has a handle event, a module event, or both, depending on the age of the block. */
 const MOVEMENT_EVENTS: ReadonlyMap<string, MovementEvent> = new Map([
   [`${FRAMEWORK}::coin::DepositEvent`, { kind: 'deposit', of: 'coin', by: 'handle' }],
   [`${FRAMEWORK}::coin::WithdrawEvent`, { kind: 'withdrawal', of: 'coin', by: 'handle' }],
@@ -48,7 +52,7 @@ const OBJECT_TRANSFERS: readonly string[] = [
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** Deposits and withdrawals in the order of their events. */
+/** Returns deposits and withdrawals in the order of their events. */
 export function readMovements({ events, stores, coinHandles }: AptosTransaction): AptosMovement[] {
   const movements: AptosMovement[] = [];
   for (const [n, event] of events.entries()) {
@@ -56,7 +60,7 @@ export function readMovements({ events, stores, coinHandles }: AptosTransaction)
     const holder = holderOf(event);
     if (what === undefined || holder === null) continue;
     const twin = [events[n - 1], events[n + 1]].find((other) => isTwin(event, other));
-    // Of both events that of the handle counts.
+    // If both events are present, the handle event counts.
     if (twin !== undefined && what.by === 'module') continue;
     const { kind } = what;
     const { sequenceNumber } = event;
@@ -74,14 +78,16 @@ export function readMovements({ events, stores, coinHandles }: AptosTransaction)
   return movements;
 }
 
-/** The account or store whose balance an event moved; null where it does not say. */
+/**
+ * Returns the account or store whose balance an event changed; null if the event does not show it.
+ */
 function holderOf(event: AptosEvent): string | null {
   const what = MOVEMENT_EVENTS.get(event.type);
   if (what?.by === 'handle') return event.account;
   return toAccount(event.data[what?.of === 'coin' ? 'account' : 'store']);
 }
 
-/** Whether one is the event of a handle and the other that of a module for the same movement. */
+/** Whether one is the handle event and the other the module event of the same movement. */
 function isTwin(event: AptosEvent, other: AptosEvent | undefined): boolean {
   if (other === undefined) return false;
   const [one, two] = [MOVEMENT_EVENTS.get(event.type), MOVEMENT_EVENTS.get(other.type)];
@@ -97,9 +103,9 @@ function isTwin(event: AptosEvent, other: AptosEvent | undefined): boolean {
 }
 
 /**
- * Every account the transaction touches: those that sign it, those an event's guid names, those whose
- * resources or modules changed, the owners of fungible stores in it, and those an object passed
- * between. Each once.
+ * Returns every account that the transaction touches, without duplicates: its signers, accounts in
+ * event guids, accounts with changed resources or modules, owners of its fungible stores, and both
+ * accounts of each object transfer.
  */
 export function readTouched(
   transaction: AptosTransaction,
@@ -121,7 +127,7 @@ export function readTouched(
   return touched;
 }
 
-/** A payment by one of the two functions the contract names. */
+/** A payment through one of the two functions that the contract lists. */
 export interface AptosTransfer {
   from: string;
   to: string;
@@ -129,7 +135,7 @@ export interface AptosTransfer {
   asset: string;
 }
 
-/** Undefined where the transaction is no such payment, or failed. */
+/** Returns undefined if the transaction is not such a payment, or failed. */
 export function readTransfer(transaction: AptosTransaction): AptosTransfer | undefined {
   const { success, actor, typeArguments, arguments: given } = transaction;
   const isCoin = transaction.function === `${FRAMEWORK}::coin::transfer`;

@@ -1,4 +1,7 @@
-/** Which functions and events the transactions of a stream's addresses had, whatever it takes of them. Pure. */
+/**
+ * Counts the functions and events of a stream's addresses, whether the stream takes them or not.
+ * Pure.
+ */
 import { type SeenMovePath, shortenMovePath } from '@sluice/kit/contract';
 import type { AptosBlock, AptosTransaction } from './block.ts';
 import { type AptosIndex, type CompiledAptosStream, withoutArguments } from './streamIndex.ts';
@@ -10,10 +13,10 @@ interface Tally extends SeenMovePath {
 }
 
 /**
- * Of all streams of the index together, most frequent first: all functions and events that they name, and
- * of each kind at most 20 that they do not. Each is counted as often as a stream that names it alone would
- * get it: a type without generic arguments is there of all of its kind, and one with them where it is named
- * so.
+ * Counts paths over all streams of the index, most frequent first: all that the streams name, and
+ * at most 20 others of each kind. A path counts as often as a stream that names only it would
+ * receive it: a type without generic arguments matches all its variants, and variants are listed
+ * only if named.
  */
 export function countSeenPaths(
   index: AptosIndex,
@@ -23,7 +26,7 @@ export function countSeenPaths(
   const concerned = new Map<AptosTransaction, CompiledAptosStream>();
   matchAptosBlock(index, chain, block, (stream, transaction) => {
     concerned.set(transaction, stream);
-    // Why it is taken or not is not asked.
+    // Reasons are not needed.
     return undefined;
   });
 

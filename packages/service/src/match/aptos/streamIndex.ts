@@ -1,13 +1,13 @@
-/** The Aptos streams there are, with the functions and events they name. */
+/** The index of Aptos streams, with the functions and events that they name. */
 import { toType } from './moveNames.ts';
 import type { AptosStreamRecord } from '../../store/streams/contract.ts';
 import { type Indexed, type RuleIndex, createRuleIndex } from '../ruleIndex.ts';
 import type { AptosTransaction } from './block.ts';
 import { type Tell, passed, stopped } from '../reasons.ts';
 
-/** Which of the transactions that concern a stream it takes. */
+/** Selects the transactions that a stream takes. */
 export interface AptosSelection {
-  /** What it names, spelled as `toType` does. */
+  /** The named functions, as `toType` formats them. */
   readonly functions: ReadonlySet<string>;
   readonly events: ReadonlySet<string>;
   takes(transaction: AptosTransaction, tell?: Tell): boolean;
@@ -20,8 +20,8 @@ export const createAptosIndex = (): AptosIndex =>
   createRuleIndex<'aptos', AptosSelection>({ family: 'aptos', addressBytes: 32, compile });
 
 /**
- * A stream that names functions or events takes the transactions that call one of the functions or
- * have one of the events; any other takes all. A type without generic arguments means all of its kind.
+ * Compiles a stream's selection: the transactions that call one of its functions or emit one of its
+ * events, or all if it names none. A type without generic arguments matches all its variants.
  */
 function compile({ options }: Pick<AptosStreamRecord, 'options'>): AptosSelection {
   const functions = new Set((options.functions ?? []).map(toType));
@@ -31,7 +31,7 @@ function compile({ options }: Pick<AptosStreamRecord, 'options'>): AptosSelectio
       functions,
       events,
       takes(_, tell) {
-        tell?.(passed('event', 'the stream names no functions and events, and takes all'));
+        tell?.(passed('event', 'the stream does not name functions or events, so it takes all'));
         return true;
       },
     };
@@ -65,10 +65,10 @@ function compile({ options }: Pick<AptosStreamRecord, 'options'>): AptosSelectio
 function tellUnnamed(transaction: AptosTransaction, functions: number, events: number): string {
   const calls =
     transaction.function === null ? 'calls no function' : `calls ${transaction.function}`;
-  return `it ${calls}, and none of its ${transaction.events.length} events helps: the stream names ${functions} functions and ${events} events`;
+  return `it ${calls}, and none of its ${transaction.events.length} events is named: the stream names ${functions} functions and ${events} events`;
 }
 
-/** Of all types that differ in their generic arguments alone. */
+/** Returns the type without its generic arguments. */
 export function withoutArguments(type: string): string {
   const end = type.indexOf('<');
   return end < 0 ? type : type.slice(0, end);

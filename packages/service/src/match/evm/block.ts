@@ -1,17 +1,17 @@
-/** One EVM block as the matcher reads it. Quantities stay the hex text of the chain. */
+/** An EVM block in the matcher's form. Quantities stay in the chain's hex form. */
 export interface EvmBlock {
   number: number;
   hash: string;
   parentHash: string;
   /** Unix seconds. */
   timestamp: number;
-  /** In log order; empty when no stream asked for logs. */
+  /** In log order; empty when no stream needs logs. */
   logs: EvmLog[];
-  /** In transaction order; empty when no stream asked for transactions. */
+  /** In transaction order; empty when no stream needs transactions. */
   transactions: EvmTransaction[];
-  /** In the order they were made; empty when no stream asked for them, or no node traces. */
+  /** In execution order; empty when no stream needs them, or no node supports traces. */
   internalTransactions: EvmInternalTransaction[];
-  /** Why it was accepted although not everything about it could be verified; absent otherwise. */
+  /** The reason why an unverified block was accepted; absent for verified blocks. */
   unverified?: string | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface EvmTransaction {
   from: string;
   /** Lower case; null when the transaction creates a contract. */
   to: string | null;
-  /** Null, as the gas and the nonce, where the network does not say. */
+  /** Null, like gas and nonce, if the network omits it. */
   value: string | null;
   gas: string | null;
   gasPrice: string | null;
@@ -49,17 +49,17 @@ export interface EvmTransaction {
 export interface EvmInternalTransaction {
   transactionHash: string;
   transactionIndex: number;
-  /** Counted within its transaction, from 0. */
+  /** Position within its transaction, from 0. */
   index: number;
   /** Lower case. */
   from: string;
-  /** Lower case; null for a contract whose address the trace does not name. */
+  /** Lower case; null for a contract whose address is not in the trace. */
   to: string | null;
   value: string;
   gas: string;
 }
 
-/** All null where the transaction has no receipt. */
+/** All null if the transaction has no receipt. */
 export interface EvmReceipt {
   cumulativeGasUsed: string | null;
   gasUsed: string | null;
@@ -69,7 +69,7 @@ export interface EvmReceipt {
   status: string | null;
 }
 
-/** What must be fetched of a block for the streams there are. */
+/** The parts of a block that current streams need. */
 export interface BlockNeeds {
   logs: boolean;
   /** Transactions with their receipts. */

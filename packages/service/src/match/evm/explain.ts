@@ -1,4 +1,4 @@
-/** Why the records of an EVM block concern each stream, or do not. Pure. */
+/** Explains why the records of an EVM block match each stream or not. A pure function. */
 import type { ExplainReason, ExplainedRecord } from '@sluice/kit/contract';
 import type { EvmBlock } from './block.ts';
 import {
@@ -13,8 +13,8 @@ import { passed, stopped } from '../reasons.ts';
 import { hasOverlap } from './transfers.ts';
 
 /**
- * By stream, the records that it was asked of and those that it takes; of these transactions alone where
- * hashes are given. Streams that none of them concerns are left out.
+ * Returns, by stream, the records that the matcher checked and those it took, limited to the given
+ * transactions if any. Streams without checked records are omitted.
  */
 export function explainBlock(
   index: StreamIndex,
@@ -55,11 +55,11 @@ export function explainBlock(
 }
 
 const OVERLAPPING =
-  'its two arrays overlap in its data: it is in logs, and not decoded to nftTransfers';
+  'its two arrays overlap in its data, so it is in logs but not decoded to nftTransfers';
 
 const isStop = ({ outcome }: ExplainReason): boolean => outcome === 'stopped';
 
-/** Whether it was taken for itself: nothing stopped it, or of several filters not all did. */
+/** Whether the record matched on its own: nothing stopped it, or not all of several filters did. */
 function admits(reasons: readonly ExplainReason[]): boolean {
   if (reasons.length === 0) return false;
   const filters = reasons.filter(({ stage }) => stage === 'filter');
@@ -79,9 +79,9 @@ function placeOf(record: EvmRecord): Pick<ExplainedRecord, 'kind' | 'index' | 't
 }
 
 function alongOf({ record: { options } }: CompiledStream, record: EvmRecord): string {
-  if ('logIndex' in record) return 'another record of its transaction was taken: includeAllTxLogs';
+  if ('logIndex' in record) return 'includeAllTxLogs: another record of its transaction matched';
   const flag = 'hash' in record ? 'includeNativeTxs' : 'includeInternalTxs';
   return options.allAddresses
-    ? `a log of its transaction was taken: allAddresses with ${flag}`
-    : 'a log of it was taken by an advanced option with includeNativeTxs';
+    ? `allAddresses with ${flag}: a log of its transaction matched`
+    : 'an advanced option with includeNativeTxs matched one of its logs';
 }

@@ -1,13 +1,13 @@
 /**
- * Filters on the parameters of an event, checked and compiled once per stream:
+ * Filters on the parameters of an event, validated and compiled once per stream:
  *
  *     F := {"and":[F,F,…]} | {"or":[F,F,…]}
  *        | {"eq":[name,value]} | {"ne":[name,value]}
  *        | {"lt":[name,value]} | {"lte":…} | {"gt":…} | {"gte":…}      numbers only
  *        | {"in":[name,[value,…]]} | {"nin":[name,[value,…]]}
  *
- * A name is a parameter of the event or one of the special tokens. Integers are compared exactly
- * whatever their size, addresses and bytes without regard to case, booleans by their words.
+ * A name is a parameter of the event or one of the special tokens. Integers of any size are compared
+ * exactly, addresses and bytes case-insensitively, booleans by value.
  */
 import { CallerError } from '../../base/errors.ts';
 import {
@@ -20,7 +20,7 @@ import {
 } from '@sluice/kit/contract';
 import { previewText } from '../../base/preview.ts';
 
-/** What a filter looks at. */
+/** The values that a filter reads. */
 export interface FilterSubject {
   /** The event's decoded parameters by name. */
   args: Readonly<Record<string, unknown>>;
@@ -30,7 +30,7 @@ export interface FilterSubject {
   possibleSpam: boolean;
 }
 
-/** The one comparison that keeps a subject out. */
+/** The only comparison that excludes a subject. */
 export interface Miss {
   name: string;
   operator: NearMiss['operator'];
@@ -39,16 +39,16 @@ export interface Miss {
 }
 
 export interface Filter {
-  /** Comparisons that a subject may cost; a list of values is one, however long. */
+  /** Maximum comparisons for one subject; a list of values counts as one. */
   readonly comparisons: number;
   passes(subject: FilterSubject): boolean;
-  /** Of a subject that does not pass: what it passes but for, where that is one comparison of numbers. */
+  /** For an excluded subject, the only failing comparison, if it compares numbers. */
   missOf(subject: FilterSubject): Miss | undefined;
-  /** Why, for people, with the values that were compared. */
+  /** Describes the result, with the compared values. */
   explain(subject: FilterSubject): string;
 }
 
-/** A filter that cannot be: where in it, and what it should be. */
+/** An invalid filter, with the path of the problem and the expected value. */
 export class FilterError extends CallerError<'validation_failed'> {
   readonly path: (string | number)[];
 
@@ -58,23 +58,23 @@ export class FilterError extends CallerError<'validation_failed'> {
   }
 }
 
-/** Reads a value of the subject, and an operand as the same kind of value. */
+/** Reads a value of the subject, and parses an operand as the same type. */
 interface Operand {
   isNumber: boolean;
   read(subject: FilterSubject): bigint | string | undefined;
-  /** Undefined when the operand is no value of this kind. */
+  /** Returns undefined if the operand is not a value of this type. */
   parse(operand: unknown): bigint | string | undefined;
-  /** What an operand should be, for people. */
+  /** Describes valid operands, for messages. */
   expected: string;
 }
 
-/** A part of a filter. */
+/** A compiled part of a filter. */
 interface Compiled extends Filter {
-  /** Where that is all it asks: whether the value of this name is one of these, or none of them. */
+  /** Set if the part only checks whether a name has one of these values, or none of them. */
   membership?: { name: string; operand: Operand; values: ReadonlySet<unknown>; isIn: boolean };
 }
 
-/** Deeper than any filter a person writes, and shallow enough for the stack. */
+/** Deeper than any filter that people write, and safe for the stack. */
 const MAX_DEPTH = 32;
 
 const COMPARISONS = {
@@ -83,17 +83,18 @@ const COMPARISONS = {
   gt: { sign: '>', holds: (a: bigint | string, b: bigint | string) => a > b },
   gte: { sign: '≥', holds: (a: bigint | string, b: bigint | string) => a >= b },
 } as const;
-/** Values and parts that an explanation names; of the rest it says how many. */
+/** Maximum values and parts in an explanation; it shows the number of the others. */
 const NAMED = 5;
-/** Names that an error lists; an event may have thousands of inputs. */
+/** Maximum names in an error; an event may have thousands of inputs. */
 const LISTED = 20;
-/** Characters of one value in an explanation. */
+/** Maximum characters of one value in an explanation. */
 const SHOWN = 100;
 const OPERATORS = ['and', 'or', 'eq', 'ne', ...Object.keys(COMPARISONS), 'in', 'nin'];
 
 /**
  * Compiles a filter for this event.
- * @throws FilterError naming the place, the value and what it should be
+ *
+ * @throws FilterError with the path, the value and what it should be
  */
 export function compileFilter(filter: unknown, event: AbiItem): Filter {
   return compile(filter, operandsOf(event), [], 0);
@@ -188,7 +189,7 @@ function compile(
 
   const compare = COMPARISONS[operator as keyof typeof COMPARISONS];
   if (!operand.isNumber) {
-    throw new FilterError(at, `should be eq, ne, in or nin: ${name} is no number`);
+    throw new FilterError(at, `should be eq, ne, in or nin: ${name} is not a number`);
   }
   const wanted = parse(value, [...at, 1]);
   const passes = (subject: FilterSubject): boolean => {
@@ -211,7 +212,7 @@ function compile(
   };
 }
 
-/** A value that could not be read is neither one of them nor none of them. */
+/** A value that can't be read is neither in the list nor outside it. */
 function isMember(
   name: string,
   operand: Operand,
@@ -260,11 +261,11 @@ function tellComparison(
   wanted: string,
   { operator, holds }: { operator: string; holds: boolean },
 ): string {
-  if (actual === undefined) return `${name} could not be read`;
+  if (actual === undefined) return `${name} couldn't be read`;
   const shown = previewText(String(actual), SHOWN);
   return holds
     ? `${name} ${shown} is ${wanted}`
-    : `${name} ${shown} is not ${wanted}, as ${operator} asks`;
+    : `${name} ${shown} is not ${wanted} (${operator})`;
 }
 
 function explainAll(parts: readonly Filter[], subject: FilterSubject): string {
@@ -274,8 +275,8 @@ function explainAll(parts: readonly Filter[], subject: FilterSubject): string {
 }
 
 /**
- * Of the parts of an `or` those that ask whether one name has this or that value become one look into a
- * set, and of an `and` those that ask whether it has none: thousands are as quick as one.
+ * Merges the parts of an `or` that check one name for equality into a single set lookup, and those
+ * of an `and` that check for inequality: thousands are as fast as one.
  */
 function mergeMemberships(parts: readonly Compiled[], isIn: boolean): Filter[] {
   const rest: Filter[] = [];
@@ -297,7 +298,7 @@ function mergeMemberships(parts: readonly Compiled[], isIn: boolean): Filter[] {
   return [...sets, ...rest];
 }
 
-/** By event: thousands of filters may read the same one. */
+/** Cached by event, since thousands of filters may use the same one. */
 const operandsByEvent = new WeakMap<AbiItem, ReadonlyMap<string, Operand>>();
 
 function operandsOf(event: AbiItem): ReadonlyMap<string, Operand> {
@@ -345,7 +346,7 @@ const BOOLEAN = {
   expected: 'true or false',
 } as const;
 
-/** Undefined for a parameter that has no single value: an array or a tuple. */
+/** Returns undefined for a parameter without a single value: an array or a tuple. */
 function operandOf({ name, type, indexed }: AbiParameter): Operand | undefined {
   const readText = (subject: FilterSubject): string | undefined => {
     const value = subject.args[name];
@@ -363,7 +364,7 @@ function operandOf({ name, type, indexed }: AbiParameter): Operand | undefined {
         return typeof value === 'bigint' ? value : undefined;
       },
       parse: toInteger,
-      expected: 'a whole number, as decimal text where it is large',
+      expected: 'an integer, as decimal text if it is large',
     };
   }
   if (type === 'address') return { ...ADDRESS, read: readText };
@@ -383,7 +384,7 @@ function operandOf({ name, type, indexed }: AbiParameter): Operand | undefined {
     return {
       isNumber: false,
       read: readText,
-      // Of an indexed string the log has the hash alone.
+      // The log contains only the hash of an indexed string.
       parse: (operand) =>
         typeof operand !== 'string' ? undefined : indexed ? keccak256(operand) : operand,
       expected: 'text',
@@ -392,7 +393,7 @@ function operandOf({ name, type, indexed }: AbiParameter): Operand | undefined {
   return undefined;
 }
 
-/** A decimal or hex text, or a JSON number; one beyond 2^53 counts for what the parser made of it. */
+/** Parses decimal or hex text, or a JSON number; beyond 2^53, JSON parsing may have rounded it. */
 function toInteger(operand: unknown): bigint | undefined {
   if (typeof operand === 'number') return Number.isInteger(operand) ? BigInt(operand) : undefined;
   if (typeof operand !== 'string' || operand.length > 80) return undefined;

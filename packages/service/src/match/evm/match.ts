@@ -1,4 +1,4 @@
-/** Which streams a block concerns, and with which of its records. Pure: no I/O, no clock. */
+/** Matches an EVM block against streams. Pure: no I/O, no clock. */
 import type {
   EvmBlock,
   EvmInternalTransaction,
@@ -12,14 +12,14 @@ import { FilterError } from './filter.ts';
 import { type Indexed, type RuleIndex, createRuleIndex } from '../ruleIndex.ts';
 import { type Selection, createSelection } from './selection.ts';
 
-/** A stream with its rules compiled once. */
+/** A stream with its compiled rules. */
 export type CompiledStream = Indexed<'evm', Selection>;
 
 export interface StreamIndex extends RuleIndex<'evm', Selection> {
   needs(chain: string): BlockNeeds;
 }
 
-/** The EVM streams there are, and what of a block they need. */
+/** Creates the index of EVM streams, which also reports the block parts they need. */
 export function createStreamIndex(): StreamIndex {
   const index = createRuleIndex<'evm', Selection>({
     family: 'evm',
@@ -42,7 +42,9 @@ export function createStreamIndex(): StreamIndex {
 const takesTransactions = ({ includeNativeTxs, advancedOptions }: StreamOptions): boolean =>
   includeNativeTxs || (advancedOptions ?? []).some((option) => option.includeNativeTxs);
 
-/** Options are checked when they are saved; should some still not compile, only that stream is silent. */
+/**
+ * Options are validated on save; if some still fail to compile, only that stream matches nothing.
+ */
 function compile({ options }: Pick<EvmStreamRecord, 'options'>): Selection {
   try {
     return createSelection(options);
@@ -59,25 +61,27 @@ function compile({ options }: Pick<EvmStreamRecord, 'options'>): Selection {
   }
 }
 
-/** One stream met one block. */
+/** The match of one stream and one block. */
 export interface Match {
   stream: CompiledStream;
   /** In log order. */
   logs: EvmLog[];
   /** In transaction order. */
   transactions: EvmTransaction[];
-  /** In the order they were made. */
+  /** In execution order. */
   internalTransactions: EvmInternalTransaction[];
 }
 
 export type EvmRecord = EvmLog | EvmTransaction | EvmInternalTransaction;
 
-/** Hears of each record that a stream's addresses concern; and, where it wants to, what is asked of it. */
+/**
+ * Called for each record of a stream's addresses; returns the receiver of its reasons, if needed.
+ */
 export type TellOf = (stream: CompiledStream, record: EvmRecord) => Tell | undefined;
 
 interface Taken {
   logs: Set<EvmLog>;
-  /** By their index. */
+  /** By transaction index. */
   transactions: Set<number>;
   internal: Set<EvmInternalTransaction>;
 }
@@ -85,19 +89,19 @@ interface Taken {
 const ADDRESS_TOPIC_PREFIX = `0x${'0'.repeat(24)}`;
 
 /**
- * Holds a block against the index:
- * - a log is taken by a stream with `includeContractLogs` when a watched address emitted it or
- *   stands in topic 1, 2 or 3, and the stream's selection takes it;
- * - a transaction is taken by a stream with `includeNativeTxs` when a watched address sent or
- *   received it; a stream of all addresses takes the transactions of the logs it took, and an advanced
- *   option with `includeNativeTxs` those of the logs it let pass;
- * - an internal transaction is taken by a stream with `includeInternalTxs` when a watched address
- *   sent or received it; a stream of all addresses takes those of the logs it took;
- * - `includeAllTxLogs` adds every log of each transaction taken in any of these ways;
- * - for a stream with `filterPossibleSpamAddresses` nothing is there that a contract of `spam`
- *   emitted, sent or received.
+ * Matches a block against the index:
+ * - a log matches a stream with `includeContractLogs` when a watched address emitted it or is in
+ *   topic 1, 2 or 3, and the stream's selection takes it;
+ * - a transaction matches a stream with `includeNativeTxs` when a watched address sent or received
+ *   it; streams of all addresses take the transactions of matched logs, and an advanced option with
+ *   `includeNativeTxs` takes those of the logs that pass its filter;
+ * - an internal transaction matches a stream with `includeInternalTxs` when a watched address sent
+ *   or received it; streams of all addresses take those of matched logs;
+ * - `includeAllTxLogs` adds every log of each transaction that matched in any of these ways;
+ * - `filterPossibleSpamAddresses` excludes everything that a contract in `spam` emitted, sent or
+ *   received.
  *
- * @param tellOf told why, where somebody wants to know
+ * @param tellOf returns the receiver of reasons, if they are needed
  */
 export function matchBlock(
   index: StreamIndex,
@@ -119,7 +123,7 @@ export function matchBlock(
   const unscoped = index.unscoped(chain);
   for (const log of block.logs) {
     const possibleSpam = spam.has(log.address);
-    /** Who is looked for: in topic 1, 2 or 3, or as the emitter, or whoever it is. */
+    /** The position of the watched address: topic 1, 2 or 3, the emitter, or any. */
     let place: LogPlace = 'emitter';
     const takeLog = (stream: CompiledStream): void => {
       const tell = tellOf?.(stream, log);
@@ -132,7 +136,7 @@ export function matchBlock(
       entry.logs.add(log);
       if (taken === 'log-and-transaction') entry.transactions.add(log.transactionIndex);
     };
-    // The emitting contract, and each topic that has the form of an address.
+    // The emitting contract, and each topic in the form of an address.
     index.watching(chain, log.address, 2, takeLog);
     for (let n = 1; n < log.topics.length; n++) {
       const topic = log.topics[n]!;
@@ -196,7 +200,7 @@ export function matchBlock(
   return spam.size === 0 ? matches : matches.map((match) => withoutSpam(match, spam));
 }
 
-/** The transactions that any record of the match is of, each once. */
+/** Returns the transaction hashes of all records of the match, without duplicates. */
 export function transactionHashesOf(match: Match): string[] {
   const hashes = new Set(match.transactions.map((transaction) => transaction.hash));
   for (const log of match.logs) hashes.add(log.transactionHash);
@@ -236,7 +240,7 @@ function refusesSpam(stream: CompiledStream, tell: Tell | undefined): boolean {
   return true;
 }
 
-/** What is told of spam that a stream refuses. */
+/** The reason for spam that a stream excludes. */
 export const SPAM = 'its contract is possible spam, and filterPossibleSpamAddresses is on';
 
 const isSpamFree = (stream: CompiledStream): boolean =>
@@ -247,7 +251,7 @@ const involves = (
   { from, to }: { from: string; to: string | null },
 ): boolean => spam.has(from) || (to !== null && spam.has(to));
 
-/** The match less the spam that came along with what its stream took. */
+/** Returns the match without spam that was included with matching records. */
 function withoutSpam(match: Match, spam: ReadonlySet<string>): Match {
   if (!isSpamFree(match.stream)) return match;
   return {

@@ -1,12 +1,12 @@
-/** Which logs of a block a stream nearly took: all but one comparison of a filter let them pass. Pure. */
+/** Finds close matches: logs that only one comparison of a filter excluded. A pure function. */
 import type { NearMiss } from '@sluice/kit/contract';
 import type { EvmBlock, EvmLog } from './block.ts';
 import { matchBlock, type CompiledStream, type StreamIndex } from './match.ts';
 
-/** Rules that are told of; more than people write. */
+/** Maximum number of reported rules; more than people write. */
 const MAX_RULES = 20;
 
-/** Of all streams of the index together, by rule, most frequent first. */
+/** Combines all streams of the index, by rule, most frequent first. */
 export function findNearMisses(
   index: StreamIndex,
   chain: string,
@@ -24,7 +24,7 @@ export function findNearMisses(
         if (stage === 'filter' && outcome === 'stopped') keptOut.set(record as EvmLog, stream);
       },
   );
-  // Another of its options took it, or another record of its transaction brought it along.
+  // Another option took the log, or another record of its transaction included it.
   for (const { logs } of matches) for (const log of logs) keptOut.delete(log);
 
   const rules = new Map<string, Omit<NearMiss, 'min' | 'max'> & { values: bigint[] }>();

@@ -1,18 +1,20 @@
-/** Which events the addresses of a stream had in a block, whatever it takes of them. Pure. */
+/**
+ * Counts the events of a stream's addresses in a block, whether the stream takes them or not. Pure.
+ */
 import type { SeenEvent } from '@sluice/kit/contract';
 import type { EvmBlock, EvmLog } from './block.ts';
 import { matchBlock, type CompiledStream, type StreamIndex } from './match.ts';
 import { mostSeen } from '../seen.ts';
 
 /**
- * Of all streams of the index together, most frequent first: all events that they name, and at most
- * 20 that they do not. Possible spam is counted too.
+ * Counts events over all streams of the index, most frequent first: all that the streams name, and
+ * at most 20 others. Possible spam is included.
  */
 export function countSeenEvents(index: StreamIndex, chain: string, block: EvmBlock): SeenEvent[] {
   const seen = new Map<EvmLog, CompiledStream>();
   matchBlock(index, chain, block, undefined, (stream, record) => {
     if ('topics' in record) seen.set(record, stream);
-    // Why it is taken or not is not asked.
+    // Reasons are not needed.
     return undefined;
   });
 

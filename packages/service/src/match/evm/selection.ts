@@ -1,14 +1,14 @@
 /**
- * Which logs a stream takes of those that concern its addresses: the events it names, and of these
- * the ones its filters let pass. Compiled once per stream.
+ * Selects the logs that a stream takes: the events it names, if their filters pass. Compiled once
+ * per stream.
  *
  * - Without `topic0` and `advancedOptions` every log is taken.
  * - An event is named by `topic0` or by an advanced option. Logs of other events are not taken.
- * - Where the stream's ABI has the event, its number of indexed inputs decides: ERC-20 and ERC-721
+ * - If the stream's ABI has the event, the number of indexed inputs must match: ERC-20 and ERC-721
  *   share the topic of Transfer.
- * - An event with advanced options is taken when the filter of at least one of them passes; an option
- *   without a filter, or with an empty one, always does. A log that its event does not decode passes no
- *   other; nor does one whose event the ABI does not have.
+ * - An event with advanced options is taken when the filter of at least one of them passes; an
+ *   option without a filter, or with an empty one, always passes. Other filters fail for logs that
+ *   don't decode and for events missing from the ABI.
  */
 import { decodeLogs } from '@sluice/kit';
 import {
@@ -32,37 +32,39 @@ import {
 } from './filter.ts';
 import { type Tell, passed, stopped } from '../reasons.ts';
 
-/** Where a log stands. */
+/** The position of a log. */
 export interface LogContext {
   chain: string;
   possibleSpam: boolean;
 }
 
 export interface Selection {
-  /** Comparisons that one log may cost. */
+  /** Maximum comparisons for one log. */
   readonly comparisons: number;
-  /** Whether the stream takes the log, and whether the log's transaction comes with it. */
+  /** Whether the stream takes the log, and whether it also takes the log's transaction. */
   take(log: EvmLog, context: LogContext, tell?: Tell): 'no' | 'log' | 'log-and-transaction';
-  /** Of a log that its filters alone keep out: the one comparison that does, where it is one. */
+  /** The single comparison that excludes a log, if its filters exclude it by only one. */
   missOf(log: EvmLog, context: LogContext): (Miss & { event: string }) | undefined;
   /** Whether the stream names the event. */
   names(topic0: string): boolean;
-  /** Of an event that the stream's ABI tells, or its choice, or a token standard. */
+  /** The signature from the stream's ABI, its topics, or a token standard. */
   signatureOf(topic0: string): string | undefined;
-  /** What the stream's ABI calls the input in this topic of the log. */
+  /** The name of the input in this topic, from the stream's ABI. */
   inputOf(log: EvmLog, topic: number): string | undefined;
 }
 
-/** Options of one event that an explanation tells of. */
+/** Maximum options of one event in an explanation. */
 const EXPLAINED = 20;
 
 interface Option {
-  /** By number of indexed inputs; undefined when every log of the topic passes, empty when none does. */
+  /**
+   * By number of indexed inputs; undefined if every log of the topic passes, empty if none does.
+   */
   filters: ReadonlyMap<number, Filter> | undefined;
   includeNativeTxs: boolean;
 }
 
-/** @throws FilterError with its path from the stream's options on */
+/** @throws FilterError with a path that starts at the stream's options */
 export function createSelection({
   topic0,
   abi,
@@ -70,7 +72,7 @@ export function createSelection({
 }: Pick<StreamOptions, 'topic0' | 'abi' | 'advancedOptions'>): Selection {
   const events = eventsByTopic(abi ?? []);
   const options = new Map<string, Option[]>();
-  /** By topic, with their signatures where they are more than a hash. */
+  /** By topic, with the signature unless only the hash is known. */
   const named = new Map<string, string | undefined>();
   for (const [n, option] of (advancedOptions ?? []).entries()) {
     const path = ['advancedOptions', n];
@@ -113,15 +115,15 @@ export function createSelection({
 
     take(log, context, tell) {
       if (named.size === 0) {
-        tell?.(passed('event', 'the stream names no events, and takes all'));
+        tell?.(passed('event', 'the stream does not name events, so it takes all'));
         return 'log';
       }
       const topic = log.topics[0];
       if (topic === undefined || !named.has(topic)) {
         const [first = ''] = named.keys();
-        const wanted = named.size === 1 ? describe(first) : `one of the ${named.size}`;
-        const its = topic === undefined ? 'it names no event' : `its event is ${describe(topic)}`;
-        tell?.(stopped('event', `${its}, not ${wanted} that the stream names`));
+        const wanted = named.size === 1 ? describe(first) : `${named.size} other events`;
+        const its = topic === undefined ? 'it has no topic 0' : `its event is ${describe(topic)}`;
+        tell?.(stopped('event', `${its}, but the stream names ${wanted}`));
         return 'no';
       }
       const indexed = log.topics.length - 1;
@@ -131,7 +133,7 @@ export function createSelection({
         tell?.(
           stopped(
             'event',
-            `${indexed} inputs are indexed; the event of the stream's ABI has ${wanted}`,
+            `${indexed} of its inputs are indexed, but ${wanted} in the stream's ABI`,
           ),
         );
         return 'no';
@@ -139,7 +141,7 @@ export function createSelection({
       tell?.(passed('event', `its event is ${describe(topic)}, which the stream names`));
       const choices = options.get(topic);
       if (choices === undefined) return 'log';
-      // Decoded once, whatever the number of options, and not before one asks.
+      // Decoded lazily and only once, whatever the number of options.
       let decoded: { subject: FilterSubject | undefined } | undefined;
       const subject = (): FilterSubject | undefined =>
         (decoded ??= { subject: subjectOf(known?.get(indexed), log, context) }).subject;
@@ -200,7 +202,9 @@ export function checkSelection(
   }
 }
 
-/** Events that have a filter and are not in the stream's ABI, as the stream names them: none of their logs is taken. */
+/**
+ * Returns named events that have a filter but are missing from the ABI: none of their logs match.
+ */
 export function unreadEvents({
   abi,
   advancedOptions,
@@ -229,7 +233,7 @@ function explainOption(
   return filter.explain(its);
 }
 
-/** No filter at all, or one that asks nothing: such an option needs no ABI. */
+/** Whether there is no filter, or an empty one, which needs no ABI. */
 const isEmpty = (filter: object | undefined): boolean =>
   filter === undefined || Object.keys(filter).length === 0;
 
@@ -250,7 +254,7 @@ function compileFor(
   return filters;
 }
 
-/** What filters look at; undefined where the event does not decode the log. */
+/** Returns the values that filters read; undefined if the log does not decode as the event. */
 function subjectOf(
   abi: readonly AbiItem[] | undefined,
   log: EvmLog,
@@ -261,7 +265,7 @@ function subjectOf(
   return decoded && { args: decoded.args, contract: log.address, chain, possibleSpam };
 }
 
-/** An event as an ABI of its own, the same one every time: the decoder prepares each ABI once. */
+/** An ABI with a single event, reused because the decoder prepares each ABI once. */
 type EventAbi = readonly [AbiItem];
 
 /** Events of the ABI by topic and number of indexed inputs; anonymous ones have no topic. */
@@ -276,7 +280,7 @@ function eventsByTopic(abi: readonly AbiItem[]): Map<string, Map<number, EventAb
   return events;
 }
 
-/** A block's records as the wire has them: every number as decimal text. */
+/** Converts the records of a block to the wire format, with every number as decimal text. */
 export function toWebhookLog(log: EvmLog): WebhookLog {
   const [topic0 = null, topic1 = null, topic2 = null, topic3 = null] = log.topics;
   return {
@@ -328,7 +332,7 @@ export function toWebhookInternalTransaction(
   };
 }
 
-/** Hex quantity to decimal text; the wire has no hex numbers. */
+/** Converts a hex quantity to decimal text; the wire format has no hex numbers. */
 function toDecimal(quantity: string): string;
 function toDecimal(quantity: string | null): string | null;
 function toDecimal(quantity: string | null): string | null {

@@ -1,9 +1,8 @@
 /**
- * What the logs of a webhook say in the words of the token standards: the decoded arrays of the
- * contract, in log order. A log counts by its shape alone (topic 0, number of topics, length of
- * its data), since any contract may emit it; one that does not fit exactly is in no array. What
- * only the token's contract can say (names, symbols, decimals) is the empty text here, as the wire has
- * it where it is not known; enrichment fills it in.
+ * Decodes logs by the token standards into the arrays of the contract, in log order. Logs are
+ * recognized by shape alone (topic 0, number of topics, data length), since any contract may emit
+ * them; a log that does not fit exactly is skipped. Names, symbols and decimals come from the
+ * token's contract: they are empty here, the wire form of unknown, until enrichment.
  */
 import { type EvmWebhook, keccak256 } from '@sluice/kit/contract';
 import type { EvmLog } from './block.ts';
@@ -110,7 +109,7 @@ function decodeLog(log: EvmLog, possibleSpam: boolean, arrays: DecodedArrays): v
     case APPROVAL_FOR_ALL: {
       if (topics.length !== 3 || words !== 1 || !/^0{63}[01]$/.test(value)) return;
       const approved = value.endsWith('1');
-      // Both standards emit this very event, so the log does not tell which one it is.
+      // Both standards emit this event, so the log does not show which one it is.
       const token = { ...UNKNOWN, tokenContractType: '' };
       const parties = { account: first, operator: second };
       arrays.nftApprovals.ERC1155.push({ ...at, ...parties, approved, ...token });
@@ -165,16 +164,16 @@ function* readBatch(digits: string): Generator<Moved> {
 }
 
 interface Batch {
-  /** Words at which the items of both arrays begin. */
+  /** Word positions where the items of both arrays begin. */
   ids: number;
   amounts: number;
-  /** Of each. */
+  /** Length of each array. */
   length: number;
 }
 
 /**
- * Two arrays of one length, wherever their offsets say. They may not share a word with each other or with
- * the offsets: what is decoded is then no larger than the log.
+ * Finds two arrays of equal length through their offsets. They must not overlap with each other or
+ * the offsets, so the decoded result is never larger than the log.
  */
 function findBatch(digits: string): Batch | 'overlapping' | undefined {
   const ids = findArray(digits, 0);
@@ -185,10 +184,10 @@ function findBatch(digits: string): Batch | 'overlapping' | undefined {
   return isApart ? { ids: ids.at, amounts: amounts.at, length: ids.length } : 'overlapping';
 }
 
-/** Words at the beginning of the data of a batch. */
+/** Number of offset words at the beginning of a batch's data. */
 const OFFSETS = 2;
 
-/** Where the items of an array begin, in words, and how many there are. */
+/** Returns the word position of an array's items, and their number. */
 function findArray(digits: string, head: number): { at: number; length: number } | undefined {
   const start = toSmall(wordAt(digits, head));
   if (start === undefined || start % 32 !== 0) return undefined;
@@ -203,25 +202,25 @@ const batchOf = ({ topics, data }: EvmLog): Batch | 'overlapping' | undefined =>
     ? findBatch(data.slice(2))
     : undefined;
 
-/** Whether the log is a batch of transfers whose arrays overlap: it is in none of the decoded arrays. */
+/** Whether the log is a batch of transfers with overlapping arrays, which is not decoded. */
 export const hasOverlap = (log: EvmLog): boolean => batchOf(log) === 'overlapping';
 
-/** How many transfers a batch has; 0 for any other log. */
+/** Returns the number of transfers in a batch; 0 for any other log. */
 export function countBatch(log: EvmLog): number {
   const batch = batchOf(log);
   return typeof batch === 'object' ? batch.length : 0;
 }
 
-/** A word as a number, where it can be a place in this data at all. */
+/** Converts a word to a number if it can be a position in the data. */
 function toSmall(word: string): number | undefined {
   return /^0{56}[0-9a-f]{8}$/.test(word) ? Number.parseInt(word, 16) : undefined;
 }
 
-/** Empty, or incomplete, where the data ends before. */
+/** Empty or incomplete past the end of the data. */
 const wordAt = (digits: string, n: number): string =>
   digits.slice(n * WORD_DIGITS, (n + 1) * WORD_DIGITS);
 
-/** Undefined for a topic that is absent or has more in it than an address. */
+/** Returns undefined if the topic is missing or is not an address. */
 function toAddress(topic: string | undefined): string | undefined {
   return topic?.slice(2, 26) === ADDRESS_PADDING ? `0x${topic.slice(26)}` : undefined;
 }

@@ -1,4 +1,4 @@
-/** A match as the webhook body of the contract: key by key in wire order. */
+/** Converts a match to the webhook body of the contract, with its keys in wire order. */
 import type { EvmWebhook } from '@sluice/kit/contract';
 import type { EvmBlock, EvmInternalTransaction, EvmLog, EvmTransaction } from './block.ts';
 import type { Match } from './match.ts';
@@ -6,7 +6,7 @@ import { toWebhookInternalTransaction, toWebhookLog, toWebhookTransaction } from
 import { decodeTransfers, countBatch } from './transfers.ts';
 import { type WeighedPart, divide } from '../parts.ts';
 
-/** The body without `confirmed` and `retries`, parted where `retries` stands. */
+/** The body without `confirmed` and `retries`, split at the position of `retries`. */
 export interface WebhookParts {
   head: Pick<EvmWebhook, 'chainId' | 'abi' | 'streamId' | 'tag'>;
   tail: Omit<EvmWebhook, 'confirmed' | 'chainId' | 'abi' | 'streamId' | 'tag' | 'retries'>;
@@ -42,7 +42,7 @@ export function toWebhookParts(
   };
 }
 
-/** @param weigh bytes of the webhook of a match */
+/** @param weigh returns the size of a match's webhook in bytes */
 export const splitMatch = (
   match: Match,
   limit: number,
@@ -59,7 +59,7 @@ export const splitMatch = (
           partOf(match, { internalTransactions: [each] }),
         ),
       ],
-      // One by one: more arguments than some hundred thousand are more than the stack holds.
+      // Pushed one by one: spreading hundreds of thousands of arguments overflows the stack.
       join(part, more) {
         for (const log of more.logs) part.logs.push(log);
         for (const each of more.transactions) part.transactions.push(each);
@@ -71,8 +71,8 @@ export const splitMatch = (
   );
 
 /**
- * At least so many bytes the body of a match has. It is told without building the body, which for a
- * huge block would take as much memory again.
+ * Returns a lower bound of the body's size without building it, which for a huge block would double
+ * the memory in use.
  */
 export const leastBytes = ({ logs, transactions, internalTransactions }: Match): number =>
   logs.reduce(
@@ -82,7 +82,7 @@ export const leastBytes = ({ logs, transactions, internalTransactions }: Match):
   transactions.reduce((sum, each) => sum + TRANSACTION_BYTES + each.input.length, 0) +
   internalTransactions.length * CALL_BYTES;
 
-/** Of a record's keys, hashes and addresses as JSON. */
+/** Size of a record's keys, hashes and addresses as JSON. */
 const LOG_BYTES = 200;
 const TRANSFER_BYTES = 400;
 const TRANSACTION_BYTES = 350;
@@ -101,7 +101,7 @@ const partOf = (
   },
 ): Match => ({ stream, logs, transactions, internalTransactions });
 
-/** One match for each transaction that has records in this one, in the order of transactions. */
+/** Splits a match by transaction, in transaction order. */
 function byTransaction(match: Match): Match[] {
   const found = new Map<number, Match>();
   const at = (index: number): Match => {
