@@ -1,19 +1,19 @@
-/** What matching asks of enrichment, the same for every chain family. */
+/** The interface between matching and enrichment, which all chain families share. */
 import type { BlockRef } from '../store/blocks/contract.ts';
 import type { EnrichPool } from './enrichPool.ts';
 
 /** `Options` are those of the stream, `Tail` is the part of a body that is completed. */
 export interface Enrich<Options, Tail> extends EnrichPool {
   /**
-   * Completes a body from memory where that is all it wants, and answers with null; else leaves it as
-   * it is, and answers with the plan to commit it with.
+   * Completes a body from memory if possible and returns null; otherwise leaves it unchanged and
+   * returns the plan to commit with it.
    */
   plan(options: Options, tail: Tail): string | null;
-  /** The most bytes that completing a body adds to it. Results of triggers share what the limit leaves. */
+  /** Maximum growth of a body through completion; trigger results share what the limit leaves. */
   mostGrowth(options: Options, tail: Tail): number;
   /**
-   * Completes a body at once, for one that is shown and not sent: what the nodes refuse is left as it
-   * is where it is not known. Throws a `RetryableError` when nothing could be asked.
+   * Completes a body at once for display, not for delivery: data that the nodes refuse stays in its
+   * unknown form. Throws a `RetryableError` when no node could be queried.
    */
   complete(block: BlockRef, options: Options, tail: Tail): Promise<void>;
 }

@@ -1,9 +1,9 @@
 /**
- * Completes what was committed as `enriching`, one chain by itself: reads the oldest matches, asks
- * the chain at their blocks, writes each body once and makes its deliveries due. The match row is the
- * job: what is under way when the process ends is found again. Work under way is bounded together and
- * per stream, so that one slow stream holds no other back; and each chain has its own, so that one
- * stalled node holds back no other chain. Ingestion waits for none of it.
+ * Completes the matches of one chain that were committed as `enriching`: reads the oldest matches,
+ * queries the chain at their blocks, writes each body once and makes its deliveries due. The match
+ * row is the job, so unfinished work is found again after a restart. Work in progress is limited in
+ * total and per stream, and each chain has its own pool, so that neither a slow stream nor a
+ * stalled node delays the others. Ingestion never waits for it.
  */
 import type { DeliverySummary } from '@sluice/kit/contract';
 import { createWaker } from '../base/waker.ts';
@@ -14,19 +14,21 @@ import type { Store } from '../store/store.ts';
 import { hasCode } from '../base/errors.ts';
 
 export interface EnrichPool {
-  /** Why matches wait; empty while nothing is wrong. */
+  /** Why matches are waiting; empty while there is no problem. */
   readonly trouble: string;
-  /** Begins, or begins again after a stop, with this epoch of the chain's lease. */
+  /** Starts, or restarts after a stop, with this epoch of the chain's lease. */
   start(epoch: number): void;
-  /** A block was committed: look for matches now. */
+  /** Looks for matches now, because a block was committed. */
   notice(): void;
-  /** Takes nothing more and waits for what is under way, which ends when its source is stopped. */
+  /** Stops taking matches and waits for work in progress, which ends when its source stops. */
   stop(): Promise<void>;
 }
 
-/** A notice may be lost with another process. */
+/** Covers signals that were lost with another process. */
 const POLL_MS = 5_000;
-/** After so many refusals a body goes without what was refused; some 15 seconds with the waits. */
+/**
+ * After this many refusals, the body is sent without the refused parts; about 15 seconds in total.
+ */
 const TRIES = 6;
 const RETRY_MS = 500;
 const RETRY_MAX_MS = 10_000;
@@ -43,16 +45,17 @@ export function createEnrichPool({
   chain: string;
   store: Store;
   log: Log;
-  /** For people: what waits while the nodes cannot be asked. */
+  /** What is waiting while the nodes are unreachable, as a message. */
   waiting: string;
   /**
-   * The end of a match's body, whole, and what it says now, in a line; undefined when the nodes refused a part of it, which is tried
-   * again but for the last time. Throws a `RetryableError` when nothing could be asked.
+   * Returns the completed end of a match's body, with its one-line description; undefined when the
+   * nodes refused a part of it, which is retried except on the last try. Throws a `RetryableError`
+   * when no node could be queried.
    */
   complete(match: EnrichingMatch, isLastTry: boolean): Promise<WholeBody | undefined>;
-  /** Deliveries that have become due. */
+  /** Called with deliveries that have become due. */
   onDeliveries(deliveries: DeliverySummary[]): void;
-  /** First wait after a failure, doubled with each; default 500. */
+  /** First wait after a failure, doubled each time; default 500. */
   retryMs?: number | undefined;
 }): EnrichPool {
   const backOffMs = (failures: number): number =>
@@ -80,16 +83,16 @@ export function createEnrichPool({
     toRefused(completed, error) {
       const { matchId } = completed;
       if ('setAside' in completed) {
-        log.error('cannot set a match aside', { chain, match: matchId, error: String(error) });
+        log.error('setting a match aside failed', { chain, match: matchId, error: String(error) });
         rest(matchId, queue.tries(matchId) + 1, RETRY_MAX_MS);
         return undefined;
       }
-      const reason = `the ledger refuses its body: ${describeError(error)}; replay it once the cause is fixed`;
+      const reason = `the ledger rejected its body: ${describeError(error)}. Replay it once the cause is fixed`;
       log.error('match set aside', { chain, match: matchId, reason });
       return { matchId, setAside: reason };
     },
     onDelay: (error, count) =>
-      log.error('cannot complete matches, trying again', { chain, count, error: String(error) }),
+      log.error('completing matches failed, retrying', { chain, count, error: String(error) }),
   });
 
   const forget = (matchId: string): void => {
@@ -122,7 +125,7 @@ export function createEnrichPool({
         rest(id, tries - 1, backOffMs(outages.count()));
         return;
       }
-      // A fault of ours must not hold a delivery back for ever.
+      // A bug here must not hold a delivery back forever.
       log.error('enrichment failed', { chain, block: block.number, error: describeError(error) });
       if (isLastTry) finish(id, { bodyTail: match.bodyTail, about: '' });
       else rest(id, tries, backOffMs(tries));
@@ -141,7 +144,7 @@ export function createEnrichPool({
         const now = Date.now();
         if (outages.endsAt(now) === Number.POSITIVE_INFINITY) found = await queue.list(now);
       } catch (error) {
-        log.error('cannot list matches to enrich, trying again', { chain, error: String(error) });
+        log.error('listing matches to enrich failed, retrying', { chain, error: String(error) });
       }
       for (const match of found) void enrich(match);
       if (found.length === 0) await pause();
@@ -170,7 +173,7 @@ export function createEnrichPool({
   };
 }
 
-/** While the nodes are out of reach nothing is asked of them, for longer with each outage on end. */
+/** Pauses queries while the nodes are unreachable, longer with each consecutive outage. */
 function createOutages({
   chain,
   log,
@@ -188,18 +191,18 @@ function createOutages({
   return {
     count: () => count,
     trouble: () => trouble,
-    /** Infinity where there is none. */
+    /** Infinity if there is no outage. */
     endsAt: (nowMs: number): number => (until > nowMs ? until : Number.POSITIVE_INFINITY),
     note(error: Error): void {
-      // What was under way together failed together: that is one outage.
+      // Concurrent requests fail together: that is one outage.
       if (Date.now() < until) return;
       count++;
       until = Date.now() + backOffMs(count);
       trouble = `${waiting}: ${error.message}`;
-      if (count === 1) log.warn('enrichment waits', { chain, reason: error.message });
+      if (count === 1) log.warn('enrichment paused', { chain, reason: error.message });
     },
     end(): void {
-      if (count > 0) log.info('enrichment goes on', { chain });
+      if (count > 0) log.info('enrichment resumed', { chain });
       count = until = 0;
       trouble = '';
     },
@@ -207,16 +210,16 @@ function createOutages({
 }
 
 export interface MatchQueue {
-  /** The oldest matches that there is room for. */
+  /** Returns the oldest matches that fit the limits. */
   list(nowMs: number): Promise<EnrichingMatch[]>;
-  /** The match is under way from now on. Returns how many tries this makes. */
+  /** Marks the match as in progress, and returns the number of this try. */
   begin(match: Pick<EnrichingMatch, 'id' | 'streamId'>): number;
-  /** The match is under way no more, and not tried again before this time. */
+  /** Ends the try; the match is not tried again before this time. */
   rest(matchId: string, tries: number, untilMs: number): void;
-  /** The match is done. */
+  /** Removes a completed match. */
   forget(matchId: string): void;
   tries(matchId: string): number;
-  /** When the next match that rests may be tried; infinity where none rests. */
+  /** When the next waiting match may be retried; infinity if none waits. */
   nextAt(nowMs: number): number;
   underWay(): number;
 }
@@ -225,9 +228,9 @@ const IN_FLIGHT = 32;
 const IN_FLIGHT_PER_STREAM = 2;
 const FORGET_MS = 10 * 60_000;
 
-/** The matches of one chain that are being completed, and those that failed and rest before the next try. */
+/** Tracks the matches of one chain that are in progress, or wait for their next try. */
 export function createMatchQueue(chain: string, store: Pick<Store, 'listEnriching'>): MatchQueue {
-  /** Streams of the matches under way, by match. */
+  /** Streams of the matches in progress, by match. */
   const inFlight = new Map<string, string>();
   const resting = new Map<string, { tries: number; until: number }>();
   const tries = (matchId: string): number => resting.get(matchId)?.tries ?? 0;
@@ -240,7 +243,7 @@ export function createMatchQueue(chain: string, store: Pick<Store, 'listEnrichin
       for (const streamId of inFlight.values()) {
         perStream.set(streamId, (perStream.get(streamId) ?? 0) + 1);
       }
-      // Some are never listed again: their block or their stream is gone.
+      // Some are never listed again because their block or stream is gone.
       for (const [id, { until }] of resting) if (until < now - FORGET_MS) resting.delete(id);
       const full = [...perStream].filter(([, n]) => n >= IN_FLIGHT_PER_STREAM).map(([id]) => id);
       const asleep = [...resting].filter(([, { until }]) => until > now).map(([id]) => id);

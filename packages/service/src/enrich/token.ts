@@ -1,11 +1,11 @@
-/** What a token contract says of itself, from whatever it answers: contracts are not bound to a standard. */
+/** Reads token metadata from a contract's responses, which may not follow any standard. */
 import { cutText } from '@sluice/kit/contract';
 import type { Token } from '../store/enrichment/contract.ts';
 import type { StateAnswer, StateCall } from './state.ts';
 
-/** Longest name or symbol kept, in characters; a longer one is cut. */
+/** Maximum length of a name or symbol in characters; longer ones are cut. */
 export const MAX_TEXT_CHARACTERS = 128;
-/** Many tokens are queried at once, and the longest text that is kept takes an eighth of it. */
+/** Many tokens are queried at once; the longest text kept takes an eighth of this. */
 const MAX_ANSWER_BYTES = 4 * 1024;
 const MAX_DECIMALS = 255n;
 
@@ -26,7 +26,7 @@ function supportsInterface(id: string): string {
 
 export const TOKEN_CALLS = Object.keys(QUESTIONS).length;
 
-/** The calls that {@link readToken} wants the answers of, in this order. */
+/** Returns the calls whose results {@link readToken} needs, in this order. */
 export function tokenCalls(address: string): StateCall[] {
   return Object.values(QUESTIONS).map((data) => ({
     to: address,
@@ -35,7 +35,7 @@ export function tokenCalls(address: string): StateCall[] {
   }));
 }
 
-/** Undefined where the nodes would not tell, which says nothing of the token. */
+/** Returns undefined if the nodes refused, which says nothing about the token. */
 export function readToken(
   address: string,
   blockNumber: number,
@@ -55,13 +55,13 @@ export function readToken(
   };
 }
 
-/** A contract that says yes to both says yes to anything, and tells us nothing. */
+/** A contract that claims both standards likely claims any, so neither counts. */
 function readStandard(isErc721: boolean, isErc1155: boolean): Token['standard'] {
   if (isErc721 === isErc1155) return '';
   return isErc721 ? 'ERC721' : 'ERC1155';
 }
 
-/** Text as ABI-encoded `string`, or as `bytes32` as in tokens from before ERC-20; else empty. */
+/** Decodes an ABI-encoded `string`, or `bytes32` as in tokens before ERC-20; otherwise empty. */
 export function readText(data: string): string {
   const digits = data.slice(2);
   if (digits.length === WORD_DIGITS)
@@ -74,7 +74,7 @@ export function readText(data: string): string {
   return toText(digits.slice(from, from + length * 2));
 }
 
-/** The word at this digit as a number of bytes; undefined where it is absent or beyond any data. */
+/** Returns the word at this digit as a number of bytes; undefined if missing or beyond any data. */
 function sizeAt(digits: string, at: number): number | undefined {
   const word = digits.slice(at, at + WORD_DIGITS);
   return /^0{56}[0-9a-f]{8}$/.test(word) ? Number.parseInt(word, 16) : undefined;
@@ -83,8 +83,8 @@ function sizeAt(digits: string, at: number): number | undefined {
 const toText = (digits: string): string => cleanText(Buffer.from(digits, 'hex').toString('utf8'));
 
 /**
- * Clean text: what is no UTF-8 is dropped, and so are control characters and those that turn the
- * direction of writing, by which a name can pass for another. At most {@link MAX_TEXT_CHARACTERS}.
+ * Cleans a text: drops invalid UTF-8, control characters, and characters that change the writing
+ * direction and could disguise a name. Cut to {@link MAX_TEXT_CHARACTERS}.
  */
 export function cleanText(text: string): string {
   const clean = text

@@ -1,31 +1,33 @@
-/** Tokens in memory, bounded by bytes: those used longest ago make room. */
+/** An in-memory cache of tokens, limited by size; the least recently used are evicted. */
 import type { Token } from '../store/enrichment/contract.ts';
 
 export interface TokenCache {
-  /** Undefined when it is not here, or too old to go by. */
+  /** Returns undefined if the token is missing or too old. */
   find(address: string): Token | undefined;
-  /** @param readAt Unix milliseconds: when the chain was asked */
+  /** @param readAt when the chain was read, in Unix milliseconds */
   save(token: Token, readAt: number): void;
 }
 
-/** A name may change, seldom; a contract that says nothing yet may soon, e.g. behind a new proxy. */
+/**
+ * Names rarely change; a contract without metadata may soon get some, such as behind a new proxy.
+ */
 const FRESH_MS = 24 * 60 * 60_000;
 const FRESH_UNKNOWN_MS = 10 * 60_000;
 
-/** Keys, numbers and what the engine keeps for an entry, on top of its text. */
+/** Overhead of an entry beyond its text. */
 const ENTRY_BYTES = 250;
 const sizeOf = ({ name, symbol }: Token): number => ENTRY_BYTES + 2 * (name.length + symbol.length);
 
-/** Whether what was read of a token may still be gone by. */
+/** Whether token metadata of this age is still valid. */
 export const isFresh = (token: Token, ageMs: number): boolean =>
   ageMs < (isToken(token) ? FRESH_MS : FRESH_UNKNOWN_MS);
 
-/** Whether the contract says anything of a token. */
+/** Whether the contract has any token metadata. */
 export const isToken = ({ name, symbol, decimals, standard }: Token): boolean =>
   name !== '' || symbol !== '' || standard !== '' || decimals !== null;
 
 export function createTokenCache(limitBytes: number, now: () => number = Date.now): TokenCache {
-  /** In order of use: a map lists its keys in the order they were set. */
+  /** In order of use, since a map iterates in insertion order. */
   const entries = new Map<string, { token: Token; readAt: number }>();
   let bytes = 0;
   return {

@@ -1,4 +1,4 @@
-/** Tokens of one chain: in memory, else in the ledger, else asked of the chain itself. */
+/** Tokens of one chain, from memory, the ledger, or the chain itself. */
 import type { BlockRef } from '../store/blocks/contract.ts';
 import type { Store } from '../store/store.ts';
 import type { Token } from '../store/enrichment/contract.ts';
@@ -6,20 +6,20 @@ import { RetryableError } from '../base/errors.ts';
 import { createTokenCache, isFresh } from './tokenCache.ts';
 
 export interface Tokens {
-  /** What is in memory. */
+  /** Returns the token if it is in memory. */
   find(address: string): Token | undefined;
   /**
-   * All of them that can be known, asked at this block where nobody asked before. Those the nodes
-   * would not tell of are absent. Throws a {@link RetryableError} when nothing could be asked.
+   * Returns all available tokens, reading unknown ones at this block. Tokens that the nodes refused
+   * to provide are absent. Throws a {@link RetryableError} when no node could be queried.
    */
   read(block: BlockRef, addresses: ReadonlySet<string>): Promise<Map<string, Token>>;
-  /** Nothing is to be known of these around this block for now: nobody waits for them again. */
+  /** Stops reading these around this block for a while, so that no body waits for them again. */
   giveUp(block: BlockRef, addresses: readonly string[]): void;
 }
 
-/** Contracts asked about together; each takes a few calls. */
+/** Contracts that are queried together; each needs several calls. */
 const BATCH = 100;
-/** What was given up stays so for as long, and for so many blocks before and after. */
+/** How long a given-up token stays so, and for how many blocks before and after. */
 const GIVEN_UP_MS = 10 * 60_000;
 const GIVEN_UP_BLOCKS = 64;
 const MAX_GIVEN_UP = 10_000;
@@ -32,12 +32,12 @@ export function createTokens({
 }: {
   chain: string;
   store: Pick<Store, 'readTokens' | 'saveTokens'>;
-  /** Asks the chain; what its nodes will not tell of is absent. Throws a {@link RetryableError}. */
+  /** Reads from the chain; omits what its nodes refuse. Throws a {@link RetryableError}. */
   ask(block: BlockRef, addresses: readonly string[]): Promise<Token[]>;
   cacheBytes: number;
 }): Tokens {
   const cache = createTokenCache(cacheBytes);
-  /** By contract, the block it was given up at; what one block's state lacks another's may have. */
+  /** The block where each contract was given up; the state of other blocks may have it. */
   const givenUp = new Map<string, { number: number; at: number }>();
   const isGivenUp = (address: string, { number }: BlockRef): boolean => {
     const given = givenUp.get(address);
@@ -47,7 +47,7 @@ export function createTokens({
       Math.abs(given.number - number) <= GIVEN_UP_BLOCKS
     );
   };
-  /** Contracts being asked, so that many streams of one block ask once. */
+  /** Contracts being read, so that several streams of one block share a read. */
   const asking = new Map<string, Promise<Token | undefined>>();
 
   const ask = async (block: BlockRef, addresses: readonly string[]): Promise<Token[]> => {
@@ -108,12 +108,12 @@ const unknownToken = (address: string, blockNumber: number): Token => ({
   blockNumber,
 });
 
-/** A ledger that does not answer says nothing of a token, as a node that does not. */
+/** A ledger failure says nothing about a token, just like a node failure. */
 async function orOutage<T>(stored: Promise<T>): Promise<T> {
   try {
     return await stored;
   } catch (error) {
-    throw new RetryableError('unavailable', `the ledger does not answer: ${String(error)}`, {
+    throw new RetryableError('unavailable', `the ledger is unavailable: ${String(error)}`, {
       cause: error,
     });
   }

@@ -1,10 +1,10 @@
-/** From this power of ten on, and from 10^-7 down, numbers are written with an exponent. */
+/** Numbers from this power of ten on, and from 10^-7 down, use an exponent. */
 const EXPONENT_FROM = 21;
 const EXPONENT_BELOW = -6;
 
 /**
- * A token amount with its decimal point, exactly, written as bignumber.js writes numbers by default:
- * `1234500` with 6 decimals is `1.2345`, a full uint256 with 18 is `…e+59`.
+ * Returns an exact token amount with its decimal point, in bignumber.js's default format: `1234500`
+ * with 6 decimals is `1.2345`, a full uint256 with 18 is `…e+59`.
  *
  * @param value decimal digits without leading zeros
  * @param decimals 0 to 255

@@ -1,4 +1,4 @@
-/** What Aptos bodies lack when they are committed: names, symbols and decimals of what moved. */
+/** Completes Aptos bodies with the names, symbols and decimals of the assets that moved. */
 import { type DescribedAptosWebhook, describeWebhook } from '@sluice/kit';
 import type { AptosCoin, AptosWebhook, DeliverySummary } from '@sluice/kit/contract';
 import type { Log } from '../../base/log.ts';
@@ -14,7 +14,7 @@ import { MAX_TEXT_CHARACTERS, cleanText } from '../token.ts';
 import { createTokens } from '../tokens.ts';
 import { toValueWithDecimals } from '../valueWithDecimals.ts';
 
-/** The arrays of a body that name coins. */
+/** The arrays of a body that contain coins. */
 export type AptosCoinArrays = Pick<
   AptosWebhook,
   'coinTransfers' | 'coinDeposits' | 'coinWithdrawals'
@@ -23,10 +23,12 @@ export type AptosCoinArrays = Pick<
 export type AptosEnrich = Enrich<AptosStreamOptions, AptosCoinArrays>;
 
 const COIN_CACHE_BYTES = 8 * 1024 * 1024;
-/** The body itself says of which coins. */
+/** The body itself contains the coins. */
 const COINS_ONLY = '{}';
 const MAX_DECIMALS = 255;
-/** The most bytes that a coin adds to a record: two texts of characters of at most 4 bytes, and a number. */
+/**
+ * The maximum growth of a record per coin: two texts of characters of up to 4 bytes, and a number.
+ */
 const RECORD_GROWTH = 2 * 4 * MAX_TEXT_CHARACTERS + 30;
 
 export function createAptosEnrich({
@@ -40,7 +42,7 @@ export function createAptosEnrich({
   store: Store;
   reader: AptosReader;
   log: Log;
-  /** Deliveries that have become due. */
+  /** Called with deliveries that have become due. */
   onDeliveries(deliveries: DeliverySummary[]): void;
 }): AptosEnrich {
   const coins = createTokens({
@@ -58,7 +60,7 @@ export function createAptosEnrich({
     },
   });
 
-  /** Why it is not whole; undefined when it is. */
+  /** Returns why the body is incomplete; undefined when it is complete. */
   const fill = async (
     block: BlockRef,
     tail: AptosCoinArrays,
@@ -78,7 +80,7 @@ export function createAptosEnrich({
     chain,
     store,
     log,
-    waiting: 'names of coins wait',
+    waiting: 'coin metadata is waiting',
     async complete({ bodyTail, block }, isLastTry) {
       const tail = fromBodyTail(bodyTail) as DescribedAptosWebhook & AptosCoinArrays;
       if ((await fill(block, tail, isLastTry)) !== undefined) return undefined;
@@ -114,7 +116,7 @@ const recordsOf = (tail: AptosCoinArrays): Named[] => [
   ...tail.coinWithdrawals,
 ];
 
-/** Every coin the arrays name, each once. */
+/** Returns every coin in the arrays, without duplicates. */
 const coinTypesOf = (tail: AptosCoinArrays): Set<string> =>
   new Set(
     recordsOf(tail)
@@ -122,7 +124,7 @@ const coinTypesOf = (tail: AptosCoinArrays): Set<string> =>
       .filter((type) => type !== ''),
   );
 
-/** Fills coins and amounts in place; keys keep the order of the wire. */
+/** Fills in coins and amounts in place; the keys keep their wire order. */
 function fillCoins(tail: AptosCoinArrays, find: (type: string) => Token | undefined): void {
   for (const record of recordsOf(tail)) {
     const token = find(record.coin.type);
@@ -137,7 +139,7 @@ function fillCoins(tail: AptosCoinArrays, find: (type: string) => Token | undefi
   }
 }
 
-/** A coin that the chain does not know says nothing of itself. */
+/** A coin that the chain does not know has no metadata. */
 function toToken(
   type: string,
   { number }: BlockRef,

@@ -1,6 +1,6 @@
 /**
- * Values of triggers between JSON and the chain: inputs as people and records write them become what
- * the encoder takes, and decoded outputs become what webhooks carry.
+ * Converts trigger values between JSON and the chain: inputs from users and records to the
+ * encoder's form, and decoded outputs to the webhook's form.
  */
 import { CallerError } from '../../base/errors.ts';
 import {
@@ -10,10 +10,10 @@ import {
   toAddress,
 } from '@sluice/kit/contract';
 
-/** Deepest nesting of arrays and structs. */
+/** Maximum nesting of arrays and structs. */
 export const MAX_DEPTH = 16;
 
-/** The type without its last pair of brackets, and the number in them; undefined for no array. */
+/** Returns the element type and length of an array type; undefined if it is not an array. */
 export function elementOf(
   parameter: AbiParameter,
 ): { element: AbiParameter; length: number | undefined } | undefined {
@@ -28,8 +28,8 @@ export function elementOf(
 }
 
 /**
- * Whether values of this type can be encoded and decoded: `fixed` and `function` cannot. Nor can arrays
- * and structs without members, which Solidity does not have: any number of them takes no data at all.
+ * Whether values of this type can be encoded and decoded. Excludes `fixed`, `function`, and empty
+ * arrays and structs, which Solidity does not have: any number of them takes no data at all.
  */
 export function isSupported(parameter: AbiParameter, depth = 0): boolean {
   if (depth > MAX_DEPTH) return false;
@@ -44,22 +44,23 @@ export function isSupported(parameter: AbiParameter, depth = 0): boolean {
   return /^(u?int\d+|address|bool|string|bytes\d*)$/.test(canonicalType(parameter.type) ?? '');
 }
 
-/** A value that does not fit its parameter: says what it should be. */
+/** An error for a value that does not fit its parameter. */
 export const valueError = (message: string): CallerError<'validation_failed'> =>
   new CallerError('validation_failed', message);
 
-/** What may still be encoded for one call. */
+/** The remaining space for the encoded values of one call. */
 export interface Room {
   bytes: number;
 }
 
-/** Bytes of one call's data; a parameter of an event may be of any size. */
+/** Maximum size of one call's data; event parameters can have any size. */
 export const MAX_CALL_BYTES = 65_536;
 const WORD_BYTES = 32;
 
 /**
- * A value of a parameter from JSON or a record, as viem's encoder takes it.
- * @param room gets smaller by what the value takes at least, before it is converted
+ * Converts a value from JSON or a record to the form of viem's encoder.
+ *
+ * @param room reduced by the value's minimum size before the conversion
  * @throws CallerError of {@link valueError}
  */
 export function toAbiValue(parameter: AbiParameter, value: unknown, room: Room): unknown {
@@ -89,14 +90,16 @@ function take(room: Room, bytes: number): void {
 }
 
 /**
- * The members of an array or struct, which JSON has as an array and a decoded event as an object.
+ * Returns the members of an array or struct, which is an array in JSON and an object in decoded
+ * events.
+ *
  * @throws CallerError of {@link valueError}
  */
 export function listOf(value: unknown, length: number | undefined, type: string): unknown[] {
   const items = isObject(value) ? Object.values(value) : value;
   if (!Array.isArray(items) || (length !== undefined && items.length !== length)) {
     throw valueError(
-      `should be an array${length === undefined ? '' : ` of ${length}`}, for the parameter is a ${type}`,
+      `should be an array${length === undefined ? '' : ` of ${length}`}, because the parameter is a ${type}`,
     );
   }
   return items;
@@ -129,7 +132,7 @@ const BOOLEANS = new Map([
   ['false', false],
 ]);
 
-/** Topics carry addresses as whole words. */
+/** Topics contain addresses as 32-byte words. */
 function addressInWord(value: unknown): string | undefined {
   return typeof value === 'string' && /^0x0{24}[0-9a-fA-F]{40}$/.test(value)
     ? `0x${value.slice(26).toLowerCase()}`
@@ -153,7 +156,7 @@ function describe(type: string): string {
     : `an integer that fits ${type}, as decimal text beyond 2^53: "1000000000000000000"`;
 }
 
-/** The parameters without names, by which the decoder makes arrays of structs. */
+/** Returns the parameters without names, so that structs are decoded as arrays. */
 export const unnamed = (parameters: readonly AbiParameter[]): AbiParameter[] =>
   parameters.map(({ type, components }) => ({
     name: '',
@@ -161,7 +164,7 @@ export const unnamed = (parameters: readonly AbiParameter[]): AbiParameter[] =>
     ...(components && { components: unnamed(components) }),
   }));
 
-/** A decoded value as webhooks carry it: numbers as decimal text, structs as arrays. */
+/** Converts a decoded value to the webhook's form: numbers as decimal text, structs as arrays. */
 export function toWireValue(value: DecodedValue): unknown {
   if (typeof value === 'bigint') return value.toString();
   if (typeof value !== 'object') return value;

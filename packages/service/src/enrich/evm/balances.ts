@@ -1,9 +1,9 @@
-/** Whose native balance a stream wants with its records. */
+/** Selects the addresses whose native balances a stream includes. */
 import { type NativeBalanceSelection, selectableOf } from '@sluice/kit/contract';
 import { type BodyTail, recordsOf } from './records.ts';
 import { type Problem, checkSelector, isSelector } from './selectors.ts';
 
-/** What is wrong with them, by place; empty when all is well. */
+/** Returns the problems by path; empty if there are none. */
 export function checkBalances(selections: readonly NativeBalanceSelection[]): Problem[] {
   const problems: Problem[] = [];
   const report = (path: Problem['path'], message: string): void => {
@@ -16,7 +16,7 @@ export function checkBalances(selections: readonly NativeBalanceSelection[]): Pr
     }
     for (const [at, selector] of selectors.entries()) {
       const what = `a selector of an address of ${type} records`;
-      // Text without its $ is no selector at all, whatever it names.
+      // Text without `$` is never a selector, even if it matches a field name.
       const text = isSelector(selector) ? selector : '';
       checkSelector(text, names, what, [n, 'selectors', at], report);
     }
@@ -24,10 +24,10 @@ export function checkBalances(selections: readonly NativeBalanceSelection[]): Pr
   return problems;
 }
 
-/** An entry of `nativeBalances`: an address, and an amount of at most 78 digits. */
+/** Maximum size of a `nativeBalances` entry: an address, and an amount of at most 78 digits. */
 const BALANCE_BYTES = 170;
 
-/** The most bytes that balances add to a body. */
+/** Maximum growth of a body through balances, in bytes. */
 export const mostBalanceBytes = (
   selections: readonly NativeBalanceSelection[],
   tail: BodyTail,
@@ -38,7 +38,7 @@ export const mostBalanceBytes = (
     0,
   );
 
-/** Every address whose balance is wanted, once, in the order of the selections and their records. */
+/** Returns the selected addresses without duplicates, in the order of selections and records. */
 export function addressesOf(
   selections: readonly NativeBalanceSelection[],
   tail: BodyTail,

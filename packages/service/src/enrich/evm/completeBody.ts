@@ -1,4 +1,6 @@
-/** Completes a body from the chain: token metadata, then triggers, which may read it, and balances. */
+/**
+ * Completes a body from the chain: token metadata, then triggers, which may use it, and balances.
+ */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { StreamTrigger, WebhookTrigger } from '@sluice/kit/contract';
 import type { BlockRef } from '../../store/blocks/contract.ts';
@@ -10,21 +12,23 @@ import { MAX_RESULT_BYTES, type StateAnswer, type StateCall, type StateReader } 
 import type { Tokens } from '../tokens.ts';
 import { type CompiledTrigger, createDecoder, errorEntry } from './triggers.ts';
 
-/** Calls made for one match, equal ones once, and balances read; the triggers beyond get error entries. */
+/** Maximum distinct calls and balance reads for one match; triggers beyond get error entries. */
 const MAX_CALLS = 10_000;
-/** Of all these calls' data together, in hex digits. */
+/** Maximum total size of the call data, in hex digits. */
 const MAX_CALL_CHARACTERS = 32 * 1024 * 1024;
 const TOO_MANY = errorEntry(
-  `not called: the triggers of this block make more than ${MAX_CALLS} calls, or 16 MiB of them`,
+  `not called: the triggers of this block exceed ${MAX_CALLS} calls or 16 MiB of call data`,
 );
 const TOO_LARGE = errorEntry('left out: the webhook would exceed --max-webhook-bytes');
-/** Entries of a trigger that always have room: each of our own that stands in for results. */
+/** Minimum space for a trigger's entries, enough for each of our error entries. */
 const LEAST_ENTRY_BYTES = 160;
-/** `,"triggers":[]` of a record. */
+/** Size of `,"triggers":[]` in a record. */
 const RECORD_BYTES = 14;
-/** Records, calls and answers may each be large: other work has its turn by time, not by their number. */
+/**
+ * Records, calls and results may all be large, so yielding depends on time and not on their number.
+ */
 const TURN_MS = 10;
-/** Of the answers to calls handed on at once: many webhooks are completed beside each other. */
+/** Size of results to process at once, since many webhooks are completed concurrently. */
 const ANSWER_BYTES_AT_ONCE = 2 * 1024 * 1024;
 
 export interface Completion {
@@ -32,15 +36,15 @@ export interface Completion {
   block: BlockRef;
   tokens: Tokens;
   state: StateReader;
-  /** Of the tail: results of triggers beyond are left out. */
+  /** Maximum size of the tail; trigger results beyond it are omitted. */
   maxBytes: number;
-  /** What the nodes refuse is then left as the contract has it where it is not known. */
+  /** Whether refused data is left in the contract's form for unknown values. */
   isLastTry: boolean;
 }
 
 /**
- * Changes `tail` in place and answers with undefined; or with why not, and the tail is then not to be
- * used. Throws a RetryableError when nothing could be asked.
+ * Completes `tail` in place and returns undefined; or returns why not, in which case the tail must
+ * be discarded. Throws a RetryableError when no node could be queried.
  */
 export async function completeBody(
   tail: BodyTail,
@@ -74,7 +78,7 @@ export async function completeBody(
   return undefined;
 }
 
-/** The bytes that the entries of triggers add in any case; results that are longer share what is left. */
+/** The reserved size of the trigger entries; longer results share the remaining space. */
 export const mostTriggerBytes = (
   triggers: readonly Pick<StreamTrigger, 'type'>[],
   tail: BodyTail,
@@ -88,7 +92,7 @@ export const mostTriggerBytes = (
 const bytesOf = (entries: readonly WebhookTrigger[]): number =>
   Buffer.byteLength(JSON.stringify(entries));
 
-/** One trigger on one record: its entries, or the call they will be read from. */
+/** One trigger on one record, with its entries or the call that provides them. */
 interface Slot {
   trigger: CompiledTrigger;
   entries: WebhookTrigger[];
@@ -123,7 +127,7 @@ async function runTriggers(
   },
 ): Promise<{ refused: string | undefined }> {
   if (triggers.length === 0) return { refused: undefined };
-  /** Beyond what every entry has room for already. */
+  /** Space beyond what is reserved for every entry. */
   let spareBytes =
     room() -
     mostTriggerBytes(
@@ -187,7 +191,7 @@ async function runTriggers(
     for (const [n, [key]] of some.entries()) {
       const answer = answers[n]!;
       if (answer.outcome === 'refused') refused ??= answer.message;
-      /** By trigger: many records may share one call. */
+      /** By trigger, since many records may share one call. */
       const reads = new Map<CompiledTrigger, { entries: WebhookTrigger[]; bytes: number }>();
       for (const slot of waiting.get(key)!) {
         let read = reads.get(slot.trigger);

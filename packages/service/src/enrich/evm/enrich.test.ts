@@ -299,7 +299,7 @@ describe('over a real ledger', () => {
     for (const { id } of fine) await untilAll(id, 'pending');
     await untilAll(bad.id, 'quarantined');
     const [delivery] = await deliveriesOf(bad.id);
-    expect(delivery!.error).toMatch(/^the ledger refuses its body: invalid input syntax/);
+    expect(delivery!.error).toMatch(/^the ledger rejected its body: invalid input syntax/);
     expect(sizes.length).toBeLessThan(15);
   });
 
@@ -361,7 +361,7 @@ describe('over a real ledger', () => {
     // More often than a refusal would be borne.
     await expect.poll(() => asked, { timeout: 10_000 }).toBeGreaterThan(8);
     expect(enrich.trouble).toBe(
-      'token metadata, triggers and balances wait: node-1: connection refused',
+      'token metadata, triggers and balances are waiting: node-1: connection refused',
     );
     isDown = false;
     await untilAll(id, 'pending');
@@ -528,7 +528,7 @@ describe('a body', () => {
     const errors = tail.erc20Transfers.filter(({ triggers }) => triggers![0]!.name === 'error');
     // 10,010 records are 10,006 different calls.
     expect(errors).toHaveLength(6);
-    expect(errors[0]!.triggers![0]!.value).toMatch(/^not called: .* more than 10000 calls/);
+    expect(errors[0]!.triggers![0]!.value).toMatch(/^not called: .* exceed 10000 calls/);
   });
 
   test('leaves out results with which its webhook would exceed the limit', async () => {

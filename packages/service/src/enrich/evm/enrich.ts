@@ -1,4 +1,4 @@
-/** What EVM bodies lack when they are committed: token metadata, triggers and balances, at their block. */
+/** Completes EVM bodies with token metadata, triggers and balances at their block. */
 import { describeWebhook } from '@sluice/kit';
 import type { DeliverySummary } from '@sluice/kit/contract';
 import type { Log } from '../../base/log.ts';
@@ -19,7 +19,7 @@ import { TOKEN_CALLS, readToken, tokenCalls } from '../token.ts';
 import { createTokens } from '../tokens.ts';
 
 export interface EvmEnrich extends Enrich<StreamOptions, BodyTail> {
-  /** What a contract says of itself as a token; undefined where the nodes would not tell. */
+  /** Reads a contract's token metadata; undefined if the nodes refused to provide it. */
   readToken(block: BlockRef, contract: string): Promise<Token | undefined>;
 }
 
@@ -38,9 +38,9 @@ export function createEnrich({
   store: Store;
   state: StateReader;
   log: Log;
-  /** Deliveries that have become due. */
+  /** Called with deliveries that have become due. */
   onDeliveries(deliveries: DeliverySummary[]): void;
-  /** First wait after a failure, doubled with each; default 500. */
+  /** First wait after a failure, doubled each time; default 500. */
   retryMs?: number | undefined;
   maxWebhookBytes: number;
 }): EvmEnrich {
@@ -60,7 +60,7 @@ export function createEnrich({
     chain,
     store,
     log,
-    waiting: 'token metadata, triggers and balances wait',
+    waiting: 'token metadata, triggers and balances are waiting',
     async complete({ bodyTail, bodyHeadBytes, enrichment, block }, isLastTry) {
       const tail = fromBodyTail(bodyTail) as BodyTail;
       const plan = compilePlan(enrichment);

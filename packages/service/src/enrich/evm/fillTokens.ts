@@ -1,4 +1,4 @@
-/** Token metadata in the decoded arrays of a body. */
+/** Fills token metadata into the decoded arrays of a body. */
 import type { EvmWebhook } from '@sluice/kit/contract';
 import type { Token } from '../../store/enrichment/contract.ts';
 import { MAX_TEXT_CHARACTERS } from '../token.ts';
@@ -9,7 +9,7 @@ export type TokenArrays = Pick<
   'erc20Transfers' | 'erc20Approvals' | 'nftTokenApprovals' | 'nftApprovals' | 'nftTransfers'
 >;
 
-/** Every contract whose metadata the arrays want, each once. */
+/** Returns every contract whose metadata the arrays need, without duplicates. */
 export function contractsOf(arrays: TokenArrays): Set<string> {
   const contracts = new Set<string>();
   for (const records of recordsOf(arrays)) {
@@ -19,18 +19,18 @@ export function contractsOf(arrays: TokenArrays): Set<string> {
 }
 
 /**
- * The most bytes that a token adds to a record: two texts of 128 characters of at most 4 bytes, a
- * standard, decimals, and an amount of 78 digits or 255 decimals.
+ * Maximum growth of a record in bytes: two texts of 128 characters of up to 4 bytes, a standard,
+ * decimals, and an amount of 78 digits or 255 decimals.
  */
 const RECORD_GROWTH = 2 * 4 * MAX_TEXT_CHARACTERS + 'ERC1155'.length + 3 + 300;
 
-/** The most bytes that {@link fillTokens} adds. */
+/** Returns the maximum growth through {@link fillTokens}, in bytes. */
 export const mostTokenBytes = (arrays: TokenArrays): number =>
   recordsOf(arrays).reduce((sum, { length }) => sum + length * RECORD_GROWTH, 0);
 
 /**
- * Fills names, symbols, decimals and types in place. What is not known stays the empty text it is,
- * and `valueWithDecimals` absent. Keys keep the order of the wire: the new one comes last.
+ * Fills in names, symbols, decimals and types in place. Unknown texts stay empty, and unknown
+ * `valueWithDecimals` stay absent. Keys keep the wire order: the new key comes last.
  */
 export function fillTokens(
   arrays: TokenArrays,
@@ -42,7 +42,7 @@ export function fillTokens(
       if (token === undefined) continue;
       record.tokenName = token.name;
       record.tokenSymbol = token.symbol;
-      // A transfer's own shape says what its token is; only ApprovalForAll is of both standards.
+      // Transfers show their token type by shape; only ApprovalForAll exists in both standards.
       if (record.tokenContractType === '') record.tokenContractType = token.standard;
       if (record.tokenDecimals === undefined || token.decimals === null) continue;
       record.tokenDecimals = String(token.decimals);
@@ -51,7 +51,7 @@ export function fillTokens(
   }
 }
 
-/** A record of any of the arrays, by the keys that matter here. */
+/** A record of any of the arrays, with the keys used here. */
 interface TokenRecord {
   contract: string;
   tokenName: string;

@@ -1,4 +1,7 @@
-/** What a body still lacks when its match is committed, frozen with it (architecture.md 6.3). */
+/**
+ * The plan of what a body still needs when its match is committed; stored with it (architecture.md
+ * 6.3).
+ */
 import type { AbiItem, NativeBalanceSelection, StreamTrigger } from '@sluice/kit/contract';
 import type { StreamOptions } from '../../store/streams/contract.ts';
 import { checkBalances } from './balances.ts';
@@ -6,10 +9,10 @@ import { type BodyTail, recordsOf } from './records.ts';
 import type { Problem } from './selectors.ts';
 import { type CompiledTrigger, checkTriggers, compileTrigger, eventsOf } from './triggers.ts';
 
-/** Token metadata is part of every plan: the body itself says of which contracts. */
+/** Every plan includes token metadata; the body itself contains the contracts. */
 interface Plan {
   triggers: readonly StreamTrigger[];
-  /** Events whose parameters the triggers read. */
+  /** Events whose parameters the triggers use. */
   events: readonly AbiItem[];
   balances: readonly NativeBalanceSelection[];
 }
@@ -21,20 +24,22 @@ export interface CompiledPlan {
 
 type PlannedOptions = Pick<StreamOptions, 'triggers' | 'getNativeBalances' | 'abi'>;
 
-/** What is wrong with a stream's triggers and balances, by place; empty when all is well. */
+/** Returns the problems of a stream's triggers and balances, by path; empty if there are none. */
 export const checkPlan = ({ triggers, getNativeBalances, abi }: PlannedOptions): Problem[] => [
   ...checkTriggers(triggers ?? [], abi ?? []),
   ...checkBalances(getNativeBalances ?? []),
 ];
 
-/** The plan of a match that wants token metadata and nothing else. */
+/** The plan of a match that needs only token metadata. */
 export const TOKENS_ONLY = JSON.stringify({
   triggers: [],
   events: [],
   balances: [],
 } satisfies Plan);
 
-/** As JSON, the plan of a match with these records; undefined where they want no calls of a stream's own. */
+/**
+ * Returns the plan of a match with these records as JSON; undefined if the stream adds no calls.
+ */
 export function planOf(options: PlannedOptions, tail: BodyTail): string | undefined {
   const { triggers, getNativeBalances: balances, abi } = options;
   const wanted = [...(triggers ?? []), ...(balances ?? [])];
@@ -54,12 +59,12 @@ export function planOf(options: PlannedOptions, tail: BodyTail): string | undefi
   return plan;
 }
 
-/** By the options they were made of, which are replaced and never changed. */
+/** Cached by options object, which is replaced on changes and never mutated. */
 const plans = new WeakMap<object, string>();
 
 const MAX_COMPILED = 200;
 const MAX_COMPILED_CHARACTERS = 65_536;
-/** By their JSON, where it is not huge: a stream has the same plan block after block. */
+/** Cached by JSON unless huge: a stream has the same plan block after block. */
 const compiled = new Map<string, CompiledPlan>();
 
 export function compilePlan(text: string): CompiledPlan {

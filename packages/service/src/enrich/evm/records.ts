@@ -1,13 +1,13 @@
-/** The records of a body, by the kinds that triggers and balances name. */
+/** The records of a body, by the kinds that triggers and balances use. */
 import type { EvmWebhook, RecordKind, WebhookTrigger } from '@sluice/kit/contract';
 
-/** All of a body but what is known before its records are. */
+/** The body without the fields that are known before its records. */
 export type BodyTail = Omit<
   EvmWebhook,
   'confirmed' | 'removed' | 'chainId' | 'abi' | 'streamId' | 'tag' | 'retries'
 >;
 
-/** A record of any kind, read by its field names. */
+/** A record of any kind, accessed by field name. */
 export type AnyRecord = Readonly<Record<string, unknown>> & { triggers?: WebhookTrigger[] };
 
 export function recordsOf(tail: BodyTail, kind: RecordKind): AnyRecord[] {

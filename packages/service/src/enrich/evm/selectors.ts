@@ -1,7 +1,7 @@
-/** `$field`: how a trigger or a balance names a field of each record. */
+/** Selectors (`$field`), which name a field of a record in triggers and balances. */
 import type { AnyRecord } from './records.ts';
 
-/** What is wrong with a stream's triggers or balances: where, and what it should be. */
+/** A problem in a stream's triggers or balances: its path and the expected value. */
 export interface Problem {
   path: (string | number)[];
   message: string;
@@ -9,7 +9,7 @@ export interface Problem {
 
 export type Report = (path: Problem['path'], message: string) => void;
 
-/** What selectors read from. */
+/** The values that selectors read. */
 export interface Subject {
   record: AnyRecord;
   /** Decoded parameters of the record's event, by name. */
@@ -19,14 +19,14 @@ export interface Subject {
 export const isSelector = (value: unknown): value is string =>
   typeof value === 'string' && value.startsWith('$');
 
-/** The record's own field; where it has none of that name, the parameter of its event. */
+/** Returns the record's own field, or the event parameter if the record has no such field. */
 export function select({ record, args }: Subject, selector: string): unknown {
   const name = selector.slice(1);
   if (Object.hasOwn(record, name)) return record[name];
   return Object.hasOwn(args, name) ? args[name] : undefined;
 }
 
-/** Reports a selector that names none of `names`. */
+/** Reports a selector that is not one of `names`. */
 export function checkSelector(
   selector: string,
   names: readonly string[],

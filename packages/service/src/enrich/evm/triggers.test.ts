@@ -126,13 +126,13 @@ describe('a stream is refused', () => {
       'a type nobody calls with',
       { functionAbi: view([parameter('fixed128x18')]), inputs: ['1'] },
       ['functionAbi', 'inputs', 0, 'type'],
-      /^should be a type that can be called with/,
+      /^should be a supported type/,
     ],
     [
       'a type of arrays without end',
       { functionAbi: view([parameter(`uint8${'[]'.repeat(100_000)}`)]), inputs: [[]] },
       ['functionAbi', 'inputs', 0, 'type'],
-      /nested at most 16 deep$/,
+      /nested at most 16 levels deep$/,
     ],
     [
       'an event outside logs',
@@ -418,11 +418,11 @@ describe('an answer', () => {
     ],
     [
       { outcome: 'read', value: '0x' } as const,
-      'look returned nothing: there is no such function at this address',
+      'look returned no data: the address has no such function',
     ],
     [
       { outcome: 'read', value: '0x1234' } as const,
-      'what look returned does not decode as its outputs',
+      'the data returned by look does not decode as its outputs',
     ],
     [
       { outcome: 'failed', message: 'more than 65536 bytes were returned' } as const,
@@ -470,7 +470,9 @@ describe('an answer that claims to be more than it is', () => {
       outcome: 'read',
       value,
     });
-  const undecoded = [{ name: 'error', value: 'what look returned does not decode as its outputs' }];
+  const undecoded = [
+    { name: 'error', value: 'the data returned by look does not decode as its outputs' },
+  ];
 
   test('by values that share their data does not decode', () => {
     const count = 1_000;
@@ -510,7 +512,7 @@ describe('an answer that claims to be more than it is', () => {
         [
           {
             path: ['triggers', 0, 'functionAbi', 'outputs', 0, 'type'],
-            message: expect.stringMatching(/^should be a type that can be called with/),
+            message: expect.stringMatching(/^should be a supported type/),
           },
         ],
       );

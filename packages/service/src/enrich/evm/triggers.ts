@@ -1,4 +1,4 @@
-/** Triggers, checked and compiled once per stream. */
+/** Triggers, validated and compiled once per stream. */
 import { CallerError } from '../../base/errors.ts';
 import { decodeLogs } from '@sluice/kit';
 import {
@@ -41,28 +41,29 @@ import {
 } from './selectors.ts';
 import { MAX_RESULT_BYTES, type StateAnswer, type StateCall } from '../state.ts';
 
-/** Of one trigger's inputs as JSON. */
+/** Maximum size of one trigger's inputs as JSON. */
 const MAX_INPUT_CHARACTERS = 16_384;
 
-/** Of a result of known size: a contract may return more than its ABI names. */
+/** Minimum limit for results of known size: a contract may return more than its ABI lists. */
 const LEAST_RESULT_BYTES = 4096;
 
 export interface CompiledTrigger {
   kind: StreamTrigger['type'];
   /**
-   * The call for a record, or why there can be none; undefined where the trigger is of other logs.
+   * Returns the call for a record, or why there is none; undefined if the trigger does not apply to
+   * the log.
    *
-   * @param decode decodes the record; triggers of one record may share what it returns
+   * @param decode decodes the record; triggers of one record may share the result
    */
   prepare(record: AnyRecord, decode?: DecodeRecord): StateCall | { error: string } | undefined;
-  /** One entry for each output of the function; one error entry where there are none to read. */
+  /** Returns one entry per output of the function, or a single error entry. */
   read(answer: StateAnswer): WebhookTrigger[];
 }
 
-/** The parameters of a record that is a log, by the first of these events that fits. */
+/** Returns a log's parameters, decoded by the first of these events that fits. */
 export type DecodeRecord = (events: readonly AbiItem[]) => Subject['args'];
 
-/** Decodes a record at most once for each list of events. */
+/** Decodes a record at most once per list of events. */
 export function createDecoder(record: AnyRecord): DecodeRecord {
   const decoded = new Map<readonly AbiItem[], Subject['args']>();
   return (events) => {
@@ -78,7 +79,7 @@ export function createDecoder(record: AnyRecord): DecodeRecord {
 
 export const errorEntry = (message: string): WebhookTrigger => ({ name: 'error', value: message });
 
-/** What is wrong with them, by place; empty when all is well. */
+/** Returns the problems by path; empty if there are none. */
 export function checkTriggers(
   triggers: readonly StreamTrigger[],
   abi: readonly AbiItem[],
@@ -92,7 +93,7 @@ export function checkTriggers(
   return problems;
 }
 
-/** Events of the ABI that a trigger on logs reads its parameters from. */
+/** Returns the events of the ABI that provide a log trigger's parameters. */
 export function eventsOf(
   { type, topic0 }: StreamTrigger,
   abi: readonly AbiItem[],
@@ -103,7 +104,7 @@ export function eventsOf(
   return { topic, events: eventsByTopic(abi).get(topic) ?? [] };
 }
 
-/** By the ABI: each trigger of a stream looks into the same one. */
+/** Cached by ABI, which all triggers of a stream share. */
 const eventsByAbi = new WeakMap<readonly AbiItem[], ReadonlyMap<string, AbiItem[]>>();
 
 function eventsByTopic(abi: readonly AbiItem[]): ReadonlyMap<string, AbiItem[]> {
@@ -119,8 +120,8 @@ function eventsByTopic(abi: readonly AbiItem[]): ReadonlyMap<string, AbiItem[]> 
 }
 
 /**
- * What `report` is told of makes the trigger unfit for use. Triggers that were checked once are
- * compiled without it.
+ * Compiles a trigger. Any call of `report` makes it unusable; triggers that were validated before
+ * are compiled without it.
  */
 export function compileTrigger(
   trigger: StreamTrigger,
@@ -179,7 +180,7 @@ export function compileTrigger(
       if (answer.outcome !== 'read') return [errorEntry(answer.message)];
       if (outputs.length === 0) return [];
       if (answer.value === '0x') {
-        return [errorEntry(`${name} returned nothing: there is no such function at this address`)];
+        return [errorEntry(`${name} returned no data: the address has no such function`)];
       }
       let values: readonly DecodedValue[] | undefined;
       try {
@@ -188,7 +189,7 @@ export function compileTrigger(
         // A contract may return anything.
       }
       return values === undefined
-        ? [errorEntry(`what ${name} returned does not decode as its outputs`)]
+        ? [errorEntry(`the data returned by ${name} does not decode as its outputs`)]
         : values.map((value, n) => ({
             name: outputs[n]!.name || `output${n + 1}`,
             value: toWireValue(value),
@@ -229,7 +230,7 @@ function checkFunction(item: AbiItem, report: Report): void {
       if (isSupported(parameter)) continue;
       report(
         ['functionAbi', part, n, 'type'],
-        `should be a type that can be called with: no fixed, no function, no array or struct without members, nested at most ${MAX_DEPTH} deep`,
+        `should be a supported type: not fixed or function, no empty array or struct, nested at most ${MAX_DEPTH} levels deep`,
       );
     }
   }
@@ -263,14 +264,14 @@ function compileInputs(
   report: Report,
 ): ReadInput[] {
   const parameters = functionAbi.inputs ?? [];
-  // What cannot be called was reported already, and may be nested deeper than is read here.
+  // Unsupported parameters were already reported, and may be nested too deeply to read here.
   if (!parameters.every((parameter) => isSupported(parameter))) return [];
   if (inputs.length !== parameters.length) {
     const wanted = parameters.map(({ name, type }) => `${type} ${name}`.trim()).join(', ');
     report(
       ['inputs'],
       parameters.length === 0
-        ? 'should be left out: the function takes none'
+        ? 'should be left out: the function has no parameters'
         : `should have one entry for each parameter of the function: ${wanted}`,
     );
     return [];
@@ -288,7 +289,7 @@ function compileInputs(
   return reads;
 }
 
-/** Selectors may stand in the place of any value, in arrays and structs too. */
+/** Selectors may replace any value, also inside arrays and structs. */
 function compileInput(
   parameter: AbiParameter,
   value: unknown,
