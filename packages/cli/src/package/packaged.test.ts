@@ -50,7 +50,7 @@ test('chains list and doctor rewrite the fix that the service returns for a halt
   for (const command of [['chains', 'list'], ['doctor']]) {
     const { stdout } = await sluice([...command, ...service]);
     expect(stdout.replaceAll(/\s+/g, ' ')).toContain(
-      'leave a hole: npm run -s sluice -- chains resume 0x1 --from <block>',
+      'leave a hole, run: npm run -s sluice -- chains resume 0x1 --from <block>',
     );
   }
   server.close();

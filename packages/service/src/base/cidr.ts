@@ -1,10 +1,10 @@
-/** Networks, such as `10.0.0.0/8` or `fd00::/8`. */
+/** Networks such as `10.0.0.0/8` or `fd00::/8`. */
 import { BlockList, isIP } from 'node:net';
 
 export interface CidrList {
-  /** Whether the IP address, as text, lies in one of the networks. False for what is no address. */
+  /** Whether the IP address is in one of the networks. False for an invalid address. */
   has(address: string): boolean;
-  /** Whether all of this network lies in one of the networks. False for what is no network. */
+  /** Whether one of the networks contains this entire network. False for an invalid network. */
   covers(network: string): boolean;
 }
 
@@ -14,7 +14,7 @@ interface Network {
   version: 'ipv4' | 'ipv6';
 }
 
-/** @throws RangeError that names the text which is no network. */
+/** @throws RangeError that contains the invalid text */
 export function createCidrList(texts: readonly string[]): CidrList {
   const networks = texts.map((text) => {
     const network = readNetwork(text);
@@ -59,11 +59,13 @@ function toBlockList(networks: readonly Network[]): BlockList {
   return list;
 }
 
-/** Without brackets and zone; an IPv4 address inside an IPv6 one (`::ffff:10.0.0.1`) as itself. */
+/**
+ * Removes brackets and zone, and unwraps an IPv4 address inside an IPv6 one (`::ffff:10.0.0.1`).
+ */
 export function toPlainAddress(address: string): string {
   const text = address.replace(/^\[|\]$/g, '').split('%')[0]!;
   if (isIP(text) !== 6) return text;
-  // The URL parser writes every spelling of an address in one way.
+  // The URL parser normalizes every spelling of an address.
   const short = new URL(`http://[${text}]`).hostname.slice(1, -1);
   const mapped = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(short);
   if (mapped === null) return short;

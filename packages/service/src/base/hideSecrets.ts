@@ -1,13 +1,13 @@
 /**
- * A URL in a text, from the end of its scheme on, and rather more of what people and URL parsers take for
- * one than less. It begins with a colon and not with the scheme: a search that may begin at every letter
- * takes the square of the text's length.
+ * Matches a URL in a text from the end of its scheme on, and rather more than URL parsers accept
+ * than less. Starting at the colon keeps the search linear: one that may start at every letter is
+ * quadratic.
  */
 const URLS = /:[/\\]{2}[^\s"'<>]+/g;
 
 /**
- * The text with the login and the values of the query of each URL in it replaced by `***`, so that it
- * may be logged, listed and shown. A token in the path stays: nothing tells it from a name.
+ * Replaces the login and the query values of each URL in a text with `***`, so that it can be
+ * logged and shown. Tokens in the path stay, since they look like names.
  */
 export const hideSecrets = (text: string): string =>
   text.includes('@') || text.includes('?')
@@ -21,7 +21,7 @@ const LOGIN = /^([^/\\]*[/\\]+)[^/\\#]*@/;
 
 const hideLogin = (url: string): string => url.replace(LOGIN, '$1***@');
 
-/** Of `?a=1&b`: a word alone may be a token as well. */
+/** Hides the values of `?a=1&b`: a name without a value may be a token as well. */
 const hideValues = (query: string): string =>
   query.replaceAll(/([?&])([^&#=]*)(=?)[^&#]*/g, (_, mark: string, name: string, equals: string) =>
     equals === '' && name === '' ? mark : `${mark}${equals === '' ? '' : `${name}=`}***`,

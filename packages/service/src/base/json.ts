@@ -1,9 +1,9 @@
-/** JSON from a node or a caller. This is where their text enters, so this is where it is made well-formed. */
+/** Parses JSON from nodes and callers, and makes its text well-formed on entry. */
 
-/** JSON can spell half a character: `"\ud83d"`. */
+/** JSON can contain half a character: `"\ud83d"`. */
 const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
 
-/** `JSON.parse`, with U+FFFD for each lone surrogate, in values and keys. */
+/** `JSON.parse`, with U+FFFD for each lone surrogate in values and keys. */
 export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
   return SURROGATE_ESCAPE.test(text) ? toWellFormed(value) : value;

@@ -1,4 +1,4 @@
-/** What the service says of itself: one line per event on standard error. */
+/** The log of the service: one line per event on standard error. */
 import { previewText } from './preview.ts';
 
 export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
@@ -9,14 +9,14 @@ export interface Log {
   error(event: string, fields?: LogFields): void;
 }
 
-/** How a line is written: for people, or as one JSON object for programs. */
+/** Line formats: text for people, one JSON object for programs. */
 export const LOG_FORMATS = ['text', 'json'] as const;
 export type LogFormat = (typeof LOG_FORMATS)[number];
 
 /**
- * Writes `time level event key=value …`, where values with spaces are quoted and control characters
- * escaped; or the same as JSON: `time`, `level`, `event` and the fields. What concerns a delivery names it
- * in `delivery`, its stream in `stream`, a request in `requestId`.
+ * Writes `time level event key=value …`, with values with spaces quoted and control characters
+ * escaped; or the same as JSON with `time`, `level`, `event` and the fields. The fields `delivery`,
+ * `stream` and `requestId` identify what an event is about.
  */
 export function createLog(write: (line: string) => void, format: LogFormat = 'text'): Log {
   const say = (level: string, event: string, given: LogFields = {}): void => {
@@ -42,13 +42,16 @@ export function createLog(write: (line: string) => void, format: LogFormat = 'te
   };
 }
 
-/** Characters of one field: what nodes and receivers say is cut before, a stack is shorter. */
+/**
+ * Maximum characters of a field: texts of nodes and receivers are cut earlier, and stacks are
+ * shorter.
+ */
 const FIELD_LIMIT = 8_192;
 
-/** What moves a terminal's cursor or turns the direction of writing, and JSON leaves as it is. */
+/** Characters that move a cursor or change the writing direction, which JSON does not escape. */
 const UNPRINTABLE = /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 
-/** On one line, whatever is in it: receivers, nodes and tokens have a say in what is logged. */
+/** Keeps values on one line, since they may come from receivers, nodes and tokens. */
 const toJson = (value: unknown): string =>
   JSON.stringify(value).replaceAll(
     UNPRINTABLE,
@@ -57,7 +60,7 @@ const toJson = (value: unknown): string =>
 
 const quote = (text: string): string => (/^[\w.:/@-]+$/.test(text) ? text : toJson(text));
 
-/** What went wrong, for people: the innermost cause says it, the wrappers around it do not. */
+/** Describes an error by its innermost cause; the wrappers around it add nothing. */
 export function describeError(error: unknown): string {
   let inner = error;
   while (inner instanceof Error && inner.cause instanceof Error) inner = inner.cause;

@@ -1,4 +1,6 @@
-/** Traces over OTLP/HTTP as JSON, by the standard variables of OpenTelemetry. Loaded on demand alone. */
+/**
+ * Sends traces over OTLP/HTTP as JSON, configured by the OpenTelemetry variables. Loaded on demand.
+ */
 import { type Span, ROOT_CONTEXT, SpanStatusCode, trace } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
@@ -6,7 +8,7 @@ import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { TraceSpan, Tracing } from './tracing.ts';
 
-/** A collector that does not answer must not hold up a shutdown. */
+/** A collector that does not respond must not delay a shutdown. */
 const PATIENCE_MS = 3_000;
 
 export function createOtlpTracing(serviceName: string, version: string): Tracing {

@@ -2,13 +2,13 @@ import { cutText } from '@sluice/kit/contract';
 
 const CUT = '…';
 
-/** The text, or its first `limit` characters and `…`. */
+/** Returns the text, or its first `limit` characters and `…`. */
 export const previewText = (text: string, limit: number): string =>
   text.length > limit ? cutText(text, limit) + CUT : text;
 
 /**
- * The JSON of a value, cut like {@link previewText}. The work follows the limit, not the value: a caller or a
- * node decides how large that is. `nothing` for what JSON cannot hold.
+ * Returns the JSON of a value, cut like {@link previewText}, or `nothing` for values without JSON.
+ * The work depends on the limit, not on the size of the value, which a caller or a node controls.
  */
 export function previewJson(value: unknown, limit: number): string {
   let text = '';

@@ -4,17 +4,17 @@ import { describeError } from './log.ts';
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
 
 export interface TraceSpan {
-  /** For who is called on its behalf (W3C Trace Context); undefined while nothing is traced. */
+  /** Passed to called services (W3C Trace Context); undefined while tracing is off. */
   readonly traceparent: string | undefined;
   set(attributes: SpanAttributes): void;
-  /** @param failure why it did not do what it should, for people */
+  /** @param failure description of the failure, if any */
   end(failure?: string): void;
 }
 
 export interface Tracing {
-  /** From now until it is ended; part of `parent` where one is given. */
+  /** Starts a span, as a child of `parent` if given. */
   start(name: string, attributes: SpanAttributes, parent?: TraceSpan): TraceSpan;
-  /** Sends what is left. */
+  /** Sends the remaining spans. */
   stop(): Promise<void>;
 }
 
@@ -22,7 +22,7 @@ const NO_SPAN: TraceSpan = { traceparent: undefined, set: () => {}, end: () => {
 
 export const NO_TRACING: Tracing = { start: () => NO_SPAN, stop: () => Promise.resolve() };
 
-/** Runs the work within a span, which ends with it. */
+/** Runs the work within a span, and ends the span afterwards. */
 export async function within<T>(span: TraceSpan, work: () => T | Promise<T>): Promise<T> {
   try {
     const result = await work();

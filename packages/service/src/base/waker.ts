@@ -1,8 +1,8 @@
-/** A loop sleeps between its turns; whatever gives it something to do wakes it. */
+/** Lets a loop sleep between its turns until it is woken. */
 export interface Waker {
-  /** Ends the sleep there is, or else the next one as it begins. */
+  /** Ends the current sleep, or else the next one as it begins. */
   wake(this: void): void;
-  /** Until it is woken, for so many milliseconds at most. */
+  /** Sleeps until woken, at most this long. */
   sleep(ms: number): Promise<void>;
 }
 

@@ -1,44 +1,44 @@
-/** What can be asked of a chain that is read. All of it fails with a reason for people. */
+/** Requests to a followed chain. They fail with messages for people. */
 import type { AptosDryRunAnswer, EvmDryRunAnswer, ExplainedRecord } from '@sluice/kit/contract';
 import type { Token } from '../store/enrichment/contract.ts';
 import type { AptosStreamRecord, EvmStreamRecord } from '../store/streams/contract.ts';
 import type { NameAnswer } from './evm/ensNames.ts';
 
-/** Which transactions an explanation is about; all by default. */
+/** The transactions to explain; default: all. */
 export interface ExplainOnly {
-  /** Hashes. */
+  /** Transaction hashes. */
   transactions?: ReadonlySet<string> | undefined;
-  /** Of Aptos. */
+  /** Ledger version, on Aptos. */
   version?: number | undefined;
 }
 
 export interface ExplainedBlock {
   block: { number: number; hash: string; timestamp: number };
-  /** By stream; those that it does not concern are left out. */
+  /** By stream; streams that the block does not concern are omitted. */
   streams: Map<string, ExplainedRecord[]>;
 }
 
-/** Of a chain of either family. */
+/** The requests to a chain of either family. */
 export interface ChainCalls<Record = never, DryRunAnswer = unknown> {
-  /** Height or hash of the block it is in; undefined where no node knows it. */
+  /** Returns the height or hash of the transaction's block; undefined if no node knows it. */
   findTransaction(hash: string): Promise<{ at: number | string } | 'pending' | undefined>;
-  /** The block as it concerns each stream now; undefined where no node has it. */
+  /** Explains the block for each current stream; undefined if no node has it. */
   explain(at: number | string, only: ExplainOnly): Promise<ExplainedBlock | undefined>;
-  /** What this stream would get of the block. */
+  /** Returns what this stream would receive from the block. */
   dryRun(blockNumber: number, record: Record, addresses: readonly string[]): Promise<DryRunAnswer>;
-  /** Queues what the stream matches in the block; answers with the records in it. */
+  /** Queues the stream's matches in the block; returns the number of their records. */
   sendBlock(blockNumber: number, streamId: string, requestId: string): Promise<number>;
   resume(from: number | undefined, requestId: string): Promise<number>;
 }
 
 export interface EvmCalls extends ChainCalls<EvmStreamRecord, EvmDryRunAnswer> {
-  /** What a proxy forwards to; undefined where the contract is none that is known. */
+  /** Returns a proxy's implementation; undefined if it is not a known kind of proxy. */
   readImplementation(address: string): Promise<string | undefined>;
   readContract(address: string): Promise<{ isContract: boolean; token: Token | null }>;
   readName(name: string): Promise<NameAnswer>;
 }
 
 export interface AptosCalls extends ChainCalls<AptosStreamRecord, AptosDryRunAnswer> {
-  /** Height of the block that holds this ledger version. */
+  /** Returns the height of the block with this ledger version. */
   heightOf(version: number): Promise<number>;
 }

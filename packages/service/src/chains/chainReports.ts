@@ -1,4 +1,4 @@
-/** How every chain is, whichever process reads it. */
+/** Reports the state of every chain, whichever process reads it. */
 import { createWaker } from '../base/waker.ts';
 import type { FollowedChain } from './followedChain.ts';
 import { type Log, describeError } from '../base/log.ts';
@@ -6,20 +6,20 @@ import type { ChainReport, Lease } from '../store/upkeep/contract.ts';
 import type { Store } from '../store/store.ts';
 
 export interface ChainReports {
-  /** The chains of this process in their order, then those that only others read. */
+  /** Returns the chains of this process in order, then those that only others read. */
   list(): ChainReport[];
   find(chain: string): ChainReport | undefined;
-  /** Whether this process or another reads it, or did a moment ago. */
+  /** Whether any process reads it now, or did a moment ago. */
   isRead(chain: string): boolean;
-  /** Looks into the ledger now, and from time to time. */
+  /** Reads the reports from the ledger now, and then periodically. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
 const LOOK_MS = 1_000;
-/** As long as a reader may take to come back. */
+/** The time that a restarting reader may take. */
 const RESTART_MS = 60_000;
-/** A chain that nobody has read for so long is forgotten where it is not given. */
+/** Unconfigured chains are dropped when they have not been read for this time. */
 const FORGOTTEN_MS = 24 * 3_600_000;
 
 export function createChainReports({
@@ -29,7 +29,7 @@ export function createChainReports({
 }: {
   store: Pick<Store, 'listLeases' | 'notices'>;
   log: Log;
-  /** The chains that were given to this process. */
+  /** The chains that this process is configured for. */
   own(): readonly Pick<FollowedChain, 'id' | 'standing' | 'report'>[];
 }): ChainReports {
   let leases: Lease[] = [];
@@ -42,7 +42,7 @@ export function createChainReports({
     try {
       leases = await store.listLeases();
     } catch (error) {
-      log.warn('cannot read how the chains are, trying again', { error: describeError(error) });
+      log.warn('reading the chain reports failed, retrying', { error: describeError(error) });
     }
   };
 
@@ -57,7 +57,7 @@ export function createChainReports({
     const first = given.map((each) => {
       const other = read.get(each.id);
       read.delete(each.id);
-      // What nobody has, a candidate is about to take.
+      // A candidate is about to take a chain without a holder.
       const isOther =
         each.standing === 'candidate' ? other?.lease.freeForMs === 0 : each.standing === 'none';
       return isOther && other !== undefined ? other.report : each.report();

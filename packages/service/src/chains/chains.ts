@@ -1,4 +1,4 @@
-/** The chains that were given to this process: what can be asked of each, and their reading. */
+/** Manages the chains of this process: following them, and requests to them. */
 import { DEFAULT_MAX_WEBHOOK_BYTES } from '@sluice/kit/contract';
 import { createAptosMatching } from './aptos/matching.ts';
 import type { ServiceConfig } from '../config.ts';
@@ -9,11 +9,11 @@ import { createEvmMatching } from './evm/matching.ts';
 
 export interface Chains {
   readonly all: readonly FollowedChain[];
-  /** Undefined for a chain that was not given, or is none of EVM. */
+  /** Undefined if the chain is not configured or not an EVM chain. */
   callsOf(chain: string): FollowedEvm['calls'] | undefined;
-  /** The same of an Aptos network. */
+  /** Like `callsOf`, for an Aptos network. */
   aptosCallsOf(chain: string): FollowedAptos['calls'] | undefined;
-  /** Reads them, each while no other process does. */
+  /** Starts following each chain that no other process follows. */
   start(): void;
   stop(): Promise<void>;
 }
@@ -52,7 +52,7 @@ export function createChains(
     callsOf: (chain) => evm.get(chain)?.calls,
     aptosCallsOf: (chain) => aptos.get(chain)?.calls,
     start() {
-      // Before the next block comes: a long list of addresses then holds it up no longer.
+      // Loads rules before the next block, so that a long address list does not delay it.
       forgetRules = store.notices.on('rules', () => {
         if (evm.size > 0) matching.live.refresh().catch(() => {});
         if (aptos.size > 0) aptosMatching.live.refresh().catch(() => {});

@@ -1,4 +1,4 @@
-/** One chain that is read, of either family, with everything that works on it. */
+/** Follows one chain of either family, with all components that work on it. */
 import type { DeliverySummary } from '@sluice/kit/contract';
 import type { EnrichPool } from '../enrich/enrichPool.ts';
 import { createBackfill } from '../ingest/backfill.ts';
@@ -17,35 +17,37 @@ import type { BlockHeader } from '../store/blocks/contract.ts';
 import type { ChainReport } from '../store/upkeep/contract.ts';
 import type { Store } from '../store/store.ts';
 
-/** What the chains of a service share. */
+/** Dependencies that the chains of a service share. */
 export interface ChainSurroundings {
   store: Store;
   log: Log;
   tracing: Tracing;
-  /** So many blocks left a chain at once. */
+  /** Called with the number of blocks that left a chain in one reorg. */
   onReorg(chain: string, depth: number): void;
-  /** Deliveries were created, became due or were cancelled. */
+  /** Called when deliveries were created, became due or were cancelled. */
   onDeliveries(deliveries: readonly DeliverySummary[]): void;
-  /** Why no block may be committed now, for people; undefined while they may. */
+  /**
+   * Returns why no block may be committed now, as a message; undefined while commits are allowed.
+   */
   refuseBlocks(): string | undefined;
-  /** The newest confirmed block of a chain, whichever process reads it; null while that is not known. */
+  /** The newest confirmed block of a chain, whichever process reads it; null while unknown. */
   confirmedUpTo(chain: string): number | null;
 }
 
 export interface FollowedChain<Calls = ChainCalls> {
   readonly id: string;
   readonly calls: Calls;
-  /** Whether this process reads it, would if no other did, or leaves it to others. */
+  /** Whether this process reads the chain, waits to take over, or leaves it to others. */
   readonly standing: 'holder' | 'candidate' | 'none';
-  /** Says little while another process reads it. */
+  /** Has few details while another process reads the chain. */
   report(): ChainReport;
-  /** Reads it, or stands by while another process does. */
+  /** Reads the chain, or stands by while another process does. */
   start(): void;
-  /** Ends after what is under way; nothing is left half committed. */
+  /** Stops after the current work; nothing is left partially committed. */
   stop(): Promise<void>;
 }
 
-/** What works on one chain. */
+/** The components that work on one chain. */
 interface Parts<Record, Block, DryRunAnswer> {
   source: ChainSource<Block>;
   matching: Matching<Record, Block, DryRunAnswer>;
@@ -62,11 +64,11 @@ export function followChain<Record, Block extends BlockHeader & MaybeUnverified,
   const { store, log, onReorg, onDeliveries, refuseBlocks, tracing } = surroundings;
   const { notices } = store;
   const show = (health: Omit<ChainReport, 'lacksTraces'>): void => {
-    // The next report says it all again.
+    // The next report contains the same data.
     store.announce({ type: 'chain', chain: health }).catch(() => {});
   };
 
-  /** While this process has the chain's lease. */
+  /** Set while this process has the chain's lease. */
   let current: Ingest | undefined;
   let isStanding = false;
   let isClosing = false;
@@ -118,7 +120,7 @@ export function followChain<Record, Block extends BlockHeader & MaybeUnverified,
       async stop() {
         for (const each of forget) each();
         await Promise.all([ingest.stop(), backfill.stop()]);
-        // What is asked of the nodes still ends with them.
+        // Stopping the source ends pending requests to the nodes.
         if (isClosing) await source.stop();
         await enrich.stop();
         current = undefined;
@@ -146,13 +148,13 @@ export function followChain<Record, Block extends BlockHeader & MaybeUnverified,
   };
 }
 
-/** The calls of a chain, whether or not this process reads it now. */
+/** Creates the calls of a chain, which work whether or not this process reads it. */
 function createCalls<Record, Block extends BlockHeader, DryRunAnswer>(
   { chain, isFinal = false }: IngestOptions,
   { source, matching, surroundings }: Parts<Record, Block, DryRunAnswer>,
 ): ChainCalls<Record, DryRunAnswer> {
   const { store, log, onDeliveries, confirmedUpTo } = surroundings;
-  /** The block at this height of the node's own chain, with what is needed of it. */
+  /** Reads the block at this height of the node's chain, with the required parts. */
   const readBlock = async (number: number, needs: BlockNeeds): Promise<Block> => {
     const header = await source.readHeader(number);
     if (header === undefined) throw new CallerError('not_found', 'Block not found');
@@ -167,7 +169,7 @@ function createCalls<Record, Block extends BlockHeader, DryRunAnswer>(
       const header = await source.readHeader(at);
       if (header === undefined) return undefined;
       const { traces } = matching.live.needs(chain);
-      // Whole, so that what streams do not ask for is there to be told of.
+      // Reads everything, to explain records that streams do not take.
       const block = await source.readBlock(header, { logs: true, transactions: true, traces });
       const streams = await matching.live.explain(chain, block, only);
       const { number, hash, timestamp } = header;
@@ -211,7 +213,7 @@ function createCalls<Record, Block extends BlockHeader, DryRunAnswer>(
 
 type AnyCall = (...args: never[]) => Promise<unknown>;
 
-/** The same calls; what a node will not do now is no fault of the request. */
+/** Wraps the calls so that node failures become service errors, not errors of the request. */
 export const sayWhy = <Calls extends object>(chain: string, calls: Calls): Calls =>
   Object.fromEntries(
     Object.entries(calls as { [name: string]: AnyCall }).map(([name, call]) => [

@@ -1,4 +1,4 @@
-/** How a block becomes matches: the index of rules, the matcher, the body, and what it still lacks. */
+/** Turns a block into matches: the rule index, the matcher, the body, and its enrichment plan. */
 import { type DescribedAptosWebhook, type DescribedEvmWebhook, describeWebhook } from '@sluice/kit';
 import type { ChainFamily, ExplainedRecord } from '@sluice/kit/contract';
 import type { Enrich } from '../enrich/enrich.ts';
@@ -14,20 +14,20 @@ import type { Store } from '../store/store.ts';
 import type { StreamOfFamily, StreamRecord } from '../store/streams/contract.ts';
 import type { ExplainOnly } from './calls.ts';
 
-/** What the ledger keeps of the records of a match. */
+/** The record counts of a match that the ledger stores. */
 export type RecordCounts = Pick<
   NewMatch,
   'logs' | 'transactions' | 'internalTransactions' | 'records' | 'transactionHashes'
 >;
 
-/** What differs between chain families. */
+/** The parts of matching that differ between chain families. */
 export interface MatchFamily<Name extends ChainFamily, Index, Block, Match, Tail, Insight> {
   readonly name: Name;
   readonly addressBytes: 20 | 32;
-  /** A block is final when it is there: what matches is delivered once, as confirmed. */
+  /** Whether blocks are final at once: matches are then delivered once, as confirmed. */
   readonly isFinal: boolean;
   createIndex(): Index;
-  /** What of a block the streams of the index need. */
+  /** Returns the parts of a block that the streams of the index need. */
   needs(index: Index, chain: string): BlockNeeds;
   match(index: Index, chain: string, block: Block): Match[];
   explain(
@@ -36,38 +36,41 @@ export interface MatchFamily<Name extends ChainFamily, Index, Block, Match, Tail
     block: Block,
     only: ExplainOnly,
   ): Map<string, ExplainedRecord[]>;
-  /** What a dry run tells of the block beside the webhook. */
+  /** Returns the dry-run details of the block in addition to the webhook. */
   inspect(index: Index, chain: string, block: Block): Insight;
-  /** The body, parted where `retries` stands. */
+  /** Returns the body, split at the position of `retries`. */
   toParts(chain: string, block: Block, match: Match): { head: object; tail: Tail };
   countRecords(match: Match): RecordCounts;
-  /** At least so many bytes the body has, told without building it. */
+  /** Returns a lower bound of the body's size, without building it. */
   leastBytes(match: Match): number;
   split(match: Match, limit: number, weigh: (part: Match) => number): WeighedPart<Match>[];
   withoutRecords(match: Match): Match;
-  /** A record that is a match by itself, for people. */
+  /** Describes the single record of a match, for messages. */
   nameOf(match: Match): string;
 }
 
-/** One stream by itself, on one chain, whatever its status. */
+/** Matches one stream on one chain, whatever its status. */
 export interface SingleMatcher<Block, DryRunAnswer> extends StreamMatcher<Block> {
-  /** @param block read with its logs, whatever the stream sends: what its addresses had is told of them */
+  /** @param block a block with all its logs, since observed events include those not taken */
   dryRun(block: Block, isConfirmed: boolean): Promise<DryRunAnswer>;
 }
 
-/** Says why a block concerns each of the streams that match now, by the rules as they are now. */
+/** Explains a block for each current stream, by the current rules. */
 export interface Explainer<Block> {
   needs(chain: string): BlockNeeds;
-  /** By stream; those that it does not concern are left out. Of the transactions alone that `only` names. */
+  /**
+   * Returns explanations by stream, limited to `only`; streams that the block does not concern are
+   * omitted.
+   */
   explain(chain: string, block: Block, only: ExplainOnly): Promise<Map<string, ExplainedRecord[]>>;
 }
 
 export interface Matching<Record, Block, DryRunAnswer> {
-  /** Of all streams that match now, on every chain. */
+  /** Matches all current streams, on every chain. */
   readonly live: Matcher<Block> & Explainer<Block>;
-  /** Undefined when the stream is gone, or is none of this chain's family. */
+  /** Undefined if the stream was deleted, or belongs to another family. */
   open(chain: string, streamId: string): Promise<SingleMatcher<Block, DryRunAnswer> | undefined>;
-  /** A stream that is not in the ledger, with these addresses. */
+  /** Matches a stream that is not in the ledger, with these addresses. */
   try(
     chain: string,
     record: Record,
@@ -99,12 +102,12 @@ export function createMatching<
   type Record = StreamOfFamily<Name>;
   const optionsOf = ({ stream }: Match) => stream.record.options as Options;
 
-  /** With the most bytes that a webhook of it can have. */
+  /** Creates a match, with the maximum size of its webhook. */
   const toNewMatch = (chain: string, block: Block, match: Match) => {
     const { head, tail } = family.toParts(chain, block, match);
     const record: StreamRecord = match.stream.record;
     const enrich = enrichOf(chain);
-    // Planned first: what is known by heart goes into the body here.
+    // Planned first, because this fills in cached metadata.
     const enrichment = enrich.plan(optionsOf(match), tail);
     const body = family.isFinal ? splitFinalBody(head, tail) : splitBody(head, tail);
     const newMatch: NewMatch = {
@@ -129,7 +132,7 @@ export function createMatching<
     setAside: tooLargeReason(family.nameOf(record), bytes, maxWebhookBytes),
   });
 
-  /** One match, or several where its body is too large for one webhook. */
+  /** Returns one match, or several if its body is too large for one webhook. */
   const toNewMatches = (chain: string, block: Block, match: Match): NewMatch[] => {
     if (family.leastBytes(match) <= maxWebhookBytes) {
       const whole = toNewMatch(chain, block, match);
@@ -183,7 +186,7 @@ export function createMatching<
       const record = await store.readStream(streamId);
       if (record?.family !== family.name) return undefined;
       const own = family.createIndex();
-      // A job or a request may name a chain the stream does not watch by itself.
+      // A job or request may use a chain that the stream itself does not watch.
       own.put({ ...(record as Record), chainIds: [chain] });
       await loadAddresses(own, store, streamId);
       return single(chain, own);
@@ -198,14 +201,14 @@ export function createMatching<
   };
 }
 
-/** As `Matcher.refresh`. */
+/** Implements `Matcher.refresh`. */
 export function followRules<Name extends ChainFamily, Rules>(
   index: RuleIndex<Name, Rules>,
   store: Store,
 ): (atLeast?: number) => Promise<number> {
   let refreshing: Promise<number> | undefined;
   let sweeping = false;
-  /** Regains the room of streams that went, between other work. */
+  /** Frees the addresses of removed streams, between other work. */
   const sweep = (): void => {
     sweeping = index.sweep();
     if (sweeping) setImmediate(sweep);
@@ -219,7 +222,7 @@ export function followRules<Name extends ChainFamily, Rules>(
       refreshing = undefined;
     }
   };
-  // Callers share a reading that is under way, unless it began before the revision they need.
+  // Callers share a running refresh, unless it started before the revision they need.
   return async (atLeast = 0) => {
     const revision = await (refreshing ??= refresh());
     return revision >= atLeast ? revision : (refreshing ??= refresh());

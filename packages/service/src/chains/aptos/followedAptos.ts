@@ -1,4 +1,4 @@
-/** One Aptos network that is read. */
+/** Follows one Aptos network. */
 import { toAptosChain } from '@sluice/kit/contract';
 import type { AptosMatching } from './matching.ts';
 import type { AptosConfig } from '../../config.ts';
@@ -46,7 +46,7 @@ export function followAptos(
       chain,
       names: NAMES[network],
       flag: '--aptos',
-      // A block is final when it is there.
+      // Blocks are final as soon as they exist.
       confirmations: 0,
       isFinal: true,
       resetWhenReplaced,

@@ -32,7 +32,7 @@ const APTOS: MatchFamily<
   addressBytes: 32,
   isFinal: true,
   createIndex: createAptosIndex,
-  // Pages of transactions come whole, whatever is needed of them; or nobody needs anything.
+  // Pages of transactions are always complete: either everything is read or nothing.
   needs(index, chain) {
     const isNeeded = index.matching(chain).length > 0;
     return { logs: isNeeded, transactions: isNeeded, traces: false };

@@ -43,7 +43,7 @@ test.each([301, 302, 303, 307, 308])('a redirect (%i) is not followed', async (s
   await once(named, 'listening');
   const url = `http://127.0.0.1:${(named.address() as AddressInfo).port}/{address}`;
   await expect(createAbiSource({ '0x1': url }).read('0x1', '0xa')).rejects.toThrow(
-    `HTTP ${status}: redirects are not followed; set --abi-url to the final address`,
+    `HTTP ${status}: redirects are not followed. Set --abi-url to the final address`,
   );
   expect(hits).toBe(0);
   inside.close();
@@ -54,6 +54,6 @@ test('who is asked is told without the key in the URL', async () => {
   const source = createAbiSource({ '0x1': 'http://127.0.0.1:1/api?address={address}&apikey=abc' });
   expect([source.chains, source.hostOf('0x1')]).toEqual([['0x1'], '127.0.0.1:1']);
   const failure = source.read('0x1', '0xa').catch(({ message }: Error) => message);
-  expect(await failure).toMatch(/^127\.0\.0\.1:1 told no ABI: /);
+  expect(await failure).toMatch(/^127\.0\.0\.1:1 returned no ABI: /);
   expect(await failure).not.toContain('abc');
 });

@@ -1,28 +1,28 @@
-/** ABIs of verified contracts, from the servers that the operator named (`--abi-url`). */
+/** Reads the ABIs of verified contracts from the configured servers (`--abi-url`). */
 import { type AbiItem, abiItemSchema } from '@sluice/kit/contract';
 import * as z from 'zod';
 import { parseJson } from '../../base/json.ts';
 import { describeError } from '../../base/log.ts';
 
 export interface AbiSource {
-  /** Chains that a server is named for. */
+  /** Chains with a configured server. */
   readonly chains: readonly string[];
   /**
-   * Undefined where the server knows no verified contract at this address.
+   * Reads the ABI of the contract; undefined if it has no verified one.
    *
    * @param chain one of `chains`
-   * @throws Error that says for people why the server did not tell
+   * @throws Error that describes why the server returned no ABI
    */
   read(chain: string, address: string): Promise<AbiItem[] | undefined>;
-  /** Who is asked, without what the URL has of a key. */
+  /** Returns the server's host, without any key in the URL. */
   hostOf(chain: string): string;
 }
 
 const TIMEOUT_MS = 10_000;
-/** Sources come along in some answers. */
+/** Some responses include the contract's source code. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
-/** @param urls by chain, with `{address}` in the place of the address */
+/** @param urls URLs by chain, with `{address}` in place of the address */
 export function createAbiSource(urls: Readonly<Record<string, string>>): AbiSource {
   const urlOf = (chain: string, address: string): URL =>
     new URL(urls[chain]!.replaceAll('{address}', address));
@@ -36,14 +36,16 @@ export function createAbiSource(urls: Readonly<Record<string, string>>): AbiSour
         const response = await fetch(urlOf(chain, address), {
           headers: { accept: 'application/json' },
           signal: AbortSignal.timeout(TIMEOUT_MS),
-          // The operator chose this host and no other: it must not lead us into our own network.
+          // The operator chose this host only: a redirect must not lead into the internal network.
           redirect: 'manual',
         });
         if (response.status === 404) return undefined;
         if (!response.ok) throw new Error(statusError(response));
         answer = parseJson(await readText(response));
       } catch (error) {
-        throw new Error(`${hostOf(chain)} told no ABI: ${describeError(error)}`, { cause: error });
+        throw new Error(`${hostOf(chain)} returned no ABI: ${describeError(error)}`, {
+          cause: error,
+        });
       }
       return findAbi(answer);
     },
@@ -52,7 +54,7 @@ export function createAbiSource(urls: Readonly<Record<string, string>>): AbiSour
 
 const statusError = ({ status }: Response): string =>
   status >= 300 && status < 400
-    ? `HTTP ${status}: redirects are not followed; set --abi-url to the final address`
+    ? `HTTP ${status}: redirects are not followed. Set --abi-url to the final address`
     : `HTTP ${status}`;
 
 async function readText(response: Response): Promise<string> {
@@ -67,8 +69,8 @@ async function readText(response: Response): Promise<string> {
 }
 
 /**
- * The ABI in an answer: the answer itself, `abi` of it (Sourcify, Blockscout), `output.abi` (the
- * compiler's metadata), or `result` as text (Etherscan). Items that are none are left out.
+ * Finds the ABI in a response: the response itself, its `abi` (Sourcify, Blockscout), `output.abi`
+ * (the compiler's metadata), or `result` as text (Etherscan). Invalid items are omitted.
  */
 export function findAbi(answer: unknown): AbiItem[] | undefined {
   const found = abiIn.safeParse(answer).data;
@@ -84,7 +86,7 @@ const abiIn = z.union([
     try {
       return list.parse(parseJson(result));
     } catch {
-      context.addIssue('what is there instead is no ABI');
+      context.addIssue('is not a valid ABI');
       return z.NEVER;
     }
   }),

@@ -1,18 +1,18 @@
-/** What is at an address: a contract or none, and what stands behind a proxy. */
+/** Finds contracts, and the implementations of proxies. */
 import type { BlockRef } from '../../store/blocks/contract.ts';
 import { type Source, SourceError } from '../../ingest/source.ts';
 
-/** Where proxies keep the address they forward to. */
+/** Storage slots where proxies keep their implementation address. */
 const SLOTS = [
   // EIP-1967
   '0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc',
-  // keccak256('org.zeppelinos.proxy.implementation'), of proxies from before it
+  // keccak256('org.zeppelinos.proxy.implementation'), for older proxies
   '0x7050c9e0f4ca769c69bd3a8ef740bc37934f8e2c036e5a723fd8ee048ed3f8c3',
 ];
 const ADDRESS = /^0x0{24}([0-9a-f]{40})$/;
 const NOBODY = '0'.repeat(40);
 
-/** A source that is asked at its head. */
+/** A source that is queried at its head. */
 type Asked = Pick<Source, 'readHead' | 'requestAt'>;
 
 const askAt = async (
@@ -23,16 +23,16 @@ const askAt = async (
 ): Promise<string> => {
   const answer = await source.requestAt(head, method, [...params, `0x${head.number.toString(16)}`]);
   if (typeof answer === 'string' && answer.startsWith('0x')) return answer.toLowerCase();
-  throw new SourceError('inconsistent', `${method} answered no hex`);
+  throw new SourceError('inconsistent', `${method} did not return hex`);
 };
 
-/** Where code is, and as of which block; undefined of an account without. */
+/** Returns the block at which the contract was found; undefined for accounts without code. */
 export async function findContract(source: Asked, address: string): Promise<BlockRef | undefined> {
   const head = await source.readHead();
   return (await askAt(source, head, 'eth_getCode', address)) === '0x' ? undefined : head;
 }
 
-/** Lower case; undefined where the contract keeps none in a place that is known. */
+/** Returns the address in lower case; undefined if no known slot contains one. */
 export async function readImplementation(
   source: Asked,
   address: string,

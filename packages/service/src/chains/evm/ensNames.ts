@@ -1,17 +1,19 @@
-/** Names of ENS: how they are spelled, and where they are asked for. */
+/** ENS names: their normalization, and the chains that resolve them. */
 import { normalize } from 'viem/ens';
 
-/** Chains whose names are looked up, the one that people mean first: Ethereum and its testnet Sepolia. */
+/** Chains that resolve names, in order of preference: Ethereum and its testnet Sepolia. */
 export const NAME_CHAINS = ['0x1', '0xaa36a7'] as const;
 
-/** Undefined where it stands for none; `elsewhere` where a server outside of the chain would tell it. */
+/**
+ * Undefined if the name does not resolve; `elsewhere` if it resolves through an off-chain server.
+ */
 export type NameAnswer = `0x${string}` | 'elsewhere' | undefined;
 
 const MOST_CHARACTERS = 255;
-/** Labels that are normal once they are lower case. What they may not have is the prefix of another encoding. */
+/** Labels that need only lowercasing. Excludes the prefixes of other encodings. */
 const PLAIN_LABEL = /^(?!..--)[a-z0-9-]+$/;
 
-/** As names are compared (ENSIP-15); undefined for what can be none. */
+/** Normalizes a name for comparison (ENSIP-15); undefined if it is invalid. */
 export function toName(text: string): string | undefined {
   if (text.length > MOST_CHARACTERS || !text.includes('.')) return undefined;
   const lower = text.toLowerCase();
@@ -24,8 +26,8 @@ export function toName(text: string): string | undefined {
 }
 
 /**
- * Unpacks the tables of Unicode, which blocks the event loop for a fifth of a second. Without it, the
- * first name that is not plain does.
+ * Loads the Unicode tables, which blocks the event loop for about 200 ms. Otherwise the first name
+ * that isn't plain loads them.
  */
 export function unpackNames(): void {
   toName('é.eth');

@@ -1,4 +1,4 @@
-/** One EVM chain that is read. */
+/** Follows one EVM chain. */
 import type { ChainConfig } from '../../config.ts';
 import { type EvmEnrich, createEnrich } from '../../enrich/evm/enrich.ts';
 import {
@@ -36,7 +36,7 @@ export function followEvm(
     state: createStateReader(source),
     log,
     maxWebhookBytes,
-    // They were counted when they were created; what is set aside waits no more.
+    // They were counted when they were created; those set aside are no longer waiting.
     onDeliveries: (changed) =>
       surroundings.onDeliveries(changed.filter(({ state }) => state === 'quarantined')),
   });

@@ -19,7 +19,7 @@ import type { Store } from '../../store/store.ts';
 import type { EvmStreamRecord } from '../../store/streams/contract.ts';
 import { type MatchFamily, type Matching, createMatching } from '../matching.ts';
 
-/** By chain, contracts that are possible spam; lower case. */
+/** Lowercase contract addresses of possible spam, by chain. */
 export type SpamLists = Readonly<Record<string, ReadonlySet<string>>>;
 
 export type EvmMatching = Matching<EvmStreamRecord, EvmBlock, EvmDryRunAnswer>;

@@ -1,4 +1,4 @@
-/** Which address a name of ENS stands for, as the chain itself tells it. */
+/** Resolves ENS names on the chain itself. */
 import { compileParameters } from '@sluice/kit/contract';
 import { encodeFunctionData, toHex } from 'viem/utils';
 import { namehash, packetToBytes } from 'viem/ens';
@@ -6,11 +6,14 @@ import type { NameAnswer } from './ensNames.ts';
 import { isReverted } from '../../ingest/evm/provider.ts';
 import { type Source, SourceError } from '../../ingest/source.ts';
 
-/** The Universal Resolver of ENS (ENSIP-23) stands there on each chain that has names (docs.ens.domains/resolvers/universal). */
+/**
+ * The ENS Universal Resolver (ENSIP-23), at this address on each chain with names
+ * (docs.ens.domains/resolvers/universal).
+ */
 const UNIVERSAL_RESOLVER = '0xeeeeeeee14d718c2b47d9923deab1335e144eeee';
 /** OffchainLookup(address,string[],bytes,bytes4,bytes) of EIP-3668. */
 const OFFCHAIN_LOOKUP = '0x556f1830';
-/** Of the node's answer, in which a resolver may return anything. */
+/** Maximum size of the node's response, since a resolver may return anything. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 const NOBODY = `0x${'0'.repeat(40)}`;
 
@@ -40,10 +43,10 @@ const RESOLVE = [
 ] as const;
 
 /**
- * The address, lower case, at the head of the chain.
+ * Returns the address in lower case, at the head of the chain.
  *
- * @param name as `toName` gives it
- * @throws SourceError where no node answers, or the chain has no names
+ * @param name a name from `toName`
+ * @throws SourceError when no node responds, or the chain has no names
  */
 export async function readName(
   source: Pick<Source, 'readHead' | 'requestAt'>,
@@ -64,7 +67,7 @@ export async function readName(
     if (!(error instanceof SourceError && isReverted(error))) throw error;
     return String(error.data).startsWith(OFFCHAIN_LOOKUP) ? 'elsewhere' : undefined;
   }
-  if (answer === '0x') throw new SourceError('unsupported', 'there are no names of ENS on it');
+  if (answer === '0x') throw new SourceError('unsupported', 'this chain has no ENS names');
   return decode(answer);
 }
 
@@ -78,6 +81,8 @@ function decode(answer: unknown): `0x${string}` | undefined {
     const [address] = resolvedAddress.decode(result);
     return address === NOBODY ? undefined : (address as `0x${string}`);
   } catch (error) {
-    throw new SourceError('inconsistent', 'a name was answered with no address', { cause: error });
+    throw new SourceError('inconsistent', 'the name did not resolve to a valid address', {
+      cause: error,
+    });
   }
 }

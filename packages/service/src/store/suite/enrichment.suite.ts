@@ -125,7 +125,7 @@ export function testEnrichment(tools: StoreTools): void {
       const block = chain.next();
       await chain.commit(block, [waiting(id)]);
       const [match] = await listAll(chain.chain, {});
-      const refused = { matchId: match!.id, setAside: 'the ledger refuses its body' };
+      const refused = { matchId: match!.id, setAside: 'the ledger rejected its body' };
       const changed = await tools.store.completeEnrichments({
         ...chain.held,
         completed: [refused],
