@@ -572,9 +572,7 @@ test('law: what is explained is what is matched, and each record has the reason 
                 expect(stops.length).toBeGreaterThan(0);
                 seen.left++;
                 if (last.stage === 'filter') {
-                  expect(last.what).toMatch(
-                    / is not |does not decode|couldn't be read/,
-                  );
+                  expect(last.what).toMatch(/ is not |does not decode|couldn't be read/);
                   seen.filtered++;
                 }
                 continue;
