@@ -1,6 +1,6 @@
 /**
- * Opens tracing as OpenTelemetry's standard variables configure it. The packages are loaded only if
- * these name a collector.
+ * Opens tracing as the standard OpenTelemetry variables configure it. The packages are loaded only
+ * if a collector is configured.
  */
 import { describeError } from './log.ts';
 import { NO_TRACING, type Tracing } from './tracing.ts';
@@ -8,7 +8,7 @@ import { NO_TRACING, type Tracing } from './tracing.ts';
 /**
  * @param env `OTEL_EXPORTER_OTLP_ENDPOINT` or `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` turns it on,
  *   `OTEL_SDK_DISABLED=true` or `OTEL_TRACES_EXPORTER=none` off
- * @throws when a collector is named and the packages are not installed
+ * @throws Error when a collector is configured and the packages are not installed
  */
 export async function openTracing(env: NodeJS.ProcessEnv, version: string): Promise<Tracing> {
   const isNamed =
@@ -22,8 +22,8 @@ export async function openTracing(env: NodeJS.ProcessEnv, version: string): Prom
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
     throw new Error(
-      `OTEL_EXPORTER_OTLP_ENDPOINT names a collector, and a package to send traces with is missing: ` +
-        `npm install @opentelemetry/api @opentelemetry/sdk-trace @opentelemetry/resources @opentelemetry/exporter-trace-otlp-http (${describeError(error)})`,
+      `OTEL_EXPORTER_OTLP_ENDPOINT is set, but the tracing packages are not installed. ` +
+        `Run npm install @opentelemetry/api @opentelemetry/sdk-trace @opentelemetry/resources @opentelemetry/exporter-trace-otlp-http (${describeError(error)})`,
       { cause: error },
     );
   }
