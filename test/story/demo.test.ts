@@ -40,7 +40,7 @@ test('the ledger contradicts itself nowhere, and is not written over', async () 
     } while (after !== undefined);
   }
   await store.close();
-  await expect(startDemo({ folder, hours: 1 })).rejects.toThrow('There is a ledger');
+  await expect(startDemo({ folder, hours: 1 })).rejects.toThrow('already has a ledger');
 });
 
 test('the service goes on from the last block, and counts what was written', async () => {

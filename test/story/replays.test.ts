@@ -196,7 +196,7 @@ test('a replay of everything there is must be asked for', async () => {
   ).rejects.toMatchObject({
     details: {
       'requestBody.filter.state': { message: 'should name at least one' },
-      'requestBody.filter.id': { message: 'should name 500 at most' },
+      'requestBody.filter.id': { message: 'should name at most 500' },
       'requestBody.name': { message: 'should not be empty' },
       'requestBody.filter.status.0': { message: expect.stringMatching(/^should be a status/) },
       'requestBody.perSecond': { message: 'should be at least 0.1' },
