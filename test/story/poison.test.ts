@@ -100,7 +100,9 @@ test('a delivery that kills its sender is set aside, and its siblings arrive', a
       streamId: streams[1],
       attempts: 1,
       status: null,
-      error: expect.stringMatching(/isolated process that sent it was killed by SIGKILL; replay the delivery/),
+      error: expect.stringMatching(
+        /isolated process that sent it was killed by SIGKILL; replay the delivery/,
+      ),
     },
   ]);
   const sluice = createSluiceClient({ apiKey: API_KEY, baseUrl: service.url });
