@@ -13,7 +13,7 @@ const PAGES = find(['*.md', '{docs,examples,packages,bench}/**/*.md']);
 
 /** A file by its name, with as much of its path as there is. */
 const NAMED_FILE = /`([\w./-]*\w\.(?:ts|tsx|mjs|md))`/g;
-const CHAPTER = /\b(?:sections?|chapters?) \d|§/;
+const CHAPTER = /\b(?:sections?|chapters?) \d|§|\.md,? \d/;
 /** Documents that anybody finds. */
 const PUBLISHED = /\b(?:RFC|EIP|ERC|ENSIP|BIP) ?-?\d|yellow paper|BLAKE|Unicode/i;
 /** Files of users, and those that a program writes. */
@@ -54,5 +54,6 @@ test('a file or a chapter that is not there is found', () => {
     ['docs/nowhere.md', 'store/nowhere.ts'],
   );
   expect(CHAPTER.test('as in section 4.3')).toBe(true);
+  expect(CHAPTER.test('(architecture.md 6.3)')).toBe(true);
   expect(PUBLISHED.test('as in section 4.3')).toBe(false);
 });

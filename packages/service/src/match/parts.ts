@@ -1,7 +1,4 @@
-/**
- * Splits a match whose body would be too large for one webhook into several matches
- * (architecture.md 6.11).
- */
+/** Splits a match whose body would be too large for one webhook into several matches. */
 
 /** Splits the matches of one family. `Part` is a match with some of the records. */
 interface Division<Part> {

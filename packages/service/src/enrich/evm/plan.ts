@@ -1,7 +1,4 @@
-/**
- * The plan of what a body still needs when its match is committed; stored with it (architecture.md
- * 6.3).
- */
+/** The plan of what a body still needs when its match is committed; stored with the match. */
 import type { AbiItem, NativeBalanceSelection, StreamTrigger } from '@sluice/kit/contract';
 import type { StreamOptions } from '../../store/streams/contract.ts';
 import { checkBalances } from './balances.ts';
