@@ -33,7 +33,7 @@ const refused = (name: string) => sluice.resolveName(name).catch((thrown: unknow
 test('a chain without names says so', async () => {
   expect(await refused('treasury.eth')).toMatchObject({
     status: 503,
-    message: expect.stringContaining('no names of ENS') as string,
+    message: expect.stringContaining('no ENS names') as string,
   });
 });
 

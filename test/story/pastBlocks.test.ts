@@ -285,7 +285,7 @@ describe('a backfill', () => {
       blockTo: head + 3,
     });
     await until('it waits', async () =>
-      (await sluice.getJob(jobId!)).message.includes('is confirmed'),
+      (await sluice.getJob(jobId!)).message.includes('to be confirmed'),
     );
     await served.kill();
     served = await start();
