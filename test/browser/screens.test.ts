@@ -49,7 +49,7 @@ async function nextSecond(): Promise<void> {
 async function endDryRun(page: Page): Promise<void> {
   const dryRun = page.getByRole('region', { name: 'Dry run' });
   await dryRun.getByText(/^last \d+ blocks/).waitFor();
-  await dryRun.getByText(/\d to go$/).waitFor({ state: 'detached' });
+  await dryRun.getByText(/\d left$/).waitFor({ state: 'detached' });
 }
 
 test('the frame and the tab say what kind of service it is, wherever it seems to be', async () => {
@@ -859,7 +859,7 @@ test('explain tells of each stream what became of a transaction, and why', async
   await page.keyboard.press('Enter');
   await page.waitForURL(/[?&]q=/);
   // Both chains have a block of that height.
-  await page.getByLabel('Chain').selectOption({ label: 'Local chain' });
+  await page.getByLabel('Chain', { exact: true }).selectOption({ label: 'Local chain' });
   const verdicts = page.getByRole('list', { name: 'Streams' });
   const verdict = verdicts.locator(':scope > li').filter({ hasText: 'whale-usdt' }).first();
   await verdict.getByText('whale-usdt').first().click();
