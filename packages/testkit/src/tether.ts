@@ -3,38 +3,38 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 
 /**
- * A child process on a tether: it dies with us, even when we are killed with SIGKILL and can run no
- * handler of our own, and it lives through the Ctrl-C that a terminal sends to its whole foreground
- * group, so that the program shuts down in its own order.
+ * A child process that ends when this process ends, even if this process is killed with SIGKILL and
+ * cannot run a handler. A Ctrl-C, which a terminal sends to its foreground process group, does not
+ * reach the child, so that this process can shut down in its own order.
  */
 export interface Tethered {
   /** The program's own process id, not the watchdog's. */
   readonly pid: number;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Settles when the program has gone and both streams have been read to their end; never rejects. */
+  /** Resolves when the program has exited and both streams are read to the end; never rejects. */
   readonly exited: Promise<void>;
-  /** Sends a signal to the program; does nothing once it has gone. */
+  /** Sends a signal to the program; does nothing once it has exited. */
   signal(signal: NodeJS.Signals): void;
 }
 
 export interface TetherOptions {
   cwd?: string;
   env?: NodeJS.ProcessEnv;
-  /** Run as this user and group; only root may say so. POSIX only. */
+  /** User and group that run the program; only root can set them. POSIX only. */
   uid?: number;
   gid?: number;
-  /** What the program gets when we vanish. Default `KILL`. */
+  /** Signal sent to the program when this process ends. Default `KILL`. */
   lostSignal?: 'KILL' | 'QUIT' | 'TERM';
-  /** A folder to delete, after the program has gone, when we vanish. Absolute path. */
+  /** Folder to delete when this process has ended and the program has exited. Absolute path. */
   lostFolder?: string;
 }
 
 /**
- * The watchdog. Standard input is a pipe whose other end only we hold: the kernel closes it however
- * we die, and `read` then returns. The program must not hold the pipe. Its pid may go to another
- * process once the shell has waited for it, so nothing is sent to it after that.
- * Arguments: signal, folder to delete or nothing, then the command.
+ * The watchdog. Only this process holds the other end of its standard input: the kernel closes the
+ * pipe however this process ends, and `read` then returns. The program must not hold the pipe. Its
+ * pid may be reused once the shell has waited for it, so no signal is sent after that.
+ * Arguments: signal, folder to delete or an empty string, then the command.
  */
 const watchdog = `
 signal=$1 folder=$2 lost=
@@ -58,13 +58,13 @@ if [ -n "$lost" ] && [ -n "$folder" ]; then rm -rf "$folder"; fi
 `;
 
 /**
- * Starts `command` on a tether.
+ * Starts `command` as a tethered process.
  *
- * On Windows there is no `sh`: the child is killed when this process exits in order, and may be left
- * behind when it is terminated.
+ * Windows has no `sh`: the child is killed when this process exits normally, but may be left
+ * running when this process is terminated.
  *
- * @throws Error when the command cannot be started at all; a program that starts and then ends at
- *   once is seen through `exited`.
+ * @throws Error if the command cannot be started. A program that starts and exits immediately only
+ *   resolves `exited`.
  */
 export async function startTethered(
   command: string,
@@ -77,11 +77,11 @@ export async function startTethered(
   const shell = spawn(
     'sh',
     ['-c', watchdog, 'tether', lostSignal, lostFolder, command, ...args],
-    // `detached` makes a session, and so a process group, of its own.
+    // `detached` creates a new session, and therefore a new process group.
     { ...spawnOptions, detached: true, stdio: ['pipe', 'pipe', 'pipe'] },
   );
   await once(shell, 'spawn');
-  shell.stdin.on('error', () => {}); // the shell has gone: `exited` tells
+  shell.stdin.on('error', () => {}); // the shell has exited: see `exited`
   const pid = await readPid(shell.stdout);
   return tethered(pid, shell, shell.stdout, shell.stderr);
 }
@@ -106,7 +106,7 @@ async function startOnWindows(
 function tethered(pid: number, child: ChildProcess, stdout: Readable, stderr: Readable): Tethered {
   let gone = false;
   const exited = new Promise<void>((resolve) => {
-    // Not `exit`, which comes before the program's last words have been read.
+    // Not `exit`, which is emitted before the remaining output has been read.
     child.once('close', () => {
       gone = true;
       resolve();
@@ -122,18 +122,18 @@ function tethered(pid: number, child: ChildProcess, stdout: Readable, stderr: Re
       try {
         process.kill(pid, signal);
       } catch (error) {
-        // It ended a moment ago and the shell has not told us yet.
+        // It has just exited, and the shell has not reported it yet.
         if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
       }
     },
   };
 }
 
-/** Reads the watchdog's first line and leaves what the program wrote after it in the stream. */
+/** Reads the watchdog's first line and leaves the output of the program in the stream. */
 function readPid(stdout: Readable): Promise<number> {
   return new Promise((resolve, reject) => {
     let text = Buffer.alloc(0);
-    // `readable` and not `data`: it leaves the stream unread between here and the caller's listener.
+    // `readable` rather than `data`: the stream stays unread until the caller adds its listener.
     const read = () => {
       for (let chunk: Buffer | null; (chunk = stdout.read() as Buffer | null);) {
         text = Buffer.concat([text, chunk]);

@@ -1,8 +1,8 @@
 /**
- * Polls until `read` answers something other than `undefined` or `false`, and resolves with it.
+ * Polls until `read` returns something other than `undefined` or `false`, and resolves with it.
  *
- * @param what is waited for, in the words of the error
- * @throws Error after `timeoutMs`, default 60,000; whatever `read` throws, at once.
+ * @param what describes the awaited condition, for the error message
+ * @throws Error after `timeoutMs`, default 60,000. Errors of `read` are thrown immediately.
  */
 export async function until<T>(
   what: string,

@@ -10,7 +10,7 @@ import { type SinkBehaviour, behave } from './sinkBehaviour.ts';
 
 /** A webhook receiver that records requests and misbehaves on demand. */
 export interface WebhookSink {
-  /** `http://127.0.0.1:<port>`, without a slash at the end; every path and method is accepted. */
+  /** `http://127.0.0.1:<port>`, without a trailing slash; every path and method is accepted. */
   readonly url: string;
   /** Requests whose complete body was read, oldest first. */
   readonly requests: readonly RecordedRequest[];
@@ -61,7 +61,7 @@ export interface WaitOptions {
 }
 
 export interface WebhookSinkOptions {
-  /** Absent: a free port. */
+  /** Default: a free port. */
   port?: number;
 }
 

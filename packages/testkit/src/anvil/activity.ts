@@ -3,30 +3,30 @@ import { type ActivityChain, connectActivityChain } from './activityChain.ts';
 import { type DeployedContracts, contractsOwner } from './deployContracts.ts';
 import { type DevAccount, devAccounts } from './devAccounts.ts';
 
-/** Transactions that keep coming, as on a chain that people use. */
+/** A continuous flow of transactions, as on a chain in use. */
 export interface Activity {
-  /** How many transactions the node has accepted so far. */
+  /** Number of transactions that the node has accepted so far. */
   readonly sent: number;
-  /** Sends no more; resolves when the last one has been answered. */
+  /** Stops sending; resolves when the node has responded to the last transaction. */
   stop(): Promise<void>;
 }
 
 export interface ActivityOptions {
-  /** The chain's JSON-RPC over HTTP; the dev accounts must hold ether there. */
+  /** The chain's JSON-RPC over HTTP; the dev accounts must hold ether on it. */
   url: string;
   contracts: DeployedContracts;
-  /** Transactions a second, above 0; at most as fast as the node answers. Default 1. */
+  /** Transactions per second, above 0; limited by how fast the node responds. Default 1. */
   perSecond?: number;
-  /** Told of each failed attempt; the activity goes on. Default: nobody is told. */
+  /** Called for each failed attempt; the activity continues. By default, errors are ignored. */
   onError?: (error: Error) => void;
 }
 
 /**
- * Sends a rotating mix of ERC-20 transfers and approvals, ERC-721 mints, transfers and burns, ERC-1155
- * single and batch transfers and native transfers, from five dev accounts.
+ * Sends a rotating mix of ERC-20 transfers and approvals, ERC-721 mints, transfers and burns,
+ * ERC-1155 single and batch transfers and native transfers, from five dev accounts.
  *
- * It remembers nothing that the chain knows: each step reads nonce, balances and newest token first.
- * So it goes on wherever the chain stands, after a restart, a reset or a reorg.
+ * Each step first reads the nonce, the balances and the newest token from the chain, so the
+ * activity continues after a restart, a reset or a reorg.
  */
 export function startActivity(options: ActivityOptions): Activity {
   const { url, contracts, perSecond = 1, onError = () => {} } = options;
@@ -41,7 +41,7 @@ export function startActivity(options: ActivityOptions): Activity {
   const sendNext = async () => {
     const dueAt = performance.now() + pauseMs;
     const step = mix[turn % mix.length] as Step;
-    // Counted up before the attempt: a step that cannot succeed must not stop the others.
+    // Incremented before the attempt, because a step that cannot succeed must not stop the others.
     turn += 1;
     try {
       await step(await chain, turn);
@@ -70,11 +70,11 @@ export function startActivity(options: ActivityOptions): Activity {
   };
 }
 
-/** Sends one transaction; `turn` counts up and chooses who sends how much to whom. */
+/** Sends one transaction; `turn` counts up and determines sender, receiver and amount. */
 type Step = (chain: ActivityChain, turn: number) => Promise<void>;
 
 const sendToken: Step = async (chain, turn) => {
-  // From fractions of a cent to thousands of dollars: wrong decimals show.
+  // Ranges from fractions of a cent to thousands of dollars, so that wrong decimals are noticed.
   const amount = BigInt(((turn * 7_919) % 1_000) + 1) * 10n ** BigInt(3 + (turn % 4)) + 1n;
   const player = playerAt(turn);
   const from = payer(player, await chain.readTokenBalance(player.address), amount);
@@ -101,7 +101,7 @@ const sendCollectible: Step = async (chain, turn) => {
   await chain.sendCollectible(from, receiver(from, turn), tokenId);
 };
 
-/** The newest collectibles live; burning the others keeps the state of a chain that runs for days small. */
+/** Number of collectibles to keep; older ones are burned to limit the state of the chain. */
 const livingCollectibles = 20n;
 
 const burnCollectible: Step = async (chain, turn) => {
@@ -119,12 +119,12 @@ const sendItem: Step = async (chain, turn) => {
 };
 
 const sendItems: Step = async (chain, turn) => {
-  // Only the owner surely holds all four kinds.
+  // Only the owner is certain to hold all four ids.
   const to = receiver(contractsOwner, turn);
   await chain.sendItems(contractsOwner, to, [1n, 2n, 3n], [1n, 2n, BigInt((turn % 9) + 1)]);
 };
 
-/** The order in which they come. ERC-20 transfers are the most common, as on real chains. */
+/** Steps in the order of sending. ERC-20 transfers are the most common, as on real chains. */
 const mix: readonly Step[] = [
   sendToken,
   sendNative,
@@ -145,13 +145,13 @@ function playerAt(turn: number): DevAccount {
   return players[turn % players.length] as DevAccount;
 }
 
-/** Someone else than `from`, another one each time. */
+/** Returns a player other than `from`, a different one each turn. */
 function receiver(from: DevAccount, turn: number): Address {
   const others = players.filter((player) => player !== from);
   return (others[turn % others.length] as DevAccount).address;
 }
 
-/** `player`, or the contracts' owner, who holds nearly everything, where the player's balance is too low. */
+/** Returns `player`, or the owner of the contracts if the player's balance is too low. */
 function payer(player: DevAccount, balance: bigint, amount: bigint): DevAccount {
   return balance >= amount ? player : contractsOwner;
 }

@@ -4,15 +4,15 @@ import { type DeployedContracts, contractsOwner } from './deployContracts.ts';
 import type { DevAccount } from './devAccounts.ts';
 
 /**
- * What the activity reads of its chain and sends to it. Everything is read as of the pending block, so
- * that steps within one block see each other.
+ * Reads from and sends to the chain of an activity. All reads use the pending block, so that steps
+ * within one block take each other into account.
  */
 export interface ActivityChain {
   readTokenBalance(of: Address): Promise<bigint>;
   readItemBalance(of: Address, id: bigint): Promise<bigint>;
   /** 0 before the first mint. */
   readLastTokenId(): Promise<bigint>;
-  /** Undefined when nobody holds it: not minted yet, or burnt. Lower case. */
+  /** Undefined if the token is not minted yet, or burned. Lower case. */
   readHolder(tokenId: bigint): Promise<Address | undefined>;
   sendNative(from: DevAccount, to: Address, wei: bigint): Promise<void>;
   sendToken(from: DevAccount, to: Address, amount: bigint): Promise<void>;
@@ -25,14 +25,14 @@ export interface ActivityChain {
 }
 
 /**
- * Fixed, so that a transaction costs no estimates: far above what any step here uses, and above the
- * base fee of a chain whose blocks are nearly empty.
+ * Fixed, to avoid estimates: far above the gas that any step uses, and above the base fee of a
+ * chain with nearly empty blocks.
  */
 const gas = 300_000n;
 const maxFeePerGas = 20_000_000_000n;
 const maxPriorityFeePerGas = 1_000_000_000n;
 
-/** Connects to the chain; viem is loaded here and not at start-up. */
+/** Connects to the chain. Loads viem here rather than at startup. */
 export async function connectActivityChain(
   url: string,
   contracts: DeployedContracts,
@@ -52,7 +52,7 @@ export async function connectActivityChain(
     return signer;
   };
 
-  // The nonce is the chain's own: it may have been reset or rolled back since the last transaction.
+  // Reads the nonce each time, because the chain may have been reset or reverted.
   const send = async (from: DevAccount, to: Address, data: Hex, value = 0n) => {
     const account = signerOf(from);
     const fees = { gas, maxFeePerGas, maxPriorityFeePerGas };

@@ -18,14 +18,14 @@ export interface Anvil {
   /** Ten accounts, each with 10,000 ether on a fresh chain. */
   readonly accounts: readonly DevAccount[];
   /**
-   * One JSON-RPC call.
+   * Sends a JSON-RPC request.
    *
    * @throws Error with the method and the node's message; `cause` is the JSON-RPC error object.
    */
   request<Result = unknown>(method: string, params?: readonly unknown[]): Promise<Result>;
-  /** Saves the state, where there is a `statePath`, and ends anvil. A second call does nothing. */
+  /** Saves the state if `statePath` is set, and stops anvil. A second call does nothing. */
   stop(): Promise<void>;
-  /** Ends anvil with SIGKILL and saves nothing: what a crash looks like. */
+  /** Kills anvil with SIGKILL without saving the state, like a crash. */
   kill(): Promise<void>;
 }
 
@@ -33,38 +33,39 @@ export interface AnvilOptions {
   /** Default 31337. */
   chainId?: number;
   /**
-   * Seconds between blocks, at least 1. Absent: a block at once when a transaction comes; those that
-   * come within a millisecond or so share one.
+   * Seconds between blocks, at least 1. By default, anvil mines a block as soon as it receives a
+   * transaction; transactions that arrive within about a millisecond share a block.
    */
   blockTimeSeconds?: number;
-  /** Absent: a free port. */
+  /** Default: a free port. */
   port?: number;
   /**
-   * Where the chain is kept across restarts; its folder must exist. Absent: it is gone with the
-   * process. The state is saved when anvil stops and every second or so while it runs (ten times as
-   * long as the last save took, where that is more), so that a `kill -9` of everything loses the last
-   * seconds only. `<path>.previous` is the save before. One anvil per path.
+   * File that keeps the chain across restarts; its folder must exist. By default, the chain is lost
+   * when the process ends. The state is saved when anvil stops and about every second while it runs
+   * (or ten times the duration of the last save, if that is longer), so a `kill -9` of everything
+   * loses only the last seconds. `<path>.previous` is the save before. Use one anvil per path.
    */
   statePath?: string;
   /**
-   * How many of the newest blocks keep their transactions, receipts and logs. Older blocks keep their
-   * headers, and even these are dropped (but the genesis block) at the next start from `statePath`.
-   * Each costs some 20 kB of memory. Default 10,000; at least 100.
+   * Number of the newest blocks that keep their transactions, receipts and logs. Older blocks keep
+   * only their headers, and the next start from `statePath` drops these too, except for the genesis
+   * block. Each block costs about 20 kB of memory. Default 10,000; at least 100.
    */
   keepBlocks?: number;
-  /** False: anvil's own log goes to standard error. Default true. */
+  /** If false, anvil's log is written to standard error. Default true. */
   silent?: boolean;
   /**
-   * Told, in a sentence, of what the caller should know and the call survives: a state that could not
-   * be loaded or saved, anvil ending by itself. Default: nobody is told.
+   * Called with a message about a problem that does not fail the call: the state failed to load or
+   * to save, or anvil exited unexpectedly. By default, these problems are not reported.
    */
   onNotice?: (notice: string) => void;
 }
 
 /**
- * How many blocks keep their state for `eth_call` and `eth_getBalance`. Each is a copy of all storage,
- * nearly a megabyte once EIP-2935's ring of block hashes is full. Given a number, anvil also writes
- * none of them to disk (`~/.foundry`), which by block 10,000 takes 40 ms a block instead of 15.
+ * Number of blocks that keep their state for `eth_call` and `eth_getBalance`. Each state is a copy
+ * of all storage, nearly a megabyte once EIP-2935's ring of block hashes is full. With this option,
+ * anvil also writes no states to disk (`~/.foundry`), which by block 10,000 would take 40 ms per
+ * block instead of 15.
  */
 const keepStates = 64;
 
@@ -73,11 +74,11 @@ const requestDeadlineMs = 30_000;
 const stopDeadlineMs = 5_000;
 
 /**
- * Starts anvil on 127.0.0.1 and resolves when it answers. It never outlives this process, however
- * this process ends, and a Ctrl-C in the terminal does not reach it.
+ * Starts anvil on 127.0.0.1 and resolves when it accepts requests. It never outlives this process,
+ * however this process ends, and a Ctrl-C in the terminal does not reach it.
  *
- * @throws Error when there is no anvil on this machine (the message names the three places looked
- *   at), and when it does not start (the message holds what it said).
+ * @throws Error if anvil is not installed (the message lists the three places searched), or if it
+ *   does not start (the message contains its output).
  */
 export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
   const { chainId = 31337, keepBlocks = 10_000, statePath, onNotice = () => {} } = options;
@@ -166,7 +167,7 @@ interface Launched {
   port: number;
 }
 
-/** Starts from the newest saved state that loads; undefined when there is none. */
+/** Starts from the newest saved state that loads; returns undefined if there is none. */
 async function launchFromState(
   statePath: string,
   keepBlocks: number,
@@ -192,10 +193,10 @@ async function launchFromState(
   return undefined;
 }
 
-/** Runs anvil until it says which port it listens on. */
+/** Starts anvil and resolves when it has printed the port that it listens on. */
 async function launchAnvil(binary: string, args: string[], silent: boolean): Promise<Launched> {
   const program = await startTethered(binary, args);
-  // Both streams are read to the end: a full pipe would stop anvil.
+  // Both streams must be read to the end, because a full pipe would block anvil.
   let said = '';
   const hear = (chunk: Buffer) => {
     if (!silent) process.stderr.write(chunk);
@@ -235,9 +236,9 @@ function post(url: string, body: unknown): Promise<Response> {
 }
 
 /**
- * A dump of the whole chain, as gzip. A block mined during a dump may tear it (its effects in the
- * state, itself not in the chain), so one that a block came into is taken again; a chain that never
- * rests gets what it can.
+ * Returns a dump of the complete chain, as gzip. A block mined during a dump can make it
+ * inconsistent (its effects are in the state, but it is not in the chain), so the dump is then
+ * repeated, at most twice. On a chain that never rests, the last dump is used.
  */
 async function readDump(url: string): Promise<Buffer> {
   for (let attempt = 1; ; attempt += 1) {
@@ -264,7 +265,7 @@ async function readHeadHash(url: string): Promise<string> {
   return ((await response.json()) as { result: { hash: string } }).result.hash;
 }
 
-/** The bytes of `"result":"0x…"`, without parsing tens of megabytes of JSON on the way. */
+/** Returns the bytes of `"result":"0x…"` without parsing tens of megabytes of JSON. */
 function unpackHexResult(answer: Buffer): Buffer {
   const opening = '"result":"0x';
   const start = answer.indexOf(opening);

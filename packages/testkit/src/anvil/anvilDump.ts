@@ -2,9 +2,9 @@ import type { Hex } from 'viem';
 import { fromHex, keccak, toHex } from '../scriptedChain/keccak.ts';
 import { encodeRlp, rlpNumber } from '../scriptedChain/rlp.ts';
 
-/** The parts of anvil's dump that we change; the rest passes through untouched. */
+/** The parts of anvil's dump that we change; the rest is kept as it is. */
 export interface AnvilDump {
-  /** In no order, and with several of one number: each start of anvil leaves a genesis block behind. */
+  /** Unordered; a number can occur twice, because each start of anvil adds a genesis block. */
   blocks: { header: AnvilHeader }[];
   best_block_number: number;
 }
@@ -17,9 +17,9 @@ export type AnvilHeader = Record<string, Hex | undefined> & {
 };
 
 /**
- * Makes a dump fit to be loaded: of several blocks of one number it keeps the one that the next block
- * names as its parent, and of the older blocks it keeps the first two (block 0 for its hash, block 1
- * to tell the true block 0 next time) and cuts off what lies before the newest `keepBlocks`.
+ * Prepares a dump for loading. If several blocks have the same number, it keeps the parent of the
+ * next block. It drops the blocks before the newest `keepBlocks` except for the first two: block 0
+ * for its hash, and block 1 to identify the right block 0 next time.
  */
 export function repairDump<Dump extends AnvilDump>(dump: Dump, keepBlocks: number): Dump {
   const byNumber = Map.groupBy(dump.blocks, ({ header }) => Number(header.number));
@@ -34,7 +34,7 @@ export function repairDump<Dump extends AnvilDump>(dump: Dump, keepBlocks: numbe
   return { ...dump, blocks };
 }
 
-/** The block of that hash. Without it (no child that names it, a header of unknown form) the oldest. */
+/** Returns the block with this hash, or the oldest one (no child, or a header of unknown form). */
 function pickBlock(
   candidates: AnvilDump['blocks'],
   hash: Hex | undefined,
@@ -48,7 +48,7 @@ function pickBlock(
   );
 }
 
-/** In the order in which Ethereum hashes them; those from `baseFeePerGas` on came with later forks. */
+/** In the order in which Ethereum hashes them; later forks added those from `baseFeePerGas` on. */
 const headerFields = [
   ['parentHash', fromHex],
   ['sha3Uncles', fromHex],
@@ -77,7 +77,7 @@ function fromQuantity(hex: Hex): Buffer {
   return rlpNumber(BigInt(hex));
 }
 
-/** The block's hash; fields that the header does not have are left out. */
+/** Returns the block's hash, computed over the fields that the header has. */
 export function hashOf(header: AnvilHeader): Hex {
   const fields = headerFields.flatMap(([name, decode]) => {
     const value = header[name];

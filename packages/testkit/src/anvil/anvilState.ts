@@ -5,40 +5,40 @@ import { gunzip } from 'node:zlib';
 import { type AnvilDump, repairDump } from './anvilDump.ts';
 
 /*
- * How a local chain survives `kill -9` of everything. What anvil 1.7.1 does, by experiment:
+ * Lets a local chain survive `kill -9` of everything. Experiments with anvil 1.7.1 showed:
  *
- * - A dump loaded with `--load-state` gives the same chain: hashes, transactions, receipts, logs,
- *   balances and nonces are equal. Of the states before the head nothing is left (`eth_call` at an
- *   older block answers BlockOutOfRangeError) unless the dump was taken with its history, and that
- *   is some 700 kB a block once the system contract of EIP-2935 holds its 8,191 block hashes.
- * - Its own `--state-interval` writes over the file in place: killed in the middle of a write it
- *   leaves half a file or none of it, and `--state` then refuses to start. Hence our own writes: a temporary
- *   file, made durable, renamed, with the one before kept beside it.
- * - `anvil_dumpState` answers gzip, and `--load-state` reads plain JSON only.
- * - Each start makes a genesis block of its own and keeps it beside the loaded one. The next dump holds
- *   both, in no order, and the load after that takes either: block 0 changes its hash.
- * - The dump is not one snapshot: a block mined meanwhile may be in the state and not in the chain.
- * - `--transaction-block-keeper` drops the transactions, receipts and logs of older blocks and changes
- *   none of their hashes. Their headers stay in memory and in every dump for good; no option drops
- *   them. A dump took 0.04 s at 1,000 blocks, 0.4 s at 12,000 and grows by 10 ms per 1,000 more, which
- *   is why the interval follows the time of the last one, and why a load cuts old blocks off. anvil
- *   accepts a chain with a hole after its first block.
+ * - A dump loaded with `--load-state` restores the same chain: hashes, transactions, receipts,
+ *   logs, balances and nonces are equal. Earlier states are lost (`eth_call` at an older block
+ *   returns BlockOutOfRangeError) unless the dump includes its history, which takes about 700 kB
+ *   per block once the system contract of EIP-2935 holds its 8,191 block hashes.
+ * - anvil's `--state-interval` overwrites the file in place: if anvil is killed during a write, the
+ *   file is truncated or empty, and `--state` then refuses to start. We therefore write a temporary
+ *   file, sync and rename it, and keep the previous one.
+ * - `anvil_dumpState` returns gzip, but `--load-state` reads only plain JSON.
+ * - Each start creates a new genesis block and keeps it in addition to the loaded one. The next
+ *   dump contains both, in no order, and the next load picks either, so block 0's hash changes.
+ * - The dump is not a snapshot: a block mined meanwhile can be in the state but not in the chain.
+ * - `--transaction-block-keeper` drops transactions, receipts and logs of older blocks without
+ *   changing their hashes. Their headers always stay in memory and in every dump. A dump took 0.04 s
+ *   at 1,000 blocks and 0.4 s at 12,000, and grows by 10 ms per 1,000 more. The interval therefore
+ *   depends on the duration of the last dump, and a load drops old blocks. anvil accepts a chain
+ *   with a gap after its first block.
  */
 
-/** The file that anvil starts from, and where that came from. */
+/** A file that anvil can start from, and its origin. */
 export interface LoadableState {
   /** Plain JSON for `--load-state`; delete it once anvil has started. */
   loadFile: string;
-  /** The saved file it was made of. */
+  /** The saved file that it was created from. */
   savedFile: string;
 }
 
 /**
- * The saved states of a path, newest first: `<path>` and `<path>.previous`, each unpacked for anvil
- * when it is asked for.
+ * Yields the saved states of a path, newest first: `<path>` and `<path>.previous`, each unpacked
+ * only on demand.
  *
- * @param keepBlocks newest blocks to keep; older ones, but the genesis block, are cut off.
- * @param onUnreadable told of a file that is damaged; the next is tried.
+ * @param keepBlocks number of newest blocks to keep; older ones, except block 0, are dropped.
+ * @param onUnreadable called for a damaged file; the next one is tried.
  */
 export async function* readSavedStates(
   statePath: string,
@@ -49,7 +49,7 @@ export async function* readSavedStates(
   for (const savedFile of [statePath, previousOf(statePath)]) {
     if (!existsSync(savedFile)) continue;
     try {
-      // gzip ends with a checksum, so a file that was cut short does not unpack.
+      // gzip ends with a checksum, so unpacking a truncated file fails.
       const json = await promisify(gunzip)(await readFile(savedFile));
       const dump = JSON.parse(json.toString()) as AnvilDump;
       await writeFile(loadFile, JSON.stringify(repairDump(dump, keepBlocks)));
@@ -63,10 +63,10 @@ export async function* readSavedStates(
 }
 
 /**
- * Replaces the saved state in one step and keeps the one before as `<path>.previous`. Killed at any
- * point, it leaves at least one whole file.
+ * Replaces the saved state and keeps the previous one as `<path>.previous`. If the process is
+ * killed at any point, at least one complete file is left.
  *
- * @param dump what `anvil_dumpState` answered, unpacked from hex: gzip.
+ * @param dump result of `anvil_dumpState`, decoded from hex: gzip.
  */
 export async function saveState(statePath: string, dump: Buffer): Promise<void> {
   const writing = `${statePath}.writing`;
@@ -85,26 +85,26 @@ function previousOf(statePath: string): string {
   return `${statePath}.previous`;
 }
 
-/** A loop that saves the chain's state again and again. */
+/** A loop that saves the chain's state repeatedly. */
 export interface StateSaver {
-  /** Ends the loop, waiting for a save under way, and saves once more. Never rejects. */
+  /** Stops the loop, waits for a save in progress, and saves once more. Never rejects. */
   stop(): Promise<void>;
-  /** Ends the loop at once; a save under way may fail, which is not reported. */
+  /** Stops the loop immediately; a save in progress may fail, which is not reported. */
   abandon(): void;
 }
 
 export interface StateSaverOptions {
   statePath: string;
-  /** One whole dump of the chain, as gzip. */
+  /** Returns a complete dump of the chain, as gzip. */
   readDump: () => Promise<Buffer>;
-  /** Told when a save fails; the loop goes on, since the next may succeed. */
+  /** Called when a save fails; the loop continues, because the next one may succeed. */
   onFailure: (error: Error) => void;
 }
 
-/** A block per second loses at most one or two blocks. */
+/** With one block per second, a crash loses at most one or two blocks. */
 const shortestPauseMs = 1_000;
 
-/** Dumping may take a tenth of one core: at a day of blocks, a dump of 1 s every 10 s. */
+/** Dumping may use a tenth of one core: after a day of blocks, a dump of 1 s every 10 s. */
 const pausePerDumpMs = 10;
 
 export function startSavingState({

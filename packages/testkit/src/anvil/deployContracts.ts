@@ -4,31 +4,31 @@ import type { Anvil } from './anvil.ts';
 import { sluiceCollectible, sluiceItems, sluiceToken } from './contracts.generated.ts';
 import { devAccounts } from './devAccounts.ts';
 
-/** Where the three contracts of the local chain stand; lower case. */
+/** Addresses of the three contracts of the local chain, in lower case. */
 export interface DeployedContracts {
   /** `SluiceToken`: Sluice Dollar, SLD, 6 decimals. */
   erc20: Address;
-  /** `SluiceCollectible`: ids from 1 up. */
+  /** `SluiceCollectible`: ids start at 1. */
   erc721: Address;
   /** `SluiceItems`: ids 1 to 4. */
   erc1155: Address;
 }
 
-/** Owns the contracts, and with them the first billion tokens: the first dev account. */
+/** The first dev account, which owns the contracts and the first billion tokens. */
 export const contractsOwner = devAccounts[0] as (typeof devAccounts)[number];
 
 /**
- * Deploys and does nothing else, so that its nonces, and with them the addresses of the contracts,
- * are the same on every chain: the last dev account.
+ * The last dev account. It is used only to deploy, so that its nonces, and therefore the addresses
+ * of the contracts, are the same on every chain.
  */
 const deployer = devAccounts[9] as (typeof devAccounts)[number];
 
 /**
- * Deploys the three contracts, or finds them where an earlier call on this chain put them. The
+ * Deploys the three contracts, unless an earlier call on this chain has deployed them. Their
  * addresses are the same on every local chain.
  *
- * @throws Error when the last dev account has sent transactions of its own on this chain, since the
- *   addresses would then differ from one chain to the next; and what the node answers.
+ * @throws Error if the last dev account has sent other transactions on this chain, because the
+ *   addresses would then differ between chains; also errors of the node.
  */
 export async function deployContracts(anvil: Pick<Anvil, 'request'>): Promise<DeployedContracts> {
   const { concatHex, encodeAbiParameters } = await import('viem');
@@ -68,7 +68,7 @@ export async function deployContracts(anvil: Pick<Anvil, 'request'>): Promise<De
   return contracts;
 }
 
-/** Where the three contracts stand on every local chain, deployed or not. */
+/** Returns the addresses of the three contracts on every local chain, deployed or not. */
 export async function localContracts(): Promise<DeployedContracts> {
   const { getContractAddress } = await import('viem');
   const addressOf = (nonce: bigint): Address =>
@@ -76,7 +76,7 @@ export async function localContracts(): Promise<DeployedContracts> {
   return { erc20: addressOf(0n), erc721: addressOf(1n), erc1155: addressOf(2n) };
 }
 
-/** anvil may be mining on its own when we ask it to, so the block can be a moment away. */
+/** anvil may already be mining when we call `evm_mine`, so the block can be slightly delayed. */
 const minedDeadlineMs = 10_000;
 const askAgainMs = 20;
 

@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem';
 
-/** An account whose key everybody knows: for local chains only. */
+/** An account with a publicly known key, for local chains only. */
 export interface DevAccount {
   /** Lower case. */
   address: Address;

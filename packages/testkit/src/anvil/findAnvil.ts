@@ -3,11 +3,11 @@ import path from 'node:path';
 import { findOnPath, isExecutable } from '../findOnPath.ts';
 
 /**
- * The path of the anvil binary: `ANVIL_BIN` when it is set, else the npm package
+ * Finds the anvil binary: `ANVIL_BIN` if it is set, else the npm package
  * `@foundry-rs/anvil-linux-amd64` (installed on Linux x64 only), else `anvil` on the PATH.
  *
- * @returns undefined when none of the three is an executable file. An `ANVIL_BIN` that is set and
- *   wrong is not passed over in silence: it gives undefined too.
+ * @returns undefined if none of the three is an executable file. If `ANVIL_BIN` is set but wrong,
+ *   the other two are not tried.
  */
 export function findAnvil(): string | undefined {
   const fromEnvironment = process.env['ANVIL_BIN'];

@@ -7,8 +7,8 @@ import { devAccounts } from './devAccounts.ts';
 const UNIVERSAL_RESOLVER = '0xeeeeeeee14d718c2b47d9923deab1335e144eeee';
 
 /**
- * Puts names where those of ENS are on Ethereum. `elsewhere.eth` is one that a server outside of the chain
- * tells.
+ * Installs names at the address that ENS has on Ethereum. `elsewhere.eth` is resolved by a server
+ * outside the chain.
  *
  * @param known addresses by name
  */

@@ -33,7 +33,7 @@ export interface PostgresOptions {
  * Creates a cluster in a temporary folder and starts it on 127.0.0.1. The server never outlives
  * this process, and its data is deleted even if this process is killed.
  *
- * PostgreSQL refuses to run as root: started by root, it runs as `postgres`, or as `nobody`.
+ * PostgreSQL refuses to run as root, so under root it runs as the user `postgres` or `nobody`.
  *
  * @throws Error if the machine has no PostgreSQL server (the message says how to install it), or if
  *   the server does not start (the message contains its output).

@@ -6,7 +6,7 @@ import type { Tethered } from '../tether.ts';
 /** A server of a cluster. A standby uses its name as `application_name`. */
 export interface ClusterServer {
   readonly name: string;
-  /** `postgres://postgres@127.0.0.1:<port>/postgres`; the same whatever becomes of it. */
+  /** `postgres://postgres@127.0.0.1:<port>/postgres`; never changes. */
   readonly url: string;
 }
 

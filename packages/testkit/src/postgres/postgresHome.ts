@@ -26,7 +26,7 @@ export interface PostgresHome {
 }
 
 /**
- * PostgreSQL refuses to run as root: started by root, it runs as `postgres`, or as `nobody`.
+ * PostgreSQL refuses to run as root, so under root it runs as the user `postgres` or `nobody`.
  *
  * @throws Error if the machine has no PostgreSQL server; the message says how to install it.
  */
@@ -87,7 +87,7 @@ function findUnprivilegedUser(): ServerUser {
       const idOf = (flag: string) => Number(execFileSync('id', [flag, name], { stdio: 'pipe' }));
       return { uid: idOf('-u'), gid: idOf('-g') };
     } catch {
-      // no such user here
+      // This user does not exist here.
     }
   }
   throw new Error('PostgreSQL does not run as root, and there is no user `postgres` or `nobody`');
