@@ -1,7 +1,7 @@
 import type { Hex } from 'viem';
 import { fromHex, keccak } from './keccak.ts';
 
-/** What of a log goes into a bloom. */
+/** The parts of a log that are added to a bloom. */
 export interface BloomInput {
   address: Hex;
   topics: readonly Hex[];
@@ -22,7 +22,7 @@ export function bloomOf(logs: Iterable<BloomInput>): Uint8Array {
   return bloom;
 }
 
-/** Whether a bloom may hold the value: false is certain. */
+/** Whether a bloom may contain the value; false is certain. */
 export function bloomMayHold(bloom: Uint8Array, value: Hex): boolean {
   return bitsOf(value).every((bit) => ((bloom[byteOf(bit)] as number) & (1 << (bit & 7))) !== 0);
 }
@@ -41,7 +41,7 @@ function byteOf(bit: number): number {
 
 type Bits = readonly [number, number, number];
 
-/** The same few addresses and topics fill a block of 50,000 logs. */
+/** Cache, because a block of 50,000 logs repeats the same few addresses and topics. */
 const knownBits = new Map<Hex, Bits>();
 const mostKnownBits = 10_000;
 

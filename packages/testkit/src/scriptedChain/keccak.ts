@@ -2,14 +2,14 @@ import { getHashes, hash } from 'node:crypto';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import type { Hex } from 'viem';
 
-// OpenSSL has it from 3.2 on, ten times as fast; Node lists it where its own OpenSSL does.
+// OpenSSL 3.2 and later have it, ten times as fast; Node lists it if its own OpenSSL does.
 const isNative = getHashes().includes('keccak-256');
 
 export function keccak(bytes: Uint8Array): Uint8Array {
   return isNative ? hash('keccak-256', bytes, 'buffer') : keccak_256(bytes);
 }
 
-/** The hash of a text, for values that only have to look right and be the same on every run. */
+/** Hashes a text, for values that only have to look plausible and be the same on every run. */
 export function keccakOfText(text: string): Hex {
   return toHex(keccak(Buffer.from(text)));
 }

@@ -1,4 +1,4 @@
-/** Recursive length prefix: bytes, or a list of such. */
+/** Bytes, or a list of items, to encode as a recursive length prefix. */
 export type RlpItem = Uint8Array | readonly RlpItem[];
 
 /** Encodes as in the yellow paper, appendix B. */
@@ -11,7 +11,7 @@ export function encodeRlp(item: RlpItem): Buffer {
   return Buffer.concat([prefix(0xc0, payload.length), payload]);
 }
 
-/** A number as RLP wants it: big-endian, no leading zeros, nothing for 0. */
+/** Encodes a number for RLP: big-endian, without leading zeros, empty for 0. */
 export function rlpNumber(value: bigint): Buffer {
   if (value === 0n) return Buffer.alloc(0);
   const hex = value.toString(16);

@@ -7,15 +7,15 @@ import type { RunningScriptedChain } from './node/startScriptedChain.ts';
 
 export interface ScriptedActivityOptions {
   chain: RunningScriptedChain;
-  /** Where the three contracts stand; the chain answers for their names. */
+  /** Addresses of the three contracts; the chain returns their names. */
   contracts: DeployedContracts;
-  /** Blocks a second, above 0, of one transaction each. Default 1. */
+  /** Blocks per second, above 0, with one transaction each. Default 1. */
   perSecond?: number;
 }
 
 /**
- * Mines a rotating mix of ERC-20 transfers, ERC-721 mints and transfers, ERC-1155 transfers and native
- * transfers, at the clock's time: what `startActivity` sends to a real chain, where there is none.
+ * Mines a rotating mix of ERC-20 transfers, ERC-721 mints and transfers, ERC-1155 transfers and
+ * native transfers at the current time, like `startActivity` on a real chain.
  */
 export function startScriptedActivity(options: ScriptedActivityOptions): Activity {
   const { chain, contracts, perSecond = 1 } = options;
@@ -40,7 +40,7 @@ export function startScriptedActivity(options: ScriptedActivityOptions): Activit
   };
 }
 
-/** `turn` counts up and chooses who does how much. */
+/** Creates a transaction; `turn` counts up and determines the parties and the amount. */
 type Step = (turn: number, contracts: DeployedContracts) => ScriptedTransaction;
 
 const sendToken: Step = (turn, { erc20 }) => {
@@ -51,7 +51,7 @@ const sendToken: Step = (turn, { erc20 }) => {
 const sendNative: Step = (turn) =>
   scripted.transfer({ ...partiesOf(turn), value: BigInt((turn % 500) + 1) * 10n ** 15n });
 
-/** The collectible of this round is minted, and given on at its second turn. */
+/** Mints the collectible of this round, and transfers it at its second turn. */
 const moveCollectible: Step = (turn, { erc721 }) => {
   const tokenId = word(BigInt(Math.floor(turn / mix.length) + 1));
   const { from, to } = partiesOf(turn);
@@ -95,7 +95,7 @@ const players = devAccounts.slice(0, 5);
 function partiesOf(turn: number): { from: Address; to: Address } {
   const at = (index: number) =>
     (players[index % players.length] as (typeof players)[number]).address;
-  // The distance is never a multiple of five, so nobody pays himself.
+  // The distance is never a multiple of five, so sender and receiver always differ.
   return { from: at(turn), to: at(turn + 1 + (turn % 4)) };
 }
 
@@ -105,7 +105,7 @@ const TRANSFER_SINGLE: Hex = '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083
 const word = (value: bigint): Hex => `0x${value.toString(16).padStart(64, '0')}`;
 const wordOf = (address: Address): Hex => `0x${address.slice(2).toLowerCase().padStart(64, '0')}`;
 
-/** An ABI-encoded text. */
+/** ABI-encodes a text. */
 const textOf = (text: string): Hex => {
   const hex = Buffer.from(text).toString('hex');
   const padded = hex.padEnd(Math.ceil(hex.length / 64) * 64, '0');
@@ -119,7 +119,7 @@ const SELECTORS = {
   '0x01ffc9a7': 'supportsInterface',
 } as const;
 
-/** What the contracts of the dev chain answer about themselves. */
+/** Returns the metadata of the contracts of the dev chain. */
 function answerOf({ erc20, erc721, erc1155 }: DeployedContracts, to: Address, data: Hex): Hex {
   const contract = to.toLowerCase();
   const asked = SELECTORS[data.slice(0, 10) as keyof typeof SELECTORS];

@@ -4,7 +4,7 @@ import { fromHex, keccak, keccakOfText, toHex } from './keccak.ts';
 import { encodeRlp, rlpNumber } from './rlp.ts';
 import type { ScriptedInternalCall, ScriptedTransaction } from './scriptedTransaction.ts';
 
-/** A block as it was mined; what the oracle knows. Addresses are lower case. */
+/** A block as it was mined, for comparison in tests. Addresses are lower case. */
 export interface ScriptedBlock {
   readonly number: bigint;
   /** Keccak of the RLP of the header, as on Ethereum. */
@@ -14,7 +14,7 @@ export interface ScriptedBlock {
   readonly timestamp: bigint;
   readonly logsBloom: Hex;
   readonly gasUsed: bigint;
-  /** Different for every block made, so that two branches never have a block in common by accident. */
+  /** Different for every block, so that two branches never share a block by accident. */
   readonly mixHash: Hex;
   readonly stateRoot: Hex;
   readonly transactionsRoot: Hex;
@@ -34,7 +34,7 @@ export interface MinedTransaction {
   readonly status: 'success' | 'reverted';
   readonly gasUsed: bigint;
   readonly cumulativeGasUsed: bigint;
-  /** Of a transaction without `to`; null otherwise. */
+  /** Set if the transaction has no `to`; null otherwise. */
   readonly contractAddress: Address | null;
   readonly logsBloom: Hex;
   readonly logs: readonly MinedLog[];
@@ -45,11 +45,11 @@ export interface MinedLog {
   readonly address: Address;
   readonly topics: readonly Hex[];
   readonly data: Hex;
-  /** Counted through the whole block. */
+  /** Index within the block. */
   readonly logIndex: number;
 }
 
-/** A transaction with what the chain adds to it once, on whichever branch it is mined. */
+/** A transaction with the fields that the chain adds; they are the same on every branch. */
 export interface IdentifiedTransaction {
   script: ScriptedTransaction;
   from: Address;
@@ -57,12 +57,12 @@ export interface IdentifiedTransaction {
   hash: Hex;
 }
 
-/** What makes one block. */
+/** Input for `makeBlock`. */
 export interface BlockIngredients {
   number: bigint;
   parentHash: Hex;
   timestamp: bigint;
-  /** Unlike any other block's of the chain. */
+  /** Unique among the blocks of the chain. */
   salt: string;
   transactions: readonly IdentifiedTransaction[];
 }
@@ -87,8 +87,8 @@ export const fixedHeader = {
 const emptyTrieRoot = fixedHeader.withdrawalsRoot;
 
 /**
- * Makes a block whose parts agree: hash, blooms, log indexes, cumulative gas. The three roots are
- * hashes of the content and not roots of a trie; whoever rebuilds tries will notice.
+ * Creates a consistent block: hash, blooms, log indexes and cumulative gas match the content. The
+ * three roots are hashes of the content rather than roots of a trie, so rebuilding the tries fails.
  *
  * @throws Error for a reverted transaction with logs and for a log with more than four topics.
  */
@@ -153,7 +153,7 @@ function mineTransactions(identified: readonly IdentifiedTransaction[]): MinedTr
   });
 }
 
-/** Where a contract created by that transaction stands: the end of keccak(rlp([from, nonce])). */
+/** Returns the address of a contract that this transaction creates, from keccak(rlp([from, nonce])). */
 function contractAddressOf(from: Address, nonce: bigint): Address {
   return toHex(keccak(encodeRlp([fromHex(from), rlpNumber(nonce)])).subarray(12));
 }

@@ -9,9 +9,9 @@ import {
 import type { ScriptedTransaction } from './scriptedTransaction.ts';
 
 /**
- * An EVM chain that does as it is told: a tree of blocks, one path of which is canonical. Every block
- * ever mined stays readable by its hash. It is the oracle as well: `canonical` says what a watcher
- * should have seen.
+ * An EVM chain under the control of a test: a tree of blocks, one path of which is canonical. Every
+ * mined block stays readable by its hash. `canonical` returns the blocks that a watcher should have
+ * seen.
  */
 export interface ScriptedChain {
   readonly chainId: number;
@@ -19,35 +19,35 @@ export interface ScriptedChain {
   readonly head: ScriptedBlock;
   /** Mines one block on the head. */
   mine(block?: BlockScript): ScriptedBlock;
-  /** Mines that many empty blocks. */
+  /** Mines `count` empty blocks. */
   mineMany(count: number): ScriptedBlock[];
   /**
-   * Replaces the last `depth` blocks by a new branch, which may be shorter or longer.
+   * Replaces the last `depth` blocks with a new branch, which may be shorter or longer.
    *
-   * @throws Error when `depth` reaches the first block.
+   * @throws Error if `depth` reaches the first block.
    */
   fork(branch: { depth: number; blocks: number | readonly BlockScript[] }): ScriptedBlock[];
   /**
-   * Makes the branch that ends with that block the canonical one: A, B, and A again.
+   * Makes the branch that ends with this block canonical, for example to return to an old branch.
    *
-   * @throws Error for a hash that was never mined.
+   * @throws Error if no block with this hash was mined.
    */
   switchTo(tipHash: Hex): void;
-  /** Takes the head back by that many blocks; nothing is announced, as when a node is reset. */
+  /** Moves the head back by `count` blocks without announcing it, like a reset of a node. */
   rollBack(count: number): void;
   /** The canonical branch, block 0 first. */
   canonical(): readonly ScriptedBlock[];
-  /** The canonical block of that number. */
+  /** The canonical block with this number. */
   blockAt(number: bigint): ScriptedBlock | undefined;
   /** A block of any branch. */
   blockOf(hash: Hex): ScriptedBlock | undefined;
-  /** The canonical block that holds the transaction. */
+  /** The canonical block that contains the transaction. */
   blockWith(transactionHash: Hex): ScriptedBlock | undefined;
-  /** Calls back for each block that becomes canonical, oldest first. Returns the way to stop it. */
+  /** Calls `listener` for each block that becomes canonical, oldest first. Returns an unsubscribe. */
   onHead(listener: (block: ScriptedBlock) => void): () => void;
 }
 
-/** What a block to be mined holds. */
+/** The content of a block to mine. */
 export interface BlockScript {
   /** Default none. */
   transactions?: readonly ScriptedTransaction[];
@@ -58,22 +58,22 @@ export interface BlockScript {
 export interface ScriptedChainOptions {
   /** Default 31337. */
   chainId?: number;
-  /** Chains of equal seeds and scripts have equal hashes. Default `sluice`. */
+  /** Chains with equal seeds and scripts have equal hashes. Default `sluice`. */
   seed?: string;
-  /** Between the timestamps of blocks; blocks come when they are mined. Default 12. */
+  /** Seconds between the timestamps of blocks; does not mine blocks. Default 12. */
   blockTimeSeconds?: number;
   /** Block 0's, in seconds since 1970. Default 1,700,000,000 (14 November 2023). */
   genesisTimestamp?: bigint;
   /**
-   * Number of the block mined first, as on a chain that has been running for years: of those between it
-   * and block 0 nobody knows anything. Default 1.
+   * Number of the first mined block, to simulate an old chain: the blocks between block 0 and this
+   * one do not exist. Default 1.
    */
   firstNumber?: bigint;
 }
 
 const noParent: Hex = `0x${'0'.repeat(64)}`;
 
-/** Makes a chain of one block, number 0. It is served by `startScriptedChain`. */
+/** Creates a chain with block 0 only. `startScriptedChain` serves it. */
 export function createScriptedChain(options: ScriptedChainOptions = {}): ScriptedChain {
   const { chainId = 31337, seed = 'sluice', firstNumber = 1n } = options;
   const blockTimeSeconds = BigInt(options.blockTimeSeconds ?? 12);
@@ -81,7 +81,7 @@ export function createScriptedChain(options: ScriptedChainOptions = {}): Scripte
 
   const blocks = new Map<Hex, ScriptedBlock>();
   const canonical: ScriptedBlock[] = [];
-  /** By transaction, the blocks that hold it, on whichever branch. */
+  /** The blocks on any branch that contain a transaction, by its hash. */
   const holders = new Map<Hex, Hex[]>();
   const identities = new WeakMap<ScriptedTransaction, IdentifiedTransaction>();
   const nonces = new Map<Address, bigint>();

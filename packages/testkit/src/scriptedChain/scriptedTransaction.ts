@@ -1,6 +1,6 @@
 import type { Address, Hex } from 'viem';
 
-/** An event that a scripted transaction leaves behind. */
+/** A log that a scripted transaction emits. */
 export interface ScriptedLog {
   address: Address;
   /** At most 4, of 32 bytes each. */
@@ -19,18 +19,18 @@ export interface ScriptedInternalCall {
   input?: Hex;
   /** Default `CALL`. */
   type?: 'CALL' | 'DELEGATECALL' | 'STATICCALL' | 'CREATE' | 'SELFDESTRUCT';
-  /** The calls that it makes in turn. Default none. */
+  /** Nested calls. Default none. */
   calls?: readonly ScriptedInternalCall[];
 }
 
 /**
- * A transaction to be mined. The object is the transaction: mined again on another branch it has the
- * same hash, as a transaction that survives a reorg.
+ * A transaction to mine. The object is its identity: if it is mined again on another branch, it has
+ * the same hash, like a transaction that survives a reorg.
  */
 export interface ScriptedTransaction {
-  /** Default: an address made from the chain's seed. */
+  /** Default: an address derived from the chain's seed. */
   from?: Address;
-  /** Absent or null: the transaction creates a contract. */
+  /** If absent or null, the transaction creates a contract. */
   to?: Address | null;
   /** Wei. Default 0. */
   value?: bigint;
@@ -38,11 +38,11 @@ export interface ScriptedTransaction {
   input?: Hex;
   /** Default none. */
   logs?: readonly ScriptedLog[];
-  /** Calls within it, seen by `debug_traceBlockByHash`. Default none. */
+  /** Internal calls, returned by `debug_traceBlockByHash`. Default none. */
   calls?: readonly ScriptedInternalCall[];
   /** Default `success`; a `reverted` transaction must have no logs. */
   status?: 'success' | 'reverted';
-  /** Default 21,000, and 10,000 more for each log. */
+  /** Default 21,000, plus 10,000 for each log. */
   gasUsed?: bigint;
   /** Default `eip1559`. */
   type?: 'legacy' | 'eip1559';
@@ -50,13 +50,13 @@ export interface ScriptedTransaction {
 
 const erc20Transfer = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 
-/** Makes the usual transactions. */
+/** Creates common transactions. */
 export const scripted = {
-  /** A transfer of the chain's own coin; `value` in wei. */
+  /** A transfer of the native coin; `value` in wei. */
   transfer: ({ from, to, value }: { from: Address; to: Address; value: bigint }) =>
     ({ from, to, value }) satisfies ScriptedTransaction,
 
-  /** A call of `transfer(to, value)` with the event that it leaves; `value` in the token's units. */
+  /** A call of `transfer(to, value)` with its event; `value` in the token's smallest unit. */
   erc20Transfer: (transfer: { token: Address; from: Address; to: Address; value: bigint }) =>
     ({
       from: transfer.from,
@@ -71,7 +71,7 @@ export const scripted = {
       ],
     }) satisfies ScriptedTransaction,
 
-  /** A transaction to `address` that leaves one log there. */
+  /** A transaction to `address`, which emits one log. */
   log: ({ address, topics, data = '0x' }: ScriptedLog) =>
     ({ to: address, logs: [{ address, topics, data }] }) satisfies ScriptedTransaction,
 
@@ -79,7 +79,7 @@ export const scripted = {
   creation: ({ from, input = '0x00' }: { from: Address; input?: Hex }) =>
     ({ from, to: null, input }) satisfies ScriptedTransaction,
 
-  /** The same transaction, but reverted: it costs gas and leaves no logs. */
+  /** The same transaction, but reverted: it uses gas and emits no logs. */
   reverted: (transaction: ScriptedTransaction) =>
     ({ ...transaction, logs: [], status: 'reverted' }) satisfies ScriptedTransaction,
 };

@@ -19,7 +19,7 @@ export interface AptosActivityOptions {
   perSecond?: number;
 }
 
-/** Five accounts, long, who have no keys: nobody signs on a scripted ledger. */
+/** Five accounts (long addresses) without keys, because a scripted ledger has no signatures. */
 export const aptosDevAccounts: readonly Hex[] = ['Ada', 'Bo', 'Cy', 'Di', 'Ed'].map((name) =>
   sha3OfText(`sluice dev account ${name}`),
 );
@@ -31,7 +31,7 @@ export const aptosDevAsset = namedObjectOf(aptosDevAccounts[0] as Hex, 'USDS');
  * Mines a rotating mix of APT as a fungible asset and as a legacy coin, another fungible asset, tokens
  * that are minted, moved and burnt, sponsored, multisig and failed transactions, at the clock's time.
  *
- * It remembers nothing that the ledger knows, so it goes on wherever the ledger stands.
+ * It keeps no state that the ledger has, so it can continue on any ledger.
  */
 export function startAptosActivity({ ledger, perSecond = 1 }: AptosActivityOptions): AptosActivity {
   let mined = 0;
@@ -134,6 +134,6 @@ function playerAt(turn: number): Hex {
 /** From hundredths of a cent to some hundred units: wrong decimals show. */
 function partiesOf(turn: number) {
   const amount = BigInt(((turn * 7_919) % 1_000) + 1) * 10n ** BigInt(2 + (turn % 4)) + 1n;
-  // The distance is never a multiple of five, so nobody pays himself.
+  // The distance is never a multiple of five, so sender and receiver always differ.
   return { from: playerAt(turn), to: playerAt(turn + 1 + (turn % 4)), amount };
 }

@@ -10,7 +10,7 @@ export const aptMetadata: Hex = `0x${'a'.padStart(64, '0')}`;
 /**
  * `0x` and 64 digits, lower case: the one spelling under which the ledger keeps an address.
  *
- * @throws Error for what is no address.
+ * @throws Error if the text is not an address.
  */
 export function toLongAddress(address: string): Hex {
   const digits = /^(?:0x)?([0-9a-f]{1,64})$/i.exec(address)?.[1];

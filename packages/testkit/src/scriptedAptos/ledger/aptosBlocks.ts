@@ -26,17 +26,17 @@ import type {
   ScriptedAptosTransaction,
 } from './transactions/scriptedAptosTransaction.ts';
 
-/** Where a transaction stands. */
+/** The position of a transaction in the ledger. */
 export interface AptosPosition {
   version: bigint;
-  /** Of all transactions before it. */
+  /** Root hash of all transactions before it. */
   previousRoot: Hex;
   timestampUsecs: bigint;
   /** Makes the hashes of two ledgers different. */
   salt: string;
 }
 
-/** What is known of a block before its transactions. */
+/** Block data that is known before its transactions. */
 export interface AptosBlockHead {
   height: bigint;
   hash: Hex;
@@ -47,7 +47,7 @@ export interface AptosBlockHead {
 /** The only validator. */
 const proposer = sha3OfText('proposer');
 
-/** Of no changes, and of no events: the same on every chain. */
+/** Hash of an empty list of changes or events; the same on every chain. */
 const noChangesHash: Hex = '0xafb6e14fe47d850fd0a7395bcfb997ffacf4715e0f895cc162c218e4a7564bc6';
 const noEventsHash: Hex = '0x414343554d554c41544f525f504c414345484f4c4445525f4841534800000000';
 
@@ -182,7 +182,7 @@ export function toUserTransaction(
   };
 }
 
-/** What every transaction has. Its hash is of the content, so equal only where everything is. */
+/** Returns the common fields. The hash covers all content, so it is equal only for equal content. */
 function toInfo(
   { version, previousRoot, salt }: AptosPosition,
   content: {
@@ -266,7 +266,7 @@ function toSignature(script: ScriptedAptosTransaction & { sender: Hex }): RestSi
   return secondarySigners.length > 0 ? { ...many, type: 'multi_agent_signature' } : many.sender;
 }
 
-/** It has the right length and is made of nothing: nobody checks it. */
+/** Returns a placeholder of the right length, because clients do not check signatures. */
 function toAccountSignature(address: Hex): RestAccountSignature {
   const [r, s] = [sha3OfText(`r:${address}`), sha3OfText(`s:${address}`)];
   return {

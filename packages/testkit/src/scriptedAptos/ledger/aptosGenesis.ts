@@ -9,10 +9,10 @@ import { fungibleAssetResources } from './transactions/scriptedAptos.ts';
 
 const apt: AptosFungibleAsset = { name: 'Aptos Coin', symbol: 'APT', decimals: 8 };
 
-/** Octas in existence when nobody holds more than his start balance. */
+/** Initial supply in octas, before any account holds more than its start balance. */
 const aptSupply = 10n ** 17n;
 
-/** Writes what stands on the ledger from block 0 on: APT in its two forms, and the assets asked for. */
+/** Writes the resources of block 0: APT in its two forms, and the requested assets. */
 export function writeGenesis(
   workspace: AptosWorkspace,
   options: {

@@ -9,7 +9,7 @@ export type ResourceWrites = ReadonlyMap<Hex, ReadonlyMap<string, MoveValue | un
 export interface AptosState {
   /** Absent version: the newest. */
   read(address: Hex, type: string, version?: bigint): MoveValue | undefined;
-  /** All that stand at the address, by type, in the order of their types. */
+  /** All resources of the address, sorted by type. */
   list(address: Hex, version?: bigint): Map<string, MoveValue>;
   /** Versions come in rising order. */
   commit(version: bigint, writes: ResourceWrites): void;

@@ -10,7 +10,7 @@ export interface AptosWorkspace {
   read(address: Hex, type: string): MoveValue | undefined;
   /** Undefined deletes. */
   write(address: Hex, type: string, data: MoveValue | undefined): void;
-  /** All types that stand at the address now. */
+  /** All current resources of the address, by type. */
   list(address: Hex): Map<string, MoveValue>;
   /**
    * Ends one transaction and gives what it wrote. Resources of an object are one group, written as a
@@ -65,7 +65,7 @@ export function createAptosWorkspace(state: AptosState): AptosWorkspace {
   };
 }
 
-/** The types that stand together at an object's address. Custom ones stand alone, as some do. */
+/** Whether a type belongs to the resource group of an object. Custom types do not, as some do not. */
 export function isOfObjectGroup(type: string): boolean {
   return /^0x1::(?:object|fungible_asset|primary_fungible_store)::|^0x1::coin::Paired|^0x4::/.test(
     type,

@@ -22,10 +22,9 @@ import type {
 } from './transactions/scriptedAptosTransaction.ts';
 
 /**
- * An Aptos chain that does as it is told: transactions with contiguous versions, in blocks that begin
- * with their metadata. Nothing on it is ever taken back. It is the oracle as well: `blocks` says what
- * a watcher should have seen. Addresses are long in what it takes and gives, and may be short in what
- * it takes.
+ * An Aptos chain under the control of a test: transactions with contiguous versions, in blocks that
+ * start with their metadata. It never reorganizes. `blocks` returns the blocks that a watcher should
+ * have seen. It returns long addresses and accepts short and long ones.
  */
 export interface ScriptedAptosLedger {
   readonly chainId: number;
@@ -56,7 +55,7 @@ export interface ScriptedAptosLedger {
   listResources(address: string, version?: bigint): ReadonlyMap<string, MoveValue>;
 }
 
-/** What a block to be made holds. */
+/** The content of a block to mine. */
 export interface AptosBlockScript {
   /** Default none. */
   transactions?: readonly ScriptedAptosTransaction[];
@@ -75,9 +74,9 @@ export interface ScriptedAptosLedgerOptions {
   blockTimeUsecs?: bigint;
   /** Block 0's, in microseconds since 1970. Default 1,700,000,000,000,000 (14 November 2023). */
   genesisTimestampUsecs?: bigint;
-  /** Fungible assets that stand since block 0, beside APT, at an address of your choice. Default none. */
+  /** Fungible assets that exist from block 0, in addition to APT, at any address. Default none. */
   fungibleAssets?: readonly (AptosFungibleAsset & { metadata: Hex })[];
-  /** Legacy coins that stand since block 0, beside APT. Default none. */
+  /** Legacy coins that exist from block 0, in addition to APT. Default none. */
   coins?: readonly (AptosFungibleAsset & { coinType: string })[];
   /**
    * What everybody holds of every coin and, in primary stores, of every fungible asset before the

@@ -54,7 +54,7 @@ export function toLedgerInfo(view: AptosNodeView): RestLedgerInfo {
   };
 }
 
-/** What every answer carries. */
+/** Returns the headers of every response. */
 export function toHeaders(view: AptosNodeView): Record<string, string> {
   const info = toLedgerInfo(view);
   return {

@@ -11,7 +11,7 @@ import type { ScriptedAptosBlock } from '../ledger/aptosHistory.ts';
 /** A request to the REST API. */
 export interface AptosRequest {
   route: AptosRoute;
-  /** What the path holds, decoded. */
+  /** Decoded parameters of the path. */
   parameters: readonly string[];
   query: URLSearchParams;
   contentType: string;
@@ -36,7 +36,7 @@ export function toAptosRequest(
   return { route: 'unknown', parameters: [], query, ...rest };
 }
 
-/** What is no escape is left as it stands, and then refused as no address and no number. */
+/** Decodes URL escapes; invalid ones are kept, and later fail as an address or a number. */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -234,7 +234,7 @@ function parseViewCall(body: string): AptosViewCall {
     const call = JSON.parse(body) as AptosViewCall | null;
     if (typeof call?.function === 'string') return call;
   } catch {
-    // Said below, as of JSON that is no call.
+    // Reported below, like JSON that is not a call.
   }
   throw unparsable('payload', body.slice(0, 100));
 }

@@ -44,7 +44,7 @@ export interface RestResource {
 }
 
 export interface RestEvent {
-  /** Of the account 0x0 for module events, which have no handle. */
+  /** Names the account 0x0 for module events, which have no handle. */
   guid: { creation_number: string; account_address: Hex };
   sequence_number: string;
   type: string;
@@ -93,7 +93,7 @@ export interface RestScript {
 
 export interface RestMultisig {
   multisig_address: Hex;
-  /** Absent where the call stands on the chain already and is only executed. */
+  /** Absent if the call is already stored on-chain and is only executed. */
   transaction_payload?: RestEntryFunction;
   type: 'multisig_payload';
 }

@@ -37,7 +37,7 @@ export type AptosStreamTrouble =
 
 export interface StartScriptedAptosStreamOptions {
   ledger: ScriptedAptosLedger;
-  /** What must come as a bearer token. Default: nothing must. */
+  /** Required bearer token. Default: none. */
   key?: string;
   /** Absent: a free port. */
   port?: number;

@@ -12,9 +12,9 @@ export async function startScriptedAptosStream(
 }
 
 /**
- * A message of the stream that holds these transactions, given as the REST API answers them.
+ * Encodes a message of the stream with these transactions, which have the form of the REST API.
  *
- * @param block what is told of the block of each; nothing that matters to a watcher
+ * @param block block data to add to each transaction; a watcher does not need it
  */
 export async function encodeAptosMessage(
   transactions: readonly object[],

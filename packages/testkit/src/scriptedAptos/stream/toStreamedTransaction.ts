@@ -206,7 +206,7 @@ function toChange(raw: Json): object {
 const toStructTag = (type: string): object | undefined =>
   (parseMoveType(type) as { struct?: object }).struct;
 
-/** Of a type that is no path, and no vector or reference, its name in the enumeration. */
+/** Parses a Move type; primitive types become their names in the enumeration. */
 function parseMoveType(written: string): object {
   const type = written.trim();
   if (type.startsWith('&')) {
@@ -229,7 +229,7 @@ function parseMoveType(written: string): object {
   return { type: 'generic_type_param', genericTypeParamIndex: Number(parameter) };
 }
 
-/** At the commas that stand in no brackets. */
+/** Splits a list of types at the commas outside brackets. */
 function splitTypes(types: string): string[] {
   if (types.trim() === '') return [];
   const parts: string[] = [];

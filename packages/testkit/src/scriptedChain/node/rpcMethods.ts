@@ -19,11 +19,11 @@ export interface ScriptedCall {
   to: Address;
   /** The call's input. */
   data: Hex;
-  /** The block at whose state it is made. */
+  /** The block whose state the call reads. */
   block: ScriptedBlock;
 }
 
-/** What the tests answer for the state, which a scripted chain does not have. */
+/** Functions of a test that replace the state, which a scripted chain does not have. */
 export interface StateAnswers {
   /** Returns the call's output; throws an Error to make the call revert. */
   call: (call: ScriptedCall) => Hex;
@@ -34,14 +34,14 @@ export interface StateAnswers {
 /** The chain as one node sees it. A node that lags does not know the newest blocks. */
 export interface ChainView {
   chain: ScriptedChain;
-  /** How many of the newest blocks it does not know. */
+  /** Number of the newest blocks that the node does not know. */
   lag: number;
   answers: StateAnswers;
 }
 
 type Params = readonly unknown[];
 
-/** How far behind the head a chain counts as final and as safe: two epochs, and one. */
+/** Distance of the finalized and the safe block from the head: two epochs and one. */
 const finalizedDepth = 64n;
 const safeDepth = 32n;
 
@@ -171,7 +171,7 @@ function stateBlock(view: ChainView, tag: unknown = 'latest'): ScriptedBlock {
   return block;
 }
 
-/** What emits logs is a contract; a scripted chain has no other sign of one. */
+/** Whether the address has emitted logs; on a scripted chain, this alone identifies contracts. */
 function hasEmitted({ chain }: ChainView, address: Hex, { number }: ScriptedBlock): boolean {
   for (
     let block = chain.blockAt(number);
@@ -205,7 +205,7 @@ interface LogFilter {
   topics?: readonly (Hex | readonly Hex[] | null)[];
 }
 
-/** How many blocks a filter asks for; 1 for a block by hash. */
+/** Returns the number of blocks that a filter covers; 1 for a block by hash. */
 export function rangeOf(filter: unknown, view: ChainView): number {
   const { blockHash, fromBlock = 'latest', toBlock = 'latest' } = filter as LogFilter;
   return blockHash ? 1 : Number(numberOf(view, toBlock) - numberOf(view, fromBlock)) + 1;
@@ -226,7 +226,7 @@ function readLogs(view: ChainView, filter: LogFilter): RpcLog[] {
   const last = to < headNumber(view) ? to : headNumber(view);
   const logs: RpcLog[] = [];
   for (let number = from; number <= last; number += 1n) {
-    // One by one: spread as arguments, the 50,000 logs of a huge block would overflow the stack.
+    // One by one, because spreading the 50,000 logs of a huge block would overflow the stack.
     for (const log of logsOf(view.chain.blockAt(number) as ScriptedBlock, filter)) logs.push(log);
   }
   return logs;

@@ -8,8 +8,8 @@ import {
 } from '../scriptedBlock.ts';
 
 /*
- * Blocks, transactions, receipts and logs as geth writes them: quantities without leading zeros, all
- * hex lower case, null where there is nothing.
+ * Blocks, transactions, receipts and logs as geth returns them: quantities without leading zeros,
+ * lowercase hex, null for missing values.
  */
 
 export interface RpcLog {
@@ -78,7 +78,7 @@ export function toRpcHeader(block: ScriptedBlock) {
 export function toRpcBlock(block: ScriptedBlock, chainId: number, withTransactions: boolean) {
   return {
     ...toRpcHeader(block),
-    // Near enough: nobody checks the size of a block's RLP.
+    // An estimate; clients do not check the size of a block's RLP.
     size: quantity(608 + block.transactions.length * 120),
     uncles: [] as Hex[],
     transactions: block.transactions.map((transaction) =>
@@ -109,7 +109,7 @@ export function toRpcTransaction(
     transactionIndex: quantity(transaction.transactionIndex),
     value: quantity(transaction.value),
     chainId: quantity(chainId),
-    // Of a signature's form and size; nobody's key gives it.
+    // Has the form and size of a signature, but is not valid for any key.
     r: withoutLeadingZeros(keccakOfText(`r:${transaction.hash}`)),
     s: withoutLeadingZeros(keccakOfText(`s:${transaction.hash}`)),
   };

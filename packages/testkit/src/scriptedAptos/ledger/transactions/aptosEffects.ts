@@ -16,17 +16,17 @@ import type { AptosWorkspace } from '../aptosWorkspace.ts';
 import type { MoveValue, RestChange, RestEvent } from '../../rest/restShapes.ts';
 import { type AptosEffect, type AptosStore, addressOfStore } from './scriptedAptosTransaction.ts';
 
-/** What the effects of a transaction leave beside the writes in the workspace. */
+/** Results of a transaction's effects, in addition to the writes in the workspace. */
 export interface AptosTraces {
   events: RestEvent[];
   tableChanges: RestChange[];
 }
 
-/** What effects are applied to. */
+/** The context in which effects are applied. */
 export interface EffectContext {
   workspace: AptosWorkspace;
   traces: AptosTraces;
-  /** What stores hold that nobody has touched before. */
+  /** Balance of stores that have not been used before. */
   startBalance: bigint;
   /** The next number of an event's handle. */
   nextSequenceNumber: (account: Hex, creationNumber: bigint) => bigint;

@@ -23,7 +23,7 @@ import { type AptosWorkspace, isOfObjectGroup } from '../aptosWorkspace.ts';
 import type { RestChange, RestEvent, RestModule } from '../../rest/restShapes.ts';
 import type { ScriptedAptosTransaction } from './scriptedAptosTransaction.ts';
 
-/** What a transaction did. */
+/** The result of a transaction. */
 export interface AptosExecution {
   writes: ResourceWrites;
   events: readonly RestEvent[];
@@ -84,7 +84,7 @@ export function gasUnitPriceOf({ gasUnitPrice = 100n }: ScriptedAptosTransaction
   return gasUnitPrice;
 }
 
-/** What was written, in the order of addresses and types. */
+/** Returns the writes as changes, sorted by address and type. */
 export function toResourceChanges(writes: ResourceWrites): RestChange[] {
   return [...writes].sort(byType).flatMap(([address, resources]) =>
     [...resources].sort(byType).map(([type, data]): RestChange => {

@@ -100,7 +100,7 @@ export const scriptedAptos = {
       ],
     }) satisfies ScriptedAptosTransaction,
 
-  /** Makes a fungible asset; its metadata stands at `namedObjectOf(creator, symbol)`. */
+  /** Creates a fungible asset; its metadata is at `namedObjectOf(creator, symbol)`. */
   createFungibleAsset: ({ creator, ...asset }: AptosFungibleAsset & { creator: Hex }) =>
     ({
       sender: creator,
@@ -274,10 +274,10 @@ export const scriptedAptos = {
 
   /**
    * The same, done by a multisig account, with `executor`, one of its owners, as sender. The effects
-   * stay those of the transaction, so make it with the multisig account as the one who pays.
-   * `stored`: the call stands on the chain already, and the payload does not repeat it.
+   * stay the same, so create the transaction with the multisig account as the sender of funds.
+   * `stored`: the call is already stored on-chain, and the payload does not repeat it.
    *
-   * @throws Error for a transaction that is no call of a function.
+   * @throws Error if the transaction does not call a function.
    */
   multisig: (
     transaction: ScriptedAptosTransaction,

@@ -22,7 +22,7 @@ export type AptosEffect =
       events?: AptosCoinEvents;
     }
   | { kind: 'fungibleWithdraw' | 'fungibleDeposit'; store: AptosStore; amount: bigint }
-  /** A store that is no owner's primary one, as pools and vaults keep them; it begins empty. */
+  /** A store that is not an owner's primary store, as used by pools and vaults; initially empty. */
   | { kind: 'createStore'; store: Hex; owner: Hex; metadata: Hex }
   /**
    * Removes an empty store. `isAnnounced` false: without the event that names its owner, as before
@@ -55,7 +55,7 @@ export type AptosEffect =
   | { kind: 'writeTableItem'; handle: Hex; key: Hex; value: Hex }
   | { kind: 'deleteTableItem'; handle: Hex; key: Hex };
 
-/** What the sender signed. */
+/** The payload that the sender signed. */
 export type AptosPayload = AptosEntryFunction | AptosScript | AptosMultisig;
 
 export interface AptosEntryFunction {
@@ -79,7 +79,7 @@ export interface AptosMultisig {
   kind: 'multisig';
   /** The account that acts. */
   multisig: Hex;
-  /** Absent: the call stands on the chain already, and the transaction does not repeat it. */
+  /** Absent if the call is already stored on-chain, and the transaction does not repeat it. */
   call?: AptosEntryFunction;
 }
 
@@ -102,7 +102,7 @@ export interface ScriptedAptosTransaction {
   gasUsed?: bigint;
   /** Octas for a unit. Default 100. */
   gasUnitPrice?: bigint;
-  /** What the gas is paid from. Default `fungibleAsset`, as on today's chains. */
+  /** Balance that pays the gas. Default `fungibleAsset`, as on current chains. */
   gasFrom?: 'coin' | 'fungibleAsset';
   /** Default true; false for a transaction of the time before there were such events. */
   hasFeeStatement?: boolean;
@@ -113,14 +113,14 @@ export interface ScriptedAptosTransaction {
   showsStoreOwners?: boolean;
 }
 
-/** What a fungible asset calls itself. */
+/** Metadata of a fungible asset. */
 export interface AptosFungibleAsset {
   name: string;
   symbol: string;
   decimals: number;
 }
 
-/** Where a store stands. */
+/** Returns the address of a store. */
 export function addressOfStore(store: AptosStore): Hex {
   return typeof store === 'string'
     ? toLongAddress(store)
