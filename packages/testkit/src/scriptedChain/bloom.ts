@@ -10,8 +10,8 @@ export interface BloomInput {
 const bloomBytes = 256;
 
 /**
- * The logs bloom of Ethereum (yellow paper, section 4.3.1): for the address and each topic, three bits
- * of 2,048, named by the first three pairs of bytes of the value's keccak hash.
+ * Computes the logs bloom of Ethereum (yellow paper, section 4.3.1): each address and topic sets
+ * three of 2,048 bits, selected by the first three pairs of bytes of its keccak hash.
  */
 export function bloomOf(logs: Iterable<BloomInput>): Uint8Array {
   const bloom = new Uint8Array(bloomBytes);

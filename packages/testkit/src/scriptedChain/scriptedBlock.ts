@@ -153,7 +153,7 @@ function mineTransactions(identified: readonly IdentifiedTransaction[]): MinedTr
   });
 }
 
-/** Returns the address of a contract that this transaction creates, from keccak(rlp([from, nonce])). */
+/** Returns the address of a created contract: the end of keccak(rlp([from, nonce])). */
 function contractAddressOf(from: Address, nonce: bigint): Address {
   return toHex(keccak(encodeRlp([fromHex(from), rlpNumber(nonce)])).subarray(12));
 }

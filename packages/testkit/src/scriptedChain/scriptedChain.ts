@@ -43,7 +43,7 @@ export interface ScriptedChain {
   blockOf(hash: Hex): ScriptedBlock | undefined;
   /** The canonical block that contains the transaction. */
   blockWith(transactionHash: Hex): ScriptedBlock | undefined;
-  /** Calls `listener` for each block that becomes canonical, oldest first. Returns an unsubscribe. */
+  /** Calls `listener` for each new canonical block, oldest first. The result unsubscribes it. */
   onHead(listener: (block: ScriptedBlock) => void): () => void;
 }
 

@@ -5,11 +5,11 @@ import type { ScriptedAptosLedger } from './scriptedAptosLedger.ts';
 import type { ScriptedAptosTransaction } from './transactions/scriptedAptosTransaction.ts';
 import { scriptedAptos } from './transactions/scriptedAptos.ts';
 
-/** Blocks that keep coming, as on a chain that people use. */
+/** A continuous flow of blocks, as on a chain in use. */
 export interface AptosActivity {
-  /** How many blocks it has made so far. */
+  /** Number of blocks mined so far. */
   readonly mined: number;
-  /** Makes no more. */
+  /** Stops mining. */
   stop(): void;
 }
 
@@ -28,8 +28,9 @@ export const aptosDevAccounts: readonly Hex[] = ['Ada', 'Bo', 'Cy', 'Di', 'Ed'].
 export const aptosDevAsset = namedObjectOf(aptosDevAccounts[0] as Hex, 'USDS');
 
 /**
- * Mines a rotating mix of APT as a fungible asset and as a legacy coin, another fungible asset, tokens
- * that are minted, moved and burnt, sponsored, multisig and failed transactions, at the clock's time.
+ * Mines a rotating mix of transactions at the current time: APT as a fungible asset and as a legacy
+ * coin, another fungible asset, token mints, transfers and burns, and sponsored, multisig and
+ * failed transactions.
  *
  * It keeps no state that the ledger has, so it can continue on any ledger.
  */

@@ -182,7 +182,7 @@ export function toUserTransaction(
   };
 }
 
-/** Returns the common fields. The hash covers all content, so it is equal only for equal content. */
+/** Returns the common fields. The hash covers all content, so only equal content has equal hashes. */
 function toInfo(
   { version, previousRoot, salt }: AptosPosition,
   content: {

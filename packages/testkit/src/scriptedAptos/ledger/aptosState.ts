@@ -5,7 +5,7 @@ import type { MoveValue } from '../rest/restShapes.ts';
 /** Resources by address (long) and type; undefined where a transaction deleted one. */
 export type ResourceWrites = ReadonlyMap<Hex, ReadonlyMap<string, MoveValue | undefined>>;
 
-/** Every resource of the ledger at every version. Modules are kept here too, as `moduleKey` types. */
+/** All resources of the ledger at every version, and its modules, as `moduleKey` types. */
 export interface AptosState {
   /** Absent version: the newest. */
   read(address: Hex, type: string, version?: bigint): MoveValue | undefined;

@@ -3,8 +3,8 @@ import type { AptosState, ResourceWrites } from './aptosState.ts';
 import type { MoveValue } from '../rest/restShapes.ts';
 
 /**
- * The state as the transactions of one block change it, before the block is kept. Addresses are long,
- * types canonical.
+ * The state during the execution of a block, before the block is committed. Addresses are long and
+ * types are canonical.
  */
 export interface AptosWorkspace {
   read(address: Hex, type: string): MoveValue | undefined;
@@ -13,8 +13,8 @@ export interface AptosWorkspace {
   /** All current resources of the address, by type. */
   list(address: Hex): Map<string, MoveValue>;
   /**
-   * Ends one transaction and gives what it wrote. Resources of an object are one group, written as a
-   * whole: those that did not change are among the writes too.
+   * Ends a transaction and returns its writes. The resources of an object form a group that is
+   * written completely, so the writes include unchanged ones.
    */
   endTransaction(): ResourceWrites;
 }
@@ -65,7 +65,7 @@ export function createAptosWorkspace(state: AptosState): AptosWorkspace {
   };
 }
 
-/** Whether a type belongs to the resource group of an object. Custom types do not, as some do not. */
+/** Whether a type belongs to the resource group of an object. Custom types never do here. */
 export function isOfObjectGroup(type: string): boolean {
   return /^0x1::(?:object|fungible_asset|primary_fungible_store)::|^0x1::coin::Paired|^0x4::/.test(
     type,

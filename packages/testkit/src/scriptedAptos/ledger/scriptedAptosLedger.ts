@@ -23,8 +23,8 @@ import type {
 
 /**
  * An Aptos chain under the control of a test: transactions with contiguous versions, in blocks that
- * start with their metadata. It never reorganizes. `blocks` returns the blocks that a watcher should
- * have seen. It returns long addresses and accepts short and long ones.
+ * start with their metadata. It never reorganizes. `blocks` returns the blocks that a watcher
+ * should have seen. It returns long addresses and accepts short and long ones.
  */
 export interface ScriptedAptosLedger {
   readonly chainId: number;
@@ -33,20 +33,20 @@ export interface ScriptedAptosLedger {
   /** The first block that is still kept. */
   readonly oldest: ScriptedAptosBlock;
   /**
-   * Makes one block.
+   * Mines one block.
    *
-   * @throws Error for a transaction that spends more than there is, or uses what does not exist;
-   *   nothing of the block is kept then.
+   * @throws Error if a transaction spends more than its balance or uses something that does not
+   *   exist; the block is then discarded.
    */
   mine(block?: AptosBlockScript): ScriptedAptosBlock;
-  /** Makes that many blocks without user transactions. */
+  /** Mines `count` blocks without user transactions. */
   mineMany(count: number): ScriptedAptosBlock[];
   /** All blocks that are kept; the first, of height 0, holds the genesis transaction alone. */
   blocks(): readonly ScriptedAptosBlock[];
   blockAt(height: bigint): ScriptedAptosBlock | undefined;
   /** The block that holds the version. */
   blockOfVersion(version: bigint): ScriptedAptosBlock | undefined;
-  /** The transaction as nodes answer it. */
+  /** The transaction as nodes return it. */
   transactionAt(version: bigint): RestTransaction | undefined;
   transactionOf(hash: string): RestTransaction | undefined;
   /** A resource's data after that version; absent: the newest. */
@@ -70,7 +70,7 @@ export interface ScriptedAptosLedgerOptions {
   chainId?: number;
   /** Ledgers of equal seeds and scripts have equal hashes. Default `sluice`. */
   seed?: string;
-  /** Between the timestamps of blocks, in microseconds; blocks come when they are mined. Default 250,000. */
+  /** Microseconds between the timestamps of blocks; does not mine blocks. Default 250,000. */
   blockTimeUsecs?: bigint;
   /** Block 0's, in microseconds since 1970. Default 1,700,000,000,000,000 (14 November 2023). */
   genesisTimestampUsecs?: bigint;
@@ -79,20 +79,20 @@ export interface ScriptedAptosLedgerOptions {
   /** Legacy coins that exist from block 0, in addition to APT. Default none. */
   coins?: readonly (AptosFungibleAsset & { coinType: string })[];
   /**
-   * What everybody holds of every coin and, in primary stores, of every fungible asset before the
-   * first time they move it, in the asset's smallest unit. Default 10^15.
+   * Initial balance of every account in each coin and, in primary stores, each fungible asset, in
+   * the asset's smallest unit. Default 10^15.
    */
   startBalance?: bigint;
   /**
-   * Height and first version of the first block, as on a node that has pruned those before: it holds the
-   * genesis transaction all the same. Default 0 and 0.
+   * Height and first version of the first block, as on a node that has pruned earlier ones. The
+   * block still contains the genesis transaction. Default 0 and 0.
    */
   start?: { height: bigint; version: bigint };
-  /** How many blocks are kept; older ones are pruned, as nodes prune theirs. Default: all. */
+  /** Number of blocks to keep; older ones are pruned, as on nodes. Default: all. */
   keptBlocks?: number;
 }
 
-/** Makes a ledger of one block, of height 0. It is served by `startScriptedAptos`. */
+/** Creates a ledger with one block, at height 0 by default. `startScriptedAptos` serves it. */
 export function createScriptedAptosLedger(
   options: ScriptedAptosLedgerOptions = {},
 ): ScriptedAptosLedger {
@@ -124,7 +124,7 @@ export function createScriptedAptosLedger(
     return count;
   };
 
-  /** Makes a block of what `fill` adds; nothing of it is kept where that throws. */
+  /** Mines a block with the transactions that `fill` adds; discards it if `fill` throws. */
   const append = (
     start: AptosBlockHead,
     fill: (add: (make: MakeTransaction) => void) => void,

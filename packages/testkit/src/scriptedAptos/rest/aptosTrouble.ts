@@ -1,6 +1,6 @@
 /**
- * A way in which a fullnode fails or lies. Each lasts until `heal`, or `times` times, and concerns the
- * routes named with it.
+ * A failure or a wrong response of a fullnode. It lasts until `heal`, or `times` times, and affects
+ * the routes listed with it.
  */
 export type AptosTrouble = AptosTroubleScope & AptosTroubleKind;
 
@@ -23,35 +23,35 @@ export type AptosRoute =
 export interface AptosTroubleScope {
   /** Default: all, and of those the ones that the kind is about. */
   routes?: readonly AptosRoute[];
-  /** How many requests it strikes; one that finds nothing to change is not counted. Default: all. */
+  /** Number of requests that it affects; those without anything to change do not count. Default: all. */
   times?: number;
   /**
-   * Strikes one request of each so many, the last of them: 2 for a balancer that turns between a
-   * good node and a bad one. Default 1: strikes all.
+   * Affects every nth request: 2 simulates a load balancer that alternates between a good node and
+   * a bad one. Default 1: every request.
    */
   every?: number;
 }
 
 export type AptosTroubleKind =
-  /** No answer ever comes, and the connection stays open. */
+  /** The node never responds, and the connection stays open. */
   | { kind: 'hang' }
-  /** The answer comes that much later. */
+  /** The response is delayed. */
   | { kind: 'delay'; delayMs: number }
   /** 429 with Retry-After, as gateways do; or 503 with Aptos' own error body. Default 429, 1 s. */
   | { kind: 'rateLimit'; status?: 429 | 503; retryAfterSeconds?: number }
   /** An HTTP status of a proxy before the node, such as 502, with a page of HTML. */
   | { kind: 'httpError'; status: number }
-  /** The answer's JSON breaks off in the middle. */
+  /** The JSON of the response is truncated. */
   | { kind: 'malformedJson' }
   /** 500 with Aptos' error body, `internal_error`. */
   | { kind: 'internalError' }
-  /** The node is that many blocks behind: its headers say so, and it knows nothing newer. */
+  /** The node lags by `blocks`, in its headers and in its data. */
   | { kind: 'lag'; blocks: number }
-  /** The node forgot everything below that version: 410, and headers that say so. */
+  /** The node has pruned all versions below this one: 410, and matching headers. */
   | { kind: 'pruned'; belowVersion: bigint }
   /** A page ends early, although more was asked for and exists. Default limit: half; may be 0. */
   | { kind: 'truncatedPage'; limit?: number }
-  /** A page lacks a transaction in its middle: a lie. */
+  /** A transaction is missing from the middle of a page. */
   | { kind: 'versionGap' }
   /** Answers and headers name another chain. */
   | { kind: 'wrongChainId'; chainId: number };
@@ -65,7 +65,7 @@ export type AptosTroubleOf<Kind extends AptosTrouble['kind']> = Extract<
 export interface AptosTroubles {
   add(trouble: AptosTrouble): void;
   heal(): void;
-  /** The oldest of that kind that concerns the route and that `strikes`; one of its times is used up. */
+  /** Returns the oldest trouble of this kind that affects the request, and uses one of its times. */
   take<Kind extends AptosTrouble['kind']>(
     kind: Kind,
     route: AptosRoute,

@@ -10,18 +10,18 @@ import {
   createScriptedAptosLedger,
 } from '../ledger/scriptedAptosLedger.ts';
 
-/** A scripted ledger with a fullnode that serves it over HTTP, and has troubles on cue. */
+/** A scripted ledger with a fullnode that serves it over HTTP and fails on demand. */
 export interface RunningScriptedAptos extends ScriptedAptosLedger {
   /** The REST API's root, `http://127.0.0.1:<port>/v1`. */
   readonly url: string;
   readonly port: number;
-  /** How often each route has been asked. */
+  /** Number of requests to each route. */
   readonly calls: Readonly<Partial<Record<AptosRoute, number>>>;
-  /** Gives the node a trouble, beside those that it has. */
+  /** Adds a trouble to those that the node has. */
   trouble(trouble: AptosTrouble): void;
-  /** Ends all troubles. Requests that hang stay unanswered. */
+  /** Ends all troubles. Hanging requests never get a response. */
   heal(): void;
-  /** Breaks every connection, hung ones too, and frees the port. */
+  /** Closes every connection, including hanging ones, and frees the port. */
   stop(): Promise<void>;
 }
 

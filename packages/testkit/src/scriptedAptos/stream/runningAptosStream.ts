@@ -1,6 +1,6 @@
 import type { ScriptedAptosLedger } from '../ledger/scriptedAptosLedger.ts';
 
-/** An endpoint of the gRPC transaction stream that serves a scripted ledger, and has troubles on cue. */
+/** An endpoint of the gRPC transaction stream that serves a scripted ledger and fails on demand. */
 export interface RunningScriptedAptosStream {
   /** `grpc://127.0.0.1:<port>`, with the key as its password where one is wanted. */
   readonly url: string;
@@ -9,16 +9,16 @@ export interface RunningScriptedAptosStream {
   readonly calls: readonly number[];
   /** Transactions that were handed to the connection. */
   readonly sent: number;
-  /** Gives the endpoint a trouble in the place of the one it has; streams that are open have it too. */
+  /** Replaces the endpoint's trouble; it also affects open streams. */
   trouble(trouble: AptosStreamTrouble): void;
-  /** Ends the trouble. What hangs stays so. */
+  /** Ends the trouble. Hanging streams keep hanging. */
   heal(): void;
   /** Breaks every connection and frees the port. */
   stop(): Promise<void>;
 }
 
 export type AptosStreamTrouble =
-  /** Streams break off, and none begins, with that status of gRPC: 14 is `UNAVAILABLE`. */
+  /** Open and new streams fail with this gRPC status; 14 is `UNAVAILABLE`. */
   | { kind: 'status'; code: number; details?: string }
   /** `RESOURCE_EXHAUSTED`, with `retry-after`. */
   | { kind: 'rateLimit'; retryAfterSeconds: number }
@@ -26,13 +26,13 @@ export type AptosStreamTrouble =
   | { kind: 'ends' }
   /** Nothing is sent, and nothing ends. */
   | { kind: 'hangs' }
-  /** The endpoint is that many versions behind. */
+  /** The endpoint is behind by this number of versions. */
   | { kind: 'lag'; versions: number }
-  /** Messages lack a transaction in their middle: a lie. */
+  /** A transaction is missing from the middle of each message. */
   | { kind: 'versionGap' }
   /** Messages name another chain. */
   | { kind: 'wrongChainId'; chainId: number }
-  /** Messages are no messages. */
+  /** Messages are invalid. */
   | { kind: 'garbage' };
 
 export interface StartScriptedAptosStreamOptions {

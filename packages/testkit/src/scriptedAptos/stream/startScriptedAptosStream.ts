@@ -3,7 +3,7 @@ import type {
   StartScriptedAptosStreamOptions,
 } from './runningAptosStream.ts';
 
-/** Starts an endpoint on 127.0.0.1, without TLS. Needs the packages `@grpc/grpc-js` and `protobufjs`. */
+/** Starts an endpoint on 127.0.0.1, without TLS. Requires `@grpc/grpc-js` and `protobufjs`. */
 export async function startScriptedAptosStream(
   options: StartScriptedAptosStreamOptions,
 ): Promise<RunningScriptedAptosStream> {

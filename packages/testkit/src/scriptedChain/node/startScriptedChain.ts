@@ -12,24 +12,24 @@ import {
 import { type Trouble, createTroubles } from './trouble.ts';
 import { serveWebSockets } from './webSockets.ts';
 
-/** A scripted chain with a node that serves it over HTTP and WebSocket, and has troubles on cue. */
+/** A scripted chain with a node that serves it over HTTP and WebSocket and fails on demand. */
 export interface RunningScriptedChain extends ScriptedChain {
   /** JSON-RPC over HTTP, `http://127.0.0.1:<port>`. */
   readonly url: string;
   /** JSON-RPC over WebSocket, on the same port. */
   readonly wsUrl: string;
   readonly port: number;
-  /** How often each method has been called, batches counted by their parts. */
+  /** Number of calls of each method, including those in batches. */
   readonly calls: Readonly<Record<string, number>>;
-  /** Gives the node a trouble, beside those that it has. */
+  /** Adds a trouble to those that the node has. */
   trouble(trouble: Trouble): void;
-  /** Ends all troubles. Calls that hang stay unanswered. */
+  /** Ends all troubles. Hanging calls never get a response. */
   heal(): void;
-  /** Answers `eth_call` from now on; at first every call gives `0x`. */
+  /** Sets the function that answers `eth_call`. By default, every call returns `0x`. */
   answerCalls(answer: StateAnswers['call']): void;
-  /** Answers `eth_getBalance` from now on; at first everybody has 0. */
+  /** Sets the function that answers `eth_getBalance`. By default, every balance is 0. */
   answerBalances(answer: StateAnswers['balance']): void;
-  /** Breaks every connection, hung ones too, and frees the port. */
+  /** Closes every connection, including hanging ones, and frees the port. */
   stop(): Promise<void>;
 }
 

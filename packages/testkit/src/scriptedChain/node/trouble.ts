@@ -2,42 +2,42 @@ import type { Hex } from 'viem';
 import type { RpcBlock, RpcLog, RpcReceipt } from './rpcShapes.ts';
 
 /**
- * A way in which a node fails or lies. Each lasts until `heal`, or `times` times, and concerns the
- * methods named with it unless `methods` says others. `newHeads` counts as a method.
+ * A failure or a wrong response of a node. It lasts until `heal`, or `times` times, and affects the
+ * methods listed with it unless `methods` is set. `newHeads` counts as a method.
  */
 export type Trouble = TroubleScope & TroubleKind;
 
 export interface TroubleScope {
-  /** Default: the methods that the kind is about; all of them for failures of the connection. */
+  /** Default: the methods of this kind; all methods for connection failures. */
   methods?: readonly string[];
   /**
-   * How many calls it strikes. A lie that finds nothing to change (no logs to hide, a range that is
-   * short enough) is not counted. Default: all until `heal`.
+   * Number of calls that it affects. A call without anything to change (no logs to hide, a range
+   * that is short enough) is not counted. Default: all until `heal`.
    */
   times?: number;
   /**
-   * Strikes one call of each so many, the last of them: 2 for a load balancer that turns
-   * between a good node and a bad one. Default 1: strikes all.
+   * Affects every nth call: 2 simulates a load balancer that alternates between a good node and a
+   * bad one. Default 1: every call.
    */
   every?: number;
 }
 
 export type TroubleKind =
-  /** No answer ever comes, and the connection stays open. */
+  /** The node never responds, and the connection stays open. */
   | { kind: 'hang' }
-  /** The answer comes that much later. */
+  /** The response is delayed. */
   | { kind: 'delay'; delayMs: number }
   /** HTTP 429 with Retry-After, and error -32005; over WebSocket the error alone. */
   | { kind: 'rateLimit'; retryAfterSeconds?: number }
   /** An HTTP status of a proxy before the node, such as 502, with a page of HTML. HTTP only. */
   | { kind: 'httpError'; status: number }
-  /** The answer's JSON breaks off in the middle. */
+  /** The JSON of the response is truncated. */
   | { kind: 'malformedJson' }
   /** A JSON-RPC error; default -32000, "internal error". */
   | { kind: 'error'; code?: number; message?: string }
-  /** The node behind a balancer that answers is that many blocks behind. Default: `eth_getLogs`. */
+  /** The responding node behind a load balancer lags by `blocks`. Default: `eth_getLogs`. */
   | { kind: 'lag'; blocks: number }
-  /** `eth_getLogs` refuses ranges of more than so many blocks, with error -32005. */
+  /** `eth_getLogs` rejects ranges of more than `blocks` blocks with error -32005. */
   | { kind: 'rangeLimit'; blocks: number }
   /** The node does not know the tags `finalized` and `safe`, as nodes of some chains do not. */
   | { kind: 'unknownTags' }
@@ -51,13 +51,13 @@ export type TroubleKind =
   | { kind: 'truncatedReceipts' }
   /** The first log is missing from `eth_getLogs` and `eth_getBlockReceipts`; their indices show it. */
   | { kind: 'missingFirstLog' }
-  /** The indices of logs from the second on are higher by so many, as on chains that count what they leave out. */
+  /** Log indices from the second on are higher by `by`, as on chains that count omitted logs. */
   | { kind: 'gappedIndices'; by: number }
   /** These fields of transactions and receipts are null. */
   | { kind: 'nullFields'; fields: readonly string[] }
-  /** Headers say that there are no logs: their bloom is empty, and no longer that of their hash. */
+  /** Headers have an empty bloom, which does not match their hash. */
   | { kind: 'emptyBloom' }
-  /** Blocks come with another hash than their own. */
+  /** Blocks have a wrong hash. */
   | { kind: 'wrongHash' }
   /** The last log is missing from `eth_getLogs` and `eth_getBlockReceipts`; blooms still hold it. */
   | { kind: 'missingLog' }
@@ -67,9 +67,9 @@ export type TroubleKind =
   | { kind: 'wrongParentHash' }
   /** `eth_chainId` and `net_version` name another chain. */
   | { kind: 'wrongChainId'; chainId: number }
-  /** `newHeads` subscriptions stay open and say nothing. */
+  /** `newHeads` subscriptions stay open but send nothing. */
   | { kind: 'silentHeads' }
-  /** WebSocket connections are broken: those open now, and new ones, of which `times` counts. */
+  /** Open and new WebSocket connections are dropped; `times` counts only new ones. */
   | { kind: 'dropWebSockets' };
 
 export type TroubleOf<Kind extends Trouble['kind']> = Extract<Trouble, { kind: Kind }>;
@@ -78,13 +78,13 @@ export type TroubleOf<Kind extends Trouble['kind']> = Extract<Trouble, { kind: K
 export interface Troubles {
   add(trouble: Trouble): void;
   heal(): void;
-  /** The oldest of that kind that concerns the method and that `strikes`; one of its times is used up. */
+  /** Returns the oldest trouble of this kind that affects the call, and uses one of its times. */
   take<Kind extends Trouble['kind']>(
     kind: Kind,
     method: string,
     strikes?: (trouble: TroubleOf<Kind>) => boolean,
   ): TroubleOf<Kind> | undefined;
-  /** The result of a method, made wrong by whatever concerns it. */
+  /** Applies the troubles of a method to its result. */
   distort(method: string, result: unknown): unknown;
 }
 
@@ -129,7 +129,7 @@ export function createTroubles(): Troubles {
   };
 }
 
-/** Which methods a kind concerns by itself; absent: every method. */
+/** Methods that a kind affects by default; absent for all methods. */
 const defaultMethods: Partial<Record<Trouble['kind'], readonly string[]>> = {
   lag: ['eth_getLogs'],
   rangeLimit: ['eth_getLogs'],
@@ -155,7 +155,7 @@ function methodsOf(trouble: Trouble): { includes(method: string): boolean } {
 
 interface Distortion {
   kind: Trouble['kind'];
-  /** Undefined where there is nothing to distort. */
+  /** Returns undefined if there is nothing to distort. */
   apply: (result: unknown, trouble: Trouble) => unknown;
 }
 
