@@ -19,7 +19,7 @@ import { type AnvilDump, repairDump } from './anvilDump.ts';
  *   dump contains both, in no order, and the next load picks either, so block 0's hash changes.
  * - The dump is not a snapshot: a block mined meanwhile can be in the state but not in the chain.
  * - `--transaction-block-keeper` drops transactions, receipts and logs of older blocks without
- *   changing their hashes. Their headers always stay in memory and in every dump. A dump took 0.04 s
+ *   changing their hashes. Their headers stay in memory and in every dump. A dump took 0.04 s
  *   at 1,000 blocks and 0.4 s at 12,000, and grows by 10 ms per 1,000 more. The interval therefore
  *   depends on the duration of the last dump, and a load drops old blocks. anvil accepts a chain
  *   with a gap after its first block.

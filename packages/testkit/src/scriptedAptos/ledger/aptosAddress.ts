@@ -22,24 +22,24 @@ export function toLongAddress(address: string): Hex {
   return `0x${digits.toLowerCase().padStart(64, '0')}`;
 }
 
-/** As nodes print it: without leading zeros, so that `0x1` is short and some others have 63 digits. */
+/** Formats an address as nodes do, without leading zeros. */
 export function toShortAddress(address: string): Hex {
   return `0x${toLongAddress(address)
     .slice(2)
     .replace(/^0{1,63}/, '')}`;
 }
 
-/** The address of the object that `creator` makes under that name: of a fungible asset its symbol. */
+/** Returns the address of a named object of `creator`; a fungible asset's name is its symbol. */
 export function namedObjectOf(creator: string, name: string): Hex {
   return derive(creator, Buffer.from(name), 0xfe);
 }
 
-/** The store that holds an owner's units of one fungible asset, unless they are kept elsewhere. */
+/** Returns the address of an owner's primary store for a fungible asset. */
 export function primaryStoreOf(owner: string, metadata: string): Hex {
   return derive(owner, bytesOf(metadata), 0xfc);
 }
 
-/** A digital asset of a collection of `creator`. */
+/** Returns the address of a digital asset in a collection of `creator`. */
 export function namedTokenOf(creator: string, collection: string, name: string): Hex {
   return namedObjectOf(creator, `${collection}::${name}`);
 }

@@ -182,7 +182,7 @@ export function toUserTransaction(
   };
 }
 
-/** Returns the common fields. The hash covers all content, so only equal content has equal hashes. */
+/** Returns the common fields. Their hash covers all content. */
 function toInfo(
   { version, previousRoot, salt }: AptosPosition,
   content: {

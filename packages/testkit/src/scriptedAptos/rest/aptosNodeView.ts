@@ -3,7 +3,7 @@ import type { RestLedgerInfo } from './restShapes.ts';
 import type { ScriptedAptosBlock } from '../ledger/aptosHistory.ts';
 import type { ScriptedAptosLedger } from '../ledger/scriptedAptosLedger.ts';
 
-/** The ledger as one node sees it: perhaps without its newest blocks, perhaps without its oldest. */
+/** The ledger as one node sees it, possibly without its newest or oldest blocks. */
 export interface AptosNodeView {
   readonly ledger: ScriptedAptosLedger;
   readonly chainId: number;

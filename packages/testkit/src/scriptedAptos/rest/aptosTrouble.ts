@@ -23,7 +23,7 @@ export type AptosRoute =
 export interface AptosTroubleScope {
   /** Default: all, and of those the ones that the kind is about. */
   routes?: readonly AptosRoute[];
-  /** Number of requests that it affects; those without anything to change do not count. Default: all. */
+  /** Number of requests that it affects, without those that it leaves unchanged. Default: all. */
   times?: number;
   /**
    * Affects every nth request: 2 simulates a load balancer that alternates between a good node and

@@ -49,7 +49,7 @@ export type TroubleKind =
   | { kind: 'emptyLogs' }
   /** The last receipt is missing from `eth_getBlockReceipts`. */
   | { kind: 'truncatedReceipts' }
-  /** The first log is missing from `eth_getLogs` and `eth_getBlockReceipts`; their indices show it. */
+  /** The first log is missing from `eth_getLogs` and `eth_getBlockReceipts`; indices reveal it. */
   | { kind: 'missingFirstLog' }
   /** Log indices from the second on are higher by `by`, as on chains that count omitted logs. */
   | { kind: 'gappedIndices'; by: number }
@@ -59,7 +59,7 @@ export type TroubleKind =
   | { kind: 'emptyBloom' }
   /** Blocks have a wrong hash. */
   | { kind: 'wrongHash' }
-  /** The last log is missing from `eth_getLogs` and `eth_getBlockReceipts`; blooms still hold it. */
+  /** The last log is missing from `eth_getLogs` and `eth_getBlockReceipts`, but not from blooms. */
   | { kind: 'missingLog' }
   /** The logs of both name another block's hash. */
   | { kind: 'foreignLogs' }

@@ -38,7 +38,7 @@ const aptSupplyTable: { handle: Hex; key: Hex } = {
   key: sha3OfText('supply of APT: key'),
 };
 
-/** Runs a user transaction in the workspace: its effects unless it failed, and its gas in any case. */
+/** Executes a user transaction in the workspace: its effects unless it failed, and always its gas. */
 export function executeAptosTransaction(
   script: ScriptedAptosTransaction & { sender: Hex },
   options: Omit<EffectContext, 'traces'>,
