@@ -1,4 +1,4 @@
-/** Errors as the contract words them: a status, a message, and details by field. */
+/** Errors in the format of the contract: a status, a message, and details by field. */
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { ErrorBody } from '@sluice/kit/contract';
@@ -7,20 +7,20 @@ import { type AnswerCode, ServiceError } from '../base/errors.ts';
 import { hideSecrets } from '../base/hideSecrets.ts';
 import { previewText, previewJson } from '../base/preview.ts';
 
-/** Characters of an error's message, whatever was put into it. */
+/** Maximum length of an error message, in characters. */
 const MESSAGE_LIMIT = 1_000;
-/** Fields that one answer names; a client corrects these and learns of the next. */
+/** Maximum number of fields in one error; clients fix these and then see the next ones. */
 const FIELD_LIMIT = 20;
-/** A value or a name is echoed so that it can be found, not so that it can fill a log. */
+/** Maximum length of an echoed value or name: enough to find it, too little to fill a log. */
 const ECHO_LIMIT = 200;
-/** Longer than a webhook URL may be: a login is hidden whole or is not shown. */
+/** Exceeds the longest webhook URL, so that credentials in a URL are never partly shown. */
 const HIDDEN_LIMIT = 4_096;
-/** Validating stops at the first problem in a body of more values: each problem costs more than a value. */
+/** In a body with more values, validation stops at the first problem: problems cost more than values. */
 const VALUES_FOR_ALL_PROBLEMS = 1_000;
-/** Values of a body that is validated: texts, numbers, flags, lists and objects. */
+/** Maximum number of values in a validated body: strings, numbers, booleans, lists and objects. */
 export const MOST_VALUES = 50_000;
 
-/** What the kit makes of a status. */
+/** The kit's error code for each status. */
 const CODES: Partial<Record<number, AnswerCode>> = {
   400: 'bad_request',
   401: 'unauthorized',
@@ -47,7 +47,7 @@ export class HttpError extends ServiceError {
   }
 
   body(): ErrorBody {
-    // The official client appends `details` to the text. The contract has them with a 422 alone.
+    // The official client appends `details` to the message; the contract only has it in a 422.
     const name = this.status === 422 ? 'details' : 'fields';
     return {
       message: previewText(this.message, MESSAGE_LIMIT),
@@ -58,7 +58,7 @@ export class HttpError extends ServiceError {
 
 const AUDIT_TARGET = 'auditTarget';
 
-/** What an audited call was made about, where the path does not say it: the id of what it made. */
+/** Sets the target of an audited call that its path does not contain: the id of a created object. */
 export const setAuditTarget = (context: Context, id: string): void => context.set(AUDIT_TARGET, id);
 
 export const auditTargetOf = (context: Context): string =>
@@ -82,7 +82,7 @@ export const notFound = (
     | 'Request',
 ): HttpError => new HttpError(404, `${what} not found`);
 
-/** 422 with one entry per field: what it should be, and what came. */
+/** Creates a 422 with one entry per field: the expected and the received value. */
 export function validationFailed(
   where: 'requestBody' | 'query' | 'path',
   problems: readonly { path: readonly PropertyKey[]; message: string }[],
@@ -105,7 +105,7 @@ export function validationFailed(
   return new HttpError(422, 'Validation Failed', details);
 }
 
-/** The parsed value, or a 422 that names each wrong field, its value and the fix. */
+/** Returns the parsed value, or throws a 422 that names each wrong field, its value and the fix. */
 export function check<T>(
   schema: z.ZodType<T>,
   where: 'requestBody' | 'query' | 'path',
@@ -128,8 +128,8 @@ export function check<T>(
 }
 
 /**
- * Answers with how many values a request holds.
- * @throws HttpError 422 that names the list or object in which there are too many.
+ * Returns the number of values in a request.
+ * @throws HttpError 422 that names the list or object with too many values.
  */
 export function refuseTooMany(where: 'requestBody' | 'query' | 'path', input: unknown): number {
   const counted = countValues([input], [], MOST_VALUES);
@@ -138,7 +138,7 @@ export function refuseTooMany(where: 'requestBody' | 'query' | 'path', input: un
   throw validationFailed(where, [{ path: counted.fullAt.slice(1), message }], input);
 }
 
-/** How many values there may be behind this one, or the list or object in which there are too many. */
+/** Returns how many more values are allowed, or the path of the list or object with too many. */
 function countValues(
   value: object,
   path: readonly PropertyKey[],
@@ -163,7 +163,7 @@ function wordIssue(issue: z.core.$ZodIssue, input: unknown): string {
   if (issue.code === 'invalid_type' && valueAt(input, issue.path) === undefined) {
     return `is required and should be ${article(issue.expected)}`;
   }
-  // A schema's own words say more than ours, where it has any.
+  // A schema's own message is more specific than ours.
   if (issue.code === 'invalid_type' && issue.message.startsWith('Invalid input')) {
     return `should be ${article(issue.expected)}`;
   }
@@ -178,7 +178,7 @@ const article = (type: string): string => (/^[aeiou]/.test(type) ? `an ${type}` 
 function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
   let value = input;
   for (const key of path) {
-    // One value of a query stands for a list of one.
+    // A single value in a query is a list of one.
     if (typeof value === 'string' && key === 0) continue;
     if (typeof value !== 'object' || value === null) return undefined;
     value = (value as Record<PropertyKey, unknown>)[key];
@@ -186,7 +186,7 @@ function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
   return value;
 }
 
-/** Cut before it is looked at: a caller decides how long it is. */
+/** Truncates the value before scanning it, because callers control its length. */
 function echo(value: unknown): unknown {
   const shown = typeof value === 'string' ? hideSecrets(value.slice(0, HIDDEN_LIMIT)) : value;
   const text = previewJson(shown, ECHO_LIMIT);

@@ -1,4 +1,4 @@
-/** Every route of the service, and what holds for all of them: limits, hosts, keys, errors. */
+/** Every route of the service, and the checks they share: limits, hosts, keys, errors. */
 import { randomUUID } from 'node:crypto';
 import { Hono, type MiddlewareHandler } from 'hono';
 import { compress } from 'hono/compress';
@@ -51,23 +51,23 @@ export interface AppNeeds
   auth: Auth;
   live: Live;
   log: Log;
-  /** Whether this process answers more than what watches over it asks. */
+  /** Whether this process serves more than health, readiness and metrics. */
   servesApi: boolean;
-  /** Folder of the built console; undefined where it is not built. */
+  /** Folder of the built console; undefined if it is not built. */
   consoleFolder: string | undefined;
-  /** Whether a request for this `Host` is ours to answer. */
+  /** Whether the service accepts requests with this `Host` header. */
   isOurHost(host: string): boolean;
   /** Origins whose pages may call with a key. */
   corsOrigins: readonly string[];
   environment: SluiceHandlerNeeds['environment'];
   /** How long deliveries are kept. */
   kept: { deliveredMs: number; undeliveredMs: number };
-  /** As the schedule has them. */
+  /** The remaining waits of the schedule. */
   laterWaitsMs: SluiceHandlerNeeds['laterWaitsMs'];
   fastRetryMs: SluiceHandlerNeeds['fastRetryMs'];
 }
 
-/** What a browser reads much of. The body of one delivery would wait longer for the packing than for a cable. */
+/** Large responses for browsers. Compressing the body of one delivery takes longer than it saves. */
 const COMPRESSED: readonly string[] = [
   '/console/*',
   '/sluice/deliveries',
@@ -121,7 +121,7 @@ function createGate({
     const requestId = randomUUID();
     context.set('requestId', requestId);
     context.header('x-request-id', requestId);
-    // A page on another name that resolves to us (DNS rebinding) must not reach us.
+    // A page whose host name resolves to this service (DNS rebinding) must not reach it.
     const host = context.req.header('host') ?? '';
     if (!isOurHost(host)) {
       throw new HttpError(403, `Host ${JSON.stringify(host)} is not served here`);
@@ -142,9 +142,9 @@ function createAdmission(
 ): MiddlewareHandler {
   const maxBodyBytes = bodyLimitOf(call);
   return async (context, next) => {
-    // Many answers hold a key, a secret, or a URL and headers with one: no cache may keep any of them.
+    // Many responses contain a key or secret, or a URL or headers with one, so caches must not keep them.
     context.header('cache-control', 'no-store');
-    // The key is checked before the body is read: megabytes without a key are not read.
+    // The key is checked first, so that megabytes from a caller without a key are never read.
     auth.admit(context, call.scope);
     await takeBody(context, maxBodyBytes);
     await next();
@@ -200,6 +200,6 @@ function addPages(
   );
 }
 
-/** Whether the audit log has it: who reads or changes credentials, sends again, or deletes. */
+/** Whether a call is audited: access to credentials, replays and deletions. */
 const isAudited = ({ method, scope, audited }: Call): boolean =>
   audited === true || (method !== 'GET' && (scope === 'replay' || scope === 'settings:admin'));

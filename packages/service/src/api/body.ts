@@ -1,4 +1,4 @@
-/** Request bodies: read up to the limit of their route, and parsed as JSON of a sensible depth. */
+/** Reads request bodies up to the limit of their route, and parses them as JSON of limited depth. */
 import type { Context } from 'hono';
 import type { Call } from '@sluice/kit/calls';
 import { cutText } from '@sluice/kit/contract';
@@ -7,19 +7,19 @@ import { HttpError } from './answers.ts';
 
 const KIB = 1024;
 const MIB = KIB * KIB;
-/** Of every route that says nothing else. */
+/** Default limit of a route. */
 export const BODY_LIMIT_BYTES = MIB;
-/** Of routes that take no key, and of those that read no body. */
+/** Limit of routes that require no key or read no body. */
 const SMALL_BODY_LIMIT_BYTES = 4 * KIB;
 const BODY = 'body';
-/** Whatever checks, stores or sends a body recurses as deep as it is; no honest one is this deep. */
+/** Checking, storing and sending a body recurses to its depth; real bodies are less deep. */
 const MAX_DEPTH = 64;
 /** Bytes copied between two turns of the event loop. */
 const JOIN_STEP_BYTES = 4 * MIB;
-/** Of what the parser says; it quotes the body. */
+/** Maximum length of the parser's message, which quotes the body. */
 const ECHO_LIMIT = 200;
 
-/** Bytes that the body of this route may have. */
+/** Returns the maximum size of a body on this route, in bytes. */
 export function bodyLimitOf({ method, scope, maxBodyBytes }: Call): number {
   if (scope === 'open' || method === 'GET') return SMALL_BODY_LIMIT_BYTES;
   return maxBodyBytes ?? BODY_LIMIT_BYTES;
@@ -29,9 +29,9 @@ const inWords = (bytes: number): string =>
   bytes < MIB ? `${bytes / KIB} KiB` : `${bytes / MIB} MiB`;
 
 /**
- * Reads the body ahead of the handler, so that a client that writes it all before it listens hears
- * the answer. Not Hono's own limit: that copies a request whose length was not given in advance, and
- * the request object of the Node adapter cannot be copied.
+ * Reads the body before the handler runs, so that clients that write all of it before they read get
+ * the response. Hono's own limit does not work here: it copies requests without a content length,
+ * and the request object of the Node adapter cannot be copied.
  */
 export async function takeBody(context: Context, maxBytes: number): Promise<void> {
   const tooLarge = (): HttpError =>
@@ -52,7 +52,7 @@ export async function takeBody(context: Context, maxBytes: number): Promise<void
   context.set(BODY, await join(chunks, bytes));
 }
 
-/** `Buffer.concat`, with turns for others: the first writing of so much memory takes long. */
+/** `Buffer.concat` that yields to the event loop: the first write to so much memory is slow. */
 async function join(chunks: readonly Uint8Array[], bytes: number): Promise<Buffer> {
   const joined = Buffer.allocUnsafe(bytes);
   let at = 0;
@@ -69,10 +69,10 @@ async function join(chunks: readonly Uint8Array[], bytes: number): Promise<Buffe
 
 export const readBytes = (context: Context): Buffer => context.get(BODY) as Buffer;
 
-/** The body as JSON; an empty one is `{}`, as the official client sends it. */
+/** Returns the body as JSON; the official client sends an empty body for `{}`. */
 export function readJson(context: Context): unknown {
   const bytes = readBytes(context);
-  // Before it is parsed: the parser would build every level first.
+  // Checked before parsing, because the parser would build every level first.
   if (isDeeper(bytes, MAX_DEPTH)) {
     throw new HttpError(400, `The request body is nested deeper than ${MAX_DEPTH} levels`);
   }
@@ -89,7 +89,7 @@ export function readJson(context: Context): unknown {
 const [QUOTE, BACKSLASH, ...BRACKETS] = Buffer.from('"\\[{]}');
 const [LIST, OBJECT, LIST_END, OBJECT_END] = BRACKETS;
 
-/** Whether lists and objects stand in each other more often than that. One look at each byte. */
+/** Whether lists and objects are nested deeper than this. Reads each byte once. */
 export function isDeeper(json: Uint8Array, levels: number): boolean {
   let depth = 0;
   for (let at = 0; at < json.length; at++) {

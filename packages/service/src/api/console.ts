@@ -1,4 +1,4 @@
-/** The built console: static files under `/console/`, one page for every path without an ending. */
+/** Serves the built console under `/console/`: static files, and one page for paths without an extension. */
 import { readFile } from 'node:fs/promises';
 import { extname, join, normalize, sep } from 'node:path';
 import type { Context } from 'hono';
@@ -30,7 +30,7 @@ const SECURITY_HEADERS = {
   'referrer-policy': 'no-referrer',
 } as const;
 
-/** Serves the files of `folder`; a page that says how to build it where there are none. */
+/** Serves the files in `folder`, or a page with build instructions if there are none. */
 export function createConsoleHandler(folder: string | undefined) {
   return async (context: Context): Promise<Response> => {
     const path = decode(context.req.path.replace(/^\/console\/?/, ''));
@@ -51,7 +51,7 @@ export function createConsoleHandler(folder: string | undefined) {
       ...SECURITY_HEADERS,
       'content-type':
         CONTENT_TYPES[isPage ? '.html' : extname(asked)] ?? 'application/octet-stream',
-      // Built files carry a hash of their content in the name; the page itself does not.
+      // The names of built files contain a hash of their content; the name of the page does not.
       'cache-control': asked.startsWith('/assets/')
         ? 'public, max-age=31536000, immutable'
         : 'no-cache',
@@ -59,7 +59,7 @@ export function createConsoleHandler(folder: string | undefined) {
   };
 }
 
-/** Undefined for what no browser writes into an address. */
+/** Returns undefined for paths that browsers never send. */
 function decode(path: string): string | undefined {
   try {
     return decodeURIComponent(path);

@@ -48,9 +48,9 @@ export function createFailureHandler(log: Log) {
 }
 
 /**
- * Answers 405 with the methods of a path that has routes, 404 for any other.
+ * Answers 405 with the methods of a path that has routes, and 404 otherwise.
  *
- * @param routes with parameters of their paths as `{name}`
+ * @param routes with path parameters as `{name}`
  */
 export function createUnknownRouteHandler(routes: readonly { method: string; path: string }[]) {
   return (context: Context): Response => {

@@ -1,4 +1,4 @@
-/** What the router checks of a request by the table of calls, and what handlers answer. */
+/** Checks requests against the table of calls, and types the handlers and their answers. */
 import type { Answer, Asked, CALLS, Call, CallName } from '@sluice/kit/calls';
 import type { Context } from 'hono';
 import * as z from 'zod';
@@ -8,7 +8,7 @@ import { takeQuery } from './query.ts';
 
 export type Received<Name extends CallName> = Asked<(typeof CALLS)[Name]> & {
   readonly context: Context;
-  /** Query and body as they were sent, for errors that repeat a value. */
+  /** Query and body as sent, for errors that repeat a value. */
   readonly sent: { readonly query: unknown; readonly body: unknown };
 };
 
@@ -26,7 +26,7 @@ export function createReader({
   body,
   readsItself,
 }: Call): (context: Context) => Received<CallName> {
-  // One after the other: the first that is wrong is reported alone.
+  // Checked in order, and only the first invalid one is reported.
   const path = Object.entries(params).map(([name, schema]) => z.object({ [name]: schema }));
   return (context) => {
     const inPath = context.req.param();

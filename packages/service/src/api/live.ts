@@ -1,21 +1,21 @@
 /**
- * What happens, as it happens, for the console and the command line. A reader that was away goes on by
- * the id of the last event it saw, at whichever process answers it.
+ * Live events for the console and the command line. A reader that was disconnected resumes after the
+ * last event id it received, at any process.
  */
 import type { LiveEvent } from '@sluice/kit/contract';
 import type { EventFeed } from '../store/live/eventFeed.ts';
 
 export interface Live {
-  /** A server-sent event stream from here on, or from after `lastEventId`. */
+  /** Opens a stream of server-sent events that starts now, or after `lastEventId`. */
   open(lastEventId: string | undefined, signal: AbortSignal): ReadableStream<Uint8Array>;
   close(): void;
 }
 
-/** Clients take twice 5 s without a word for a dead service, and proxies close a quiet stream. */
+/** Clients consider a service dead after twice 5 s of silence, and proxies close idle streams. */
 const HEARTBEAT_MS = 4_000;
 const RETRY = 'retry: 1000\n';
 
-/** The last event a reader saw: so many of the batch at this position. */
+/** The last event that a reader received: its position, and how many of that batch. */
 interface Place {
   position: string;
   seen: number;
@@ -35,7 +35,7 @@ export function createLive(feed: EventFeed): Live {
   const closers = new Set<() => void>();
   const encoder = new TextEncoder();
 
-  /** Text after text of one reader's stream, each when it is asked for; undefined at the end. */
+  /** Returns the next chunk of a reader's stream on each call; undefined at the end. */
   const createReader = (lastEventId: string | undefined, ended: AbortSignal) => {
     let place = lastEventId === undefined ? undefined : fromId(lastEventId);
     let isGreeted = false;
@@ -66,7 +66,7 @@ export function createLive(feed: EventFeed): Live {
     return async (): Promise<string | undefined> => {
       if (!isGreeted) {
         isGreeted = true;
-        // Who goes on keeps the id that it has until it gets what it missed.
+        // A resuming reader keeps its id until it receives the events that it missed.
         return `${RETRY}${place === undefined ? await toNewest() : ''}: connected\n\n`;
       }
       while (!ended.aborted) {
@@ -104,7 +104,7 @@ export function createLive(feed: EventFeed): Live {
       return new ReadableStream<Uint8Array>(
         {
           async pull(controller) {
-            // Where the ledger is out of reach the stream ends, and its reader comes back.
+            // When the ledger is unreachable, the stream ends and the reader reconnects.
             const text = await read().catch(() => undefined);
             if (isLeft) return;
             if (text !== undefined) return controller.enqueue(encoder.encode(text));

@@ -1,6 +1,6 @@
 /**
- * The OpenAPI 3.1 document of the whole HTTP API, made of the table of calls: what is checked is what
- * is documented. `docs/openapi.json` is a copy of it, which a test keeps current.
+ * The OpenAPI 3.1 document of the HTTP API, generated from the table of calls, so that validation
+ * and documentation agree. `docs/openapi.json` is a copy, which a test keeps current.
  */
 import { TEST_WEBHOOK } from '@sluice/kit/contract';
 import { type Access, type Call, SCHEMAS, TAGS, type Tag, eachCall } from '@sluice/kit/calls';
@@ -75,7 +75,7 @@ export function createOpenApi(version: string): Json {
   };
 }
 
-/** What is sent, not what it is read as. */
+/** Describes values as sent, not as parsed. */
 const AS_SENT = { io: 'input', unrepresentable: 'any' } as const;
 
 function createSchemas(): Json {
@@ -95,7 +95,7 @@ function createSchemas(): Json {
 
 const NAMES: ReadonlyMap<z.ZodType, string> = new Map([...SCHEMAS].map(([name, it]) => [it, name]));
 
-/** A reference where the schema has a name. */
+/** Returns a reference if the schema has a name. */
 function toSchema(schema: z.ZodType): Json {
   const name = NAMES.get(schema);
   if (name !== undefined) return refTo(name);
@@ -143,14 +143,14 @@ function toOperation(name: string, call: Call & { tag: Tag }): Json {
   };
 }
 
-/** In 3.1 a list beside the name of a scheme tells the scopes that are wanted. */
+/** In OpenAPI 3.1, the list after the name of a scheme contains the required scopes. */
 function securityOf(scope: Access): Json[] {
   if (scope === 'open') return [];
   const scopes = scope === 'any' ? [] : [scope];
   return [{ apiKey: scopes }, { session: scopes }];
 }
 
-/** None of them is required, and one that has several values stands there several times. */
+/** All are optional; one with several values is repeated. */
 function queryParameters(query: z.ZodType | undefined): Json[] {
   if (query === undefined) return [];
   const { properties = {} } = z.toJSONSchema(query, AS_SENT);

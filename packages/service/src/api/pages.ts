@@ -1,15 +1,15 @@
-/** Cursors: opaque to the client, a position in the list's order to us. */
+/** Cursors are opaque to clients and contain a position in the order of the list. */
 import * as z from 'zod';
 import type { ListPosition } from '../store/streams/contract.ts';
 import { validationFailed } from './answers.ts';
 
 /** Where a page starts. */
 export interface Place extends ListPosition {
-  /** What the first page counted, so that every page says the same however the list grows. */
+  /** The count of the first page, so that all pages report the same total while the list grows. */
   total?: number | undefined;
 }
 
-/** A time and an id, or 0 and an address; then the total. */
+/** A timestamp and an id, or 0 and an address; then the total. */
 const place = z.tuple([
   z.int().nonnegative(),
   z.string().regex(/^[\w-]+$/),
@@ -21,7 +21,7 @@ export const toCursor = ({ at, id, total }: Place): string =>
     'base64url',
   );
 
-/** Undefined at the start of a list; a 422 for text that is no cursor of ours. */
+/** Returns undefined at the start of a list; throws a 422 for an invalid cursor. */
 export function fromCursor(cursor: string | undefined): Place | undefined {
   if (cursor === undefined || cursor === '') return undefined;
   try {
@@ -37,8 +37,8 @@ export function fromCursor(cursor: string | undefined): Place | undefined {
 }
 
 /**
- * Everything of a page but its rows. The last page has no cursor, and tells the official client so by
- * a page size that no list exceeds.
+ * Returns a page without its rows. The last page has no cursor; it signals the end to the official
+ * client with a page size that no list exceeds.
  */
 export const pageEnd = (
   total: number,

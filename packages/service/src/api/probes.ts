@@ -1,4 +1,4 @@
-/** Health, readiness and metrics, which every process serves whatever its roles. */
+/** Health, readiness and metrics, which every process serves regardless of its roles. */
 import type { Hono } from 'hono';
 import type { Store } from '../store/store.ts';
 import type { ChainReport } from '../store/upkeep/contract.ts';
@@ -10,7 +10,7 @@ export interface ProbeNeeds {
   version: string;
   chains(): ChainReport[];
   readMetrics(): Promise<{ contentType: string; text: string }>;
-  /** Why this process is not ready, for people; empty when it is. */
+  /** Returns human-readable reasons why this process is not ready; empty when it is. */
   whyNotReady(): Promise<string[]>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Queries of requests. A field that a route does not have is ignored, whatever the route, because older
- * clients repeat fields of the path there; the answer names what was ignored.
+ * Query parameters. Every route ignores unknown ones, because older clients repeat path parameters
+ * there; the response names those that were ignored.
  */
 import type { Context } from 'hono';
 import type * as z from 'zod';
@@ -9,18 +9,18 @@ import { check } from './answers.ts';
 export const IGNORED_QUERY_HEADER = 'x-ignored-query';
 
 const TAKEN = 'takenQuery';
-/** Of the header: a name is repeated so that it can be found, not so that it can fill a log. */
+/** Limits of the header, which repeats names: enough to find them, too little to fill a log. */
 const MAX_NAMES = 20;
 const MAX_NAME_LENGTH = 64;
 
 export interface TakenQuery<T> {
-  /** Checked. */
+  /** The validated query. */
   query: T;
-  /** As it came: one text, or a list where the name is there several times. */
+  /** The query as sent: one string, or a list where a name is repeated. */
   sent: Record<string, string | string[]>;
 }
 
-/** The fields of the query that the schema has. @throws HttpError 422 for one that is wrong */
+/** Returns the query parameters of the schema. @throws HttpError 422 for an invalid one */
 export function takeQuery<T>(context: Context, schema: z.ZodType<T>): TakenQuery<T> {
   const { shape } = schema as unknown as z.ZodObject;
   take(context, Object.keys(shape));
@@ -28,7 +28,7 @@ export function takeQuery<T>(context: Context, schema: z.ZodType<T>): TakenQuery
   return { query: check(schema, 'query', sent), sent };
 }
 
-/** One field of the query of a route that has no others; all its values. */
+/** Returns all values of the only query parameter of a route. */
 export function takeQueryField(context: Context, name: string): string[] {
   take(context, [name]);
   return context.req.queries(name) ?? [];
@@ -44,7 +44,7 @@ const readQuery = (context: Context): Record<string, string | string[]> =>
     ]),
   );
 
-/** Names the fields of the query that the route did not take. */
+/** Adds a header that names the query parameters that the route ignored. */
 export function nameIgnoredQuery(context: Context): void {
   const taken = new Set((context.get(TAKEN) as readonly string[] | undefined) ?? []);
   const ignored = Object.keys(context.req.queries()).filter((name) => !taken.has(name));

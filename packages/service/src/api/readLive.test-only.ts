@@ -1,7 +1,7 @@
 import type { LiveEvent } from '@sluice/kit/contract';
 import type { Live } from './live.ts';
 
-/** Reads events off a stream as a browser would: data by id. Resolves once it was greeted. */
+/** Reads events from a stream as a browser would: data by id. Resolves after the greeting. */
 export async function readLive(of: Live, lastEventId?: string) {
   const reader = of.open(lastEventId, new AbortController().signal).getReader();
   const decoder = new TextDecoder();
@@ -24,7 +24,7 @@ export async function readLive(of: Live, lastEventId?: string) {
     firstId: () => firstId,
     async until(count: number) {
       while (events.length < count && (await take())) {
-        // take reads on
+        // take continues to read
       }
       return events;
     },

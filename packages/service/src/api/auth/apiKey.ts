@@ -1,4 +1,4 @@
-/** What an API key of ours looks like: `sluice_<id>_<secret>`, the secret 32 random bytes. */
+/** The format of API keys: `sluice_<id>_<secret>`, where the secret is 32 random bytes. */
 import { createHash, randomBytes } from 'node:crypto';
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -8,7 +8,7 @@ const SECRET_DIGITS = 43;
 const ID_BYTES = 9;
 const ID_DIGITS = 13;
 
-/** With as many digits as above: a pattern that is written down is one that is checked. */
+/** Literal patterns, which linters can check; the lengths match the constants above. */
 const KEY_ID = /^[0-9A-Za-z]{13}$/;
 const KEY = /^sluice_([0-9A-Za-z]{13})_[0-9A-Za-z]{43}$/;
 
@@ -18,13 +18,13 @@ export function createKey(): { id: string; key: string; hash: string } {
   return { id, key, hash: hashKey(key) };
 }
 
-/** The id a key names; undefined for what is no key of ours. */
+/** Returns the id in a key, or undefined if the text is not a valid key. */
 export const idOfKey = (key: string): string | undefined => KEY.exec(key)?.[1];
 
-/** Whether a key of ours can have this id. */
+/** Whether this is a valid key id. */
 export const isKeyId = (text: string): boolean => KEY_ID.test(text);
 
-/** How a key is kept: keys are random, so one hash without salt is enough. */
+/** Hashes a key for storage. Keys are random, so a single hash without a salt is enough. */
 export const hashKey = (key: string): string => createHash('sha256').update(key).digest('hex');
 
 function randomDigits(bytes: number, length: number): string {

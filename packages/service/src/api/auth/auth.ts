@@ -1,6 +1,6 @@
 /**
- * Who may call: a request carries an API key in `x-api-key` (or as a bearer token), or the cookie of
- * a console session that was opened with one; never both.
+ * Authenticates requests by an API key in `x-api-key` (or as a bearer token), or by the cookie of a
+ * console session that was opened with one; never by both.
  */
 import type { Context } from 'hono';
 import type { Access } from '@sluice/kit/calls';
@@ -12,24 +12,24 @@ import type { Sessions } from './sessions.ts';
 
 export interface Auth {
   /**
-   * Finds out who calls, whatever is called, and counts it.
-   * @throws HttpError 429 when it is one call too many.
+   * Identifies the caller of any route, and counts the call.
+   * @throws HttpError 429 when the caller exceeds the rate limit.
    */
   meet(context: Context): Promise<void>;
-  /** Throws a 401, 403 or 429 unless the request may make a call of this access. */
+  /** Throws a 401, 403 or 429 unless the request may make a call with this access. */
   admit(context: Context, access: Access): void;
-  /** Opens a session for the right key; throws a 401 for another. */
+  /** Opens a session for a valid key; throws a 401 for any other. */
   signIn(context: Context, apiKey: string): Promise<void>;
-  /** Ends the session of the request, wherever its cookie is. */
+  /** Ends the session of the request, for all copies of its cookie. */
   signOut(context: Context): Promise<void>;
   /**
-   * A signal that fires soon after the key or session of an admitted request has ended, for answers
-   * that go on. The one who asks for it gives `until`: when it fires nobody watches any more.
+   * Returns a signal that fires soon after the key or session of an admitted request has ended, for
+   * streaming responses. Watching stops when `until` fires.
    */
   watch(context: Context, until: AbortSignal): AbortSignal;
 }
 
-/** Who makes a request that was admitted. */
+/** The caller of an admitted request. */
 export interface Caller extends Peer {
   /** Empty for a caller without a key. */
   keyId: string;
@@ -37,13 +37,13 @@ export interface Caller extends Peer {
 
 interface Met extends Peer {
   shows: 'key' | 'session' | 'both' | 'nothing';
-  /** The key itself, or that of the session; undefined when it is none, or no longer. */
+  /** The key of the request or of its session; undefined if it is invalid or expired. */
   key: KnownKey | undefined;
 }
 
 const MET = 'met';
 const CALLER = 'caller';
-/** How long an answer that goes on may outlive its key, beside the age of the ring. */
+/** How long a streaming response may outlive its key, in addition to the age of the key ring. */
 const WATCH_MS = 1_000;
 
 export const callerOf = (context: Context): Caller => context.get(CALLER) as Caller;
@@ -59,7 +59,7 @@ export function createAuth({
   sessions: Sessions;
   readPeer: ReadPeer;
   limits: RateLimits;
-  /** Whether a key may be sent without TLS: it does not leave this machine. */
+  /** Whether keys may be sent without TLS because they do not leave this machine. */
   mayListenInPlain: boolean;
 }): Auth {
   const identify = async (context: Context, { isSecure }: Peer): Promise<Omit<Met, keyof Peer>> => {
@@ -151,7 +151,7 @@ export function createAuth({
             : await keyRing.findById(key?.id ?? '');
         if (now === undefined) ended.abort();
       };
-      // While the ledger is away nobody can be let in or turned out.
+      // While the ledger is unavailable, sessions are neither accepted nor ended.
       const timer = setInterval(() => void look().catch(() => {}), WATCH_MS);
       for (const signal of [until, ended.signal]) {
         signal.addEventListener('abort', () => clearInterval(timer), { once: true });
@@ -162,11 +162,11 @@ export function createAuth({
   };
 }
 
-/** How programs that know no header of ours, Prometheus for one, send a key. */
+/** Reads a bearer token, for programs that cannot send `x-api-key`, such as Prometheus. */
 const readBearer = (context: Context): string | undefined =>
   /^Bearer (\S+)$/i.exec(context.req.header('authorization') ?? '')?.[1];
 
-/** A cookie travels by itself, so a request that changes something must show that our own page sent it. */
+/** Rejects changes from other pages: browsers send the cookie with their requests, too. */
 function refuseOtherPages(context: Context, isSecure: boolean): void {
   const { method } = context.req;
   if (method === 'GET' || method === 'HEAD') return;
@@ -179,7 +179,7 @@ function refuseOtherPages(context: Context, isSecure: boolean): void {
   );
 }
 
-/** Browsers say which page sends a request; what is no browser need not say. */
+/** Rejects requests that a browser marks as sent by another site; other clients send no mark. */
 function refuseForeignPage(context: Context, isSecure: boolean): void {
   const { origin, host, 'sec-fetch-site': site } = context.req.header();
   if (origin !== undefined) {

@@ -1,9 +1,9 @@
-/** Pages of other origins that the operator lets call: with a key, never with the cookie of a session. */
+/** CORS for origins that the operator allows: their pages call with a key, never with a session cookie. */
 import type { MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
 import { IGNORED_QUERY_HEADER } from '../query.ts';
 
-/** How long a browser remembers that it may ask. */
+/** How long browsers cache a preflight response. */
 const REMEMBERED_SECONDS = 600;
 
 export const allowPages = (origins: readonly string[]): MiddlewareHandler =>

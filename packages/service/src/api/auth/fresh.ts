@@ -1,7 +1,7 @@
-/** What every request needs of the ledger, and any process may change: held, and read again when it is old. */
+/** Caches a value of the ledger that every request needs and any process may change, and reloads it. */
 export interface Fresh<Value> {
   read(): Promise<Value>;
-  /** It was changed here: the next to read sees that. */
+  /** Drops the cached value after a change in this process, so that the next read sees it. */
   forget(): void;
 }
 
@@ -12,13 +12,13 @@ export function createFresh<Value>(readValue: () => Promise<Value>): Fresh<Value
   let reading: Promise<Value> | undefined;
 
   const readAgain = async (): Promise<Value> => {
-    // What changes while it is read may be missing in it: its age counts from before.
+    // The value may miss a change made during the read, so its age counts from the start.
     const readAt = performance.now();
     const mine = readValue();
     reading = mine;
     try {
       const value = await mine;
-      // One that began before the last change says nothing to later readers.
+      // A read that began before the last change is not cached.
       if (reading === mine) held = { value, readAt };
       return value;
     } finally {

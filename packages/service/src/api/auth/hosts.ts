@@ -1,12 +1,12 @@
-/** Which names in `Host` are ours: a page on another name that resolves to us (DNS rebinding) must not reach us. */
+/** Checks the `Host` header, which protects against DNS rebinding. */
 import { isIP } from 'node:net';
 
-/** Whether a service that listens there can be reached from this machine alone. */
+/** Whether a service that listens on this host can only be reached from this machine. */
 export const isLoopback = (host: string): boolean => /^(127\.|localhost$|::1$)/.test(host);
 
 /**
- * On loopback its own names are ours, and those allowed; elsewhere every name, until some are
- * allowed: then those, and IP addresses, by which probes come and which no name can be rebound to.
+ * On loopback, accepts the loopback names and the allowed ones. Elsewhere, accepts any name, or if
+ * some are allowed, those and IP addresses: probes use them, and DNS rebinding cannot.
  */
 export function createHostCheck(
   host: string,

@@ -1,13 +1,13 @@
-/** A key makes keys that may do what it may itself, and no more. */
+/** A key can only create keys with its own permissions or fewer. */
 import type { CreateApiKey } from '@sluice/kit/contract';
 import type { ApiKeyRecord } from '../../store/access/contract.ts';
 import { HttpError } from '../answers.ts';
 import type { KnownKey } from './keyRing.ts';
 
 /**
- * The bounds of the key that is asked for; those it does not name are its maker's.
+ * Returns the limits of the requested key; it inherits those it does not set from its creator.
  *
- * @throws HttpError 403 that names the field which goes beyond the maker's.
+ * @throws HttpError 403 that names the field that exceeds the creator's limits.
  */
 export function boundKey(
   { scopes, cidrs, expiresAt }: Pick<CreateApiKey, 'scopes' | 'cidrs' | 'expiresAt'>,

@@ -1,7 +1,6 @@
 /**
- * The API keys that are good at this moment. They are few, so that all of them are held and kept
- * fresh: no request of a stranger reaches the ledger, and a key that was revoked by another process is
- * refused soon.
+ * The API keys that are valid now. There are few, so all of them are cached and refreshed: requests
+ * without a valid key never reach the ledger, and keys revoked by another process are soon rejected.
  */
 import { configError } from '../../base/errors.ts';
 import { timingSafeEqual } from 'node:crypto';
@@ -23,27 +22,27 @@ export interface KnownKey {
   readonly cidrs: readonly string[];
   /** Unix milliseconds; null: never. */
   readonly expiresAt: number | null;
-  /** Whether somebody thought it up; the others are random. */
+  /** Whether the operator chose the key; all others are random. */
   readonly isGuessable: boolean;
 }
 
 export interface KeyRing {
-  /** The key that this text is; undefined when it is none, or no longer. */
+  /** Returns the key with this text; undefined if it is invalid or expired. */
   find(text: string): Promise<KnownKey | undefined>;
   findById(id: string): Promise<KnownKey | undefined>;
-  /** Reads the keys anew before the next answer. */
+  /** Reloads the keys before the next response. */
   forget(): void;
-  /** Notes, to the minute, that a key is in use. */
+  /** Records, to the minute, that a key is in use. */
   noteUse(key: KnownKey): void;
 }
 
-/** Id of the key that was given with `--api-key`: it stands in no ledger. */
+/** Id of the key that was passed with `--api-key`, which the ledger does not store. */
 const BOOTSTRAP = 'bootstrap';
 const USE_NOTED_EVERY_MS = 60_000;
 
 /**
- * Opens the ring. Where no key was given and the ledger never had one, the first is made.
- * @throws CallerError when there is no key that anybody could use.
+ * Opens the key ring. Creates the first key if none was given and the ledger never had one.
+ * @throws CallerError when there is no usable key.
  */
 export async function openKeyRing({
   store,
@@ -51,7 +50,7 @@ export async function openKeyRing({
   log,
 }: {
   store: Store;
-  /** Of `--api-key`. */
+  /** The value of `--api-key`. */
   bootstrapKey: string | undefined;
   log: Log;
 }): Promise<{ keyRing: KeyRing; newApiKey: string | undefined }> {
@@ -136,7 +135,7 @@ const toKnownKey = (record: ApiKeyRecord): KnownKey => ({
 const isGood = ({ revokedAt, expiresAt }: ApiKeyRecord): boolean =>
   revokedAt === null && (expiresAt === null || expiresAt > Date.now());
 
-/** In constant time for texts of one length, as hashes are. */
+/** Compares strings of equal length, such as hashes, in constant time. */
 export function isSame(a: string, b: string): boolean {
   const left = Buffer.from(a);
   const right = Buffer.from(b);

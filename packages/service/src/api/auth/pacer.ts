@@ -1,24 +1,24 @@
-/** Turns at a steady pace, with a burst after a pause, for any number of takers in bounded memory. */
+/** Rate limits any number of callers in bounded memory, and allows a burst after a pause. */
 export interface Pace {
-  /** How often in the long run. */
+  /** Long-term rate. */
   perSecond: number;
-  /** How often at once, after a pause. */
+  /** How many at once, after a pause. */
   burst: number;
 }
 
 export interface Turn {
   isGranted: boolean;
-  /** How many more would be granted at once. */
+  /** How many more would be granted now. */
   left: number;
-  /** Until the next would be granted; 0 while one would. */
+  /** Time until the next would be granted; 0 if it would be now. */
   retryAfterSeconds: number;
-  /** Until as many would be granted as after a pause. */
+  /** Time until a full burst is available again. */
   resetSeconds: number;
 }
 
 export interface Pacer {
   readonly burst: number;
-  /** @param now milliseconds of a clock that only goes forward. */
+  /** @param now milliseconds of a monotonic clock. */
   take(who: string, now?: number): Turn;
   /** Whether a turn would be granted. */
   mayTake(who: string, now?: number): boolean;
@@ -27,15 +27,15 @@ export interface Pacer {
 const MOST_TAKERS = 10_000;
 
 /**
- * Of each taker one number is kept: the moment at which it will have used up what it took (the generic
- * cell rate algorithm).
- * @param mostTakers beyond which the one that has been silent for longest is forgotten.
+ * Stores one number per caller: the time at which it will have used up its turns (the generic cell
+ * rate algorithm).
+ * @param mostTakers limit beyond which the caller that has been idle for longest is dropped.
  */
 export function createPacer({ perSecond, burst }: Pace, mostTakers = MOST_TAKERS): Pacer {
   const turnMs = 1000 / perSecond;
-  // Half a turn away from what a burst comes to, where rounding decides nothing.
+  // Half a turn less than a full burst, so that rounding does not matter.
   const mostOwedMs = (burst - 0.5) * turnMs;
-  /** In the order of the last turn. */
+  /** Ordered by last turn. */
   const usedUpAt = new Map<string, number>();
 
   const owedMs = (who: string, now: number): number =>

@@ -1,4 +1,4 @@
-/** Where a request comes from, and whether it came over TLS: what proxies say counts where they are trusted. */
+/** The client of a request, and whether it used TLS. Only trusted proxies may report either. */
 import { isIP } from 'node:net';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
@@ -14,9 +14,9 @@ export interface Peer {
 export type ReadPeer = (context: Context) => Peer;
 
 /**
- * @param trustProxy how many proxies stand in front of the service, or their networks; empty: none.
- *   Each of them appends to `x-forwarded-for`, so the list is read from its end: what stands before
- *   the last proxy's own entries is the client's to write.
+ * @param trustProxy the number of proxies in front of the service, or their networks; empty: none.
+ *   Each proxy appends to `x-forwarded-for`, so the list is read from its end: clients can write
+ *   anything before the entries of the proxies.
  */
 export function createPeerReader(trustProxy: readonly string[]): ReadPeer {
   const [first = ''] = trustProxy;

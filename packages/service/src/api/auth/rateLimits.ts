@@ -1,6 +1,6 @@
 /**
- * How often somebody may call: who has a good key is counted by the key, everybody else by address,
- * and whoever sends keys that are none may do so far less often. Each process counts for itself.
+ * Limits the rate of calls: by key with a valid key, by address without one. Invalid keys have a
+ * much lower limit. Each process counts separately.
  */
 import { isIP } from 'node:net';
 import type { Context } from 'hono';
@@ -8,32 +8,32 @@ import { HttpError } from '../answers.ts';
 import { type Pace, type Turn, createPacer } from './pacer.ts';
 
 export interface RateLimits {
-  /** Counts a call. @throws HttpError 429 when it is one too many. */
+  /** Counts a call. @throws HttpError 429 when it exceeds the limit. */
   takeCall(context: Context, caller: { keyId: string } | { address: string }): void;
-  /** Counts a key that is none. @throws HttpError 429 when it is one too many. */
+  /** Counts an invalid key. @throws HttpError 429 when it exceeds the limit. */
   takeFailure(context: Context, address: string): void;
   /**
-   * Counts the use of a key that somebody thought up, and that others may guess. While too many wrong
-   * ones come from an address it is refused there as they are, unless it was used there before.
+   * Counts the use of a key that the operator chose and others may guess. While an address sends too
+   * many invalid keys, the key is rejected there as well, unless it was used there before.
    * @throws HttpError 429
    */
   takeGuessable(context: Context, address: string): void;
 }
 
-/** Calls of one key, or of one address without a key, that may come at once after a pause. */
+/** Seconds' worth of calls that one key or address may make at once after a pause. */
 const BURST_SECONDS = 10;
-/** Pages and probes of callers without a key, beside the calls of a key. */
+/** Rate for callers without a key, which read pages and probes, relative to that of a key. */
 const WITHOUT_KEY = 1 / 5;
 const FAILURES: Pace = { perSecond: 1, burst: 50 };
 const MOST_PLACES = 10_000;
-/** An attack that lasts is told of again after this time. */
+/** A continuing attack is reported again after this time. */
 const TELL_AGAIN_MS = 10 * 60_000;
-/** Attackers have many addresses: what is told of them must not fill a disk. */
+/** Attackers have many addresses, and reports about them must not fill the disk. */
 const TOLD_OF: Pace = { perSecond: 1 / 60, burst: 20 };
 
 /**
- * @param callsPerSecond of one key, in the long run; 0: nothing is limited.
- * @param onFailures told once of an address from which too many keys came that are none.
+ * @param callsPerSecond long-term rate of one key; 0: no limits.
+ * @param onFailures called once for an address that sent too many invalid keys.
  */
 export function createRateLimits({
   callsPerSecond,
@@ -94,7 +94,7 @@ const toPace = (perSecond: number): Pace => ({
   burst: Math.max(1, Math.round(perSecond * BURST_SECONDS)),
 });
 
-/** Who has one IPv6 address has the 2^64 beside it. */
+/** Returns the /64 network of an IPv6 address, because one client usually has all of it. */
 export function placeOf(address: string): string {
   if (isIP(address) !== 6) return address;
   const [head = [], tail] = address.split('::').map((part) => part.split(':').filter(Boolean));

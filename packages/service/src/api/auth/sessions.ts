@@ -1,7 +1,7 @@
 /**
- * Sessions of the console: a cookie that names a key, the session and its end, signed. The ledger knows
- * of those alone that were ended before their time, so a session survives a restart; with its key it
- * ends by itself, whose hash is part of what is signed.
+ * Console sessions: a signed cookie with the key, the session and its expiry. The ledger only stores
+ * sessions that were ended early, so sessions survive a restart. The signature covers the hash of the
+ * key, so a session ends with its key.
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Context } from 'hono';
@@ -12,20 +12,20 @@ import { type KeyRing, type KnownKey, isSame } from './keyRing.ts';
 
 export interface Sessions {
   isIn(context: Context, isSecure: boolean): boolean;
-  /** The key of the request's session; undefined when there is none, or no longer. */
+  /** Returns the key of the request's session; undefined if there is none or it has ended. */
   read(context: Context, isSecure: boolean): Promise<KnownKey | undefined>;
-  /** A new one; the one the request came with, if any, is over. */
+  /** Opens a session, and ends the one that the request came with, if any. */
   open(context: Context, key: KnownKey, isSecure: boolean): Promise<void>;
   /** Ends the request's session, for every copy of its cookie and in every process. */
   close(context: Context, isSecure: boolean): Promise<void>;
 }
 
 const SESSION_MS = 7 * 24 * 3_600_000;
-/** Browsers take a name that begins so over TLS alone, and let no other host or path set it. */
+/** Browsers accept names with the prefix `__Host-` over TLS only, and from no other host or path. */
 const nameOf = (isSecure: boolean): string =>
   isSecure ? '__Host-sluice_session' : 'sluice_session';
 
-/** @param secret of the service alone; sessions end when it changes. */
+/** @param secret known to the service only; sessions end when it changes. */
 export function createSessions(
   secret: Buffer,
   keyRing: KeyRing,
