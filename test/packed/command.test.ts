@@ -136,9 +136,7 @@ test('npx <tarball> dev in an empty folder; listen hands verified events to an a
   ).catch((error: Error) => {
     throw new Error(`${error.message}:\n${dev.output()}`);
   });
-  await until('its chain is named', () =>
-    /Chain\s+0x7a69\s+simulated at http/.test(dev.output()),
-  );
+  await until('its chain is named', () => /Chain\s+0x7a69\s+simulated at http/.test(dev.output()));
   await until('a webhook is verified', () =>
     /✓ verified +#\d+ unconfirmed +Transfer [\d.]+ SLD/.test(dev.output()),
   );
