@@ -1,4 +1,4 @@
-/** The settings of a service, read once, each with a default that works. */
+/** The settings of a service, which are read once. Each has a working default. */
 import { readFileSync } from 'node:fs';
 import { APTOS_NETWORKS, type AptosNetwork, toAddress, toChainId } from '@sluice/kit/contract';
 import type { About } from '@sluice/kit/contract';
@@ -12,21 +12,21 @@ export interface ChainConfig {
   id: string;
   /** One or more node URLs; `http:`, `https:`, `ws:` or `wss:`. */
   urls: string[];
-  /** Blocks that must follow, or `finalized`: until the chain itself calls its block final. */
+  /** Number of blocks that must follow, or `finalized`: as the chain itself reports. */
   confirmations?: number | 'finalized' | undefined;
   /** Milliseconds between looks at the head. */
   pollMs: number;
   /** Start over when the chain itself was replaced; for a local development chain. */
   resetWhenReplaced?: boolean | undefined;
-  /** Accept blocks of a single node that can't be verified in all they say. Default false. */
+  /** Accept blocks of a single node that cannot be fully verified. Default false. */
   acceptUnverified?: boolean | undefined;
 }
 
 export interface AptosConfig {
   network: AptosNetwork;
-  /** One or more URLs of fullnodes' REST APIs, in the order of preference. */
+  /** One or more URLs of fullnode REST APIs, in order of preference. */
   urls: string[];
-  /** URLs of gRPC transaction streams, `grpc:` or `grpcs:`, that transactions are read from. Default none. */
+  /** URLs of gRPC transaction streams to read from, `grpc:` or `grpcs:`. Default none. */
   streams?: string[] | undefined;
   /** Milliseconds between looks at the head. */
   pollMs: number;
@@ -34,68 +34,68 @@ export interface AptosConfig {
   resetWhenReplaced?: boolean | undefined;
 }
 
-/** What a process does: reads chains, sends webhooks, answers requests. */
+/** Roles of a process: reading chains, sending webhooks, serving the API. */
 export const ROLES = ['ingest', 'deliver', 'api'] as const;
 export type Role = (typeof ROLES)[number];
 
 export interface ServiceConfig {
-  /** Default: all. Fewer need `databaseUrl`: a SQLite ledger belongs to one process. */
+  /** Default: all. Fewer require `databaseUrl`: a SQLite ledger belongs to one process. */
   roles?: readonly Role[] | undefined;
-  /** What the console says it is, so that nobody takes one for the other. Default: prod. */
+  /** The environment that the console shows, to tell services apart. Default: prod. */
   environment?: About['environment'] | undefined;
   /** 0 for any free port. */
   port: number;
   host: string;
-  /** Folder of the SQLite ledger, and of the master key where none is given. */
+  /** Folder of the SQLite ledger, and of the master key if none is given. */
   dataFolder: string;
   /** `postgres://…` instead of SQLite. */
   databaseUrl?: string | undefined;
-  /** At least 16 characters; one is generated and printed once where none is given or stored. */
+  /** At least 16 characters; generated and printed once if none is given or stored. */
   apiKey?: string | undefined;
-  /** The streams secret that signs webhooks; generated and stored where none is given. */
+  /** The streams secret that signs webhooks; generated and stored if none is given. */
   secret?: string | undefined;
-  /** Seals the secrets in the ledger; see `parseMasterKeys`. Default: one is made in the data folder. */
+  /** Seals the secrets in the ledger; see `parseMasterKeys`. Default: created in the data folder. */
   masterKey?: string | undefined;
-  /** A file with it, instead. */
+  /** A file with the master key, instead of `masterKey`. */
   masterKeyFile?: string | undefined;
-  /** How many proxies stand in front of the service, or their networks. Default: none. */
+  /** The number of proxies in front of the service, or their networks. Default: none. */
   trustProxy?: readonly string[] | undefined;
-  /** Host names, without port, that requests may name. Default: on loopback its own, elsewhere any. */
+  /** Allowed `Host` names, without port. Default: on loopback its own names, elsewhere any. */
   allowHosts?: readonly string[] | undefined;
   /** Origins whose pages may call with a key, such as `https://app.example.com`. Default: none. */
   corsOrigins?: readonly string[] | undefined;
-  /** Calls per second of one API key in the long run; see `rateLimits.ts`. 0: no limits. Default 500. */
+  /** Long-term calls per second of one API key; see `rateLimits.ts`. 0: no limits. Default 500. */
   rateLimit?: number | undefined;
   chains: ChainConfig[];
   /** Aptos networks that are read. */
   aptos: AptosConfig[];
-  /** By chain, contracts that are possible spam; lower case. */
+  /** Contracts by chain that are possible spam; lower case. */
   spamLists?: Readonly<Record<string, ReadonlySet<string>>> | undefined;
-  /** By chain, where ABIs of verified contracts are asked for, `{address}` in the place of the address. */
+  /** URLs by chain that return the ABIs of verified contracts, with `{address}` as placeholder. */
   abiUrls?: Readonly<Record<string, string>> | undefined;
   /** Networks that webhooks may reach although they are not public. Default: none. */
   allowCidrs?: readonly string[] | undefined;
   /**
-   * A proxy that webhooks and test webhooks go through, `http://[login@]host:port` or `https://…`. Where
-   * they may go is its decision then. Default: none.
+   * A proxy for webhooks and test webhooks, `http://[login@]host:port` or `https://…`. The proxy then
+   * decides which networks they may reach. Default: none.
    */
   egressProxy?: string | undefined;
-  /** Webhooks that one host is sent in a second by this process, of all streams. Default: any number. */
+  /** Webhooks per second that this process sends to one host, for all streams. Default: no limit. */
   maxPerHost?: number | undefined;
-  /** Never tell the secrets that sign webhooks, but a new one to who makes it. Default false. */
+  /** Never return signing secrets except at creation. Default false. */
   hideSecrets?: boolean | undefined;
-  /** Let webhooks reach every network, loopback and private ones among them. */
+  /** Let webhooks reach every network, including loopback and private ones. */
   allowPrivateEndpoints: boolean;
   /** Whether a stream's URL must answer a test webhook before the stream is accepted. Default true. */
   testWebhook?: boolean | undefined;
-  /** Where the operator is told of streams, deliveries and chains in trouble. Default: nowhere. */
+  /** URL for alerts about streams, deliveries and chains. Default: none. */
   notifyUrl?: string | undefined;
   /** Hours a stream may be in `error` before it is terminated. Default: never. */
   terminateAfterHours?: number | undefined;
   retention?: RetentionConfig | undefined;
-  /** Bytes of a webhook's body beyond which it is sent in parts. Default `DEFAULT_MAX_WEBHOOK_BYTES`. */
+  /** Bytes of a body above which it is sent in parts. Default `DEFAULT_MAX_WEBHOOK_BYTES`. */
   maxWebhookBytes?: number | undefined;
-  /** How the log is written to standard error. Default `text`. */
+  /** Format of the log on standard error. Default `text`. */
   logFormat?: LogFormat | undefined;
   /** Folder of the built console. */
   consoleFolder?: string | undefined;
@@ -105,19 +105,19 @@ export interface ServiceConfig {
   fastRetry?: boolean | undefined;
 }
 
-/** How long what happened is kept; see `store/upkeep/retentionWrites.ts`. */
+/** Retention; see `store/upkeep/retentionWrites.ts`. */
 export interface RetentionConfig {
-  /** Days a delivery is kept that succeeded or was cancelled. Default 7. */
+  /** Days that deliveries are kept after they succeeded or were cancelled. Default 7. */
   deliveredDays?: number | undefined;
-  /** Days a delivery is kept that did not reach its receiver. Default 30. */
+  /** Days that deliveries are kept if they did not reach their receiver. Default 30. */
   undeliveredDays?: number | undefined;
-  /** Free bytes on the ledger's disk below which no blocks are taken in. Default 512 MiB. */
+  /** Free bytes on the ledger's disk below which no blocks are read. Default 512 MiB. */
   minFreeBytes?: number | undefined;
 }
 
-/** WebSocket heads are pushed; the poll is the watchdog then. */
+/** WebSocket nodes push heads, so polling is only a watchdog. */
 const POLL_MS = { http: 1_000, ws: 5_000 } as const;
-/** Blocks come several times a second, and one look takes up all that came. */
+/** There are several blocks per second, and each poll reads all new ones. */
 const APTOS_POLL_MS = 500;
 const MIN_POLL_MS = 20;
 
@@ -177,7 +177,7 @@ export function parseChains(texts: readonly string[]): ChainConfig[] {
 
 const defaultPollMs = (url: string): number => (/^wss?:/.test(url) ? POLL_MS.ws : POLL_MS.http);
 
-/** Options stand behind the URL, after commas; a comma inside the URL is the URL's own. */
+/** Splits comma-separated options from the end of the URL, which may itself contain commas. */
 function splitOptions(text: string): { url: string; options: [string, string][] } {
   const options: [string, string][] = [];
   let url = text;
@@ -191,8 +191,8 @@ function splitOptions(text: string): { url: string; options: [string, string][] 
 }
 
 /**
- * Parses `--aptos <network>=<url>[,poll=MS]`, each for one provider: the REST API of a fullnode, or beside
- * one a gRPC transaction stream.
+ * Parses `--aptos <network>=<url>[,poll=MS]`, each for one provider: the REST API of a fullnode, or
+ * in addition to one, a gRPC transaction stream.
  */
 export function parseAptos(texts: readonly string[]): AptosConfig[] {
   const networks = new Map<AptosNetwork, AptosConfig & { streams: string[] }>();
@@ -245,8 +245,8 @@ export function parseAptos(texts: readonly string[]): AptosConfig[] {
 }
 
 /**
- * Reads `--spam-list <hexId>=<file>`: a contract address per line, `#` begins a comment. Lists of one
- * chain add up.
+ * Reads `--spam-list <hexId>=<file>`: a contract address per line, `#` begins a comment. Lists for the
+ * same chain are merged.
  */
 export function readSpamLists(texts: readonly string[]): Record<string, Set<string>> {
   const lists: Record<string, Set<string>> = {};
@@ -292,7 +292,7 @@ export function parseAbiUrls(texts: readonly string[]): Record<string, string> {
     const url = text.slice(separator + 1);
     const protocol = URL.parse(url)?.protocol;
     if (id === undefined || !url.includes('{address}') || !/^https?:$/.test(protocol ?? '')) {
-      // Not the URL: it may hold a key.
+      // The message omits the URL, which may contain a key.
       throw configError(
         `--abi-url ${id ?? text.slice(0, Math.max(0, separator))}=…: should be <hexId>=<http or https URL with {address}>, e.g. --abi-url 0x1=https://sourcify.dev/server/v2/contract/1/{address}?fields=abi`,
       );
@@ -303,7 +303,7 @@ export function parseAbiUrls(texts: readonly string[]): Record<string, string> {
   return urls;
 }
 
-/** Parses `--role ingest|deliver|api|all`, given once or more; none is all. */
+/** Parses `--role ingest|deliver|api|all`, which may repeat; the default is all. */
 export function parseRoles(texts: readonly string[]): Role[] {
   const roles = texts.flatMap((text) => {
     if (text === 'all') return ROLES;
@@ -323,13 +323,13 @@ export function parseLogFormat(text: string): LogFormat {
 
 const API_KEY_MIN_LENGTH = 16;
 
-/** @throws RangeError for what is neither a number of proxies nor a network. */
+/** @throws RangeError for a value that is neither a number of proxies nor a network. */
 function checkTrustProxy(texts: readonly string[]): void {
   if (texts.length === 1 && /^[1-9]\d?$/.test(texts[0]!)) return;
   createCidrList(texts);
 }
 
-/** Throws a `CallerError`, code `usage`, for the first setting that cannot be used. */
+/** Throws a `CallerError` with code `usage` for the first invalid setting. */
 export function checkConfig(config: ServiceConfig): void {
   if (!Number.isInteger(config.port) || config.port < 0 || config.port > 65_535) {
     throw configError(

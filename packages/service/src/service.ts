@@ -1,4 +1,4 @@
-/** The parts of the service, made once and handed to each other. Only here do they meet. */
+/** Creates the parts of the service and connects them, which happens nowhere else. */
 import { join } from 'node:path';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -52,28 +52,28 @@ import { explainDamage } from './store/engine/sqlite/sqliteDamage.ts';
 import type { Store } from './store/store.ts';
 
 export interface Service {
-  /** `http://host:port`, with the port that was found. */
+  /** `http://host:port`, with the actual port. */
   readonly url: string;
   /** The streams secret that signs webhooks. */
   readonly secret: string;
-  /** The API key that was generated now; undefined when one was given or already stored. */
+  /** The generated API key; undefined when one was given or already stored. */
   readonly newApiKey: string | undefined;
-  /** Takes no more requests and blocks, lets attempts under way end, and closes the ledger. */
+  /** Stops accepting requests and blocks, waits for running attempts, and closes the ledger. */
   stop(): Promise<void>;
 }
 
 export const VERSION = '0.1.0';
 
-/** Longer than any attempt may take, so that none is cut by a shutdown. */
+/** Longer than any attempt may take, so that a shutdown interrupts none. */
 const DRAIN_MS = 17_000;
 const DAY_MS = 24 * 3_600_000;
 const MIN_FREE_BYTES = 512 * 1024 * 1024;
 
 /**
- * Starts the service and answers once it listens. An unreachable chain is no reason not to start.
+ * Starts the service and resolves once it listens, even if a chain is unreachable.
  *
- * @throws CallerError when a setting cannot be used, or the port, the folder or the database
- *   cannot be had.
+ * @throws CallerError when a setting is invalid, or the port, the folder or the database is
+ *   unavailable.
  */
 export async function startService(
   config: ServiceConfig,
@@ -211,7 +211,7 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
 /** The waits between attempts. */
 interface Retries {
   schedule: readonly number[];
-  /** Before the schedule begins; undefined for none. */
+  /** Wait of the fast retry before the schedule; undefined without one. */
   fastRetryMs: number | undefined;
 }
 
@@ -232,7 +232,7 @@ async function openSealed(ledger: Store, config: ServiceConfig, log: Log) {
   };
 }
 
-/** Sends webhooks, test webhooks and alerts, as far as addresses and rates allow. */
+/** Creates the senders of webhooks, test webhooks and alerts, with address checks and rate limits. */
 function createSending(
   config: ServiceConfig,
   { store, settings, metrics }: { store: Store; settings: AccountSettings; metrics: Metrics },
@@ -347,7 +347,7 @@ function createFollowing(
   return { chains, reports };
 }
 
-/** Housekeeping and alerts, which one process at a time does for all. */
+/** Housekeeping and alerts, which one process at a time does for all processes. */
 function createDuties(
   config: ServiceConfig,
   {

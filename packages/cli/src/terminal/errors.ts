@@ -110,7 +110,7 @@ const KIT_EXITS: Readonly<Record<SluiceErrorCode, number>> = {
 export class CommandError extends Error {
   override readonly name = 'CommandError';
   readonly code: CommandErrorCode;
-  /** What to type or change. Undefined: the default fix of the code. */
+  /** The fix to show. Undefined: the default fix of the code. */
   readonly fix: string | undefined;
 
   constructor(code: CommandErrorCode, message: string, fix?: string) {

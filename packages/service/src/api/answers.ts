@@ -15,7 +15,7 @@ const FIELD_LIMIT = 20;
 const ECHO_LIMIT = 200;
 /** Exceeds the longest webhook URL, so that credentials in a URL are never partly shown. */
 const HIDDEN_LIMIT = 4_096;
-/** In a body with more values, validation stops at the first problem: problems cost more than values. */
+/** In larger bodies, validation stops at the first problem: problems cost more than values. */
 const VALUES_FOR_ALL_PROBLEMS = 1_000;
 /** Maximum number of values in a validated body: strings, numbers, booleans, lists and objects. */
 export const MOST_VALUES = 50_000;
@@ -58,7 +58,7 @@ export class HttpError extends ServiceError {
 
 const AUDIT_TARGET = 'auditTarget';
 
-/** Sets the target of an audited call that its path does not contain: the id of a created object. */
+/** Sets the target of an audited call if its path lacks it: the id of the created object. */
 export const setAuditTarget = (context: Context, id: string): void => context.set(AUDIT_TARGET, id);
 
 export const auditTargetOf = (context: Context): string =>

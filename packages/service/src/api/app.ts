@@ -67,7 +67,7 @@ export interface AppNeeds
   fastRetryMs: SluiceHandlerNeeds['fastRetryMs'];
 }
 
-/** Large responses for browsers. Compressing the body of one delivery takes longer than it saves. */
+/** Large responses for browsers. Compressing a single delivery takes longer than it saves. */
 const COMPRESSED: readonly string[] = [
   '/console/*',
   '/sluice/deliveries',
@@ -142,7 +142,7 @@ function createAdmission(
 ): MiddlewareHandler {
   const maxBodyBytes = bodyLimitOf(call);
   return async (context, next) => {
-    // Many responses contain a key or secret, or a URL or headers with one, so caches must not keep them.
+    // Many responses contain keys, secrets, or URLs with credentials, so no cache may store them.
     context.header('cache-control', 'no-store');
     // The key is checked first, so that megabytes from a caller without a key are never read.
     auth.admit(context, call.scope);

@@ -1,4 +1,4 @@
-/** Reads request bodies up to the limit of their route, and parses them as JSON of limited depth. */
+/** Reads request bodies up to the limit of their route and parses them as JSON of limited depth. */
 import type { Context } from 'hono';
 import type { Call } from '@sluice/kit/calls';
 import { cutText } from '@sluice/kit/contract';

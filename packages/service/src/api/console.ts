@@ -1,4 +1,4 @@
-/** Serves the built console under `/console/`: static files, and one page for paths without an extension. */
+/** Serves the console under `/console/`: files, and one page for paths without an extension. */
 import { readFile } from 'node:fs/promises';
 import { extname, join, normalize, sep } from 'node:path';
 import type { Context } from 'hono';

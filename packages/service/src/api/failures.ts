@@ -12,7 +12,7 @@ const RETRY_AFTER_SECONDS = 5;
 const fail = (context: Context, error: HttpError): Response =>
   context.json({ ...error.body(), requestId: context.get('requestId') as string }, error.status);
 
-/** Responds to errors that routes throw, and logs with the request id those that are not the caller's fault. */
+/** Responds to errors from routes, and logs those that are not the caller's fault. */
 export function createFailureHandler(log: Log) {
   return (error: Error, context: Context): Response => {
     if (error instanceof HttpError) return fail(context, error);

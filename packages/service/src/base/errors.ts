@@ -1,10 +1,10 @@
 /**
- * The errors that the service throws on purpose, by who can end them. Each has a code, which
- * `docs/errors.md` explains.
+ * The errors that the service throws on purpose, by who can fix them. `docs/errors.md` explains
+ * their codes.
  */
 import { hideSecrets } from './hideSecrets.ts';
 
-/** A request, a setting or the machine is at fault: it fails again until somebody changes that. */
+/** A request, a setting or the machine is at fault; retries fail until it is fixed. */
 export const CALLER_CODES = [
   'usage',
   'not_found',
@@ -19,13 +19,13 @@ export const CALLER_CODES = [
   'chain_halted',
 ] as const;
 
-/** It passes by itself, or with another node or server: try again. */
+/** A temporary failure, or one of a single node or server; retry. */
 export const RETRYABLE_CODES = ['unavailable', 'no_standby', 'node_failed', 'lost_lease'] as const;
 
-/** A fault of the service, or of whoever wrote to its ledger. */
+/** A fault of the service, or of another program that wrote to its ledger. */
 export const INTERNAL_CODES = ['broken_secret', 'sender_died'] as const;
 
-/** Of an answer of the API, as the kit calls it. */
+/** The kit's error codes for API responses. */
 export type AnswerCode =
   | 'bad_request'
   | 'unauthorized'
@@ -49,7 +49,7 @@ export abstract class ServiceError extends Error {
 export class CallerError<Code extends CallerCode = CallerCode> extends ServiceError {
   override readonly name: string = 'CallerError';
   readonly code: Code;
-  /** What to do, for people. Undefined where the message says it. */
+  /** How to fix it, for humans. Undefined if the message explains it. */
   readonly fix: string | undefined;
 
   constructor(

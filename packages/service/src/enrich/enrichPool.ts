@@ -45,7 +45,7 @@ export function createEnrichPool({
   chain: string;
   store: Store;
   log: Log;
-  /** What is waiting while the nodes are unreachable, as a message. */
+  /** Message that describes what waits while the nodes are unreachable. */
   waiting: string;
   /**
    * Returns the completed end of a match's body, with its one-line description; undefined when the

@@ -16,11 +16,11 @@ export interface AddressIndex {
   readonly size: number;
   /** Bytes of the typed arrays that hold them. */
   readonly sizeBytes: number;
-  /** Adds addresses, packed one after the other, for a stream; answers with how many were new to it. */
+  /** Adds packed addresses to a stream; returns how many were new to it. */
   add(addresses: Uint8Array, stream: number): number;
-  /** Removes addresses of a stream; answers with how many it had. */
+  /** Removes addresses from a stream; returns how many it had. */
   remove(addresses: Uint8Array, stream: number): number;
-  /** Calls `visit` for each stream that watches the address whose hex digits stand at `at`. */
+  /** Calls `visit` for each stream that watches the address whose hex digits start at `at`. */
   visit(text: string, at: number, visit: (stream: number) => void): void;
   /** Removes every entry of the streams that `isGone`, in one of the {@link TABLES} tables. */
   sweep(table: number, isGone: (stream: number) => boolean): void;

@@ -1,4 +1,4 @@
-/** CORS for origins that the operator allows: their pages call with a key, never with a session cookie. */
+/** CORS for allowed origins: their pages call with a key, never with a session cookie. */
 import type { MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
 import { IGNORED_QUERY_HEADER } from '../query.ts';

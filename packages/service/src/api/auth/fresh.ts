@@ -1,4 +1,4 @@
-/** Caches a value of the ledger that every request needs and any process may change, and reloads it. */
+/** Caches a value of the ledger that every request needs and any process may change. */
 export interface Fresh<Value> {
   read(): Promise<Value>;
   /** Drops the cached value after a change in this process, so that the next read sees it. */

@@ -1,6 +1,6 @@
 /**
- * The API keys that are valid now. There are few, so all of them are cached and refreshed: requests
- * without a valid key never reach the ledger, and keys revoked by another process are soon rejected.
+ * The valid API keys. There are few, so all of them are cached and refreshed: requests without a
+ * valid key never reach the ledger, and keys revoked by another process are soon rejected.
  */
 import { configError } from '../../base/errors.ts';
 import { timingSafeEqual } from 'node:crypto';

@@ -1,7 +1,7 @@
 /**
- * Console sessions: a signed cookie with the key, the session and its expiry. The ledger only stores
- * sessions that were ended early, so sessions survive a restart. The signature covers the hash of the
- * key, so a session ends with its key.
+ * Console sessions: a signed cookie with the key, the session and its expiry. The ledger stores only
+ * sessions that were ended early, so sessions survive a restart. The signature covers the hash of
+ * the key, so a session ends with its key.
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Context } from 'hono';
@@ -21,7 +21,7 @@ export interface Sessions {
 }
 
 const SESSION_MS = 7 * 24 * 3_600_000;
-/** Browsers accept names with the prefix `__Host-` over TLS only, and from no other host or path. */
+/** Browsers accept names with the prefix `__Host-` only over TLS, and from no other host or path. */
 const nameOf = (isSecure: boolean): string =>
   isSecure ? '__Host-sluice_session' : 'sluice_session';
 

@@ -152,7 +152,7 @@ export function createStateReader(source: Pick<Source, 'requestAt'>): StateReade
       return callSingly(block, calls);
     }
     // A call that ran out of gas because of earlier calls reverts without data. So do other
-    // reverts; only a separate call tells them apart.
+    // reverts; only a separate call distinguishes them.
     const isSilent = ({ success, returnData }: Aggregated) => !success && returnData === '0x';
     const again = await callSingly(
       block,

@@ -15,7 +15,7 @@ export interface AccessHandlerNeeds {
   store: Store;
   keyRing: KeyRing;
   streamSecrets: StreamSecrets;
-  /** Whether a secret is told to who makes it alone. */
+  /** Whether a secret is only returned at creation. */
   hidesSecrets: boolean;
 }
 

@@ -9,11 +9,11 @@ export interface AccountHandlerNeeds {
   store: Store;
   settings: {
     read(): Settings;
-    /** Whether the secret was given at the start, and so cannot be changed here. */
+    /** Whether the secret was set at startup and so cannot be changed here. */
     readonly hasFixedSecret: boolean;
     save(changes: Settings): Promise<void>;
   };
-  /** Whether secrets may be set, and are never told. */
+  /** Whether secrets may be set but are never returned. */
   hidesSecrets: boolean;
 }
 
@@ -31,7 +31,7 @@ export function createAccountHandlers({ store, settings, hidesSecrets }: Account
         changes.secretKey !== undefined &&
         changes.secretKey !== secretKey
       ) {
-        // What came is a secret: it is not repeated.
+        // The value is a secret, so the error does not repeat it.
         throw new HttpError(409, 'The secret was given with --secret: change it there', {
           'requestBody.secretKey': {
             message:
@@ -78,7 +78,7 @@ function toCounters(all: readonly StreamTotals[]): StatsCounters {
   };
 }
 
-/** From the creation of the stream, or of the oldest one, until now. */
+/** Returns the period since the stream, or the oldest one, was created. */
 const toPeriod = ({ streamCreatedAt }: StreamTotals) => ({
   createdAt: new Date(streamCreatedAt).toISOString(),
   updatedAt: new Date().toISOString(),

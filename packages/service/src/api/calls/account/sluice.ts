@@ -1,4 +1,4 @@
-/** Our own routes: what the console and the command line read (`@sluice/kit/contract`, sluice.ts). */
+/** Sluice's own routes, for the console and the command line (`@sluice/kit/contract`, sluice.ts). */
 import {
   type About,
   type ChainFamily,
@@ -32,9 +32,9 @@ export interface SluiceHandlerNeeds extends ProblemNeeds {
   environment: About['environment'];
   /** How long deliveries are kept. */
   kept: { deliveredMs: number; undeliveredMs: number };
-  /** The waits behind the next attempt of a delivery that had so many. */
+  /** Returns the waits after the next attempt of a delivery, given its number of attempts. */
   laterWaitsMs(attempts: number, fastRetried: boolean): number[];
-  /** Before the schedule begins; undefined for none. */
+  /** Wait of the fast retry before the schedule; undefined without one. */
   fastRetryMs: number | undefined;
 }
 
@@ -156,7 +156,7 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds) {
             store.readWindow(health.id, TAPE_BLOCKS),
             store.readUnverified(health.id),
           ]);
-          // A report from another process may be some seconds old; the ledger never is.
+          // A report from another process may be a few seconds old; the ledger is always current.
           const checkpoint = window[0]?.number ?? health.checkpoint;
           return { ...health, checkpoint, unverified, blocks: window.map(toChainBlock) };
         }),
@@ -169,7 +169,7 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds) {
         'cache-control': 'no-store, no-transform',
         'x-accel-buffering': 'no',
       };
-      // Nobody would read what a HEAD opened: it would fill until it is cut off.
+      // A stream opened for HEAD would have no reader and fill its buffer.
       if (context.req.method === 'HEAD') return context.body(null, 200, headers);
       const events = live.open(
         context.req.header('last-event-id'),
@@ -180,10 +180,10 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds) {
   } satisfies Partial<Handlers>;
 }
 
-/** Found in a body; no page shows more. */
+/** Maximum number of addresses found in a body; no page shows more. */
 const ADDRESSES = 1_000;
 
-/** What may be an address in a body, in lower case: a topic holds one of EVM behind zeros. */
+/** Returns possible addresses in a body, in lower case. Topics contain EVM addresses after zeros. */
 function addressesIn(body: string, family: ChainFamily): string[] {
   const found = new Set<string>();
   for (const [hex] of body.matchAll(/0x(?:[0-9a-f]{64}|[0-9a-f]{40})(?![0-9a-f])/gi)) {

@@ -1,4 +1,4 @@
-/** Calls about blocks of Aptos that are there already; the compatible API has them for EVM alone. */
+/** Calls about existing Aptos blocks, which the compatible API only has for EVM. */
 import { randomUUID } from 'node:crypto';
 import { type AptosBlockChoice, type AptosNetwork, toAptosChain } from '@sluice/kit/contract';
 import {
@@ -16,7 +16,7 @@ import { withGiven } from '../streams/streamCalls.ts';
 
 export interface AptosBlockHandlerNeeds {
   store: Store;
-  /** Undefined for a network that is not read. */
+  /** Returns undefined for a network that is not read. */
   aptosCallsOf(chain: string): AptosCalls | undefined;
 }
 
@@ -71,7 +71,7 @@ export function createAptosBlockHandlers({ store, aptosCallsOf }: AptosBlockHand
   } satisfies Partial<Handlers>;
 }
 
-/** A stream for as long as a dry run takes. */
+/** Creates a temporary stream for a dry run. */
 const toRecord = (
   network: AptosNetwork,
   options: AptosStreamRecord['options'],

@@ -1,6 +1,6 @@
 /**
- * Calls about blocks that are there already: dry run, one block to its webhook, backfills, and what was
- * evaluated at all.
+ * Calls about existing blocks: dry runs, the webhook of one block, backfills, and which blocks were
+ * evaluated.
  */
 import { randomUUID } from 'node:crypto';
 import {
@@ -26,9 +26,9 @@ import { type EvmStreamNeeds, refuseContradictions } from '../streams/streams.ts
 
 export interface BlockHandlerNeeds extends Pick<EvmStreamNeeds, 'checkOptions'> {
   store: Store;
-  /** Undefined for a chain that is not read, or is none of EVM. */
+  /** Returns undefined for a chain that is not read or not an EVM chain. */
   callsOf(chain: string): EvmCalls | undefined;
-  /** The same of an Aptos network. */
+  /** The same for an Aptos network. */
   aptosCallsOf(chain: string): AptosCalls | undefined;
 }
 
@@ -49,7 +49,7 @@ export function createBlockHandlers({
   const requireStream = async (id: string): Promise<EvmStreamRecord> =>
     ofFamily(await store.readStream(id), 'evm');
 
-  /** @throws HttpError where the options contradict each other */
+  /** @throws HttpError if the options contradict each other */
   const toChecked = (chain: string, wanted: DryRunBlock | EvmDryRun, body: unknown) => {
     const record = toRecord(chain, wanted);
     refuseContradictions(record.options, body, checkOptions(record.options));
@@ -146,7 +146,7 @@ function requireChainId(given: string): string {
   throw validationFailed('path', [{ path: ['id'], message }], { id: given });
 }
 
-/** A stream for as long as a dry run takes. */
+/** Creates a temporary stream for a dry run. */
 function toRecord(chain: string, wanted: DryRunBlock): EvmStreamRecord {
   return {
     family: 'evm',
@@ -166,7 +166,7 @@ function toRecord(chain: string, wanted: DryRunBlock): EvmStreamRecord {
   };
 }
 
-/** What a dry run answers where nothing matches: no webhook would be sent. */
+/** Returns the result of a dry run without matches, which would send no webhook. */
 const emptyWebhook = (chain: string, { tag, options }: EvmStreamRecord): Partial<EvmWebhook> => ({
   chainId: chain,
   abi: options.abi ?? [],

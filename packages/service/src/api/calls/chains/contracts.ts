@@ -1,4 +1,4 @@
-/** What is at an address: a token perhaps, and its ABI where the operator named who verifies contracts. */
+/** Describes the contract at an address: its token, if any, and its ABI from the ABI source. */
 import type { AbiSource } from '../../../chains/evm/abiSource.ts';
 import { HttpError } from '../../answers.ts';
 import type { Handlers } from '../../handlers.ts';
@@ -7,7 +7,7 @@ import { notRead } from './findChain.ts';
 
 export interface ContractHandlerNeeds {
   abiSource: AbiSource;
-  /** Undefined for a chain that is not read. */
+  /** Returns undefined for a chain that is not read. */
   callsOf(chain: string): EvmCalls | undefined;
 }
 
@@ -33,7 +33,7 @@ export function createContractHandlers({ abiSource, callsOf }: ContractHandlerNe
           `No source of ABIs for ${chain}: start the service with --abi-url ${chain}=https://…/{address}`,
         );
       }
-      // A chain that does not tell what stands behind a proxy hinders nobody.
+      // The ABI of the proxy itself is used if its implementation cannot be read.
       const implementation = await callsOf(chain)
         ?.readImplementation(address)
         .catch(() => undefined);

@@ -25,7 +25,7 @@ export interface ExplainHandlerNeeds {
   aptosCallsOf(chain: string): AptosCalls | undefined;
 }
 
-/** Of ENS; others are looked up by `GET /sluice/names/{ensName}` alone. */
+/** ENS names that end in `.eth`; others are only resolved by `GET /sluice/names/{ensName}`. */
 const NAME = /^[^\s/:]+\.eth$/i;
 
 export function createExplainHandler(needs: ExplainHandlerNeeds) {
@@ -72,7 +72,7 @@ export function createExplainHandler(needs: ExplainHandlerNeeds) {
       if (address !== undefined) return explainAddress(query, address);
       const place = await findPlace(query, named);
       if (typeof place !== 'string') return explainBlock(query, place);
-      // What is no hash of anything may be an account of Aptos, whose addresses are as long.
+      // An unknown hash may be an Aptos account, whose addresses have the same length.
       const account = padAptosAddress(query);
       if (account !== undefined && (await store.listWatchers(account)).length > 0) {
         return explainAddress(query, account);
@@ -82,7 +82,7 @@ export function createExplainHandler(needs: ExplainHandlerNeeds) {
   } satisfies Partial<Handlers>;
 }
 
-/** Of EVM, or of Aptos where it is shorter than a hash. */
+/** Reads an EVM address, or an Aptos address that is shorter than a hash. */
 function readAddress(query: string): string | undefined {
   if (/^0x[0-9a-f]{40}$/i.test(query)) return toAddress(query);
   return /^0x[0-9a-f]{1,63}$/i.test(query) ? padAptosAddress(query) : undefined;

@@ -14,7 +14,7 @@ import {
 import { type Place, familyOf } from './findPlace.ts';
 
 const RECORDS = 50;
-/** A body of `DEFAULT_MAX_WEBHOOK_BYTES` holds 10,000, which are 4.4 MB here, 50 kB of them compressed. */
+/** A body of `DEFAULT_MAX_WEBHOOK_BYTES` has 10,000, which take 4.4 MB here, 50 kB compressed. */
 const RECORDS_OF_DELIVERY = 20_000;
 
 type BlockRef = Pick<ExplainedBlock['block'], 'number' | 'hash'>;

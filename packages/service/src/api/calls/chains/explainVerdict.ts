@@ -1,4 +1,4 @@
-/** The progress of a block and the verdict of each stream, from the matcher and the ledger. Pure. */
+/** Pure functions for the progress of a block and the verdict of each stream. */
 import {
   type ChainCoverage,
   type ExplainedRecord,
@@ -14,15 +14,15 @@ import type { StreamRecord } from '../../../store/streams/contract.ts';
 
 export interface BlockFacts {
   chain: string;
-  /** Undefined where no block was found. */
+  /** Undefined if no block was found. */
   number: number | undefined;
-  /** Unix seconds; undefined where no node has the block. */
+  /** Unix seconds; undefined if no node has the block. */
   timestamp: number | undefined;
-  /** What the matcher says by stream; undefined where the block could not be read. */
+  /** The matcher's result by stream; undefined if reading the block failed. */
   records: ReadonlyMap<string, ExplainedRecord[]> | undefined;
-  /** The block the chain is committed to. */
+  /** The last block that is committed. */
   checkpoint: number | null;
-  /** Another block has taken its place. */
+  /** Whether another block has replaced it. */
   isReplaced: boolean;
 }
 
@@ -33,7 +33,7 @@ const reason = (
 ): ExplainReason => ({ stage, outcome, what });
 
 /**
- * @param health of the chain; undefined where it is not read
+ * @param health of the chain; undefined if it is not read
  * @param trouble why no node could be queried, for people
  */
 export function toBlockStages(
@@ -73,8 +73,8 @@ export function toBlockStages(
 }
 
 /**
- * @param coverage of the stream on the chain, where its rules take the block and nothing was matched
- * @param most records that are told
+ * @param coverage of the stream on the chain, if its rules take the block and nothing was matched
+ * @param most maximum number of records returned
  */
 export function toStreamVerdict(
   stream: StreamRecord,
@@ -103,14 +103,14 @@ export function toStreamVerdict(
     deliveries,
   });
 
-  // What stands in the ledger was matched, whatever the rules say by now.
+  // A match in the ledger counts even if the rules have changed since.
   if (matches.length > 0) {
     const stages = [
       ...tellRecords(records).filter(({ outcome }) => outcome === 'passed'),
       ...tellMatches(matches),
     ];
     const name = verdictOf(matches);
-    // What failed decides, although a confirmation may still be waited for.
+    // A failure decides, even if a confirmation is still pending.
     const failed = stages.findLast(({ outcome }) => outcome === 'stopped');
     return name === 'failed' ? verdict(name, stages, failed) : verdict(name, stages);
   }
@@ -150,7 +150,7 @@ export function toStreamVerdict(
   return verdict('not-evaluated', stages);
 }
 
-/** The way of the record that came furthest. */
+/** Returns the reasons of the record that passed the most checks. */
 function tellRecords(records: readonly ExplainedRecord[]): ExplainReason[] {
   const reach = ({ taken, reasons }: ExplainedRecord): number =>
     taken
@@ -158,7 +158,7 @@ function tellRecords(records: readonly ExplainedRecord[]): ExplainReason[] {
       : Math.max(-1, ...reasons.map(({ stage }) => EXPLAIN_STAGES.indexOf(stage)));
   const furthest = records.toSorted((a, b) => reach(b) - reach(a))[0];
   if (furthest === undefined) return [];
-  // Of several filters one that passes is enough.
+  // One passing filter is enough.
   const { taken, reasons } = furthest;
   return taken ? reasons.filter(({ outcome }) => outcome === 'passed') : reasons;
 }
@@ -172,7 +172,7 @@ function tellUnconcerned({ addressCount, options }: StreamRecord): ExplainReason
     : reason('address', 'stopped', `nothing here is of ${countAddresses('its', addressCount)}`);
 }
 
-/** Why there is no match although the rules of today take it. */
+/** Explains why there is no match although the current rules take the block. */
 function tellCoverage(
   stream: StreamRecord,
   { timestamp }: BlockFacts,

@@ -26,7 +26,7 @@ export interface PlaceSources {
   aptosCallsOf(chain: string): Pick<AptosCalls, 'heightOf'> | undefined;
 }
 
-/** Returns the place a query names, or why there is none, for people. */
+/** Returns the place a query names, or a human-readable reason why there is none. */
 export type FindPlace = (query: string, chain: string | undefined) => Promise<Place | string>;
 
 export const familyOf = (chain: string): ChainFamily =>

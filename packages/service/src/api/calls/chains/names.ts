@@ -1,4 +1,4 @@
-/** What names of ENS stand for, asked of the chains that have them. */
+/** Resolves ENS names on the chains that support them. */
 import type { ResolvedName } from '@sluice/kit/contract';
 import { NAME_CHAINS, toName } from '../../../chains/evm/ensNames.ts';
 import { HttpError, validationFailed } from '../../answers.ts';
@@ -6,17 +6,17 @@ import type { Handlers } from '../../handlers.ts';
 import type { EvmCalls } from '../../../chains/calls.ts';
 
 export interface NameNeeds {
-  /** Undefined for a chain that is not read. */
+  /** Returns undefined for a chain that is not read. */
   callsOf(chain: string): EvmCalls | undefined;
 }
 
-/** The chain that is asked; undefined where none that has names is read. */
+/** Returns the chain that resolves names; undefined if no such chain is read. */
 export const findNameChain = ({ callsOf }: NameNeeds): string | undefined =>
   NAME_CHAINS.find((chain) => callsOf(chain) !== undefined);
 
-/** @throws HttpError that says for people why it stands for no address. */
+/** @throws HttpError with a human-readable reason if the name does not resolve. */
 export async function resolveName(given: string, needs: NameNeeds): Promise<ResolvedName> {
-  // Before the name is looked at: the tables of Unicode are only unpacked where there is such a chain.
+  // Checked before the name, because the Unicode tables are only unpacked if there is such a chain.
   const chainId = findNameChain(needs);
   if (chainId === undefined) {
     throw new HttpError(

@@ -1,4 +1,4 @@
-/** What charts are made of: attempts over time, blocks with what became of them, reorgs and gaps. */
+/** The data of charts: attempts over time, blocks and their matches, reorgs and gaps. */
 import { eventSignature, eventTopic, KNOWN_EVENTS } from '@sluice/kit/contract';
 import type { Store } from '../../../store/store.ts';
 import type { StreamRecord } from '../../../store/streams/contract.ts';

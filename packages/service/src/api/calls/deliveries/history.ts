@@ -1,4 +1,4 @@
-/** History, logs and replay, of both chain families together. */
+/** History, logs and replays, for both chain families. */
 import type { Context } from 'hono';
 import {
   type DeliveryLog,
@@ -24,7 +24,7 @@ import { fromCursor, pageEnd } from '../../pages.ts';
 
 export interface HistoryHandlerNeeds {
   store: Store;
-  /** A delivery was asked for again; `isNew` where it waits now and did not before. */
+  /** Called when a delivery is replayed; `isNew` if it was not waiting before. */
   onReplay(delivery: DeliverySummary, isNew: boolean): void;
 }
 
@@ -38,7 +38,7 @@ export function createHistoryHandlers({ store, onReplay }: HistoryHandlerNeeds) 
       store.listAttempted({ ...filter, limit, withBody, after: after?.id }),
       after?.total ?? store.countAttempted(filter),
     ]);
-    // A row that came between the two readings is counted, too.
+    // Includes rows that were added between the two reads.
     const total = after === undefined ? Math.max(counted, page.rows.length) : counted;
     return {
       rows: page.rows,
@@ -90,7 +90,7 @@ export function createHistoryHandlers({ store, onReplay }: HistoryHandlerNeeds) 
   } satisfies Partial<Handlers>;
 }
 
-/** Timestamps below are seconds: as milliseconds they would lie before March 1973. */
+/** Smaller timestamps are seconds: as milliseconds they would be before March 1973. */
 const FIRST_MILLISECONDS = 1e11;
 
 const toMs = (timestamp: number, isEnd: boolean): number =>
@@ -126,7 +126,7 @@ function toFilter(
   };
 }
 
-/** Both, where neither is asked for. */
+/** Returns both results if no status is requested. */
 function toResults(statuses: readonly DeliveryStatus[] | undefined): AttemptResult[] {
   const results: AttemptResult[] = [];
   if (statuses?.includes('failed') ?? true) results.push('undelivered');
@@ -134,25 +134,25 @@ function toResults(statuses: readonly DeliveryStatus[] | undefined): AttemptResu
   return results;
 }
 
-/** A chain as lists of both families name it: the official client reads hex alone there. */
+/** Returns the chain id for lists of both families, where the official client only reads hex. */
 function toListed(chain: string): string {
   const network = findAptosNetwork(chain);
   return network === undefined ? chain : APTOS_CHAINS[network];
 }
 
-/** A chain that a list named, as the ledger does. */
+/** Converts a chain id from a list to the ledger's. */
 function fromListed(chain: string): string {
   const network = findAptosNetwork(chain);
   return network === undefined ? chain : toAptosChain(network);
 }
 
-/** What the last attempt sent says so, too. */
+/** Matches the number of retries that the last attempt sent. */
 const retriesOf = ({ attempts }: DeliverySummary): number => Math.max(0, attempts - 1);
 
 const sendJson = (context: Context, json: string): Response =>
   context.body(json, 200, { 'content-type': 'application/json' });
 
-/** A record with its body as it lies in the ledger: parsing megabytes of it would hold up the process. */
+/** Inserts the body as stored in the ledger, because parsing megabytes would block the process. */
 function toHistoryJson(
   delivery: Omit<AttemptedDelivery, 'body'> & { body: string | undefined },
 ): string {

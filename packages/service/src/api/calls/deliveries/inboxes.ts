@@ -1,4 +1,4 @@
-/** The built-in receiver: what it received, and how it answers. */
+/** Calls about inboxes: the requests they received, and how they respond. */
 import { DEFAULT_INBOX_ANSWER } from '@sluice/kit/contract';
 import type { Store } from '../../../store/store.ts';
 import { notFound } from '../../answers.ts';

@@ -1,4 +1,4 @@
-/** Sending old deliveries again, many at a time, and giving one up by hand. */
+/** Replays earlier deliveries in bulk, and stops a single one. */
 import type { DeliverySummary, Replay } from '@sluice/kit/contract';
 import type { Store } from '../../../store/store.ts';
 import { HttpError, notFound, setAuditTarget } from '../../answers.ts';
@@ -8,7 +8,7 @@ import type { Handlers } from '../../handlers.ts';
 export interface ReplayHandlerNeeds {
   store: Store;
   onReplayChange(replay: Replay): void;
-  /** It is retried no more. */
+  /** Called when a delivery will no longer be retried. */
   onStopped(delivery: DeliverySummary): void;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Bodies of the address calls: one address or up to a million, with or without labels. Bodies of another
- * shape than the plain one are parsed as JSON, and limited in size like any other body.
+ * Bodies of the address calls: one address or up to a million, with or without labels. Bodies in any
+ * other than the plain shape are parsed as JSON, with the usual size limit.
  */
 import type { AddressesBody, ChainFamily, LabelledAddressesBody } from '@sluice/kit/contract';
 import type { Context } from 'hono';
@@ -30,10 +30,10 @@ export async function readAddressBody(
   return readAny(readJson(context), family, { takesLabels, where: 'requestBody' });
 }
 
-/** `{}`, with room around it. */
+/** Fits `{}` with white space. */
 const EMPTY_BODY_BYTES = 16;
 
-/** Addresses to remove: in the body, or in the query (`?address=…`, once or several times) without one. */
+/** Reads addresses to remove from the body, or without one, from `?address=…`, which may repeat. */
 export async function readRemovedAddresses(
   context: Context,
   family: ChainFamily,
@@ -47,7 +47,7 @@ export async function readRemovedAddresses(
   return readAny({ address }, ADDRESS_FAMILIES[family], { takesLabels: false, where: 'query' });
 }
 
-/** Whatever JSON allows: escapes in texts, keys twice. Finds out what is wrong where something is. */
+/** Accepts any JSON, such as escapes and duplicate keys, and reports what is invalid. */
 function readAny(
   body: unknown,
   family: AddressFamily,

@@ -1,4 +1,4 @@
-/** The address calls of both families. */
+/** The address calls for both families. */
 import type { Context } from 'hono';
 import { type ChainFamily, type StreamAddress, findAptosNetwork } from '@sluice/kit/contract';
 import type { AddressChanges } from '../../../store/addresses/addressChanges.ts';
@@ -17,9 +17,9 @@ export interface AddressHandlerNeeds {
   addressChanges: AddressChanges;
 }
 
-/** What of an answer is handed to the connection at once. */
+/** Size of the chunks in which a response is written. */
 const CHUNK_BYTES = 1 << 16;
-/** For a client that meets another's change of the same stream. */
+/** Retry-After while another client changes the same stream. */
 const RETRY_AFTER_SECONDS = 5;
 
 type Asked = Received<'removeEvmAddresses'>;
@@ -68,7 +68,7 @@ function createFamilyHandlers(
     },
 
     async add({ context, params: { id } }: Asked) {
-      // The stream is not read for it: the transaction that adds finds out whether there is one.
+      // The stream is not read first: the transaction that adds the addresses checks that it exists.
       const body = await readAddressBody(context, { family, takesLabels: true });
       const { keyId } = callerOf(context);
       const outcome = await changes.add(id, { ...body, keyId });
@@ -132,7 +132,7 @@ const toStreamAddress = ({
   label: string | null;
 }): StreamAddress => ({ address, ...(label !== null && { label }) });
 
-/** `AddressesAnswer`, with the addresses as they came: a million of them go out as they can. */
+/** Streams `AddressesAnswer` with the addresses as sent: up to a million of them. */
 function repeat(
   context: Context,
   streamId: string,
@@ -161,7 +161,7 @@ function repeat(
   );
 }
 
-/** Chains as streams of their family name them. */
+/** Names chains as the streams of their family do. */
 const byName = (effectiveFrom: EffectiveFrom): EffectiveFrom =>
   Object.fromEntries(
     Object.entries(effectiveFrom).map(([chain, from]) => [findAptosNetwork(chain) ?? chain, from]),

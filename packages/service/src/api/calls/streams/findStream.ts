@@ -5,7 +5,7 @@ import { notFound } from '../../answers.ts';
 
 export type StreamOf<Family extends ChainFamily> = Extract<StreamRecord, { family: Family }>;
 
-/** The stream with this id; a 404 where it is none of this family. */
+/** Returns the stream with this id; throws a 404 if this family has none. */
 export async function findStream<Family extends ChainFamily>(
   store: Store,
   id: string,
@@ -14,7 +14,7 @@ export async function findStream<Family extends ChainFamily>(
   return ofFamily(await store.readStream(id), family);
 }
 
-/** The record as one of this family; a 404 where it is none, or there is none. */
+/** Returns the record; throws a 404 if it is missing or of another family. */
 export function ofFamily<Family extends ChainFamily>(
   record: StreamRecord | undefined,
   family: Family,

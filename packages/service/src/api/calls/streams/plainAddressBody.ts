@@ -1,6 +1,6 @@
 /**
- * Reads the address body that clients send, `{"address": […], "labels": {…}}`, from its bytes into packed
- * addresses, and yields to the event loop while it does.
+ * Reads the address body that clients send, `{"address": […], "labels": {…}}`, into packed addresses,
+ * and regularly yields to the event loop.
  */
 import { isAddressLabel } from '@sluice/kit/contract';
 import { CallerError } from '../../../base/errors.ts';
@@ -18,7 +18,7 @@ export interface AddressBody {
   addresses: AddressList;
   /** By address, lower case. */
   labels: ReadonlyMap<string, string>;
-  /** The JSON of `address`, as it came. */
+  /** The JSON of `address`, as sent. */
   sent: Uint8Array;
 }
 
@@ -27,7 +27,7 @@ const STEP_BYTES = 1 << 19;
 const COMPARED = 50_000;
 
 /**
- * Returns undefined where the body has another shape.
+ * Returns undefined if the body has another shape.
  * @throws HttpError 400 or 422 that names the field, its value and what it should be
  */
 export async function readPlainBody(
@@ -78,7 +78,7 @@ function createBreathe(scanner: JsonScanner): () => Promise<void> {
 
 /** Characters of an address with its quotes. */
 const quotedLength = (width: number): number => 2 + 2 * width + 2;
-/** Bytes of the packed addresses that fit into a body at most. */
+/** Maximum number of bytes that the addresses of a body take when packed. */
 const roomFor = (bytes: Uint8Array, width: number): number =>
   Math.ceil(bytes.length / quotedLength(width)) * width;
 
@@ -123,7 +123,7 @@ async function readAddresses(
     scanner.skipSpaces();
     if (!packQuoted(bytes, scanner.position, width, packed, length)) {
       const text = scanner.readPlain();
-      // Valid, in another spelling.
+      // Valid, but in another notation.
       if (family.toAddress(text) !== undefined) throw otherShape();
       const place = number === undefined ? '' : `.${number}`;
       throw invalidAddress(family, `requestBody.address${place}`, text);

@@ -1,4 +1,4 @@
-/** The calls about streams, as far as they are the same for both chain families. */
+/** The stream calls that both chain families share. */
 import { randomUUID } from 'node:crypto';
 import type { ChainFamily, Optional, StreamLimits, StreamStatus } from '@sluice/kit/contract';
 import { hideSecrets } from '../../../base/hideSecrets.ts';
@@ -12,35 +12,35 @@ import { fromCursor, pageEnd } from '../../pages.ts';
 import { type StreamOf, findStream, ofFamily } from './findStream.ts';
 import type { ProblemNeeds } from './streamProblems.ts';
 
-/** Where webhooks go, and what signs them. */
+/** A webhook URL, and the secrets that sign its webhooks. */
 export interface Endpoint {
   url: string;
   headers: Record<string, string>;
-  /** The stream's own. */
+  /** The stream's own secrets. */
   secrets: readonly string[];
 }
 
 export interface StreamCallNeeds extends ProblemNeeds {
   store: Store;
-  /** Why this URL may not be a webhook's, or undefined. */
+  /** Returns why this URL is not allowed for webhooks, or undefined. */
   refuseUrl(url: URL): Promise<string | undefined>;
-  /** Sends the family's test webhook; answers with why it failed, or undefined. */
+  /** Sends the family's test webhook; returns why it failed, or undefined. */
   testWebhook(family: ChainFamily, endpoint: Endpoint): Promise<string | undefined>;
   streamSecrets: StreamSecrets;
 }
 
-/** What the families differ in. */
+/** The differences between the families. */
 export interface Family<Name extends ChainFamily, Wanted, Changes, Shown> {
   readonly name: Name;
-  /** The stream that a create call asks for. Throws a 422 for what cannot be. */
+  /** Returns the stream that a create call requests. Throws a 422 for invalid options. */
   toDraft(wanted: Wanted, sent: unknown): Extract<StreamDraft, { family: Name }>;
-  /** What an update call changes of a stream. Throws a 422 for what cannot be. */
+  /** Returns the changes that an update call requests. Throws a 422 for invalid options. */
   toPatch(wanted: Changes, sent: unknown, before: StreamOf<Name>): StreamPatch;
-  /** A stream as the contract has it. */
+  /** Returns a stream in the format of the contract. */
   toAnswer(record: StreamOf<Name>): Shown;
 }
 
-/** A request about the stream of the path, with a body of this form. */
+/** A request about the stream in its path, with a body of this type. */
 type Asked<Body = unknown> = Omit<Received<'setEvmStreamStatus'>, 'body'> & { readonly body: Body };
 
 export function createStreamCalls<Name extends ChainFamily, Wanted, Changes, Shown>(
@@ -100,7 +100,7 @@ export function createStreamCalls<Name extends ChainFamily, Wanted, Changes, Sho
 
     async setStatus({ context, params, body: { status } }: Received<'setEvmStreamStatus'>) {
       const before = await find(params.id);
-      // Only failing deliveries put a stream in error; the hosted API takes the status, so it is no fault.
+      // Only failing deliveries put a stream in error. The hosted API accepts the status, so this does.
       if (status === 'error') return family.toAnswer(before);
       if (status === 'active' && before.status !== 'active') {
         await tryWebhook(needs, family.name, {
@@ -124,7 +124,7 @@ export function createStreamCalls<Name extends ChainFamily, Wanted, Changes, Sho
   };
 }
 
-/** What a patch changes, in the names of the contract. */
+/** Returns the fields that a patch changes, as named in the contract. */
 function changedFields(before: StreamRecord, patch: StreamPatch): string[] {
   const flat = ({ options, limits, ...others }: StreamPatch): Record<string, unknown> => ({
     ...others,
@@ -137,7 +137,7 @@ function changedFields(before: StreamRecord, patch: StreamPatch): string[] {
     .map(([name]) => name);
 }
 
-/** Throws unless this URL may be a webhook's and takes the test webhook. */
+/** Throws unless this URL is allowed for webhooks and accepts the test webhook. */
 export async function tryWebhook(
   { refuseUrl, testWebhook }: Pick<StreamCallNeeds, 'refuseUrl' | 'testWebhook'>,
   family: ChainFamily,
@@ -161,7 +161,7 @@ export async function tryWebhook(
   });
 }
 
-/** What both families answer of a stream's life. `problem` is what an active stream cannot do, or empty. */
+/** Returns the status fields that both families share. `problem` is that of an active stream, or ''. */
 export function toLife(
   record: StreamRecord,
   problem: string,
@@ -181,7 +181,7 @@ export function toLife(
   };
 }
 
-/** `base` with what is given of its fields. A schema leaves no null where null is no value. */
+/** Overrides fields of `base` with those given. Schemas reject null unless it is a valid value. */
 export function withGiven<Options extends object>(
   base: Options,
   given: { readonly [K in keyof Options]?: Options[K] | null | undefined },
@@ -194,7 +194,7 @@ export function withGiven<Options extends object>(
   return options;
 }
 
-/** What of the fields that every stream has is given. */
+/** Returns the given fields among those that every stream has. */
 export const commonPatch = (
   given: {
     webhookUrl?: string | undefined;

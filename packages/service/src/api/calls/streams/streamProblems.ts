@@ -4,13 +4,13 @@ import type { StreamOptions, StreamRecord } from '../../../store/streams/contrac
 export interface ProblemNeeds {
   /** Whether blocks of this chain are read. */
   hasSource(chain: string): boolean;
-  /** Whether it is known that no node of this chain traces blocks. */
+  /** Whether all nodes of this chain are known not to trace blocks. */
   lacksTraces(chain: string): boolean;
   /** Events whose filters cannot be read, because the stream's ABI does not have them. */
   unreadEvents(options: StreamOptions): string[];
 }
 
-/** What keeps an active stream from finding all that it asks for, each with its fix; empty where nothing does. */
+/** Returns the problems that limit the matches of an active stream, with their fixes, or ''. */
 export function problemOf(record: StreamRecord, needs: ProblemNeeds): string {
   const problems: string[] = [];
   const missing = record.chainIds.filter((chain) => !needs.hasSource(chain));
@@ -41,9 +41,9 @@ export function problemOf(record: StreamRecord, needs: ProblemNeeds): string {
   return problems.join('. ');
 }
 
-/** Events that are named; of the rest it says how many. */
+/** How many events are named; the rest are counted. */
 const NAMED = 3;
 
-/** An Aptos chain goes by its network's name; an EVM chain by its id. */
+/** Aptos chains are shown by network name, EVM chains by id. */
 const networkOf = (chain: string): string => chain.replace(APTOS_PREFIX, '');
 const APTOS_PREFIX = toAptosChain('mainnet').replace('mainnet', '');

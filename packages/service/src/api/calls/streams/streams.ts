@@ -24,7 +24,7 @@ import {
 } from './streamCalls.ts';
 
 export interface EvmStreamNeeds extends StreamCallNeeds {
-  /** What of a stream's filters, triggers and balances cannot be, by place; empty when all is well. */
+  /** Returns invalid filters, triggers and balances of a stream, by path; empty if all are valid. */
   checkOptions(options: StreamOptions): { path: (string | number)[]; message: string }[];
   addressChanges: AddressChanges;
 }
@@ -87,8 +87,8 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
     deleteEvmStream: calls.delete,
     setEvmStreamStatus: calls.setStatus,
     /**
-     * As if it were created anew, tested and active; of a paused stream, paused. It is paused until it
-     * has its addresses, so that it never matches with a part of them.
+     * Tests and activates the copy like a new stream; a copy of a paused stream stays paused. It is
+     * paused until it has all its addresses, so that it never matches with only some of them.
      */
     async duplicateEvmStream({ context, params }) {
       const original = await findStream(store, params.id, 'evm');
@@ -116,15 +116,15 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
 }
 
 /**
- * The ABI of a body that was checked, as it came: webhooks carry it verbatim,
- * and a schema puts keys in an order of its own.
+ * Returns the ABI of a validated body as sent, because webhooks contain it verbatim
+ * and schemas reorder keys.
  */
 function givenAbi(body: unknown): { abi?: AbiItem[] } {
   const { abi } = body as { abi?: AbiItem | AbiItem[] | null };
   return abi === undefined || abi === null ? {} : { abi: [abi].flat() };
 }
 
-/** A 422 for options that cannot be, or cannot be together. */
+/** Throws a 422 for options that are invalid or contradict each other. */
 export function refuseContradictions(
   options: StreamOptions,
   body: unknown,
