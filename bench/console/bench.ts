@@ -5,10 +5,10 @@ import type { Front } from './front.ts';
 
 export interface Bench {
   browser: Browser;
-  /** Signed in, of the front. */
+  /** Signed in through the front. */
   page: Page;
   front: Front;
-  /** Of the service behind it. */
+  /** Client of the service behind the front. */
   client: Client;
   streamId: string;
 }

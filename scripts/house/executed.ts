@@ -13,9 +13,9 @@ import { ROOT } from './figures.ts';
 const CHAIN = '0x7a69';
 const API_KEY = 'key_of_the_house_0123456789';
 const WATCHED = `0x${'ab'.repeat(20)}` as const;
-/** Until what is made once and what is compiled is there. */
+/** Enough to fill caches and to compile the hot code. */
 const WARM_BLOCKS = 20;
-/** What stands in for the world is no part of the product. */
+/** Simulated chains and receivers, which are not part of the product. */
 const NOT_COUNTED = /^packages\/testkit\//;
 
 const folder = mkdtempSync(path.join(tmpdir(), 'sluice-house-'));
@@ -60,7 +60,7 @@ interface Coverage {
 }
 type Ask = (method: string, params?: object) => Promise<unknown>;
 
-/** A profiler for each thread: the SQLite ledger is written in one of its own. */
+/** Returns a profiler for each thread; the SQLite ledger writes in a thread of its own. */
 async function attach(): Promise<Ask[]> {
   const main = new Session();
   main.connect();

@@ -1,4 +1,5 @@
 /** The texts of a file that people read: comments, strings and JSX of code, prose of pages. */
+import { parseSync } from 'vite';
 
 export interface Text {
   line: number;
@@ -6,22 +7,41 @@ export interface Text {
   kind: 'comment' | 'string' | 'prose';
 }
 
-const TOKEN =
-  /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|[^`\\])*`|>[^<>{}=;()]+</g;
-
 export function readTexts(name: string, source: string): Text[] {
-  return name.endsWith('.md') ? readPage(source) : readCode(source);
+  return name.endsWith('.md') ? readPage(source) : readCode(name, source);
 }
 
-function readCode(source: string): Text[] {
-  return [...source.matchAll(TOKEN)].map(({ 0: token, index }) => ({
-    line: lineOf(source, index),
-    kind: /^\/[/*]/.test(token) ? 'comment' : 'string',
-    text: token
-      .replace(/\n\s*(\*(?!\/))? ?/g, ' ')
-      .replace(/^(\/\*\*?|\/\/|['"`>])\s*/, '')
-      .replace(/(\*\/|['"`<])$/, ''),
-  }));
+function readCode(name: string, source: string): Text[] {
+  const { comments, program } = parseSync(name, source);
+  const at = (offset: number): number => source.slice(0, offset).split('\n').length;
+  return [
+    ...comments.map(({ value, start }) => ({
+      line: at(start),
+      kind: 'comment' as const,
+      text: value
+        .replace(/^\*/, '')
+        .replaceAll(/\s*\n\s*\*?\s*/g, ' ')
+        .replaceAll(/`[^`]*`/g, '``')
+        .trim(),
+    })),
+    ...listStrings(program).map(({ text, start }) => ({
+      line: at(start),
+      kind: 'string' as const,
+      text,
+    })),
+  ].toSorted((a, b) => a.line - b.line);
+}
+
+/** Visits every node, whatever its type: only three types hold text. */
+function listStrings(node: unknown): { text: string; start: number }[] {
+  if (Array.isArray(node)) return node.flatMap(listStrings);
+  if (typeof node !== 'object' || node === null) return [];
+  const { type, value, start } = node as { type?: string; value?: unknown; start: number };
+  if ((type === 'Literal' || type === 'JSXText') && typeof value === 'string') {
+    return [{ text: value, start }];
+  }
+  if (type === 'TemplateElement') return [{ text: (value as { raw: string }).raw, start }];
+  return Object.values(node).flatMap(listStrings);
 }
 
 /** Without code blocks, code spans and quotations. */
@@ -34,5 +54,3 @@ function readPage(source: string): Text[] {
     .split('\n')
     .map((text, index) => ({ line: index + 1, text, kind: 'prose' as const }));
 }
-
-const lineOf = (source: string, index: number): number => source.slice(0, index).split('\n').length;

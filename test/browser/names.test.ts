@@ -46,7 +46,7 @@ test('a name among the addresses is looked up, and gives way to what it stands f
   const page = await visitor.signedIn('/streams/new');
   const addresses = page.getByLabel('Addresses', { exact: true });
   await addresses.fill('Treasury.eth\nnobody.eth');
-  await page.getByText('nobody.eth stands for no address').waitFor();
+  await page.getByText('nobody.eth does not resolve to an address').waitFor();
   await page.getByText('treasury.eth →').waitFor();
   await expectAccessible(page);
   await page.getByRole('button', { name: 'Watch this address' }).click();
@@ -60,7 +60,7 @@ test('the palette knows what a pasted name stands for, and leads on with it', as
   await page.keyboard.press('Control+k');
   const palette = page.getByRole('dialog', { name: 'Search and commands' });
   await palette.getByRole('combobox').fill('nobody.eth');
-  await palette.getByText('nobody.eth stands for no address').waitFor();
+  await palette.getByText('nobody.eth does not resolve to an address').waitFor();
   visitor.expectComplaints((text) => text.includes('404'));
   await palette.getByRole('combobox').fill('treasury.eth');
   await palette.getByText('Recognized: ENS name, 0x71c7…976f').waitFor();

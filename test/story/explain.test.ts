@@ -258,7 +258,7 @@ describe('on an EVM chain', () => {
     expect((await explain(1_000_000, CHAIN)).message).toBe(`No node of ${CHAIN} has block 1000000`);
     expect((await explain(7, '0x5')).stages[0]).toMatchObject({ what: '0x5 is not read' });
     expect((await explain(7, 'ethereum')).message).toBe('No node of ethereum has block 7');
-    expect((await explain('hello')).message).toMatch(/"hello" is no transaction or block hash/);
+    expect((await explain('hello')).message).toMatch(/"hello" is not a transaction or block hash/);
     expect((await explain('01a0ca44-c660-7000-8b60-c0ee13d42f05')).message).toMatch(/no delivery/);
     await expect(sluice.explain(' ')).rejects.toMatchObject({ status: 422 });
   });

@@ -45,11 +45,11 @@ test('a name stands for an address, however it is written, or says why it does n
   expect(await sluice.resolveName('pay.treasury.eth')).toMatchObject({ address: TREASURY });
   expect(await refused('nobody.eth')).toMatchObject({
     status: 404,
-    message: 'nobody.eth stands for no address',
+    message: 'nobody.eth does not resolve to an address',
   });
   expect(await refused('elsewhere.eth')).toMatchObject({
     status: 404,
-    message: expect.stringContaining('by a server outside of the chain') as string,
+    message: expect.stringContaining('by a server outside the chain') as string,
   });
   for (const bad of ['treasury', 'a b.eth', 'a..eth']) {
     expect(await refused(bad)).toMatchObject({
@@ -74,7 +74,7 @@ test('explain tells who watches what a name stands for', async () => {
   });
   expect(await sluice.explain('nobody.eth')).toMatchObject({
     kind: 'unknown',
-    message: 'nobody.eth stands for no address',
+    message: 'nobody.eth does not resolve to an address',
   });
 });
 

@@ -9,9 +9,9 @@ const found = (text: string): string[] =>
 test('comments, strings and JSX are texts of code', () => {
   const source = `/**\n * Reads a key.\n * Twice.\n */\nconst a = 'it\\'s'; // why\nconst b = <p>Hello</p>;\n`;
   expect(readTexts('a.tsx', source)).toEqual([
-    { line: 1, kind: 'comment', text: 'Reads a key. Twice. ' },
-    { line: 5, kind: 'string', text: "it\\'s" },
+    { line: 1, kind: 'comment', text: 'Reads a key. Twice.' },
     { line: 5, kind: 'comment', text: 'why' },
+    { line: 5, kind: 'string', text: "it's" },
     { line: 6, kind: 'string', text: 'Hello' },
   ]);
 });

@@ -36,7 +36,7 @@ test('resolves a name and uses it as the label', async () => {
   expect(await list()).toContain(`${TREASURY},Vault\n`);
   const { code, stderr } = await world.sluice(['addresses', 'add', 'named', 'nobody.eth']);
   expect(code).toBe(4);
-  expect(stderr).toContain('nobody.eth stands for no address');
+  expect(stderr).toContain('nobody.eth does not resolve to an address');
 });
 
 test('a stream from a file keeps the labels of its addresses', async () => {

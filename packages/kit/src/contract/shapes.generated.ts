@@ -1597,7 +1597,7 @@ export interface InboxPage {
   /** Absent on the last page. */
   cursor?: string;
 }
-/** What a replay with this filter would send. */
+/** Deliveries and bytes that a replay with this filter would send. */
 export interface ReplayEstimate {
   deliveries: number;
   /** Approximate size of their bodies. */

@@ -6,7 +6,7 @@ import { REPLAY_STATES, createReplaySchema, estimateReplaySchema } from '../inde
 
 const replayEstimate = named(
   'ReplayEstimate',
-  'What a replay with this filter would send.',
+  'Deliveries and bytes that a replay with this filter would send.',
   z.strictObject({
     deliveries: count,
     bytes: count.describe('Approximate size of their bodies.'),

@@ -31,7 +31,7 @@ export function testRules(tools: StoreTools): void {
       const nothing = { revision: all.revision, whole: false, changed: [], gone: [] };
       expect(await tools.store.readRules(all.revision)).toEqual(nothing);
 
-      // Of a changed list only the changes are read, without its stream.
+      // A changed list is read as its changes only, without its stream.
       await add(active.id, [8]);
       await remove(active.id, [7]);
       const added = await tools.store.readRules(all.revision);

@@ -58,7 +58,7 @@ export function createAccessHandlers({
       if (hidesSecrets) {
         throw new HttpError(
           403,
-          'This service tells no secrets (--hide-secrets): make a new one, which is told once',
+          'This service never returns existing secrets (--hide-secrets). Rotate the secret to get a new one, which is returned once',
         );
       }
       const secret = await streamSecrets.read(id);

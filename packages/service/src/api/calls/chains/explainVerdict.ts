@@ -132,7 +132,11 @@ export function toStreamVerdict(
   stages.push(reason('status', 'passed', `the stream is ${stream.status}`));
   if (facts.records === undefined) {
     stages.push(
-      reason('address', 'unknown', 'the block could not be read, and nothing was matched'),
+      reason(
+        'address',
+        'unknown',
+        'nothing was matched because the nodes did not return the block',
+      ),
     );
     return verdict('not-evaluated', stages);
   }
@@ -197,13 +201,13 @@ function tellCoverage(
   }
   const changed = timestamp !== undefined && stream.updatedAt > timestamp * 1000;
   return [
-    reason('coverage', 'passed', `the stream was held against block ${number}`),
+    reason('coverage', 'passed', `the stream was matched against block ${number}`),
     changed
-      ? reason('match', 'stopped', 'its rules or addresses were others then, and took nothing')
+      ? reason('match', 'stopped', 'its rules or addresses were different then and matched nothing')
       : reason(
           'match',
           'stopped',
-          'nothing stands in the ledger any more: it was forgotten after its time',
+          'the ledger has no match any more: its retention period is over',
         ),
   ];
 }

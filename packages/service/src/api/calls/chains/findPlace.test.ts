@@ -124,5 +124,5 @@ test('a delivery is its block, for its own stream and transactions', async () =>
 });
 
 test('anything else is nothing', async () => {
-  expect(await finder()('what', undefined)).toMatch('"what" is no transaction');
+  expect(await finder()('what', undefined)).toMatch('"what" is not a transaction');
 });

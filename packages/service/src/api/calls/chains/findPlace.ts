@@ -124,6 +124,6 @@ export function createFindPlace({ store, chains, callsOf, aptosCallsOf }: PlaceS
     }
     const digits = query.replaceAll(/[,_\s]/g, '');
     if (/^\d{1,15}$/.test(digits)) return findNumber(Number(digits), named);
-    return `${JSON.stringify(query)} is no transaction or block hash, block number, ledger version, address or delivery id`;
+    return `${JSON.stringify(query)} is not a transaction or block hash, block number, ledger version, address or delivery id`;
   };
 }

@@ -30,11 +30,11 @@ export async function resolveName(given: string, needs: NameNeeds): Promise<Reso
     throw validationFailed('path', [{ path: ['ensName'], message }], { ensName: given });
   }
   const address = await needs.callsOf(chainId)!.readName(name);
-  if (address === undefined) throw new HttpError(404, `${name} stands for no address`);
+  if (address === undefined) throw new HttpError(404, `${name} does not resolve to an address`);
   if (address === 'elsewhere') {
     throw new HttpError(
       404,
-      `${name} is told by a server outside of the chain, which is not asked: give the address`,
+      `${name} is resolved by a server outside the chain, which Sluice does not query. Pass the address instead`,
     );
   }
   return { name, address, chainId };
