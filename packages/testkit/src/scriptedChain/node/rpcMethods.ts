@@ -158,7 +158,10 @@ function numberOf(view: ChainView, tag: unknown): bigint {
       return behind(finalizedDepth);
     default:
       if (typeof tag === 'string' && /^0x(0|[1-9a-f][0-9a-f]*)$/i.test(tag)) return BigInt(tag);
-      throw new RpcError(-32602, `invalid argument 0: ${JSON.stringify(tag)} is not a block number`);
+      throw new RpcError(
+        -32602,
+        `invalid argument 0: ${JSON.stringify(tag)} is not a block number`,
+      );
   }
 }
 
