@@ -133,7 +133,7 @@ async function startDemoReceiver(nowMs: number): Promise<{ url: string; stop(): 
       const answer = stream?.answer(nowMs - Date.now(), random);
       setTimeout(() => {
         response.writeHead(answer?.status ?? 404, { 'content-type': 'text/plain; charset=utf-8' });
-        response.end(answer?.responseBody ?? 'there is nobody here');
+        response.end(answer?.responseBody ?? 'not found');
       }, answer?.durationMs ?? 0);
     });
   });

@@ -15,7 +15,7 @@ export const ERROR_HINTS = {
   invalid_answer: "Check that baseUrl is the API's URL, not a web page's.",
 
   // Responses other than a success, by status
-  bad_request: 'The service rejected the request. The message says why.',
+  bad_request: 'The service rejected the request. The message explains why.',
   unauthorized: 'Check apiKey: the service rejected it.',
   forbidden: 'The API key does not allow this call.',
   not_found: 'Check the id, and that the stream belongs to this API key.',

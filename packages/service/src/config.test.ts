@@ -92,10 +92,12 @@ test('--aptos reads network and URLs', () => {
   expect(() => parseAptos(['local=http://a/v1', 'local=http://a/v1'])).toThrow(/given twice/);
   expect(() => parseAptos(['local=grpc://a:1', 'local=grpc://a:1'])).toThrow(/given twice/);
   expect(() => parseAptos(['testnet=grpcs://:KEY@a:443'])).toThrow(
-    /^--aptos testnet=grpcs:\/\/…: a transaction stream has transactions alone; give the REST API/,
+    /^--aptos testnet=grpcs:\/\/…: a transaction stream contains only transactions\. Add a fullnode's REST API/,
   );
   expect(() => parseAptos(['local=http://a/v1,poll=1'])).toThrow(/at least 20/);
-  expect(() => parseAptos(['local=http://a/v1,confirmations=3'])).toThrow(/says nothing here/);
+  expect(() => parseAptos(['local=http://a/v1,confirmations=3'])).toThrow(
+    /does not apply to Aptos/,
+  );
 });
 
 describe('--spam-list', () => {

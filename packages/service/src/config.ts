@@ -227,7 +227,7 @@ export function parseAptos(texts: readonly string[]): AptosConfig[] {
         throw configError(
           option === 'poll'
             ? `--aptos ${text}: poll=${value} should be at least ${MIN_POLL_MS} (milliseconds)`
-            : `--aptos ${text}: ${option} says nothing here: blocks of Aptos are final when they are there`,
+            : `--aptos ${text}: ${option} does not apply to Aptos, where every block is final`,
         );
       }
       config.pollMs = pollMs;
@@ -237,8 +237,8 @@ export function parseAptos(texts: readonly string[]): AptosConfig[] {
   for (const { network, urls, streams } of networks.values()) {
     if (urls.length > 0) continue;
     throw configError(
-      `--aptos ${network}=${new URL(streams[0]!).protocol}//…: a transaction stream has transactions alone; ` +
-        `give the REST API of a fullnode beside it, --aptos ${network}=https://fullnode.example.org/v1`,
+      `--aptos ${network}=${new URL(streams[0]!).protocol}//…: a transaction stream contains only transactions. ` +
+        `Add a fullnode's REST API: --aptos ${network}=https://fullnode.example.org/v1`,
     );
   }
   return [...networks.values()];

@@ -302,7 +302,7 @@ async function create(options: CreateOptions, terminal: Terminal): Promise<void>
     await sluice.importAddresses({ streamId: stream.id, family, addresses });
   }
   tell({ ...stream, amountOfAddresses: addresses.length }, options, terminal);
-  // Printed again, because the field above is cut and this message says what to do.
+  // Printed again, because the field above is truncated and this message has the fix.
   if (options.json !== true) noteProblem(await findStream({ sluice }, stream.id), terminal);
 }
 

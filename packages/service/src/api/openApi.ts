@@ -14,13 +14,13 @@ const ERRORS = {
   401: 'The `x-api-key` header is missing or wrong',
   403: 'The key lacks the scope, or the `Host` or `Origin` of the request is not served here',
   413: 'The body is over the limit of its route: 1 MiB, address calls 64 MiB',
-  429: 'Too many calls, or too many wrong keys; `retry-after` says when to try again',
+  429: 'Too many calls, or too many wrong keys; `retry-after` is the time to wait',
   500: 'Something went wrong here; the log has it under the `requestId`',
   400: 'The body is not JSON, an address is none, or the webhook URL did not take the test webhook',
   404: 'There is none with this id',
   409: 'It is in a state that forbids this',
   422: 'A field is not as it should be; `details` names it, its value and what it should be',
-  503: 'Busy with another change; `retry-after` says when to try again',
+  503: 'Busy with another change; `retry-after` is the time to wait',
 } as const;
 
 const refTo = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
@@ -177,7 +177,7 @@ const OPEN_CALLS = {
     security: [],
     responses: {
       '200': { description: 'It is', content: json({ type: 'object' }) },
-      '503': { description: 'It is not; `reasons` says why', content: json({ type: 'object' }) },
+      '503': { description: 'It is not; `reasons` lists why', content: json({ type: 'object' }) },
     },
   },
   openApi: {

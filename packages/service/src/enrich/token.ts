@@ -35,7 +35,7 @@ export function tokenCalls(address: string): StateCall[] {
   }));
 }
 
-/** Returns undefined if the nodes refused, which says nothing about the token. */
+/** Returns undefined if the nodes refused, which proves nothing about the token. */
 export function readToken(
   address: string,
   blockNumber: number,

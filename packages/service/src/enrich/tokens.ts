@@ -108,7 +108,7 @@ const unknownToken = (address: string, blockNumber: number): Token => ({
   blockNumber,
 });
 
-/** A ledger failure says nothing about a token, just like a node failure. */
+/** A ledger failure proves nothing about a token, just like a node failure. */
 async function orOutage<T>(stored: Promise<T>): Promise<T> {
   try {
     return await stored;

@@ -188,7 +188,7 @@ describe('a kept chain', () => {
     const anvil = await start({ statePath, onNotice: (notice) => notices.push(notice) });
     expect(await anvil.request('eth_blockNumber')).toBe('0x1');
     expect(notices).toEqual([
-      expect.stringContaining(`The chain's state in ${statePath} could not be loaded: `),
+      expect.stringContaining(`Couldn't load the chain's state from ${statePath}: `),
       `The chain goes on from the save before, ${statePath}.previous`,
     ]);
   });

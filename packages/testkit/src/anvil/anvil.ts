@@ -177,7 +177,7 @@ async function launchFromState(
   const failed: string[] = [];
   const noteFailure = (savedFile: string, error: Error) => {
     failed.push(savedFile);
-    onNotice(`The chain's state in ${savedFile} could not be loaded: ${error.message}`);
+    onNotice(`Couldn't load the chain's state from ${savedFile}: ${error.message}`);
   };
   for await (const { loadFile, savedFile } of readSavedStates(statePath, keepBlocks, noteFailure)) {
     try {

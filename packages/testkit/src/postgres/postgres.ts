@@ -35,7 +35,7 @@ export interface PostgresOptions {
  *
  * PostgreSQL refuses to run as root, so under root it runs as the user `postgres` or `nobody`.
  *
- * @throws Error if the machine has no PostgreSQL server (the message says how to install it), or if
+ * @throws Error if the machine has no PostgreSQL server (the message explains how to install it), or if
  *   the server does not start (the message contains its output).
  */
 export async function startPostgres(options: PostgresOptions = {}): Promise<Postgres> {

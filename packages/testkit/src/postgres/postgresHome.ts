@@ -28,7 +28,7 @@ export interface PostgresHome {
 /**
  * PostgreSQL refuses to run as root, so under root it runs as the user `postgres` or `nobody`.
  *
- * @throws Error if the machine has no PostgreSQL server; the message says how to install it.
+ * @throws Error if the machine has no PostgreSQL server; the message explains how to install it.
  */
 export async function makePostgresHome(): Promise<PostgresHome> {
   const programs = findPostgres();

@@ -1,5 +1,5 @@
 /**
- * Fields that requests share, and how they are parsed. Each message says what the field should be;
+ * Fields that requests share, and how they are parsed. Each message describes a valid value;
  * the service adds the field's path and the value that was sent.
  */
 import * as z from 'zod';

@@ -145,8 +145,8 @@ export interface BlockWrites {
   commitBlock(commit: BlockCommit): Promise<CommitOutcome>;
   /**
    * Rewinds the chain to a common ancestor: matches above it are orphaned, their unsent deliveries
-   * are cancelled, and streams that ask for it get removal webhooks for those already sent. Returns
-   * the cancelled deliveries and the removal webhooks.
+   * are cancelled, and those already sent get removal webhooks if their streams want them. Returns the
+   * cancelled deliveries and the removal webhooks.
    */
   rewindChain(rewind: {
     chain: string;

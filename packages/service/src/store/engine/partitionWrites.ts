@@ -87,8 +87,8 @@ const waits = (name: string) => sql<SqlBool>`
 /** Sets whether the partition is open, from its rows, and returns the result. */
 async function noticeWaiting(db: Kysely<Tables>, name: string): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
-    // Whoever opened it holds the lock until its rows are committed; the next statement then sees
-    // them.
+    // A process that opens it holds the lock until its rows are committed; the next statement then
+    // sees them.
     await sql`select from partition where name = ${name} for update`.execute(trx);
     const { open } = await trx
       .updateTable('partition')

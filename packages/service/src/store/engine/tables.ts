@@ -1,4 +1,4 @@
-/** The rows of the ledger. Times are Unix milliseconds unless a name says otherwise. */
+/** The rows of the ledger. Times are Unix milliseconds unless a name ends in another unit. */
 import type { Kysely, Transaction } from 'kysely';
 import type { StreamTables } from '../streams/tables.ts';
 import type { AddressTables } from '../addresses/tables.ts';

@@ -24,7 +24,7 @@ export const aptosDevAccounts: readonly Hex[] = ['Ada', 'Bo', 'Cy', 'Di', 'Ed'].
   sha3OfText(`sluice dev account ${name}`),
 );
 
-/** The fungible asset that moves, beside APT; the activity makes it. */
+/** The fungible asset that moves in addition to APT; the activity creates it. */
 export const aptosDevAsset = namedObjectOf(aptosDevAccounts[0] as Hex, 'USDS');
 
 /**

@@ -4,7 +4,7 @@ import type { MoveValue } from '../rest/restShapes.ts';
 /** The types of the framework's resources that the ledger keeps itself. */
 export const resourceTypes = {
   account: '0x1::account::Account',
-  /** Makes an address an object, and says who owns it. */
+  /** Makes an address an object, and records its owner. */
   object: '0x1::object::ObjectCore',
   fungibleStore: '0x1::fungible_asset::FungibleStore',
   fungibleAsset: '0x1::fungible_asset::Metadata',

@@ -20,8 +20,8 @@ export interface AptosViewCall {
 }
 
 /**
- * Answers a view function at the state after a version: those that say what an asset is, who owns an
- * object and what is in a store.
+ * Answers a view function at the state after a version: metadata of an asset, owner of an object,
+ * balance of a store.
  *
  * @throws RestRefusal for functions that it does not know, and for what does not exist.
  */

@@ -16,7 +16,7 @@ export interface AptosNode {
 export interface AptosAnswer {
   status: number;
   headers: Record<string, string>;
-  /** JSON, unless a trouble says otherwise. */
+  /** JSON, unless a trouble changes it. */
   body: string;
 }
 
@@ -50,7 +50,7 @@ export function createAptosNode(options: {
     }
   };
 
-  /** A page as a node in trouble would send it. */
+  /** Applies the troubles to a page. */
   const distort = (page: RestTransaction[]): RestTransaction[] => {
     const limitOf = ({ limit }: AptosTroubleOf<'truncatedPage'>) =>
       limit ?? Math.floor(page.length / 2);

@@ -22,7 +22,7 @@ export interface AptosRequest {
 const largestPage = 100;
 const defaultPage = 25;
 
-/** Says what a request asks for; anything else is `unknown`. */
+/** Finds the call of a request; `unknown` if there is none. */
 export function toAptosRequest(
   method: string,
   url: string,

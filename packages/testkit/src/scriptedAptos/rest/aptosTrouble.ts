@@ -49,7 +49,7 @@ export type AptosTroubleKind =
   | { kind: 'lag'; blocks: number }
   /** The node has pruned all versions below this one: 410, and matching headers. */
   | { kind: 'pruned'; belowVersion: bigint }
-  /** A page ends early, although more was asked for and exists. Default limit: half; may be 0. */
+  /** A page ends early, although more was requested and exists. Default limit: half; may be 0. */
   | { kind: 'truncatedPage'; limit?: number }
   /** A transaction is missing from the middle of a page. */
   | { kind: 'versionGap' }

@@ -1,6 +1,6 @@
 import type { RestError } from './restShapes.ts';
 
-/** Why a request is refused, as the answer says it. */
+/** A rejected request, with the fields of its error response. */
 export class RestRefusal extends Error {
   readonly status: number;
   readonly code: string;

@@ -1,7 +1,7 @@
 import type { Hex } from 'viem';
 
 /**
- * What a fullnode's REST API answers, as far as the scripted one does. Numbers of 64 bits and more are
+ * Responses of a fullnode's REST API that the scripted node returns. Numbers of 64 bits and more are
  * decimal strings; addresses have no leading zeros (`toShortAddress`).
  */
 
@@ -34,7 +34,7 @@ export interface RestBlock {
   block_timestamp: string;
   first_version: string;
   last_version: string;
-  /** Null where the request did not ask for them. */
+  /** Null if the request did not include them. */
   transactions: readonly RestTransaction[] | null;
 }
 

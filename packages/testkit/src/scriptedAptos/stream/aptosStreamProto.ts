@@ -1,7 +1,7 @@
 /**
- * The messages of the gRPC transaction stream (packages `aptos.indexer.v1` and `aptos.transaction.v1`), as
- * far as the scripted chain has something to say in them. Written down apart from those of the service,
- * so that a wrong number in either shows.
+ * Messages of the gRPC transaction stream (packages `aptos.indexer.v1` and `aptos.transaction.v1`), with
+ * the fields that the scripted chain fills. Declared separately from the service's, so that a wrong
+ * field number in either one fails a test.
  */
 export const APTOS_STREAM_PROTO = `
 syntax = "proto3";

@@ -106,7 +106,7 @@ export async function serveAptosStream({
   };
 
   const toMessage = (versions: readonly bigint[]): Buffer => {
-    if (trouble?.kind === 'garbage') return Buffer.from('this is no message');
+    if (trouble?.kind === 'garbage') return Buffer.from('not a message');
     const told =
       trouble?.kind === 'versionGap' && versions.length > 2
         ? versions.toSpliced(Math.floor(versions.length / 2), 1)

@@ -9,8 +9,8 @@ const object = (value: unknown): Json =>
 const bytes = (hex: unknown): Buffer => Buffer.from(text(hex).replace(/^0x/, ''), 'hex');
 
 /**
- * @param transaction as a fullnode answers it, of whatever age
- * @param block what the REST API says of its block and not of it
+ * @param transaction as returned by a fullnode, of any age
+ * @param block fields that the REST API returns only with the block
  */
 export function toStreamedTransaction(
   transaction: Json,

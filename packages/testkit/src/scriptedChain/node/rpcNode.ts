@@ -16,7 +16,7 @@ export interface RpcNode {
 }
 
 export interface RpcAnswer {
-  /** JSON, unless a trouble says otherwise. */
+  /** JSON, unless a trouble changes it. */
   body: string;
   /** For HTTP. */
   status: number;
@@ -86,7 +86,7 @@ export function createRpcNode(options: {
       const batch = [parsed].flat();
       for (const { method } of batch) calls[method] = (calls[method] ?? 0) + 1;
 
-      // A trouble of one part of a batch is a trouble of the whole: it is one connection.
+      // A trouble of one call affects the complete batch, which shares one connection.
       const takeAny = <Kind extends Trouble['kind']>(kind: Kind) => {
         for (const { method } of batch) {
           const taken = troubles.take(kind, method);

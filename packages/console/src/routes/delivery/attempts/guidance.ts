@@ -88,8 +88,8 @@ export function attemptGuidance(
   if (status === 429) {
     return guide(
       nextAttemptAt === null
-        ? 'The receiver asks for fewer requests. Limit the rate of the stream.'
-        : `The receiver asks for fewer requests: the next attempt waits until ${formatClock(nextAttemptAt).slice(0, 8)}. You can also limit the rate of the stream.`,
+        ? 'The receiver limits its request rate. Limit the rate of the stream.'
+        : `The receiver limits its request rate: the next attempt waits until ${formatClock(nextAttemptAt).slice(0, 8)}. You can also limit the rate of the stream.`,
       'limit',
     );
   }

@@ -226,7 +226,7 @@ function tellMatches(matches: readonly LedgerMatch[]): ExplainReason[] {
     reason(
       'enrichment',
       isEnriching ? 'waiting' : 'passed',
-      isEnriching ? 'the body waits for what is read from the chain' : 'the body is whole',
+      isEnriching ? 'the body is waiting for enrichment' : 'the body is complete',
     ),
   ];
   for (const { phase, state, attempts, error } of deliveries) {

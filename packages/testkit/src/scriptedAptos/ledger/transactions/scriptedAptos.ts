@@ -143,7 +143,7 @@ export const scriptedAptos = {
       effects: [{ kind: 'fungibleWithdraw', store: { owner: from, metadata }, amount }],
     }) satisfies ScriptedAptosTransaction,
 
-  /** Makes a store beside the owner's primary one. */
+  /** Creates a store in addition to the owner's primary one. */
   createStore: ({ sender, store, owner, metadata }: StoreOf & { sender: Hex }) =>
     ({
       sender,
@@ -314,7 +314,7 @@ export const scriptedAptos = {
     replayProtectionNonce: nonce,
   }),
 
-  /** The same, but nothing in it says who owns its stores. */
+  /** Returns the same transaction without the owners of its stores. */
   hidingStoreOwners: (transaction: ScriptedAptosTransaction) => ({
     ...transaction,
     showsStoreOwners: false,

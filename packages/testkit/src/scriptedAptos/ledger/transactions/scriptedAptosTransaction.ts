@@ -92,7 +92,7 @@ export interface ScriptedAptosTransaction {
   effects?: readonly AptosEffect[];
   /** The VM's status of a transaction that failed: it pays its gas and does nothing else. */
   failure?: string;
-  /** Accounts that sign beside the sender. Default none. */
+  /** Accounts that sign in addition to the sender. Default: none. */
   secondarySigners?: readonly Hex[];
   /** Pays the gas in the sender's place. */
   feePayer?: Hex;
