@@ -7,6 +7,11 @@ export interface Text {
   kind: 'comment' | 'string' | 'prose';
 }
 
+/** In place of a code span. Two adjacent backticks would open another span in Markdown. */
+const CODE = '`…`';
+/** A literal that is an identifier, a path or a value, such as the system user `nobody`. */
+const NAME = /^[a-z./@][\w./:@-]*$/;
+
 export function readTexts(name: string, source: string): Text[] {
   return name.endsWith('.md') ? readPage(source) : readCode(name, source);
 }
@@ -21,13 +26,13 @@ function readCode(name: string, source: string): Text[] {
       text: value
         .replace(/^\*/, '')
         .replaceAll(/\s*\n\s*\*?\s*/g, ' ')
-        .replaceAll(/`[^`]*`/g, '``')
+        .replaceAll(/`[^`]*`/g, CODE)
         .trim(),
     })),
     ...listStrings(program).map(({ text, start }) => ({
       line: at(start),
       kind: 'string' as const,
-      text,
+      text: text.replaceAll(/`[^`]*`/g, CODE),
     })),
   ].toSorted((a, b) => a.line - b.line);
 }
@@ -38,7 +43,7 @@ function listStrings(node: unknown): { text: string; start: number }[] {
   if (typeof node !== 'object' || node === null) return [];
   const { type, value, start } = node as { type?: string; value?: unknown; start: number };
   if ((type === 'Literal' || type === 'JSXText') && typeof value === 'string') {
-    return [{ text: value, start }];
+    return type === 'Literal' && NAME.test(value) ? [] : [{ text: value, start }];
   }
   if (type === 'TemplateElement') return [{ text: (value as { raw: string }).raw, start }];
   return Object.values(node).flatMap(listStrings);
@@ -48,7 +53,7 @@ function listStrings(node: unknown): { text: string; start: number }[] {
 function readPage(source: string): Text[] {
   const prose = source
     .replace(/^```[\s\S]*?^```/gm, (block) => block.replace(/[^\n]/g, ''))
-    .replace(/`[^`\n]*`/g, '``')
+    .replace(/`[^`\n]*`/g, CODE)
     .replace(/"[^"\n]*"|“[^”]*”/g, '""');
   return prose
     .split('\n')
