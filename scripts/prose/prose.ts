@@ -1,8 +1,12 @@
-/** `npm run -s prose`: lists texts that use a phrase of `patterns.ts`. Exits with 1 if there are any. */
+/**
+ * `npm run -s prose`: lists texts that use a phrase of `patterns.ts`, and words of pages that are spelled
+ * differently in `words.ts`. Exits with 1 if there are any.
+ */
 import { readFileSync } from 'node:fs';
 import { glob } from 'node:fs/promises';
 import { findPhrases } from './patterns.ts';
 import { readTexts } from './read.ts';
+import { findWords } from './words.ts';
 
 const PAGES = ['*.md', 'docs/**/*.md', 'examples/*.md', 'packages/*/README.md'];
 const CODE = ['packages/*/src/**/*.{ts,tsx}'];
@@ -13,6 +17,7 @@ for await (const name of glob([...PAGES, ...CODE])) {
   if (NOT_READ.test(name)) continue;
   const texts = readTexts(name, readFileSync(name, 'utf8'));
   const findings = findPhrases(texts);
+  if (name.endsWith('.md')) findings.push(...(await findWords(texts)));
   for (const { line, message } of findings) process.stdout.write(`${name}:${line} ${message}\n`);
   count += findings.length;
 }

@@ -1,10 +1,13 @@
-/** `npm run prose` reads what people read, and knows the phrases to avoid. */
+/** `npm run prose` reads what people read, and knows the phrases and words to avoid. */
 import { expect, test } from 'vitest';
 import { findPhrases } from '../../scripts/prose/patterns.ts';
 import { readTexts } from '../../scripts/prose/read.ts';
+import { findWords } from '../../scripts/prose/words.ts';
 
 const phrasesOf = (comment: string): string[] =>
   findPhrases([{ line: 1, kind: 'comment', text: comment }]).map(({ message }) => message);
+const wordsOf = async (page: string): Promise<string[]> =>
+  (await findWords(readTexts('page.md', page))).map(({ line, message }) => `${line} ${message}`);
 
 test('comments, strings and JSX are texts of code', () => {
   const source = `/**\n * Reads a key.\n * Twice.\n */\nconst a = 'it\\'s'; // why\nconst b = <p>Hello</p>;\n`;
@@ -21,10 +24,11 @@ test('names in code are left out', () => {
   expect(findPhrases(readTexts('a.ts', source))).toEqual([]);
 });
 
-test('code and quotations of a page are left out', () => {
-  const page = 'Run `told`.\n```sh\nnobody\n```\nIt reports "nobody asks".\n';
+test('code and quotations of a page are left out', async () => {
+  const page = 'Run `told`.\n```sh\nnobody postgres\n```\nIt reports "nobody has Postgres".\n';
   const texts = readTexts('page.md', page);
   expect(findPhrases(texts)).toEqual([]);
+  expect(await findWords(texts)).toEqual([]);
   expect(texts).toHaveLength(page.split('\n').length);
 });
 
@@ -41,3 +45,17 @@ test.each(['There is no key', 'It is no longer sent', 'The operator is alerted']
   '"%s" is fine',
   (text) => expect(phrasesOf(text)).toEqual([]),
 );
+
+test.each([
+  ['# Sluice\n\nIt needs Postgres.', 3, 'PostgreSQL'],
+  ['| a |\n|---|\n| a [web hook](https://github.com) |', 3, 'webhook'],
+  ['Ask on Github.', 1, 'GitHub'],
+])('%j has a word to replace on line %i by %s', async (page, line, word) => {
+  expect(await wordsOf(page)).toEqual([expect.stringMatching(new RegExp(`^${line} .*“${word}”`))]);
+});
+
+test('URLs and names with the right spelling are fine', async () => {
+  expect(
+    await wordsOf('Its id is in [PostgreSQL](https://github.com/x/postgres), see the README.'),
+  ).toEqual([]);
+});
