@@ -15,7 +15,7 @@ const throughput = async () => (await import('./delivery/throughput.ts')).measur
 const latency = async () => (await import('./delivery/latency.ts')).measureLatency;
 const addresses = async () => (await import('./addresses.ts')).measureAddresses;
 const activity = async () => (await import('./activity.ts')).measureActivity;
-const facets = async () => (await import('./facets.ts')).measureFacets;
+const counts = async () => (await import('./counts.ts')).measureCounts;
 
 const [name = '', ...parts] = positionals;
 
@@ -26,7 +26,6 @@ const benchmarks: Record<string, () => Promise<Figures>> = {
   addresses: async () => (await addresses())('sqlite'),
   'addresses-postgres': async () => (await addresses())('postgres'),
   aptos: async () => (await import('./aptos.ts')).default(),
-  chain: async () => (await import('./chain/chain.ts')).measureChain(parts),
   cli: async () => (await import('./cli.ts')).default(),
   console: async () => (await import('./console/console.ts')).measureConsole(parts),
   deliver: async () => (await throughput())('sqlite'),
@@ -35,8 +34,8 @@ const benchmarks: Record<string, () => Promise<Figures>> = {
   'deliver-latency-postgres': async () => (await latency())('postgres'),
   'deliver-hour': async () =>
     (await import('./delivery/hour.ts')).measureMemory(Number(flags.minutes)),
-  facets: async () => (await facets())('sqlite'),
-  'facets-postgres': async () => (await facets())('postgres'),
+  counts: async () => (await counts())('sqlite'),
+  'counts-postgres': async () => (await counts())('postgres'),
   hostile: async () => (await import('./hostile/hostile.ts')).measureHostile(parts),
   kit: async () => (await import('./kit.ts')).default(),
   match: async () => (await import('./match.ts')).default(),
@@ -45,7 +44,7 @@ const benchmarks: Record<string, () => Promise<Figures>> = {
 const benchmark = benchmarks[name];
 if (benchmark === undefined) {
   console.error(
-    `usage: npm run -s bench -- NAME [PART...] [--json] [--minutes N]; NAME is one of ${Object.keys(benchmarks).join(', ')}; only adding, chain, console and hostile have parts`,
+    `usage: npm run -s bench -- NAME [PART...] [--json] [--minutes N]; NAME is one of ${Object.keys(benchmarks).join(', ')}; only adding, console and hostile have parts`,
   );
   process.exit(2);
 }

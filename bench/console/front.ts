@@ -54,7 +54,7 @@ export async function startFront(serviceUrl: string, streamId: string): Promise<
         attemptList: [],
         labels: {},
         pair: null,
-        laterWaitsMs: [],
+        remainingWaitsMs: [],
       };
       return response.writeHead(200, json).end(JSON.stringify(detail));
     }

@@ -29,7 +29,7 @@ export async function measureLatency(engineName: EngineName): Promise<Figures> {
       const slow = await at(SLOW_RATE);
       const fast = await at(FAST_RATE);
       await queueHung(store, `${receiver.url}${HUNG_PATH}`);
-      engine.notice([]);
+      engine.wake([]);
       const beside = await at(SLOW_RATE);
       await engine.stop();
       const ms = (waits: readonly number[], share: number, note: string) => ({
@@ -78,7 +78,7 @@ async function deliverAt(
     const deliveries = await chain.commit((rate * BLOCK_EVERY_MS) / 1000);
     const at = performance.timeOrigin + performance.now();
     for (const { id } of deliveries) committedAt.set(id, at);
-    engine.notice(deliveries);
+    engine.wake(deliveries);
   }
   const deadline = performance.now() + 60_000;
   while ([...committedAt.keys()].some((id) => !arrivedAt.has(id))) {

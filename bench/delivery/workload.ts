@@ -131,7 +131,7 @@ export async function createChain(
 }
 
 export interface RunningEngine {
-  notice(deliveries: readonly DeliverySummary[]): void;
+  wake(deliveries: readonly DeliverySummary[]): void;
   stop(): Promise<void>;
 }
 
@@ -155,5 +155,5 @@ export async function startEngine(
     openSecrets: () => [STREAM_SECRET],
   });
   await engine.start();
-  return { notice: engine.notice, stop: () => engine.stop(10_000) };
+  return { wake: engine.wake, stop: () => engine.stop(10_000) };
 }

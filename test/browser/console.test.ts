@@ -170,14 +170,14 @@ test('a held list stands still and counts what is new', async () => {
   await expect.poll(readTop).not.toBe(top);
 });
 
-test('the tapes of all streams come in one answer', async () => {
+test('the timelines of all streams come in one answer', async () => {
   const page = await visitor.signedIn('/settings');
   const asked: string[][] = [];
   page.on('request', (request) => {
-    if (!request.url().endsWith('/sluice/tapes')) return;
+    if (!request.url().endsWith('/sluice/timelines')) return;
     asked.push((request.postDataJSON() as { streamIds: string[] }).streamIds);
   });
-  const answered = page.waitForResponse('**/sluice/tapes');
+  const answered = page.waitForResponse('**/sluice/timelines');
   await page.goto(`${world.url}/console/`);
   expect((await answered).status()).toBe(200);
   for (const name of ['whale-usdt', 'quiet']) {
@@ -252,7 +252,7 @@ test('a failing stream says why, in list, title and inspector', async () => {
   world.answerWith(500);
   try {
     for (let count = 0; count < 2; count++) await world.transfer();
-    const countFailed = async () => (await sluice.getDeliveryFacets({ status: '500' })).total;
+    const countFailed = async () => (await sluice.getDeliveryCounts({ status: '500' })).total;
     // Two streams watch, two payments each.
     await expect.poll(countFailed, { timeout: LIVE_MS }).toBeGreaterThanOrEqual(4);
     await page.getByText('failing', { exact: true }).first().waitFor({ timeout: LIVE_MS });

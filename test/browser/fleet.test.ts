@@ -107,7 +107,7 @@ test('of the streams to choose deliveries by, those with the most come first, ot
   await world.transfer();
   const sluice = createSluiceClient({ baseUrl: world.url, apiKey: world.apiKey });
   await expect
-    .poll(async () => (await sluice.getDeliveryFacets()).streamId.length, PATIENCE)
+    .poll(async () => (await sluice.getDeliveryCounts()).streamId.length, PATIENCE)
     .toBe(READ_STREAMS);
   const page = await visitor.signedIn('/deliveries');
   const choices = page.getByRole('region', { name: 'Stream', exact: true });

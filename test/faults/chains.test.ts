@@ -58,26 +58,26 @@ describe.each(STORES)('on %s', (store) => {
     async (trouble) => {
       const watch = await world.watch(`logs-${trouble.kind}`, { includeNativeTxs: false });
       await completeBlock(trouble, watch);
-      expectWhole(world, watch, 1, { txs: 0 });
+      expectComplete(world, watch, 1, { txs: 0 });
     },
   );
 
   test('fault 18: the only node lacks a log everywhere: missingLog', async () => {
     const watch = await world.watch('logs-missing', { includeNativeTxs: false });
     await holdBlock({ kind: 'missingLog' }, watch);
-    expectWhole(world, watch, 1, { txs: 0 });
+    expectComplete(world, watch, 1, { txs: 0 });
   });
 
   test('fault 19: the only node lies of logs: foreignLogs', async () => {
     const watch = await world.watch('logs-foreign', { includeNativeTxs: false });
     await holdBlock({ kind: 'foreignLogs' }, watch);
-    expectWhole(world, watch, 1, { txs: 0 });
+    expectComplete(world, watch, 1, { txs: 0 });
   });
 
   test('fault 18: a receipt that is missing from the list is read by its hash', async () => {
     const watch = await world.watch('lacks-truncated');
     await completeBlock({ kind: 'truncatedReceipts' }, watch);
-    expectWhole(world, watch, 1);
+    expectComplete(world, watch, 1);
   });
 
   test.each<Trouble>([{ kind: 'withhold' }, { kind: 'nullReceipts' }])(
@@ -85,7 +85,7 @@ describe.each(STORES)('on %s', (store) => {
     async (trouble) => {
       const watch = await world.watch(`lacks-${trouble.kind}`);
       await holdBlock(trouble, watch);
-      expectWhole(world, watch, 1);
+      expectComplete(world, watch, 1);
     },
   );
 
@@ -97,7 +97,7 @@ describe.each(STORES)('on %s', (store) => {
   ])('fault 19: the only node lies of the block: $kind', async (trouble) => {
     const watch = await world.watch(`lie-${trouble.kind}`);
     await holdBlock(trouble, watch);
-    expectWhole(world, watch, 1);
+    expectComplete(world, watch, 1);
   });
 
   test.each([1, 12, 64])('fault 20: a reorg %i blocks deep', async (depth) => {
@@ -156,7 +156,7 @@ describe.each(STORES)('on %s', (store) => {
     world.chain.heal();
     await world.holds([watch]);
     expect(await isInOrder(world, watch)).toBe(true);
-    expectWhole(world, watch, 20);
+    expectComplete(world, watch, 20);
   });
 
   // Last: what it halts is the chain of all.
@@ -226,7 +226,7 @@ describe('several nodes', () => {
       nodes[0]!.heal();
     }
     await world.holds([watch]);
-    expectWhole(world, watch, 4 * kinds.length);
+    expectComplete(world, watch, 4 * kinds.length);
     const disagreements = await world.metrics(/^sluice_rpc_disagreements/);
     expect(Math.max(...disagreements)).toBeGreaterThan(0);
   });
@@ -236,7 +236,7 @@ const readsOf = ({ calls }: RunningScriptedChain): number =>
   PART_READS.reduce((n, method) => n + (calls[method] ?? 0), 0);
 
 /** Every block's webhook has its log and its transaction: nothing was made of half a block. */
-function expectWhole(
+function expectComplete(
   world: FaultWorld,
   watch: Watch,
   blocks: number,

@@ -230,7 +230,7 @@ export const MUTATIONS: readonly Mutation[] = [
     file: `${SERVICE}/store/blocks/blockWrites.ts`,
     edits: [
       [
-        'return [...cancelled, ...(await noticeRemovals(trx, engine, orphaned, now))];',
+        'return [...cancelled, ...(await insertRemovals(trx, engine, orphaned, now))];',
         'return cancelled;',
       ],
     ],

@@ -20,7 +20,7 @@ import {
   readTouched,
   readTransfer,
 } from '../../packages/service/src/match/aptos/movements.ts';
-import { countSeenPaths } from '../../packages/service/src/match/aptos/seen.ts';
+import { countObservedPaths } from '../../packages/service/src/match/aptos/observed.ts';
 import {
   type AptosStreamRecord,
   DEFAULT_APTOS_OPTIONS,
@@ -295,7 +295,7 @@ describe.skipIf(!isThere)('recorded blocks', () => {
       if (payload?.function !== undefined) count(`function ${toMovePath(payload.function)}`);
       for (const { type } of events) count(`event ${toMovePath(type.replace(/<.*/, ''))}`);
     }
-    const seen = countSeenPaths(index, 'aptos:mainnet', block as unknown as AptosBlock);
+    const seen = countObservedPaths(index, 'aptos:mainnet', block as unknown as AptosBlock);
     expect(
       Object.fromEntries(
         seen.map(({ kind, path, count: found }) => [`${kind} ${toMovePath(path)}`, found]),

@@ -44,7 +44,7 @@ const KEPT: readonly [string, string, RawSending][] = [
   ['DELETE', '/sluice/keys/__proto__', {}],
   ['GET', '/stats/%C0%AF', {}],
   ['GET', '/sluice/explain', { headers: { 'accept-encoding': '*' } }],
-  ['POST', '/sluice/tapes', { headers: { 'accept-encoding': 'deflate' } }],
+  ['POST', '/sluice/timelines', { headers: { 'accept-encoding': 'deflate' } }],
   ['POST', '/sluice/replays', { body: '{"createdFrom":1e308,"perSecond":1e-320}' }],
 ];
 

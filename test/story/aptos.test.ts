@@ -141,7 +141,7 @@ describe('blocks that are there already', () => {
       events: [[{ type: '0x1::fungible_asset::Withdraw' }, {}, {}]],
     });
     // Whatever it chooses: also the other payment, which it does not take.
-    expect(byHeight.seen.map(({ kind, path, count }) => `${count} ${kind} ${path}`)).toEqual([
+    expect(byHeight.observed.map(({ kind, path, count }) => `${count} ${kind} ${path}`)).toEqual([
       '2 event 0x1::transaction_fee::FeeStatement',
       '1 function 0x1::coin::transfer',
       '1 function 0x1::aptos_account::transfer',
@@ -153,7 +153,7 @@ describe('blocks that are there already', () => {
     const version = Number(firstVersion) + 2;
     expect(await sluice.dryRunAptos('local', { version, ...options })).toEqual(byHeight);
     expect(await sluice.dryRunAptos('local', { version, ...options, addresses: ['0x77'] })).toEqual(
-      { webhook: null, seen: [] },
+      { webhook: null, observed: [] },
     );
     await expect(sluice.dryRunAptos('local', { ...options })).rejects.toThrow(
       /block should be given, or version instead/,
@@ -216,7 +216,7 @@ describe('beside EVM', () => {
     await client.streams.addAddress(id, BOB, { networkType: 'aptos' });
     const live = sluice.liveEvents();
     let isOpen = false;
-    const seen = (async () => {
+    const observed = (async () => {
       for await (const { event } of live) {
         isOpen = true;
         if (event.type === 'delivery' && event.delivery.streamId === id) return event.delivery;
@@ -231,7 +231,7 @@ describe('beside EVM', () => {
       transactions: [scriptedAptos.transfer({ from: ALICE, to: BOB, amount: 41n })],
     });
     await delivered(id);
-    expect(await seen).toMatchObject({
+    expect(await observed).toMatchObject({
       chainId: 'aptos:local',
       blockNumber: Number(height),
       phase: 'confirmed',
@@ -297,9 +297,9 @@ test('after kill -9 at any moment every payment was delivered, and recorded once
   );
   expect(deliveries).toHaveLength(amounts.length);
   expect(new Set(deliveries.map(({ blockNumber }) => blockNumber)).size).toBe(amounts.length);
-  const seen = new Map(sink.requests.map((request) => [request.id, request.body]));
+  const observed = new Map(sink.requests.map((request) => [request.id, request.body]));
   const values = deliveries.map(
-    (each) => (JSON.parse(seen.get(each.id)!) as AptosWebhook).coinDeposits[0]!.value,
+    (each) => (JSON.parse(observed.get(each.id)!) as AptosWebhook).coinDeposits[0]!.value,
   );
   expect(values.toSorted()).toEqual(amounts.toSorted());
 }, 180_000);

@@ -73,7 +73,9 @@ test('the service goes on from the last block, and counts what was written', asy
   expect(new Set(streams.map(({ status }) => status))).toEqual(
     new Set(['active', 'paused', 'error']),
   );
-  const tapes = await sluice.listTapes({ streamIds: streams.map(({ id }) => id) });
-  const base = tapes.flatMap(({ chains }) => chains.filter(({ chainId }) => chainId === '0x2105'));
+  const timelines = await sluice.listTimelines({ streamIds: streams.map(({ id }) => id) });
+  const base = timelines.flatMap(({ chains }) =>
+    chains.filter(({ chainId }) => chainId === '0x2105'),
+  );
   expect(base.some(({ blocks }) => blocks.some(({ removed }) => removed))).toBe(true);
 });

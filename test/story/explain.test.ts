@@ -124,7 +124,7 @@ describe('on an EVM chain', () => {
       block: { number: moved.block },
       stages: [
         { stage: 'seen', outcome: 'passed' },
-        { stage: 'fetched', outcome: 'passed', what: expect.stringContaining('1 of 1 nodes') },
+        { stage: 'fetched', outcome: 'passed', message: expect.stringContaining('1 of 1 nodes') },
         { stage: 'committed', outcome: 'passed' },
       ],
     });
@@ -137,34 +137,38 @@ describe('on an EVM chain', () => {
       ...['address', 'records', 'event', 'filter', 'match', 'enrichment'],
       ...['delivery', 'delivery', 'confirmation'],
     ]);
-    expect(delivered.stages.find(({ stage }) => stage === 'filter')?.what).toBe(
+    expect(delivered.stages.find(({ stage }) => stage === 'filter')?.message).toBe(
       'value 400 is > 100',
     );
     expect(verdictOf(explanation, filtered)).toMatchObject({
       verdict: 'not-matched',
-      because: {
+      reason: {
         stage: 'filter',
         outcome: 'stopped',
-        what: 'value 400 is not > 1000 (gt)',
+        message: 'value 400 is not > 1000 (gt)',
       },
       records: [
-        { kind: 'log', taken: false },
-        { kind: 'transaction', taken: false, reasons: [{}, { what: 'includeNativeTxs is off' }] },
+        { kind: 'log', included: false },
+        {
+          kind: 'transaction',
+          included: false,
+          reasons: [{}, { message: 'includeNativeTxs is off' }],
+        },
       ],
       deliveries: [],
     });
-    expect(verdictOf(explanation, elsewhere).because).toEqual({
+    expect(verdictOf(explanation, elsewhere).reason).toEqual({
       stage: 'chain',
       outcome: 'stopped',
-      what: `the stream watches 0x1, not ${CHAIN}`,
+      message: `the stream watches 0x1, not ${CHAIN}`,
     });
     expect(verdictOf(explanation, paused)).toMatchObject({
       verdict: 'not-evaluated',
-      because: { stage: 'status', outcome: 'stopped' },
+      reason: { stage: 'status', outcome: 'stopped' },
     });
     expect(verdictOf(explanation, idle)).toMatchObject({
       verdict: 'not-matched',
-      because: { stage: 'address', what: 'nothing here is of its one address' },
+      reason: { stage: 'address', message: 'nothing here is of its one address' },
     });
   });
 
@@ -192,7 +196,7 @@ describe('on an EVM chain', () => {
     });
     const countOf = (explanation: Explanation) => {
       const { recordCount, records } = verdictOf(explanation, matching);
-      const inWebhook = records.filter(({ taken }) => taken).length;
+      const inWebhook = records.filter(({ included }) => included).length;
       return { recordCount, told: records.length, inWebhook };
     };
     // Each transaction is a record as well as its log.
@@ -215,10 +219,10 @@ describe('on an EVM chain', () => {
     const late = verdictOf(explanation, id);
     expect(late).toMatchObject({
       verdict: 'not-evaluated',
-      because: { stage: 'coverage', outcome: 'stopped' },
+      reason: { stage: 'coverage', outcome: 'stopped' },
     });
-    expect(late.because.what).toContain(`the stream was not there at block ${moved.block}`);
-    expect(late.records.some(({ taken }) => taken)).toBe(true);
+    expect(late.reason.message).toContain(`the stream was not there at block ${moved.block}`);
+    expect(late.records.some(({ included }) => included)).toBe(true);
   });
 
   test('an address: who watches it', async () => {
@@ -245,7 +249,7 @@ describe('on an EVM chain', () => {
     expect(explanation.stages.at(-1)).toMatchObject({ stage: 'committed', outcome: 'stopped' });
     expect(
       verdictOf(explanation, matching).stages.find(({ stage }) => stage === 'match'),
-    ).toMatchObject({ outcome: 'stopped', what: 'its block left the chain' });
+    ).toMatchObject({ outcome: 'stopped', message: 'its block left the chain' });
   });
 
   test('what cannot be found is said, and is no error', async () => {
@@ -256,7 +260,7 @@ describe('on an EVM chain', () => {
       /Several chains may have a block 17: choose one of/,
     );
     expect((await explain(1_000_000, CHAIN)).message).toBe(`No node of ${CHAIN} has block 1000000`);
-    expect((await explain(7, '0x5')).stages[0]).toMatchObject({ what: '0x5 is not read' });
+    expect((await explain(7, '0x5')).stages[0]).toMatchObject({ message: '0x5 is not read' });
     expect((await explain(7, 'ethereum')).message).toBe('No node of ethereum has block 7');
     expect((await explain('hello')).message).toMatch(/"hello" is not a transaction or block hash/);
     expect((await explain('01a0ca44-c660-7000-8b60-c0ee13d42f05')).message).toMatch(/no delivery/);
@@ -293,7 +297,7 @@ describe('on Aptos', () => {
     expect(block).toBeDefined();
     const detail = await sluice.listDeliveries({ streamId: wallet });
     const byDelivery = await explain(detail.result[0]!.id);
-    const record = verdictOf(byDelivery, wallet).records.find(({ taken }) => taken)!;
+    const record = verdictOf(byDelivery, wallet).records.find(({ included }) => included)!;
     expect(byDelivery.block?.number).toBe(height);
 
     for (const query of [record.transactionHash, record.index]) {
@@ -305,11 +309,11 @@ describe('on Aptos', () => {
       });
       expect(verdictOf(explanation, wallet)).toMatchObject({
         verdict: 'delivered',
-        records: [{ index: record.index, taken: true }],
+        records: [{ index: record.index, included: true }],
       });
       expect(verdictOf(explanation, picky)).toMatchObject({
         verdict: 'not-matched',
-        because: { stage: 'event', what: expect.stringContaining('::aptos_account::transfer') },
+        reason: { stage: 'event', message: expect.stringContaining('::aptos_account::transfer') },
       });
     }
     expect(verdictOf(await explain('0xb0b'), wallet).verdict).toBe('watched');

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { createClient, verifySignature } from '@sluice/kit';
 import { CALLS } from '@sluice/kit/calls';
 import {
-  DEFAULT_INBOX_ANSWER,
+  DEFAULT_INBOX_RESPONSE,
   type InboxRequestSummary,
   createSluiceClient,
   toInboxUrl,
@@ -58,9 +58,9 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (engine) => {
     expect(await sluice.setInbox('my-app')).toEqual({
       name: 'my-app',
       url: 'sluice://inbox/my-app',
-      answer: DEFAULT_INBOX_ANSWER,
+      response: DEFAULT_INBOX_RESPONSE,
       received: 0,
-      kept: 0,
+      stored: 0,
       lastAt: null,
     });
     const stream = await client.streams.create({
@@ -118,16 +118,16 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (engine) => {
     });
     CALLS.getActivity.answer.parse(activity);
     expect(activity.result.reduce((sum, { delivered }) => sum + delivered, 0)).toBe(1);
-    const [tape, ...others] = await sluice.listTapes({ streamIds: [stream.id], limit: 5 });
-    CALLS.listTapes.answer.parse({ result: [tape] });
+    const [timeline, ...others] = await sluice.listTimelines({ streamIds: [stream.id], limit: 5 });
+    CALLS.listTimelines.answer.parse({ result: [timeline] });
     expect(others).toEqual([]);
-    expect(tape).toMatchObject({
+    expect(timeline).toMatchObject({
       streamId: stream.id,
       chains: [{ chainId: CHAIN, blocks: [{ delivered: 1, waiting: 1 }] }],
     });
-    expect(await sluice.listTapes({ streamIds: [randomUUID()] })).toEqual([]);
+    expect(await sluice.listTimelines({ streamIds: [randomUUID()] })).toEqual([]);
     await expect(
-      sluice.listTapes({ streamIds: Array.from({ length: 201 }, () => stream.id) }),
+      sluice.listTimelines({ streamIds: Array.from({ length: 201 }, () => stream.id) }),
     ).rejects.toMatchObject({
       status: 422,
       details: { 'requestBody.streamIds': { message: expect.stringContaining('at most 200') } },
@@ -138,10 +138,10 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (engine) => {
     const [first, ...rest] = (await sluice.listInboxRequests('my-app', { limit: 1 })).result;
     expect([first, rest]).toEqual([newest, []]);
     expect(await sluice.listInboxes()).toMatchObject([
-      { name: 'my-app', received: 2, kept: 3, lastAt: newest!.receivedAt },
+      { name: 'my-app', received: 2, stored: 3, lastAt: newest!.receivedAt },
     ]);
     await sluice.clearInbox('my-app');
-    expect(await sluice.listInboxes()).toMatchObject([{ received: 2, kept: 0, lastAt: null }]);
+    expect(await sluice.listInboxes()).toMatchObject([{ received: 2, stored: 0, lastAt: null }]);
     await sluice.deleteInbox('my-app');
     expect(await sluice.listInboxes()).toEqual([]);
     await expect(sluice.deleteInbox('my-app')).rejects.toMatchObject({ status: 404 });

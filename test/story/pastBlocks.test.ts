@@ -162,7 +162,7 @@ describe('a dry run', () => {
       ...{ type: 'erc20transfer' as const, contractAddress: '$contract' },
       functionAbi: functionOf(name),
     });
-    const { webhook, near, seen } = await sluice.dryRunEvm(CHAIN, {
+    const { webhook, closeMatches, observed } = await sluice.dryRunEvm(CHAIN, {
       block: moved[3]!,
       includeContractLogs: true,
       addresses: [receiver],
@@ -176,9 +176,9 @@ describe('a dry run', () => {
     expect(webhook!.nativeBalances).toEqual([
       { address: receiver.toLowerCase(), balance: expect.stringMatching(/^\d+$/) },
     ]);
-    expect(near).toEqual([]);
+    expect(closeMatches).toEqual([]);
     const transfers = [{ topic0: keccak256(TRANSFER), signature: TRANSFER, indexed: 2, count: 1 }];
-    expect(seen).toEqual(transfers);
+    expect(observed).toEqual(transfers);
 
     // Moved were 1.5 of a token with six decimals.
     const tooMuch = await sluice.dryRunEvm(CHAIN, {
@@ -189,17 +189,17 @@ describe('a dry run', () => {
       abi: TRANSFER_ABI,
       advancedOptions: [{ topic0: TRANSFER, filter: { gt: ['value', '1500000'] } }],
     });
-    const rule = { event: TRANSFER, name: 'value', operator: 'gt', wanted: '1500000' };
+    const rule = { event: TRANSFER, name: 'value', operator: 'gt', filterValue: '1500000' };
     expect(tooMuch).toEqual({
       webhook: null,
-      near: [{ ...rule, count: 1, min: '1500000', max: '1500000' }],
-      seen: transfers,
+      closeMatches: [{ ...rule, count: 1, min: '1500000', max: '1500000' }],
+      observed: transfers,
     });
 
     // Logs are read for it, though the stream sends none.
     const silent = { block: moved[3]!, includeInternalTxs: true, addresses: [receiver] };
     expect(await sluice.dryRunEvm(CHAIN, silent)).toEqual({
-      ...{ webhook: null, near: [], seen: transfers },
+      ...{ webhook: null, closeMatches: [], observed: transfers },
     });
   });
 

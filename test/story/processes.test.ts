@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createClient, unwrapNotice } from '@sluice/kit';
+import { createClient, unwrapAlert } from '@sluice/kit';
 import type { DeliverySummary } from '@sluice/kit/contract';
 import { type ReceivedEvent, createSluiceClient } from '@sluice/kit/sluice';
 import {
@@ -45,7 +45,7 @@ const chainFlag = (): string[] => [
   `${CHAIN}=${anvil.url},confirmations=${CONFIRMATIONS},poll=50`,
 ];
 const startIngester = (): Promise<Served> =>
-  start('--role', 'ingest', ...chainFlag(), '--notify-url', `${sink.url}/notices`);
+  start('--role', 'ingest', ...chainFlag(), '--notify-url', `${sink.url}/alerts`);
 
 beforeAll(async () => {
   [anvil, postgres, sink] = await Promise.all([startAnvil(), startPostgres(), startWebhookSink()]);
@@ -214,21 +214,21 @@ describe('processes with a role each', () => {
     expect(headers['x-region']).toBe('eu-central-1');
   });
 
-  test('a receiver that fails is said to be spared by one that does not deliver, until it is back', async () => {
+  test('a receiver that fails is said to be backOff by one that does not deliver, until it is back', async () => {
     const [one, other] = apis;
     const { id, to } = await watch(1);
     const path = '/1';
-    const readSpared = async () =>
-      (await sluiceOf(other).listStreamSummaries()).find((stream) => stream.id === id)!.spared;
-    expect(await readSpared()).toBeNull();
+    const readBackOff = async () =>
+      (await sluiceOf(other).listStreamSummaries()).find((stream) => stream.id === id)!.backOff;
+    expect(await readBackOff()).toBeNull();
     const watching = await watchLive(other);
     sink.respond(503, { path });
     const blocks = await pay(to, 12);
     await anvil.request('anvil_mine', ['0x2']);
-    const spared = await until('it is spared', async () => (await readSpared()) ?? undefined);
-    expect(spared.reason).toBe('failures');
-    expect(spared.until).toBeGreaterThan(spared.since);
-    await until('those who watch are told', () =>
+    const backOff = await until('it is spared', async () => (await readBackOff()) ?? undefined);
+    expect(backOff.reason).toBe('failures');
+    expect(backOff.until).toBeGreaterThan(backOff.since);
+    await until('those who watch are reported', () =>
       watching.seen.some(({ event }) => event.type === 'stream' && event.streamId === id),
     );
     await watching.leave();
@@ -237,7 +237,7 @@ describe('processes with a role each', () => {
     sink.respond(200, { path });
     const waiting = (await readDeliveries(id)).find(({ state }) => state === 'pending')!;
     await clientOf(one).history.replay({ id: waiting.id, streamId: id });
-    await until('it is spared no more', async () => (await readSpared()) === null);
+    await until('it is backOff no more', async () => (await readBackOff()) === null);
     for (const { id: each, state } of await readDeliveries(id)) {
       if (state === 'pending') await clientOf(one).history.replay({ id: each, streamId: id });
     }
@@ -319,7 +319,7 @@ test('three that deliver keep to the cap of each stream together', async () => {
   await Promise.all(deliverers.slice(1).map((each) => each.stop()));
 }, 300_000);
 
-/** What is told live, read at one process until it is left; goes on after `lastEventId`. */
+/** What is reported live, read at one process until it is left; goes on after `lastEventId`. */
 async function watchLive(on: Served, lastEventId?: string) {
   const leaving = new AbortController();
   const seen: ReceivedEvent[] = [];
@@ -384,7 +384,7 @@ test('live events are the same at each process of the API, and are resumed at th
     );
   const expected = blocks.flatMap((block) => [`${block} confirmed`, `${block} unconfirmed`]);
   const last = await watchLive(apis[0], resumed.at(-1)!.id);
-  await until('all was told', () =>
+  await until('all was reported', () =>
     [witness.seen, [...resumed, ...last.seen]].every(
       (events) => outcomes(events).length >= expected.length,
     ),
@@ -408,7 +408,7 @@ test('what an inbox gets is shown by a process that did not get it', async () =>
     chainIds: [CHAIN],
     includeNativeTxs: true,
   });
-  const found = await until('it is told', () =>
+  const found = await until('it is reported', () =>
     watching.seen.find(({ event }) => event.type === 'inbox'),
   );
   expect(found.event).toMatchObject({ request: { inbox: 'shared', verified: true } });
@@ -458,11 +458,11 @@ test('a reader that is stopped is followed at once', async () => {
   await until('the standby has it', () => findReader().reader === standby, 3_000);
 });
 
-test('the operator is told by one process, and by another when it is killed; nothing twice', async () => {
-  const told = () =>
+test('the operator is reported by one process, and by another when it is killed; nothing twice', async () => {
+  const reported = () =>
     sink.requests
-      .filter(({ path }) => path === '/notices')
-      .map(({ headers, body }) => unwrapNotice({ headers, body, secret: SECRET }));
+      .filter(({ path }) => path === '/alerts')
+      .map(({ headers, body }) => unwrapAlert({ headers, body, secret: SECRET }));
   const failStream = async (account: number): Promise<string> => {
     const { id, to } = await watch(account);
     sink.respond(410, { path: `/${account}` });
@@ -474,12 +474,12 @@ test('the operator is told by one process, and by another when it is killed; not
   };
   ingesters = [ingesters.find((each) => each.isRunning())!, await startIngester()];
   const first = await failStream(1);
-  await until('it is told', () => told().length === 1);
-  const teller = ingesters.find(({ output }) => output().includes('lease taken lease=notices'))!;
-  await teller.kill();
+  await until('it is reported', () => reported().length === 1);
+  const reporter = ingesters.find(({ output }) => output().includes('lease taken lease=alerts'))!;
+  await reporter.kill();
   const second = await failStream(2);
-  await until('another tells', () => told().length > 1, 60_000);
-  expect(told().map(({ notice }) => notice)).toMatchObject(
+  await until('another tells', () => reported().length > 1, 60_000);
+  expect(reported().map(({ alert }) => alert)).toMatchObject(
     [first, second].map((streamId) => ({ type: 'stream.error', data: { streamId } })),
   );
 });

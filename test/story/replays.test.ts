@@ -67,8 +67,10 @@ afterAll(async () => {
 test('a delivery that waits is given up by hand, listed as a dead letter, and replayed', async () => {
   const [waiting] = (await sluice.listDeliveries({ streamId, state: 'pending' })).result;
   // The contract's schedule, of which one wait is under way.
-  const { laterWaitsMs } = await sluice.getDelivery(waiting!.id);
-  expect(laterWaitsMs).toEqual([10, 60, 120, 360, 720, 1_440].map((minutes) => minutes * 60_000));
+  const { remainingWaitsMs } = await sluice.getDelivery(waiting!.id);
+  expect(remainingWaitsMs).toEqual(
+    [10, 60, 120, 360, 720, 1_440].map((minutes) => minutes * 60_000),
+  );
   const stopped = await sluice.stopDelivery(waiting!.id);
   expect(stopped).toMatchObject({ state: 'failed', nextAttemptAt: null });
   expect(stopped.error).toMatch(/^stopped by hand/);

@@ -126,13 +126,17 @@ test('on an EVM chain a log over the limit', async () => {
     expect(verdict, query).toMatchObject({
       streamId: id,
       verdict: 'failed',
-      because: { stage: 'delivery', outcome: 'stopped', what: expect.stringContaining(huge!.hash) },
+      reason: {
+        stage: 'delivery',
+        outcome: 'stopped',
+        message: expect.stringContaining(huge!.hash),
+      },
     });
     expect(verdict!.deliveries.map(({ error: reason }) => reason)).toContainEqual(error);
     expect(
-      verdict!.records.map(({ kind, index, taken }) => ({ kind, index, taken })),
+      verdict!.records.map(({ kind, index, included }) => ({ kind, index, included })),
       query,
-    ).toContainEqual({ kind: 'log', index: 2, taken: true });
+    ).toContainEqual({ kind: 'log', index: 2, included: true });
   }
 });
 
@@ -170,8 +174,8 @@ test('on Aptos an event over the limit', async () => {
     expect(verdict, query).toMatchObject({
       streamId: id,
       verdict: 'failed',
-      because: { stage: 'delivery', outcome: 'stopped', what: expect.stringContaining(hash) },
-      records: [{ transactionHash: hash, taken: true }],
+      reason: { stage: 'delivery', outcome: 'stopped', message: expect.stringContaining(hash) },
+      records: [{ transactionHash: hash, included: true }],
     });
     expect(verdict!.deliveries.map(({ error: reason }) => reason)).toContainEqual(error);
   }
@@ -240,8 +244,8 @@ test.each([
   expect(verdict).toMatchObject({
     streamId: refused,
     verdict: 'failed',
-    because: { stage: 'delivery', what: expect.stringContaining('the ledger rejected its body') },
+    reason: { stage: 'delivery', message: expect.stringContaining('the ledger rejected its body') },
   });
-  expect(verdict!.records.some(({ taken: isTaken }) => isTaken)).toBe(true);
+  expect(verdict!.records.some(({ included: isTaken }) => isTaken)).toBe(true);
   expect((await fetch(`${served.url}/ready`)).status).toBe(200);
 });

@@ -4,11 +4,12 @@ import { VERSION } from './version.ts';
 
 const args = process.argv.slice(2);
 // Scripts call this often, so it loads nothing.
-const code = args.length === 1 && /^(-V|--version)$/.test(args[0]!) ? tellVersion() : await start();
+const code =
+  args.length === 1 && /^(-V|--version)$/.test(args[0]!) ? printVersion() : await start();
 // Flushes the output first; exits even when idle connections are open.
 process.stdout.write('', () => process.exit(code));
 
-function tellVersion(): number {
+function printVersion(): number {
   process.stdout.write(`${VERSION}\n`);
   return 0;
 }

@@ -224,7 +224,7 @@ async function answerTab(words: readonly string[], terminal: Terminal): Promise<
   const load = async (command: Command): Promise<unknown> =>
     (await findEntry(command.name())?.load())?.(command, terminal);
   const found = await complete(createProgram(terminal), words, { load, terminal });
-  for (const each of found) terminal.say(each);
+  for (const each of found) terminal.print(each);
   return EXIT.success;
 }
 

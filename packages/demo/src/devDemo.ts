@@ -4,23 +4,23 @@ import { announceDevService } from '../../cli/src/connection/contexts.ts';
 import { startDemo } from './startDemo.ts';
 import { openDevFolder } from '../../cli/src/dev/devFolder.ts';
 import { keep, newKey, startOnFreePort } from '../../cli/src/dev/devService.ts';
-import { sayStartRow } from '../../cli/src/dev/startRows.ts';
+import { printStartRow } from '../../cli/src/dev/startRows.ts';
 import { toServiceConfig } from '../../cli/src/flags/options.ts';
-import { type Terminal, untilAsked } from '../../cli/src/terminal/terminal.ts';
+import { type Terminal, untilInterrupted } from '../../cli/src/terminal/terminal.ts';
 import type { DevOptions } from '../../cli/src/commands/dev.ts';
 
 export async function devDemo(options: DevOptions, terminal: Terminal): Promise<void> {
-  const { say, tint } = terminal;
-  const asked = untilAsked(terminal);
+  const { print, tint } = terminal;
+  const asked = untilInterrupted(terminal);
   const folder = options.data;
   const { release } = openDevFolder(folder, options);
   const apiKey = options.apiKey ?? keep(join(folder, 'api-key'), () => newKey('sluice_dev_'));
   const secret = options.secret ?? keep(join(folder, 'secret'), () => newKey('whs_dev_'));
 
-  say();
-  say(`  ${tint('faint', 'writing the day down: some seconds')}`);
+  print();
+  print(`  ${tint('faint', 'writing the day down: some seconds')}`);
   const demo = await startDemo({ folder });
-  const notice = (text: string): void => say(`  ${tint('warn', '!')} ${text}`);
+  const warn = (text: string): void => print(`  ${tint('warn', '!')} ${text}`);
   const config = {
     ...toServiceConfig(options),
     apiKey,
@@ -29,7 +29,7 @@ export async function devDemo(options: DevOptions, terminal: Terminal): Promise<
     chains: demo.chains,
     aptos: demo.aptos,
   };
-  const service = await startOnFreePort(config, { notice, newEachTime: [] }, terminal).catch(
+  const service = await startOnFreePort(config, { warn, newEachTime: [] }, terminal).catch(
     async (error: unknown) => {
       await demo.stop();
       throw error;
@@ -38,12 +38,12 @@ export async function devDemo(options: DevOptions, terminal: Terminal): Promise<
   const takeBack = announceDevService(folder, { apiUrl: service.url, apiKey });
   demo.startActivity();
   const row = (name: string, value: string, hint?: string): void =>
-    sayStartRow(terminal, name, value, hint);
+    printStartRow(terminal, name, value, hint);
   row('Console', `${service.url}/console/#key=${apiKey}`);
   row('API', service.url, `x-api-key: ${apiKey}`);
   row('Day', `${demo.deliveries.toLocaleString('en')} deliveries`, 'invented, as are the chains');
   row('Data', relative(process.cwd(), folder) || folder, 'another day with --fresh; Ctrl-C stops');
-  say();
+  print();
 
   await asked;
   takeBack();

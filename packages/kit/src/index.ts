@@ -33,7 +33,7 @@ export type {
 } from './webhooks/unwrap.ts';
 export type { WebhookHeaders } from './webhooks/adapters/headers.ts';
 export type { RawBody } from './webhooks/adapters/rawBody.ts';
-export * from './webhooks/unwrapNotice.ts';
+export * from './webhooks/unwrapAlert.ts';
 export * from './webhooks/diagnose.ts';
 export { createHandler } from './webhooks/handler/handler.ts';
 export type {
@@ -65,7 +65,7 @@ export * from './webhooks/describe.ts';
 
 // Wire format
 export type { Page } from './contract/generic.ts';
-export type * from './contract/notices.ts';
+export type * from './contract/alerts.ts';
 export type {
   AbiItem,
   AbiParameter,

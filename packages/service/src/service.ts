@@ -26,7 +26,7 @@ import { ROLES, type ServiceConfig, checkConfig } from './config.ts';
 import { createHostPace } from './deliver/attempt.ts';
 import { createDeliver } from './deliver/deliver.ts';
 import { createInbox } from './deliver/inbox.ts';
-import { laterWaitsMs } from './deliver/outcomes.ts';
+import { remainingWaitsMs } from './deliver/outcomes.ts';
 import { createReplays } from './deliver/replays.ts';
 import { EVERYWHERE, createAddressGuard } from './deliver/send/guard.ts';
 import { createIsolation } from './deliver/send/isolation.ts';
@@ -134,7 +134,7 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
       ? await watchDisk(config.dataFolder, config.retention?.minFreeBytes ?? MIN_FREE_BYTES, log)
       : undefined;
   // Only one process uses a SQLite ledger, so the holder of any lease is gone.
-  if (store.engine === 'sqlite') metrics.noteLostLeases(await takeOver(store, log));
+  if (store.engine === 'sqlite') metrics.recordLostLeases(await takeOver(store, log));
 
   const sending = createSending(config, { store, settings, metrics });
   const delivery = roles.includes('deliver')
@@ -239,7 +239,7 @@ function createSending(
 ) {
   const { egressProxy } = config;
   const allowCidrs = config.allowPrivateEndpoints ? EVERYWHERE : (config.allowCidrs ?? []);
-  const guard = createAddressGuard({ allowCidrs, onBlocked: metrics.noteBlockedAddress });
+  const guard = createAddressGuard({ allowCidrs, onBlocked: metrics.recordBlockedAddress });
   const signing = {
     secret: () => settings.read().secretKey,
     region: () => settings.read().region,
@@ -281,12 +281,12 @@ function createDelivery({
     log,
     ...retries,
     hostPace,
-    onChange: metrics.noteAttempts,
-    onLostLeases: metrics.noteLostLeases,
-    onLostOutcomes: metrics.noteLostOutcomes,
+    onChange: metrics.recordAttempts,
+    onLostLeases: metrics.recordLostLeases,
+    onLostOutcomes: metrics.recordLostOutcomes,
     onLocalFailure(cause) {
-      metrics.noteLocalFailure(cause);
-      readiness.noteLocalFailure(cause);
+      metrics.recordLocalFailure(cause);
+      readiness.recordLocalFailure(cause);
     },
     tracing,
     openSecrets: ({ streamId, secrets, claimedAt }) =>
@@ -295,7 +295,7 @@ function createDelivery({
   const replays = createReplays({
     store,
     log,
-    onDue: deliver.notice,
+    onDue: deliver.wake,
     async onReplay(id) {
       const replay = await store.readReplay(id);
       if (replay !== undefined) showReplay(store, replay);
@@ -335,10 +335,10 @@ function createFollowing(
     store,
     log,
     tracing,
-    onReorg: metrics.noteReorg,
+    onReorg: metrics.recordReorg,
     onDeliveries(deliveries) {
-      metrics.noteSetAside(deliveries);
-      delivery?.deliver.notice(deliveries);
+      metrics.recordSetAside(deliveries);
+      delivery?.deliver.wake(deliveries);
     },
     refuseBlocks: () => disk?.problem,
     confirmedUpTo: (chain) => reports.find(chain)?.confirmedUpTo ?? null,
@@ -378,7 +378,7 @@ function createDuties(
   });
   if (notifyUrl === undefined) return [housekeeping];
   const alerts = createDuty({
-    name: 'notices',
+    name: 'alerts',
     store,
     log,
     begin: () =>
@@ -447,13 +447,14 @@ function createApi(
         : createTestWebhook({ sender, hostPace, maxPerHost: config.maxPerHost }),
 
     fastRetryMs: retries.fastRetryMs,
-    laterWaitsMs: (attempts, fastRetried) => laterWaitsMs(retries.schedule, attempts, fastRetried),
-    onReplay: (delivered, isNew) => delivery?.deliver.notice(isNew ? [delivered] : []),
+    remainingWaitsMs: (attempts, fastRetried) =>
+      remainingWaitsMs(retries.schedule, attempts, fastRetried),
+    onReplay: (delivered, isNew) => delivery?.deliver.wake(isNew ? [delivered] : []),
     onReplayChange(replay) {
-      delivery?.replays.notice();
+      delivery?.replays.wake();
       showReplay(store, replay);
     },
-    onStopped: (delivered) => delivery?.deliver.notice([delivered]),
+    onStopped: (delivered) => delivery?.deliver.wake([delivered]),
   });
 }
 

@@ -65,9 +65,9 @@ export function declareAddresses(command: Command, terminal: Terminal): void {
     .action((name: string, { find, ...options }: ListOptions) =>
       withStream(name, options, terminal, async ({ sluice }, { id }) => {
         for await (const each of sluice.listAddresses(id, { find })) {
-          if (options.json) terminal.sayJson(each);
+          if (options.json) terminal.printJson(each);
           else
-            terminal.say(
+            terminal.print(
               each.label === undefined ? each.address : `${each.address},${quote(each.label)}`,
             );
         }
@@ -96,16 +96,16 @@ export function declareAddresses(command: Command, terminal: Terminal): void {
       withStream(name, options, terminal, async ({ api }, stream) => {
         const { addresses } = readAddressFile(path, options);
         const { added, removed } = compareAddresses(await readAddresses(api, stream), addresses);
-        if (options.json) return terminal.sayJson({ added, removed });
-        for (const { address } of added) terminal.say(terminal.tint('ok', `+ ${address}`));
-        for (const { address } of removed) terminal.say(terminal.tint('bad', `- ${address}`));
+        if (options.json) return terminal.printJson({ added, removed });
+        for (const { address } of added) terminal.print(terminal.tint('ok', `+ ${address}`));
+        for (const { address } of removed) terminal.print(terminal.tint('bad', `- ${address}`));
         terminal.note(`${count(added.length)} to add, ${count(removed.length)} to remove`);
       }),
     );
 
   let json: boolean | undefined;
   const tell = (text: string, data: object): void =>
-    json ? terminal.sayJson(data) : terminal.say(text);
+    json ? terminal.printJson(data) : terminal.print(text);
   command.hook('preAction', (_, action) => {
     json = action.opts<ConnectionOptions>().json;
   });
@@ -192,9 +192,9 @@ async function importFile(
     repeated,
     rejected: rejects.length,
   };
-  if (options.json) terminal.sayJson({ ...told, rejects: rejectsPath ?? null });
+  if (options.json) terminal.printJson({ ...told, rejects: rejectsPath ?? null });
   else {
-    terminal.say(
+    terminal.print(
       `Imported ${counted(addresses.length, 'address', 'addresses')} of ${path} to ${stream.tag || stream.id}` +
         (removed.length > 0 ? `, removed ${count(removed.length)}` : '') +
         (repeated > 0 ? `, skipped ${counted(repeated, 'duplicate line')}` : ''),

@@ -69,8 +69,8 @@ async function apply(options: ApplyOptions, terminal: Terminal): Promise<void> {
   for (const each of declared) checkFields(options.file, each);
   const connection = connect(options, terminal);
   const steps = await plan(connection, declared, options.prune ?? false);
-  if (options.json) terminal.sayJson(steps.map(toJson));
-  else for (const line of steps.flatMap((step) => describe(step, terminal))) terminal.say(line);
+  if (options.json) terminal.printJson(steps.map(toJson));
+  else for (const line of steps.flatMap((step) => describe(step, terminal))) terminal.print(line);
   const changes = steps.filter((step) => step.do !== 'keep');
   if (options.dryRun || changes.length === 0) {
     terminal.note(changes.length === 0 ? 'Nothing to change' : 'Nothing was changed (--dry-run)');
@@ -241,9 +241,9 @@ async function exportStreams(options: ExportOptions, terminal: Terminal): Promis
     const id = isShared(summary.tag) ? summary.id : undefined;
     streams.push({ tag: typeof tag === 'string' ? tag : '', id, fields, addresses });
   }
-  if (options.json) return terminal.sayJson(streams);
+  if (options.json) return terminal.printJson(streams);
   const text = writeStreamFile(streams);
-  if (options.output === undefined) terminal.sayExact(text);
+  if (options.output === undefined) terminal.printExact(text);
   else {
     writePrivately(resolve(terminal.cwd, options.output), text);
     terminal.note(`Wrote ${counted(streams.length, 'stream')} to ${options.output}`);

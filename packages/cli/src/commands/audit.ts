@@ -28,8 +28,8 @@ interface ListOptions extends ConnectionOptions {
 async function listAudit(options: ListOptions, terminal: Terminal): Promise<void> {
   let left = toCount('--limit', options.limit, 1);
   for await (const record of connect(options, terminal).sluice.listAudit()) {
-    if (options.json) terminal.sayJson(record);
-    else sayRecord(record, terminal);
+    if (options.json) terminal.printJson(record);
+    else printRecord(record, terminal);
     if (--left === 0) return;
   }
 }
@@ -65,15 +65,15 @@ async function verifyAudit(options: VerifyOptions, terminal: Terminal): Promise<
   if (!isHeadThere)
     throw new CommandError('check_failed', `No audit record has the hash ${options.head}`);
   const [records, head] = [newest?.seq ?? 0, newest?.hash ?? ''];
-  if (options.json) terminal.sayJson({ records, head });
-  else terminal.sayText(`${records} records, intact; hash of the newest: ${head}`);
+  if (options.json) terminal.printJson({ records, head });
+  else terminal.printText(`${records} records, intact; hash of the newest: ${head}`);
 }
 
-const sayRecord = (
+const printRecord = (
   { seq, at, action, keyId, address, target }: AuditRecord,
   terminal: Terminal,
 ): void =>
-  terminal.say(
+  terminal.print(
     toLine(terminal, [
       { text: String(seq) },
       { text: `${new Date(at).toISOString().slice(0, 19)}Z` },

@@ -36,8 +36,8 @@ export const declareBackup = (command: Command, terminal: Terminal): Command =>
         );
       }
       const bytes = backUp(options.data, file);
-      if (options.json) terminal.sayJson({ file, bytes });
-      else terminal.say(`${file}  ${(bytes / 1024 / 1024).toFixed(1)} MiB, checked`);
+      if (options.json) terminal.printJson({ file, bytes });
+      else terminal.print(`${file}  ${(bytes / 1024 / 1024).toFixed(1)} MiB, checked`);
       terminal.note(
         'The backup does not contain the master key, which is required to read its secrets. Store the key separately.',
       );
@@ -56,8 +56,8 @@ export const declareRestore = (command: Command, terminal: Terminal): Command =>
         );
       }
       await restore(file, options.data, options.yes === true);
-      if (options.json) terminal.sayJson({ data: options.data });
-      else terminal.say(`Restored ${file} to ${options.data}`);
+      if (options.json) terminal.printJson({ data: options.data });
+      else terminal.print(`Restored ${file} to ${options.data}`);
       terminal.note(
         'Start the service. It reads the blocks since the backup again, and sends their webhooks again with ' +
           'new ids.',

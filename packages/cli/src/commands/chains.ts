@@ -29,13 +29,14 @@ export function declareChains(command: Command, terminal: Terminal): void {
 async function listChains(options: ConnectionOptions, terminal: Terminal): Promise<void> {
   const chains = await connect(options, terminal).sluice.listChains();
   if (options.json) {
-    terminal.sayJson(chains.map((chain) => ({ ...chain, blocks: undefined })));
+    terminal.printJson(chains.map((chain) => ({ ...chain, blocks: undefined })));
     return;
   }
   if (chains.length === 0) {
     terminal.note('No chains yet. Start the service with --chain <hexId>=<rpcUrl>');
   }
-  for (const line of chains.flatMap(describe)) terminal.sayText(spellCommands(line), { indent: 4 });
+  for (const line of chains.flatMap(describe))
+    terminal.printText(spellCommands(line), { indent: 4 });
 }
 
 interface ResumeOptions extends ConnectionOptions {
@@ -46,10 +47,10 @@ interface ResumeOptions extends ConnectionOptions {
 async function resumeChain(id: string, options: ResumeOptions, terminal: Terminal): Promise<void> {
   const from = options.from === undefined ? {} : { from: toCount('--from', options.from) };
   const resumed = await connect(options, terminal).sluice.resumeChain(id, from);
-  if (options.json) terminal.sayJson(resumed);
+  if (options.json) terminal.printJson(resumed);
   else {
     const { chainId, from: next } = resumed;
-    terminal.sayText(
+    terminal.printText(
       `${chainId} resumes from block ${next}; skipped blocks are a hole in the coverage of its streams`,
     );
   }
@@ -113,9 +114,9 @@ async function testNode(url: string, json: boolean, terminal: Terminal): Promise
     const shown = typeof answer === 'string' ? ` ${Number(answer)}` : '';
     const figures = `${what.padEnd(9)} ${String(durationMs).padStart(5)} ms${shown}`;
     const told = cutText(`${figures}  ${problem ?? ''}`.trimEnd(), terminal.width - 2);
-    terminal.say(`${mark} ${told}`);
+    terminal.print(`${mark} ${told}`);
   }
-  if (json) terminal.sayJson(findings);
+  if (json) terminal.printJson(findings);
   if (missing > 0) {
     throw new CommandError('check_failed', `${missing} required calls failed`, 'use another node');
   }

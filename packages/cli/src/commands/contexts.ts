@@ -12,7 +12,7 @@ import { examples } from '../flags/examples.ts';
 import { sluiceCommand } from '../package/packaged.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { ask } from '../terminal/prompt.ts';
-import { sayTable } from '../terminal/table.ts';
+import { printTable } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export const declareLogin = (command: Command, terminal: Terminal): Command =>
@@ -49,8 +49,8 @@ async function login(options: ConnectionOptions, terminal: Terminal): Promise<vo
     current: name,
     contexts: { ...contexts, [name]: { apiUrl: url, apiKey } },
   });
-  if (options.json) terminal.sayJson({ context: name, apiUrl: url });
-  else terminal.sayText(`Signed in to ${url} as context ${name}`);
+  if (options.json) terminal.printJson({ context: name, apiUrl: url });
+  else terminal.printText(`Signed in to ${url} as context ${name}`);
   terminal.note(`Saved in ${contextsPath(terminal)}`);
 }
 
@@ -86,7 +86,7 @@ export const declareLogout = (command: Command, terminal: Terminal): Command =>
         ...(current !== undefined && current !== gone && { current }),
         contexts: rest,
       });
-      terminal.say(`Removed ${gone}`);
+      terminal.print(`Removed ${gone}`);
     });
 
 const unknown = (name: string | undefined, contexts: object): CommandError =>
@@ -110,10 +110,11 @@ export const declareWhoami = (command: Command, terminal: Terminal): Command =>
         default: 'the default',
       };
       const key = apiKey === undefined ? null : `…${apiKey.slice(-4)}`;
-      if (options.json) terminal.sayJson({ apiUrl: url, source, name: name ?? null, apiKey: key });
+      if (options.json)
+        terminal.printJson({ apiUrl: url, source, name: name ?? null, apiKey: key });
       else {
         const told = `${url}  from ${from[source]}  ${key === null ? 'no API key' : `key ${key}`}`;
-        terminal.sayText(told, { indent: 4 });
+        terminal.printText(told, { indent: 4 });
       }
       if (apiKey === undefined) throw toMissingKey(target);
     });
@@ -131,10 +132,10 @@ export function declareContext(command: Command, terminal: Terminal): void {
         apiUrl,
         inUse: name === current,
       }));
-      if (json) return terminal.sayJson(rows);
+      if (json) return terminal.printJson(rows);
       if (rows.length === 0)
         return terminal.note(`No saved services yet. Save one: ${sluiceCommand()} login`);
-      sayTable(terminal, rows, [
+      printTable(terminal, rows, [
         { title: ' ', value: ({ inUse }) => (inUse ? { text: '*', tone: 'ok' } : '') },
         { title: 'NAME', value: ({ name }) => name, cut: 'end' },
         { title: 'SERVICE', value: ({ apiUrl }) => apiUrl },
@@ -148,6 +149,6 @@ export function declareContext(command: Command, terminal: Terminal): void {
       const { contexts } = readContexts(terminal);
       if (contexts[name] === undefined) throw unknown(name, contexts);
       saveContexts(terminal, { current: name, contexts });
-      terminal.sayText(`Using ${name}: ${contexts[name].apiUrl}`);
+      terminal.printText(`Using ${name}: ${contexts[name].apiUrl}`);
     });
 }

@@ -19,8 +19,8 @@ import {
   type Cell,
   type TableOptions,
   addTableOptions,
-  sayField,
-  sayTable,
+  printField,
+  printTable,
 } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -75,11 +75,11 @@ async function list(options: ListOptions, terminal: Terminal): Promise<void> {
     rows.push(delivery);
     if (rows.length >= limit) break;
   }
-  if (options.json) return terminal.sayJson(rows);
+  if (options.json) return terminal.printJson(rows);
   if (rows.length === 0) {
     return (await describeNone(filter, connection)).forEach((line) => terminal.note(line));
   }
-  sayTable(
+  printTable(
     terminal,
     rows,
     [
@@ -118,31 +118,31 @@ const stateCell = ({ state }: DeliverySummary): Cell => {
 async function get(given: string, options: ConnectionOptions, terminal: Terminal): Promise<void> {
   const { sluice } = connect(options, terminal);
   const delivery = await sluice.getDelivery(await findDeliveryId(sluice, given));
-  const { bodyBytes: bytes, attemptList, pair, labels, laterWaitsMs, ...summary } = delivery;
+  const { bodyBytes: bytes, attemptList, pair, labels, remainingWaitsMs, ...summary } = delivery;
   if (options.json) {
-    return terminal.sayJson({ ...summary, labels, pair, laterWaitsMs, bytes, attemptList });
+    return terminal.printJson({ ...summary, labels, pair, remainingWaitsMs, bytes, attemptList });
   }
   const fields = {
     ...summary,
-    afterThat: laterWaitsMs.map((waitMs) => `+${Math.round(waitMs / 1000)} s`).join(', '),
+    afterThat: remainingWaitsMs.map((waitMs) => `+${Math.round(waitMs / 1000)} s`).join(', '),
     pair: pair && `${pair.id} ${pair.phase}`,
     bytes,
   };
   for (const [name, value] of Object.entries(fields)) {
     if (value === null || value === '') continue;
     const isTime = typeof value === 'number' && name.endsWith('At');
-    sayField(terminal, name.padEnd(16), isTime ? new Date(value).toISOString() : value);
+    printField(terminal, name.padEnd(16), isTime ? new Date(value).toISOString() : value);
   }
   const certificate = attemptList.findLast((attempt) => attempt.certificate !== null)?.certificate;
   if (certificate) {
     const { subject, names, expiresAt } = certificate;
     const until = new Date(expiresAt).toISOString();
     const text = `${subject} for ${names.join(', ')}, expires ${until}`;
-    sayField(terminal, 'certificate'.padEnd(16), text);
+    printField(terminal, 'certificate'.padEnd(16), text);
   }
   if (attemptList.length === 0) return;
-  terminal.say();
-  sayTable(terminal, attemptList, [
+  terminal.print();
+  printTable(terminal, attemptList, [
     { title: '#', value: ({ number }) => number, right: true },
     { title: 'AT', value: ({ startedAt }) => new Date(startedAt).toISOString().slice(0, 19) },
     { title: 'HTTP', value: ({ status }) => status ?? '–', right: true },
@@ -178,7 +178,7 @@ async function payload(given: string, options: PayloadOptions, terminal: Termina
   const { sluice } = connect(options, terminal);
   const body = await sluice.getDeliveryBody(await findDeliveryId(sluice, given));
   if (!options.decode && options.path === undefined) {
-    terminal.sayExact(options.json ? `${body}\n` : body);
+    terminal.printExact(options.json ? `${body}\n` : body);
     return;
   }
   const webhook = JSON.parse(body) as EvmWebhook | AptosWebhook;
@@ -187,7 +187,7 @@ async function payload(given: string, options: PayloadOptions, terminal: Termina
   if (value === undefined)
     throw new CommandError('not_found', `--path ${options.path} does not exist in the body`);
   const text = typeof value === 'string' && !options.json ? value : toJson(value, !options.json);
-  terminal.sayExact(`${text}\n`);
+  terminal.printExact(`${text}\n`);
 }
 
 function decode(webhook: EvmWebhook | AptosWebhook): unknown {

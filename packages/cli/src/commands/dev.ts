@@ -18,7 +18,7 @@ import { isBrowserHere, openInBrowser } from '../terminal/browser.ts';
 import { announceDevService } from '../connection/contexts.ts';
 import { openDevFolder } from '../dev/devFolder.ts';
 import { keep, newKey, startOnFreePort } from '../dev/devService.ts';
-import { sayStartRow } from '../dev/startRows.ts';
+import { printStartRow } from '../dev/startRows.ts';
 import { type LocalEvm, startLocalAptos, startLocalEvm } from '../dev/localChains.ts';
 import { type ServiceOptions, addServiceOptions, toServiceConfig } from '../flags/options.ts';
 import { examples } from '../flags/examples.ts';
@@ -26,7 +26,7 @@ import { findUnknownVariables } from '../flags/unknownVariables.ts';
 import { findDemo, sluiceCommand } from '../package/packaged.ts';
 import { type Receiver, startReceiver } from '../dev/receiver.ts';
 import { toLine } from '../terminal/table.ts';
-import { type Terminal, untilAsked } from '../terminal/terminal.ts';
+import { type Terminal, untilInterrupted } from '../terminal/terminal.ts';
 import { VERSION } from '../version.ts';
 
 const DEMO_TAG = 'demo';
@@ -68,14 +68,14 @@ export function declareDev(command: Command, terminal: Terminal): Command {
 }
 
 async function dev(options: DevOptions, terminal: Terminal): Promise<void> {
-  const { say, tint } = terminal;
+  const { print, tint } = terminal;
   const started = performance.now();
-  const asked = untilAsked(terminal);
+  const asked = untilInterrupted(terminal);
   const folder = options.data;
   const { isFirstStart, release } = openDevFolder(folder, options);
 
-  const notice = (text: string): void => say(`  ${tint('warn', '!')} ${text}`);
-  const evm = await startLocalEvm(join(folder, 'chain.json'), notice);
+  const warn = (text: string): void => print(`  ${tint('warn', '!')} ${text}`);
+  const evm = await startLocalEvm(join(folder, 'chain.json'), warn);
   const apiKey = options.apiKey ?? keep(join(folder, 'api-key'), () => newKey('sluice_dev_'));
   const secret = options.secret ?? keep(join(folder, 'secret'), () => newKey('whs_dev_'));
 
@@ -86,12 +86,12 @@ async function dev(options: DevOptions, terminal: Terminal): Promise<void> {
     secret,
     onWebhook({ webhook, id }) {
       const phase = webhook.confirmed ? 'confirmed  ' : 'unconfirmed';
-      sayReceived(terminal, `#${webhook.block.number} ${phase}`, webhook, id);
+      printReceived(terminal, `#${webhook.block.number} ${phase}`, webhook, id);
     },
     onAptosWebhook({ webhook, id }) {
-      sayReceived(terminal, `aptos #${webhook.block.number} final`, webhook, id);
+      printReceived(terminal, `aptos #${webhook.block.number} final`, webhook, id);
     },
-    onRefused: (why) => notice(`rejected a webhook: ${why}`),
+    onRefused: (why) => warn(`rejected a webhook: ${why}`),
   });
   writeFileSync(portFile, String(receiver.port));
 
@@ -107,7 +107,7 @@ async function dev(options: DevOptions, terminal: Terminal): Promise<void> {
   const newEachTime = ['aptos:local', ...(evm.isNewEachTime ? [evm.config.id] : [])];
   let service: Service;
   try {
-    service = await startOnFreePort(config, { notice, newEachTime }, terminal);
+    service = await startOnFreePort(config, { warn, newEachTime }, terminal);
   } catch (error) {
     await receiver.close();
     await aptos?.stop();
@@ -139,8 +139,8 @@ async function dev(options: DevOptions, terminal: Terminal): Promise<void> {
 
   await asked;
   takeBack();
-  say();
-  say(`  ${tint('faint', 'stopping: sending the last webhooks, then saving the chain')}`);
+  print();
+  print(`  ${tint('faint', 'stopping: sending the last webhooks, then saving the chain')}`);
   await activity.stop();
   await service.stop();
   await receiver.close();
@@ -149,7 +149,7 @@ async function dev(options: DevOptions, terminal: Terminal): Promise<void> {
   release();
 }
 
-function sayReceived(
+function printReceived(
   terminal: Terminal,
   block: string,
   webhook: EvmWebhook | AptosWebhook,
@@ -166,7 +166,7 @@ function sayReceived(
     ],
     2,
   );
-  terminal.say(`  ${line}`);
+  terminal.print(`  ${line}`);
 }
 
 /** Creates the stream for the three local contracts, or points it at this run's receiver. */
@@ -255,12 +255,12 @@ function printStart(
     readyMs: number;
   },
 ): void {
-  const { say, tint } = terminal;
+  const { print, tint } = terminal;
   const row = (name: string, value: string, hint?: string): void =>
-    sayStartRow(terminal, name, value, hint);
-  say();
-  say(`  ${tint('strong', `sluice ${VERSION}`)}  ready in ${(readyMs / 1000).toFixed(1)} s`);
-  say();
+    printStartRow(terminal, name, value, hint);
+  print();
+  print(`  ${tint('strong', `sluice ${VERSION}`)}  ready in ${(readyMs / 1000).toFixed(1)} s`);
+  print();
   row('Console', toConsole(service.url, apiKey));
   row('API', service.url, `x-api-key: ${apiKey}`);
   row('Secret', service.secret, 'signs the webhooks');
@@ -277,5 +277,5 @@ function printStart(
     `${sluiceCommand()} listen 3000`,
     'run in this folder to forward webhooks to your app',
   );
-  say();
+  print();
 }

@@ -17,9 +17,9 @@ export const declareDocs = (command: Command, terminal: Terminal): Command =>
     .addHelpText('after', examples('sluice docs quickstart', 'sluice docs "exit codes"'))
     .action((term: string | undefined, { json }: { json?: boolean }) => {
       const sections = term === undefined ? [contents()] : findSections(readSections(), term);
-      if (json) return terminal.sayJson(sections);
+      if (json) return terminal.printJson(sections);
       for (const [at, { page, text }] of sections.entries()) {
-        if (at > 0) terminal.say();
+        if (at > 0) terminal.print();
         if (term !== undefined) terminal.note(`docs/${page}.md`, { tone: 'faint' });
         for (const line of toLines(text.trimEnd(), terminal)) terminal.stdout.write(`${line}\n`);
       }

@@ -39,17 +39,17 @@ async function doctor(options: ConnectionOptions, terminal: Terminal): Promise<v
     findings.push(finding);
     if (options.json) return;
     const mark = { ok: '✓', warn: '!', bad: '✗' }[finding.state];
-    terminal.sayText(`${mark} ${finding.check.padEnd(10)}${finding.message}`, {
+    terminal.printText(`${mark} ${finding.check.padEnd(10)}${finding.message}`, {
       indent: 12,
       tint: { tone: finding.state, of: mark },
     });
     if (finding.fix === undefined) return;
     for (const line of wrapText(' '.repeat(12) + finding.fix, 12, terminal.width)) {
-      terminal.say(terminal.tint('faint', line));
+      terminal.print(terminal.tint('faint', line));
     }
   };
   for await (const finding of examine(options, terminal)) tell(finding);
-  if (options.json) terminal.sayJson(findings);
+  if (options.json) terminal.printJson(findings);
   const bad = findings.filter(({ state }) => state === 'bad');
   if (bad.length > 0) {
     const names = [...new Set(bad.map(({ check }) => check))].join(', ');

@@ -3,9 +3,9 @@ import {
   type AptosDryRun,
   type AptosNetwork,
   type EvmDryRun,
-  type NearMiss,
-  mergeNearMisses,
-  mergeSeen,
+  type CloseMatch,
+  mergeCloseMatches,
+  mergeObserved,
 } from '@sluice/kit/sluice';
 import { findAptosNetwork, toAptosNetwork } from '@sluice/kit/contract';
 import type { Command } from 'commander';
@@ -16,10 +16,10 @@ import {
   connect,
 } from '../connection/connection.ts';
 import {
-  type Seen,
+  type Observed,
   describeBlock,
-  describeNearMisses,
-  describeSeen,
+  describeCloseMatches,
+  describeObserved,
 } from '../streams/describeDryRun.ts';
 import { examples } from '../flags/examples.ts';
 import { toCount, toRange } from '../flags/durations.ts';
@@ -86,28 +86,29 @@ async function dryRun(options: CommandOptions, terminal: Terminal): Promise<void
   const progress = createProgress(terminal, { what: 'blocks', total });
   let matched = 0;
   let records = 0;
-  let close: NearMiss[] = [];
-  let had: Seen[] = [];
+  let close: CloseMatch[] = [];
+  let had: Observed[] = [];
   for (let block = from; block <= to; block++) {
     const question = { chain, block, fields, addresses, tx };
-    const { webhook, near, seen } = await matchBlock(connection, question);
+    const { webhook, closeMatches, observed } = await matchBlock(connection, question);
     progress.update(block - from + 1);
-    close = mergeNearMisses(close, near);
-    had = mergeSeen(had, seen);
+    close = mergeCloseMatches(close, closeMatches);
+    had = mergeObserved(had, observed);
     const found = webhook === null ? 0 : countRecords(webhook);
     records += found;
     if (found > 0) matched++;
     // Close matches are observed events too.
-    if (found === 0 && (seen.length === 0 || !options.json)) continue;
+    if (found === 0 && (observed.length === 0 || !options.json)) continue;
     progress.end();
-    if (options.json) terminal.sayJson({ block, records: found, webhook, near, seen });
+    if (options.json)
+      terminal.printJson({ block, records: found, webhook, closeMatches, observed });
     else if (webhook !== null)
-      describeBlock(block, found, webhook, terminal.width).forEach(terminal.say);
+      describeBlock(block, found, webhook, terminal.width).forEach(terminal.print);
   }
   progress.end();
   if (!options.json) {
-    describeSeen(had, tx, terminal.width).forEach(terminal.say);
-    describeNearMisses(close, tx, terminal.width).forEach(terminal.say);
+    describeObserved(had, tx, terminal.width).forEach(terminal.print);
+    describeCloseMatches(close, tx, terminal.width).forEach(terminal.print);
   }
   terminal.note(
     `${count(matched)} of ${counted(total, 'block')} matched, ${counted(records, 'record')}`,
@@ -228,8 +229,8 @@ interface Answer {
   /** Null if nothing matches. */
   webhook: EvmWebhook | AptosWebhook | null;
   /** Always empty on Aptos. */
-  near: NearMiss[];
-  seen: Seen[];
+  closeMatches: CloseMatch[];
+  observed: Observed[];
 }
 
 async function matchBlock(
@@ -242,15 +243,15 @@ async function matchBlock(
     Object.entries(fields).filter(([name]) => names.includes(name)),
   );
   const asked = { block, addresses, ...matching };
-  const isWhole = tx === undefined;
+  const isComplete = tx === undefined;
   if (family === 'aptos') {
-    const { webhook, seen } = await sluice.dryRunAptos(chain as AptosNetwork, asked);
-    const its = webhook === null || isWhole ? webhook : onlyOfAptos(webhook, tx);
-    return { webhook: its ?? null, near: [], seen };
+    const { webhook, observed } = await sluice.dryRunAptos(chain as AptosNetwork, asked);
+    const its = webhook === null || isComplete ? webhook : onlyOfAptos(webhook, tx);
+    return { webhook: its ?? null, closeMatches: [], observed };
   }
-  const { webhook, near, seen } = await sluice.dryRunEvm(chain, asked);
-  const its = webhook === null || isWhole ? webhook : onlyOf(webhook, tx);
-  return { webhook: its ?? null, near, seen };
+  const { webhook, closeMatches, observed } = await sluice.dryRunEvm(chain, asked);
+  const its = webhook === null || isComplete ? webhook : onlyOf(webhook, tx);
+  return { webhook: its ?? null, closeMatches, observed };
 }
 
 const countRecords = (webhook: EvmWebhook | AptosWebhook): number =>

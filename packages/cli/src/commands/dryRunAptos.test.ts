@@ -62,8 +62,8 @@ test('lists the functions and events in transactions of the addresses', async ()
   const json = (await world.sluice([...run, '--json'])).stdout.trim().split('\n');
   expect(json.map((line) => JSON.parse(line) as unknown)).toMatchObject([
     {
-      ...{ block: from, records: 0, webhook: null, near: [] },
-      seen: expect.arrayContaining([
+      ...{ block: from, records: 0, webhook: null, closeMatches: [] },
+      observed: expect.arrayContaining([
         { kind: 'function', path: '0x1::aptos_account::transfer', count: 1 },
       ]) as object[],
     },

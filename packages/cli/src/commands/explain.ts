@@ -70,10 +70,10 @@ async function explain(given: string, options: ExplainOptions, terminal: Termina
       chooseId(wanted, [streamId], 'streams') === streamId,
   );
   const isFound = found.kind !== 'unknown' && (found.kind === 'address' || found.block !== null);
-  if (options.json) terminal.sayJson({ ...found, streams });
+  if (options.json) terminal.printJson({ ...found, streams });
   else {
-    if (isFound) terminal.sayText(found.message);
-    for (const reason of found.stages) sayReason(reason, terminal);
+    if (isFound) terminal.printText(found.message);
+    for (const reason of found.stages) printReason(reason, terminal);
     for (const verdict of streams) tell(verdict, options.stages ?? false, terminal);
   }
   if (!isFound) {
@@ -91,14 +91,14 @@ async function explain(given: string, options: ExplainOptions, terminal: Termina
 }
 
 function tell(stream: StreamVerdict, all: boolean, terminal: Terminal): void {
-  const { tag, streamId, verdict, because, stages, deliveries } = stream;
-  terminal.say();
-  terminal.sayText(`${verdict}  ${tag || streamId}`, {
+  const { tag, streamId, verdict, reason, stages, deliveries } = stream;
+  terminal.print();
+  terminal.printText(`${verdict}  ${tag || streamId}`, {
     tint: { tone: TONES[verdict], of: verdict },
   });
-  for (const reason of all ? stages : [because]) sayReason(reason, terminal);
+  for (const each of all ? stages : [reason]) printReason(each, terminal);
   for (const { id, phase, state, attempts } of deliveries) {
-    terminal.say(`  ${terminal.tint('faint', id)}  ${phase}  ${state}, ${attempts} attempts`);
+    terminal.print(`  ${terminal.tint('faint', id)}  ${phase}  ${state}, ${attempts} attempts`);
   }
 }
 
@@ -109,7 +109,7 @@ const MARKS: Readonly<Record<ExplainOutcome, [Tone, string]>> = {
   unknown: ['faint', '?'],
 };
 
-function sayReason({ stage, outcome, what }: ExplainReason, { sayText }: Terminal): void {
+function printReason({ stage, outcome, message }: ExplainReason, { printText }: Terminal): void {
   const [tone, mark] = MARKS[outcome];
-  sayText(`  ${mark} ${stage.padEnd(12)} ${what}`, { indent: 17, tint: { tone, of: mark } });
+  printText(`  ${mark} ${stage.padEnd(12)} ${message}`, { indent: 17, tint: { tone, of: mark } });
 }

@@ -48,8 +48,8 @@ async function save(ids: string[], options: SaveOptions, terminal: Terminal): Pr
     ]);
     const path = join(folder, toFixtureName(delivery));
     writePrivately(path, body);
-    if (options.json) terminal.sayJson({ id, path });
-    else terminal.say(path);
+    if (options.json) terminal.printJson({ id, path });
+    else terminal.print(path);
   }
 }
 
@@ -72,10 +72,10 @@ async function runFixtures(
     const { delivered, attempts } = await sender.send(webhook);
     const { status = null, error = null } = attempts.at(-1) ?? {};
     if (!delivered) failed++;
-    if (options.json) terminal.sayJson({ file, delivered, status, error: error ?? null });
+    if (options.json) terminal.printJson({ file, delivered, status, error: error ?? null });
     else {
       const mark = delivered ? '✓' : '✗';
-      terminal.sayText(`${mark} ${delivered ? status : error}  ${file}`, {
+      terminal.printText(`${mark} ${delivered ? status : error}  ${file}`, {
         tint: { tone: delivered ? 'ok' : 'bad', of: mark },
       });
     }

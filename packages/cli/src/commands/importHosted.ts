@@ -80,7 +80,7 @@ async function importHosted(options: ImportOptions, terminal: Terminal): Promise
     ...toClientOptions(options, terminal),
   });
   const found = await listHosted(hosted);
-  if (options.dryRun) return tellPlan(found, options, terminal);
+  if (options.dryRun) return printPlan(found, options, terminal);
   const { api, sluice } = connect(options, terminal);
   await bringSecret(api, { ...options, hostedKey: apiKey }, terminal);
   const journal = openJournal(resolve(terminal.cwd, options.journal), options.hostedUrl);
@@ -90,14 +90,14 @@ async function importHosted(options: ImportOptions, terminal: Terminal): Promise
     const entry = journal.find(stream.id);
     const done = (imported: ImportedStream, how: string): void => {
       if (options.json)
-        terminal.sayJson({
+        terminal.printJson({
           from: stream.id,
           tag: stream.tag,
           to: imported.id,
           addresses: imported.addresses,
         });
       else
-        terminal.say(
+        terminal.print(
           `${terminal.tint('ok', '✓')} ${stream.tag || stream.id}  ${how}  ${counted(imported.addresses, 'address', 'addresses')}`,
         );
     };
@@ -183,7 +183,7 @@ async function listAll(api: Client): Promise<AnyStream[]> {
   return streams;
 }
 
-function tellPlan(
+function printPlan(
   found: readonly HostedStream[],
   options: ImportOptions,
   terminal: Terminal,
@@ -191,13 +191,13 @@ function tellPlan(
   for (const { stream, family } of found) {
     const { id, tag, status, amountOfAddresses } = stream;
     if (options.json)
-      terminal.sayJson({ from: id, tag, family, status, fields: toContractFields(stream) });
+      terminal.printJson({ from: id, tag, family, status, fields: toContractFields(stream) });
     else {
       const addresses =
         amountOfAddresses === undefined
           ? ''
           : `, ${counted(amountOfAddresses, 'address', 'addresses')}`;
-      terminal.sayText(`+ ${tag || id}  ${family}, ${status} there${addresses}`);
+      terminal.printText(`+ ${tag || id}  ${family}, ${status} there${addresses}`);
     }
   }
   terminal.note(`${counted(found.length, 'stream')}; nothing was imported (--dry-run)`);

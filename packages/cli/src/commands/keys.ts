@@ -54,23 +54,23 @@ async function createKey(name: string, options: NewKeyOptions, terminal: Termina
     ...(expires !== undefined && { expiresAt: Date.now() + toDurationMs('--expires', expires) }),
   });
   if (options.json) {
-    terminal.sayJson(created);
+    terminal.printJson(created);
     return;
   }
   terminal.note(describe(created));
   terminal.note('API key, shown only once:');
-  terminal.say(created.key);
+  terminal.print(created.key);
 }
 
 async function listKeys(options: ConnectionOptions, terminal: Terminal): Promise<void> {
   const keys = await connect(options, terminal).sluice.listApiKeys();
   if (options.json) {
-    terminal.sayJson(keys);
+    terminal.printJson(keys);
     return;
   }
   if (keys.length === 0)
     terminal.note('No API keys yet, except the one that the service was started with');
-  for (const key of keys) terminal.sayText(describe(key), { indent: 4 });
+  for (const key of keys) terminal.printText(describe(key), { indent: 4 });
 }
 
 async function revokeKey(
@@ -88,8 +88,8 @@ async function revokeKey(
         'list them: sluice keys list',
       );
     });
-  if (options.json) terminal.sayJson(revoked);
-  else terminal.sayText(describe(revoked), { indent: 4 });
+  if (options.json) terminal.printJson(revoked);
+  else terminal.printText(describe(revoked), { indent: 4 });
 }
 
 function describe(key: ApiKey): string {

@@ -5,7 +5,7 @@ import { PHASES, deliveryLine } from '../live/deliveryLine.ts';
 import { followDeliveries } from '../live/followDeliveries.ts';
 import { type Forwarded, createForwarder, findSecret, toLocalUrl } from '../live/forward.ts';
 import { startListenView } from '../live/listenView.ts';
-import { tellState } from '../live/tellState.ts';
+import { printState } from '../live/printState.ts';
 import { sluiceCommand } from '../package/packaged.ts';
 import { findStream } from '../streams/findStream.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -51,7 +51,7 @@ async function listen(port: string, options: ListenOptions, terminal: Terminal):
   const connection = connect(options, terminal);
   const secret = await findSecret(options.secret, terminal.env, () => connection);
   if (options.printSecret) {
-    terminal.say(secret);
+    terminal.print(secret);
     return;
   }
   const url = toLocalUrl('listen', port, options.path);
@@ -75,7 +75,7 @@ async function listen(port: string, options: ListenOptions, terminal: Terminal):
       signal: terminal.signal,
       streamId: stream?.id,
       newOnly: true,
-      onState: tellState(terminal),
+      onState: printState(terminal),
     });
     for await (const { id, state, phase } of deliveries) {
       if (state === 'enriching' || state === 'cancelled') continue;
@@ -96,7 +96,7 @@ function createLines(output: 'compact' | 'json' | 'quiet', terminal: Terminal): 
       const { delivery, status, error, durationMs } = forwarded;
       if (output === 'json') {
         const { id, streamId, tag, chainId, blockNumber, phase } = delivery;
-        terminal.sayJson({
+        terminal.printJson({
           id,
           streamId,
           tag,
@@ -108,7 +108,7 @@ function createLines(output: 'compact' | 'json' | 'quiet', terminal: Terminal): 
           durationMs,
         });
       } else if (output === 'compact' || error !== null) {
-        terminal.say(deliveryLine(terminal, delivery, forwarded, { atMs: Date.now() }));
+        terminal.print(deliveryLine(terminal, delivery, forwarded, { atMs: Date.now() }));
       }
     },
     close() {},

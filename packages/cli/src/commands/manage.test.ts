@@ -420,7 +420,7 @@ describe('deliveries and dry runs', () => {
       const file = join(world.folder, name);
       writeFileSync(
         file,
-        `tag: near
+        `tag: closeMatches
 webhookUrl: http://x
 chainIds: ['0x7a69']
 includeContractLogs: true
@@ -464,7 +464,7 @@ getNativeBalances: [{ type: erc20transfer, selectors: [$from] }]
     );
     expect(await json('dry-run', '-f', low, '--blocks', '1')).toMatchObject({
       webhook: { erc20Transfers: [{ triggers: [{ name: 'tokens', value: '750' }] }] },
-      near: [],
+      closeMatches: [],
     });
     const { hash } = world.chain.blockAt(1n)!.transactions[0]!;
     const one = await json('dry-run', '-f', low, '--tx', hash);
@@ -485,8 +485,8 @@ getNativeBalances: [{ type: erc20transfer, selectors: [$from] }]
     });
     expect(await json('dry-run', '-f', high, '--blocks', '0..1')).toMatchObject({
       ...{ block: 1, records: 0, webhook: null },
-      near: [{ name: 'value', operator: 'gte', wanted: '1000', count: 1, min: '250' }],
-      seen: [{ signature: 'Transfer(address,address,uint256)', indexed: 2, count: 1 }],
+      closeMatches: [{ name: 'value', operator: 'gte', filterValue: '1000', count: 1, min: '250' }],
+      observed: [{ signature: 'Transfer(address,address,uint256)', indexed: 2, count: 1 }],
     });
   });
 

@@ -24,7 +24,7 @@ export const declareOpen = (command: Command, terminal: Terminal): Command =>
         : given;
       const page = /^[\da-f-]{36}$/i.test(what) ? `deliveries/${what}` : what;
       const address = new URL(`console/${page}`, url.endsWith('/') ? url : `${url}/`).href;
-      if (options.json) terminal.sayJson({ url: address });
-      else terminal.say(address);
+      if (options.json) terminal.printJson({ url: address });
+      else terminal.print(address);
       if (!options.print && terminal.stderr.isTTY) openInBrowser(address);
     });

@@ -19,7 +19,7 @@ import { findDeliveryId, findReplayId } from '../connection/shortIds.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { count, createProgress } from '../terminal/progress.ts';
 import { confirm } from '../terminal/prompt.ts';
-import { type TableOptions, addTableOptions, sayTable } from '../terminal/table.ts';
+import { type TableOptions, addTableOptions, printTable } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export const declareReplay = (command: Command, terminal: Terminal): Command =>
@@ -123,8 +123,8 @@ async function replaySelection(
   const { deliveries, bytes, isCapped } = estimate;
   const many = `${count(deliveries)}${isCapped ? ' or more' : ''} deliveries, about ${count(Math.ceil(bytes / 1_000))} kB`;
   if (options.dryRun || deliveries === 0) {
-    if (options.json) terminal.sayJson(estimate);
-    else terminal.say(many);
+    if (options.json) terminal.printJson(estimate);
+    else terminal.print(many);
     if (!isChosenByState) {
       const { deliveries: all } = await sluice.estimateReplay(chosen);
       if (all > deliveries)
@@ -144,8 +144,8 @@ async function replaySelection(
     terminal.note(`The replay continues in the service. ${look}`);
     throw error;
   }
-  if (options.json) terminal.sayJson(ended);
-  else terminal.sayText(describe(ended), { indent: 4 });
+  if (options.json) terminal.printJson(ended);
+  else terminal.printText(describe(ended), { indent: 4 });
   if (!options.wait) terminal.note(look);
   if (options.wait && ended.failed > 0) {
     throw new CommandError(
@@ -199,9 +199,9 @@ async function createResend(
   return async (id) => {
     const { streamId, webhookUrl } = await sluice.getDelivery(id);
     await api.history.replay({ streamId, id });
-    if (options.json) terminal.sayJson({ id, queued: true });
+    if (options.json) terminal.printJson({ id, queued: true });
     else {
-      terminal.sayText(`✓ queued ${id} for ${webhookUrl}`, { tint: { tone: 'ok', of: '✓' } });
+      terminal.printText(`✓ queued ${id} for ${webhookUrl}`, { tint: { tone: 'ok', of: '✓' } });
     }
     return true;
   };
@@ -213,8 +213,9 @@ const sendFromHere =
     const forwarded = await forwarder.forward(id);
     if (forwarded === undefined) throw new CommandError('not_found', `There is no delivery ${id}`);
     const { status, error, durationMs } = forwarded;
-    if (options.json) terminal.sayJson({ id, url, status, error, durationMs });
-    else terminal.say(deliveryLine(terminal, forwarded.delivery, forwarded, { atMs: Date.now() }));
+    if (options.json) terminal.printJson({ id, url, status, error, durationMs });
+    else
+      terminal.print(deliveryLine(terminal, forwarded.delivery, forwarded, { atMs: Date.now() }));
     return error === null;
   };
 
@@ -235,8 +236,8 @@ export function declareReplays(command: Command, terminal: Terminal): void {
         const { sluice } = connect(options, terminal);
         const id = await findReplayId(sluice, given);
         const found = await (verb === 'get' ? sluice.getReplay(id) : sluice.cancelReplay(id));
-        if (options.json) terminal.sayJson(found);
-        else terminal.sayText(describe(found), { indent: 4 });
+        if (options.json) terminal.printJson(found);
+        else terminal.printText(describe(found), { indent: 4 });
       });
   }
 }
@@ -246,10 +247,10 @@ async function listReplays(
   terminal: Terminal,
 ): Promise<void> {
   const replays = await connect(options, terminal).sluice.listReplays();
-  if (options.json) return terminal.sayJson(replays);
+  if (options.json) return terminal.printJson(replays);
   if (replays.length === 0)
     return terminal.note(`No replays yet. Start one: ${sluiceCommand()} replay --help`);
-  sayTable(
+  printTable(
     terminal,
     replays,
     [

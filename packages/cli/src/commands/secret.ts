@@ -29,10 +29,10 @@ export function declareSecret(command: Command, terminal: Terminal): void {
 
 function print(secret: StreamSecret, { json }: ConnectionOptions, terminal: Terminal): void {
   if (json) {
-    terminal.sayJson(secret);
+    terminal.printJson(secret);
     return;
   }
-  terminal.say(secret.secret);
+  terminal.print(secret.secret);
   for (const { endsAt } of secret.previous) {
     terminal.note(`The previous secret also signs until ${new Date(endsAt).toISOString()}`);
   }

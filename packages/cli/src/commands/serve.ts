@@ -3,7 +3,7 @@ import { startService } from '@sluice/service';
 import { examples } from '../flags/examples.ts';
 import { type ServiceOptions, addServiceOptions, toServiceConfig } from '../flags/options.ts';
 import { findUnknownVariables } from '../flags/unknownVariables.ts';
-import { type Terminal, untilAsked } from '../terminal/terminal.ts';
+import { type Terminal, untilInterrupted } from '../terminal/terminal.ts';
 import { VERSION } from '../version.ts';
 
 export const declareServe = (command: Command, terminal: Terminal): Command =>
@@ -22,10 +22,10 @@ export const declareServe = (command: Command, terminal: Terminal): Command =>
 
 /** Runs the service until SIGTERM or SIGINT, then drains it. The exit code is 0. */
 async function serve(options: ServiceOptions, terminal: Terminal): Promise<void> {
-  const asked = untilAsked(terminal);
+  const asked = untilInterrupted(terminal);
   const config = toServiceConfig(options);
   const service = await startService(config);
-  terminal.say(`sluice ${VERSION} listening on ${service.url}`);
+  terminal.print(`sluice ${VERSION} listening on ${service.url}`);
   if (
     config.chains.length === 0 &&
     config.aptos.length === 0 &&

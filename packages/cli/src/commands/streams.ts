@@ -17,8 +17,8 @@ import {
   type Cell,
   type TableOptions,
   addTableOptions,
-  sayField,
-  sayTable,
+  printField,
+  printTable,
 } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -39,8 +39,8 @@ export function declareStreams(command: Command, terminal: Terminal): void {
       const summary = await findStream({ sluice }, name);
       tell(await readStream(api, summary), options, terminal);
       if (options.json === true) return;
-      noteProblem(summary, terminal);
-      noteReceiver(summary, terminal);
+      printProblem(summary, terminal);
+      printReceiver(summary, terminal);
     });
   addFieldOptions(add('create', 'Create a stream from flags or a YAML file'))
     .option('-f, --file <file>', 'Read the fields from a YAML file; flags take precedence')
@@ -78,10 +78,10 @@ export function declareStreams(command: Command, terminal: Terminal): void {
         const { api, sluice } = connect(options, terminal);
         const { id, family, tag } = await findStream({ sluice }, name);
         const answer = await api.streams.setStatus(id, status, { networkType: family });
-        if (options.json) terminal.sayJson({ id, status: answer.status });
+        if (options.json) terminal.printJson({ id, status: answer.status });
         else {
-          terminal.sayText(`${done} ${tag || id}`);
-          if (status === 'active') noteProblem(await findStream({ sluice }, id), terminal);
+          terminal.printText(`${done} ${tag || id}`);
+          if (status === 'active') printProblem(await findStream({ sluice }, id), terminal);
         }
       });
   }
@@ -115,9 +115,9 @@ const toState = ({ status, statusMessage }: StreamSummary): Cell =>
 
 async function list(options: ListOptions, terminal: Terminal): Promise<void> {
   const streams = await connect(options, terminal).sluice.listStreamSummaries();
-  if (options.json) return terminal.sayJson(streams);
+  if (options.json) return terminal.printJson(streams);
   if (streams.length === 0) return terminal.note(`No streams yet. ${CREATE_STREAM}`);
-  sayTable(
+  printTable(
     terminal,
     streams,
     [
@@ -137,29 +137,29 @@ async function list(options: ListOptions, terminal: Terminal): Promise<void> {
     options,
   );
   for (const stream of streams) {
-    noteProblem(stream, terminal);
-    noteReceiver(stream, terminal);
+    printProblem(stream, terminal);
+    printReceiver(stream, terminal);
   }
 }
 
 /** Prints why a stream delivers nothing, or not everything. */
-function noteProblem({ tag, id, statusMessage }: StreamSummary, terminal: Terminal): void {
+function printProblem({ tag, id, statusMessage }: StreamSummary, terminal: Terminal): void {
   if (statusMessage !== '') terminal.note(`${tag || id}: ${spellCommands(statusMessage)}`);
 }
 
 /** Prints that the receiver is backed off, or that its certificate expires soon. */
-function noteReceiver(
-  { tag, id, spared, certificateEndsAt }: StreamSummary,
+function printReceiver(
+  { tag, id, backOff, certificateEndsAt }: StreamSummary,
   terminal: Terminal,
 ): void {
   if (certificateEndsAt !== null && certificateEndsAt > Date.now()) {
     const at = new Date(certificateEndsAt).toISOString().slice(0, 16).replace('T', ' ');
     terminal.note(`${tag || id}: the receiver's certificate expires at ${at} UTC`);
   }
-  if (spared === null || spared.until <= Date.now()) return;
-  const until = `paused until ${new Date(spared.until).toTimeString().slice(0, 8)}`;
+  if (backOff === null || backOff.until <= Date.now()) return;
+  const until = `paused until ${new Date(backOff.until).toTimeString().slice(0, 8)}`;
   terminal.note(
-    spared.reason === 'failures'
+    backOff.reason === 'failures'
       ? `${tag || id}: the receiver is failing; deliveries are ${until}, then one is tried`
       : `${tag || id}: the receiver sent Retry-After; deliveries are ${until}`,
   );
@@ -172,10 +172,10 @@ const describeScope = ({ allAddresses, amountOfAddresses, topic0 }: StreamSummar
 
 /** Prints a line per field; lists and objects as JSON, cut to the width. */
 function tell(stream: AnyStream, { json }: ConnectionOptions, terminal: Terminal): void {
-  if (json) return terminal.sayJson(stream);
+  if (json) return terminal.printJson(stream);
   for (const [name, value] of Object.entries(stream)) {
     if (value === null || value === undefined || value === '') continue;
-    sayField(terminal, name.padEnd(28), value);
+    printField(terminal, name.padEnd(28), value);
   }
 }
 
@@ -303,7 +303,7 @@ async function create(options: CreateOptions, terminal: Terminal): Promise<void>
   }
   tell({ ...stream, amountOfAddresses: addresses.length }, options, terminal);
   // Printed again, because the field above is truncated and this message has the fix.
-  if (options.json !== true) noteProblem(await findStream({ sluice }, stream.id), terminal);
+  if (options.json !== true) printProblem(await findStream({ sluice }, stream.id), terminal);
 }
 
 async function update(
@@ -333,6 +333,6 @@ async function remove(name: string, options: DeleteOptions, terminal: Terminal):
     options,
   );
   await api.streams.delete(id, { networkType: family });
-  if (options.json) terminal.sayJson({ id, deleted: true });
-  else terminal.sayText(`Deleted ${named}`);
+  if (options.json) terminal.printJson({ id, deleted: true });
+  else terminal.printText(`Deleted ${named}`);
 }

@@ -6,7 +6,7 @@ import { toTimeMs } from '../flags/durations.ts';
 import { examples } from '../flags/examples.ts';
 import { deliveryLine } from '../live/deliveryLine.ts';
 import { followDeliveries } from '../live/followDeliveries.ts';
-import { tellState } from '../live/tellState.ts';
+import { printState } from '../live/printState.ts';
 import { findStream } from '../streams/findStream.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -35,7 +35,7 @@ async function tail(options: TailOptions, terminal: Terminal): Promise<void> {
     signal: terminal.signal,
     streamId,
     sinceMs: options.since === undefined ? undefined : toTimeMs('--since', options.since),
-    onState: tellState(terminal),
+    onState: printState(terminal),
   });
   /** Last printed state by delivery; a repeated state is not printed again. */
   const told = new Map<string, string>();
@@ -46,8 +46,8 @@ async function tail(options: TailOptions, terminal: Terminal): Promise<void> {
     const standing = `${state} ${attempts}`;
     if (told.get(id) === standing) continue;
     remember(told, id, standing);
-    if (options.json) terminal.sayJson(delivery);
-    else terminal.say(deliveryLine(terminal, delivery, delivery, { atMs: updatedAt }));
+    if (options.json) terminal.printJson(delivery);
+    else terminal.print(deliveryLine(terminal, delivery, delivery, { atMs: updatedAt }));
   }
 }
 

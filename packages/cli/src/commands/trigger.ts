@@ -113,7 +113,7 @@ async function trigger(
     sent++;
     if (!delivered) refused++;
     if (options.json) {
-      terminal.sayJson({
+      terminal.printJson({
         id,
         phase,
         delivered,
@@ -132,7 +132,7 @@ async function trigger(
       { text: describeWebhook(body), cut: 'end' },
       { text: id.slice(-8), tone: 'faint', optional: true },
     ];
-    terminal.say(toLine(terminal, parts));
+    terminal.print(toLine(terminal, parts));
   };
   for (let at = 0; at < count && !terminal.signal.aborted; at++) {
     if (at > 0) await delay(pauseMs, undefined, { signal: terminal.signal }).catch(() => {});

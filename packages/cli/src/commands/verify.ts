@@ -67,16 +67,16 @@ async function verify(options: VerifyOptions, terminal: Terminal): Promise<void>
   };
   const diagnosis = diagnose({ ...request, otherSecrets: toSecrets(options.otherSecret ?? []) });
   if (diagnosis === undefined) {
-    if (options.json) terminal.sayJson({ valid: true });
+    if (options.json) terminal.printJson({ valid: true });
     else {
       const of = '✓ genuine';
-      terminal.sayText(`${of}  ${describe(request)}`, { tint: { tone: 'ok', of } });
+      terminal.printText(`${of}  ${describe(request)}`, { tint: { tone: 'ok', of } });
     }
     return;
   }
   const { problem, certain, message, fix, secretName } = diagnosis;
   if (options.json)
-    terminal.sayJson({
+    terminal.printJson({
       valid: false,
       problem,
       certain,

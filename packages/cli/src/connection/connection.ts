@@ -119,7 +119,7 @@ export function connect(options: ConnectionOptions, terminal: Terminal): Connect
   const target = findTarget(options, terminal);
   const { url, apiKey, source } = target;
   if (apiKey === undefined) throw toMissingKey({ url, source });
-  noteGuess(target, terminal);
+  printGuess(target, terminal);
   const clientOptions = { baseUrl: url, apiKey, ...toClientOptions(options, terminal) };
   return {
     url,
@@ -133,7 +133,7 @@ export function connect(options: ConnectionOptions, terminal: Terminal): Connect
 const told = new WeakSet<Terminal>();
 
 /** Prints the service in use once per command, unless the user named it. */
-function noteGuess({ url, guess }: Target, terminal: Terminal): void {
+function printGuess({ url, guess }: Target, terminal: Terminal): void {
   if (guess === undefined || told.has(terminal)) return;
   told.add(terminal);
   terminal.note(`Using ${url}, ${guess}`);

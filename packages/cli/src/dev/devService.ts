@@ -23,7 +23,7 @@ export const newKey = (prefix: string): string => prefix + randomBytes(16).toStr
 /** Starts the service. Its info lines are not printed, because users watch for webhooks here. */
 export async function startOnFreePort(
   config: ServiceConfig,
-  { notice, newEachTime }: { notice(text: string): void; newEachTime: readonly string[] },
+  { warn, newEachTime }: { warn(text: string): void; newEachTime: readonly string[] },
   { stderr }: Terminal,
 ): Promise<Service> {
   const log = createLog((line) => {
@@ -38,7 +38,7 @@ export async function startOnFreePort(
     return await startService(ofDev, log);
   } catch (error) {
     if (!(error instanceof CallerError) || error.code !== 'port_in_use') throw error;
-    notice(`port ${config.port} is in use, using a free one`);
+    warn(`port ${config.port} is in use, using a free one`);
     return startService({ ...ofDev, port: 0 }, log);
   }
 }

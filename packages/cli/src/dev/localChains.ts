@@ -32,10 +32,10 @@ export interface LocalEvm {
 /** Starts anvil if it is installed and keeps its state; otherwise starts a new scripted chain. */
 export async function startLocalEvm(
   statePath: string,
-  onNotice: (text: string) => void,
+  onWarning: (text: string) => void,
 ): Promise<LocalEvm> {
   if (findAnvil() === undefined) return startScriptedEvm();
-  const anvil = await startAnvil({ blockTimeSeconds: 1, statePath, onNotice });
+  const anvil = await startAnvil({ blockTimeSeconds: 1, statePath, onWarning });
   const contracts = await deployContracts(anvil);
   return {
     config: toConfig(anvil.chainId, anvil.wsUrl),

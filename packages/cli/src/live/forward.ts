@@ -7,11 +7,11 @@ import type { Connection } from '../connection/connection.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { persist } from './persist.ts';
 
-type WholeDelivery = DeliveryDetail & { body: string };
+type FullDelivery = DeliveryDetail & { body: string };
 
 /** A forwarded delivery and the receiver's response. */
 export interface Forwarded {
-  delivery: WholeDelivery;
+  delivery: FullDelivery;
   /** Null without a response. */
   status: number | null;
   /** Null for a 2xx response. */
@@ -56,7 +56,7 @@ export function createForwarder({ connection, url, secret, signal }: ForwarderOp
     return headers;
   };
 
-  const findDelivery = async (id: string): Promise<WholeDelivery | undefined> => {
+  const findDelivery = async (id: string): Promise<FullDelivery | undefined> => {
     try {
       const [delivery, body] = await Promise.all([
         sluice.getDelivery(id),

@@ -17,7 +17,7 @@ export function startListenView(
   terminal: Terminal,
   { url, forwarder }: { url: string; forwarder: Forwarder },
 ): { show(forwarded: Forwarded): void; close(): void } {
-  const { say, stdout, stdin, tint } = terminal;
+  const { print, stdout, stdin, tint } = terminal;
   const rows: { forwarded: Forwarded; atMs: number }[] = [];
   /** Index of the selected row; 0 is the newest. */
   let selected = 0;
@@ -30,8 +30,8 @@ export function startListenView(
   const height = (): number => Math.max(5, stdout.rows) - 3;
   const paint = (): void => {
     stdout.control(CLEAR);
-    say(tint('strong', fit(`sluice listen → ${url}`)));
-    for (const line of inspecting ? inspect() : list()) say(line);
+    print(tint('strong', fit(`sluice listen → ${url}`)));
+    for (const line of inspecting ? inspect() : list()) print(line);
     stdout.write(tint('faint', fit(said === '' ? HELP : said)));
   };
   const list = (): string[] => {

@@ -6,13 +6,13 @@ import {
   describeWebhook,
   isAptosWebhook,
 } from '@sluice/kit';
-import type { NearMiss, SeenEvent, SeenMovePath } from '@sluice/kit/sluice';
+import type { CloseMatch, ObservedEvent, ObservedMovePath } from '@sluice/kit/sluice';
 import { cutText } from '../terminal/text.ts';
 import { count, counted } from '../terminal/progress.ts';
 
 /** Limits the output, because a busy block has hundreds. */
 const SHOWN_READINGS = 5;
-const SHOWN_SEEN = 8;
+const SHOWN_OBSERVED = 8;
 /** Maximum length of a formatted number; usual token amounts are shorter. */
 const LONGEST_NUMBER = 30;
 
@@ -34,41 +34,44 @@ export function describeBlock(
 }
 
 /** Lists the close matches: logs that a single comparison of a filter excluded. */
-export function describeNearMisses(
-  near: readonly NearMiss[],
+export function describeCloseMatches(
+  closeMatches: readonly CloseMatch[],
   tx: string | undefined,
   width: number,
 ): string[] {
-  if (near.length === 0) return [];
+  if (closeMatches.length === 0) return [];
   return [
     `Close matches${tx === undefined ? '' : ' in the complete block'}:`,
-    ...near.flatMap(({ count: found, event, name, operator, wanted, min, max }) => [
-      `  ${count(found)} × ${event.slice(0, event.indexOf('('))}  ${name} ${SIGNS[operator]} ${number(wanted)}`,
+    ...closeMatches.flatMap(({ count: found, event, name, operator, filterValue, min, max }) => [
+      `  ${count(found)} × ${event.slice(0, event.indexOf('('))}  ${name} ${SIGNS[operator]} ${number(filterValue)}`,
       `      actual: ${min === max ? number(min) : `${number(min)} – ${number(max)}`}`,
     ]),
   ].map((line) => cutText(line, width));
 }
 
-export type Seen = SeenEvent | SeenMovePath;
+export type Observed = ObservedEvent | ObservedMovePath;
 
 /** Lists the most frequent events and calls of the addresses over all blocks. */
-export function describeSeen(
-  seen: readonly Seen[],
+export function describeObserved(
+  observed: readonly Observed[],
   tx: string | undefined,
   width: number,
 ): string[] {
   const where = tx === undefined ? '' : ' in the complete block';
   const paths = Map.groupBy(
-    seen.filter((each) => 'path' in each),
+    observed.filter((each) => 'path' in each),
     ({ kind }) => kind,
   );
   return [
-    ...listSeen(`Events of the addresses${where}`, nameEvents(seen.filter(isEvent))),
-    ...listSeen(
+    ...listObserved(`Events of the addresses${where}`, nameEvents(observed.filter(isEvent))),
+    ...listObserved(
       `Functions called in transactions of the addresses${where}`,
       namePaths(paths.get('function')),
     ),
-    ...listSeen(`Events in transactions of the addresses${where}`, namePaths(paths.get('event'))),
+    ...listObserved(
+      `Events in transactions of the addresses${where}`,
+      namePaths(paths.get('event')),
+    ),
   ].map((line) => cutText(line, width));
 }
 
@@ -77,22 +80,22 @@ interface NamedCount {
   count: number;
 }
 
-function listSeen(title: string, seen: readonly NamedCount[]): string[] {
-  if (seen.length === 0) return [];
-  const widest = Math.max(...seen.map((each) => count(each.count).length));
-  const more = seen.length - SHOWN_SEEN;
+function listObserved(title: string, observed: readonly NamedCount[]): string[] {
+  if (observed.length === 0) return [];
+  const widest = Math.max(...observed.map((each) => count(each.count).length));
+  const more = observed.length - SHOWN_OBSERVED;
   return [
     `${title}:`,
-    ...seen
-      .slice(0, SHOWN_SEEN)
+    ...observed
+      .slice(0, SHOWN_OBSERVED)
       .map(({ name, count: found }) => `  ${count(found).padStart(widest)} × ${name}`),
     ...(more > 0 ? [`  and ${count(more)} more (use --json to see all)`] : []),
   ];
 }
 
-const isEvent = (seen: Seen): seen is SeenEvent => 'topic0' in seen;
+const isEvent = (observed: Observed): observed is ObservedEvent => 'topic0' in observed;
 
-function nameEvents(events: readonly SeenEvent[]): NamedCount[] {
+function nameEvents(events: readonly ObservedEvent[]): NamedCount[] {
   const topics = events.map(({ topic0 }) => topic0);
   // ERC-20 and ERC-721 share topics; the number of indexed fields differs.
   const isTwo = (topic0: string) => topics.indexOf(topic0) !== topics.lastIndexOf(topic0);
@@ -105,7 +108,7 @@ function nameEvents(events: readonly SeenEvent[]): NamedCount[] {
 }
 
 /** Shortens the addresses, because the end of a path is more informative. */
-const namePaths = (paths: readonly SeenMovePath[] = []): NamedCount[] =>
+const namePaths = (paths: readonly ObservedMovePath[] = []): NamedCount[] =>
   paths.map(({ path, count: found }) => ({
     name: path.replace(/0x[0-9a-f]{16,}/g, shorten),
     count: found,

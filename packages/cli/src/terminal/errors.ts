@@ -120,7 +120,7 @@ export class CommandError extends Error {
   }
 }
 
-interface Told {
+interface ErrorText {
   exit: number;
   code: CommandErrorCode | SluiceErrorCode;
   message: string;
@@ -146,39 +146,39 @@ export function reportError(
     return exit;
   }
   /** A terminal would break lines inside words; files and pipes get unwrapped lines. */
-  const say = (label: string, tone: Tone, text: string): void => {
+  const print = (label: string, tone: Tone, text: string): void => {
     const whole = text.split('\n').map((part) => part.trim());
     const line = `${label} ${whole.join(' ')}`;
     const [first = '', ...more] = stderr.isTTY ? wrapText(line, 4, widthOn(stderr)) : [line];
     stderr.write(`${first.replace(label, () => terminal.tintNote(tone, label))}\n`);
     for (const each of more) stderr.write(`${each}\n`);
   };
-  say(`error[${code}]:`, 'bad', message);
-  for (const each of why) say('  why:', 'faint', each);
-  if (fix) say('  fix:', 'faint', fix);
-  say('  docs:', 'faint', docs);
-  if (requestId) say('  request:', 'faint', requestId);
+  print(`error[${code}]:`, 'bad', message);
+  for (const each of why) print('  why:', 'faint', each);
+  if (fix) print('  fix:', 'faint', fix);
+  print('  docs:', 'faint', docs);
+  if (requestId) print('  request:', 'faint', requestId);
   if (terminal.options.debug && error instanceof Error) terminal.stderr.write(`${error.stack}\n`);
   return exit;
 }
 
-function tell(error: unknown, command: string): Told {
+function tell(error: unknown, command: string): ErrorText {
   const help = `${command} --help`;
-  const toTold = (code: CommandErrorCode, message: string, fix?: string): Told => {
+  const toErrorText = (code: CommandErrorCode, message: string, fix?: string): ErrorText => {
     const usual = code === 'usage' ? `see ${help}` : COMMAND_ERRORS[code].fix;
     return { exit: COMMAND_ERRORS[code].exit, code, message, fix: fix ?? usual };
   };
   if (error instanceof CommanderError) {
-    if (error.code === 'commander.help') return toTold('usage', 'Missing subcommand');
+    if (error.code === 'commander.help') return toErrorText('usage', 'Missing subcommand');
     const [first = '', ...rest] = error.message.split('\n');
     const suggestion = rest.join(' ').replace(/^\((.*)\)$/, '$1');
-    return toTold(
+    return toErrorText(
       'usage',
       first.replace(/^error: /, ''),
       suggestion === '' ? undefined : `${suggestion} See ${help}`,
     );
   }
-  if (error instanceof CommandError) return toTold(error.code, error.message, error.fix);
+  if (error instanceof CommandError) return toErrorText(error.code, error.message, error.fix);
   if (isSluiceError(error)) {
     const { code, message, hint, details = {}, requestId } = error;
     const why = Object.entries(details).map(([field, detail]) =>
@@ -196,9 +196,9 @@ function tell(error: unknown, command: string): Told {
   }
   const message = error instanceof Error ? error.message : String(error);
   if (isCallerError(error) && error.code in COMMAND_ERRORS) {
-    return toTold(error.code as CommandErrorCode, spellCommands(message), error.fix);
+    return toErrorText(error.code as CommandErrorCode, spellCommands(message), error.fix);
   }
-  return toTold('unexpected', message);
+  return toErrorText('unexpected', message);
 }
 
 /** An error of the service. Checked by name, because its class may not be loaded. */

@@ -37,7 +37,7 @@ export const addTableOptions = (command: Command): Command =>
  *
  * @throws CommandError `usage` for an unknown column.
  */
-export function sayTable<Row>(
+export function printTable<Row>(
   terminal: Terminal,
   rows: readonly Row[],
   all: readonly Column<Row>[],
@@ -59,8 +59,8 @@ export function sayTable<Row>(
       })
       .join(' '.repeat(GUTTER))
       .trimEnd();
-  terminal.say(line(columns.map(({ title }) => ({ text: title, tone: 'faint' as const }))));
-  for (const row of cells) terminal.say(line(row));
+  terminal.print(line(columns.map(({ title }) => ({ text: title, tone: 'faint' as const }))));
+  for (const row of cells) terminal.print(line(row));
 }
 
 const toName = (title: string): string => title.toLowerCase().replaceAll(' ', '-');
@@ -109,13 +109,13 @@ export function toLine(
 }
 
 /** Prints a field: text is wrapped, any other value is cut JSON. */
-export function sayField({ say, tint, width }: Terminal, name: string, value: unknown): void {
+export function printField({ print, tint, width }: Terminal, name: string, value: unknown): void {
   const [first = '', ...more] =
     typeof value === 'string'
       ? wrapText(name + value, name.length, width)
       : [cutText(name + JSON.stringify(value), width)];
-  say((tint('faint', name) + first.slice(name.length)).trimEnd());
-  more.forEach(say);
+  print((tint('faint', name) + first.slice(name.length)).trimEnd());
+  more.forEach(print);
 }
 
 /** Narrows the widest columns that may be cut until the line fits. */

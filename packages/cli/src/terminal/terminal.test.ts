@@ -31,11 +31,11 @@ const text = fc
 
 test('law: untrusted text never controls the terminal, however it is printed', () => {
   const ways: ((terminal: Terminal, text: string) => void)[] = [
-    ({ say }, said) => say(said),
+    ({ print }, said) => print(said),
     ({ note }, said) => note(said),
-    ({ say, tint }, said) => say(`${tint('ok', said)} ${said}`),
+    ({ print, tint }, said) => print(`${tint('ok', said)} ${said}`),
     ({ note, tintNote }, said) => note(tintNote('faint', said)),
-    ({ sayJson }, said) => sayJson({ [said]: said }),
+    ({ printJson }, said) => printJson({ [said]: said }),
   ];
   fc.assert(
     fc.property(text, fc.constantFrom(...ways), (said, way) => {
@@ -51,15 +51,15 @@ test('law: untrusted text never controls the terminal, however it is printed', (
 
 test('color sequences in text are escaped; documents are escaped only on a terminal', () => {
   const { terminal, written } = open();
-  terminal.say(`${terminal.tint('ok', 'mine')} \u001b[31mtheirs`);
+  terminal.print(`${terminal.tint('ok', 'mine')} \u001b[31mtheirs`);
   expect(written()).toBe('\u001b[32mmine\u001b[39m \ufffd[31mtheirs\n');
 
   const body = '{"tag":"\u009b2J"}\n';
   const screen = open();
-  screen.terminal.sayExact(body);
+  screen.terminal.printExact(body);
   expect(screen.written()).toBe('{"tag":"\ufffd2J"}\n');
   const pipe = open({ isTTY: false });
-  pipe.terminal.sayExact(body);
+  pipe.terminal.printExact(body);
   expect(pipe.written()).toBe(body);
 });
 
@@ -67,7 +67,7 @@ test('law: escaped JSON parses to the same value', () => {
   fc.assert(
     fc.property(text, (said) => {
       const { terminal, written } = open();
-      terminal.sayJson(said);
+      terminal.printJson(said);
       expect(JSON.parse(written())).toBe(said);
     }),
   );

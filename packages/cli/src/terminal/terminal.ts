@@ -79,13 +79,13 @@ export interface Terminal extends TerminalNeeds {
   /** Columns of standard output; 80 if it is not a terminal. */
   readonly width: number;
   /** Prints a line of data. */
-  say(line?: string): void;
+  print(line?: string): void;
   /** Prints a JSON document, or one line of JSON Lines. */
-  sayJson(value: unknown): void;
+  printJson(value: unknown): void;
   /** Writes a document unchanged; on a terminal, control characters are replaced. */
-  sayExact(text: string): void;
+  printExact(text: string): void;
   /** Prints a wrapped sentence and colors the first occurrence of `tint.of`. */
-  sayText(text: string, options?: TextOptions): void;
+  printText(text: string, options?: TextOptions): void;
   /** Prints a hint to standard error, colored in full or in part; omitted with `--quiet`. */
   note(text?: string, tint?: { tone: Tone; of?: string }): void;
   /** Colors text for standard output. */
@@ -149,13 +149,15 @@ export function createTerminal(needs: TerminalNeeds): Terminal {
     get width() {
       return widthOn(stdout);
     },
-    say: (line = '') => stdout.write(`${toLine(line)}\n`),
-    sayJson: (value) => stdout.write(`${toJson(value)}\n`),
-    sayExact: (text) => (stdout.isTTY ? stdout : needs.stdout).write(text),
-    sayText(text, { indent = 2, tint } = {}) {
+    print: (line = '') => stdout.write(`${toLine(line)}\n`),
+    printJson: (value) => stdout.write(`${toJson(value)}\n`),
+    printExact: (text) => (stdout.isTTY ? stdout : needs.stdout).write(text),
+    printText(text, { indent = 2, tint } = {}) {
       const [first = '', ...more] = wrapText(text, indent, terminal.width);
-      terminal.say(tint ? first.replace(tint.of, () => terminal.tint(tint.tone, tint.of)) : first);
-      more.forEach(terminal.say);
+      terminal.print(
+        tint ? first.replace(tint.of, () => terminal.tint(tint.tone, tint.of)) : first,
+      );
+      more.forEach(terminal.print);
     },
     note(text = '', tint) {
       if (options.quiet) return;
@@ -190,7 +192,7 @@ const isSet = (value: string): boolean => !/^(|0|no|false|off)$/i.test(value);
 export const STOPPED = 'stopped';
 
 /** Resolves on Ctrl-C or another request to stop. */
-export const untilAsked = ({ signal }: Pick<Terminal, 'signal'>): Promise<void> =>
+export const untilInterrupted = ({ signal }: Pick<Terminal, 'signal'>): Promise<void> =>
   new Promise((resolve) => {
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true });

@@ -3,7 +3,7 @@ import type { ExplainedRecord, Explanation } from '@sluice/kit/sluice';
 import type { DecodedRecord } from './decoded.ts';
 
 export interface Why {
-  taken: boolean;
+  included: boolean;
   /** User-facing reasons why it passed, or why it would not match now. */
   reasons: string[];
 }
@@ -18,7 +18,7 @@ export interface WhyMatched {
 }
 
 /** Stages that decide about a record; the kind alone explains little. */
-const TELLING = new Set(['address', 'event', 'filter', 'along']);
+const DECIDING_STAGES = new Set(['address', 'event', 'filter', 'along']);
 
 /** Returns null if the block is no longer available. */
 export function toWhyMatched(
@@ -40,21 +40,24 @@ export function toWhyMatched(
           ? (byPlace.get(`${txHash} internalTransaction`) ??
             byTransaction.get(txHash)?.filter(({ kind }) => kind === 'transaction'))
           : byPlace.get(`${txHash} ${place}`);
-      return tellAlike(here ?? []);
+      return reasonIfAlike(here ?? []);
     },
     isByNewRules: stream.changedAt > madeAt,
   };
 }
 
 /** Returns the reasons if they are the same for all candidates. */
-function tellAlike(records: readonly ExplainedRecord[]): Why | undefined {
-  const [why, ...others] = records.map(tell);
+function reasonIfAlike(records: readonly ExplainedRecord[]): Why | undefined {
+  const [why, ...others] = records.map(whyOf);
   const text = JSON.stringify(why);
   return others.every((other) => JSON.stringify(other) === text) ? why : undefined;
 }
 
-function tell({ taken, reasons }: ExplainedRecord): Why {
-  const fitting = reasons.filter(({ outcome }) => outcome === (taken ? 'passed' : 'stopped'));
-  const telling = fitting.filter(({ stage }) => TELLING.has(stage));
-  return { taken, reasons: (telling.length > 0 ? telling : fitting).map(({ what }) => what) };
+function whyOf({ included, reasons }: ExplainedRecord): Why {
+  const fitting = reasons.filter(({ outcome }) => outcome === (included ? 'passed' : 'stopped'));
+  const deciding = fitting.filter(({ stage }) => DECIDING_STAGES.has(stage));
+  return {
+    included,
+    reasons: (deciding.length > 0 ? deciding : fitting).map(({ message }) => message),
+  };
 }

@@ -1,7 +1,7 @@
 import { headAgeMs, isLate, meanBlockMs } from './blockPace.ts';
 import { useNow } from '../ui/text/clock.ts';
 import { formatDuration, formatSpan } from '../ui/text/format.ts';
-import type { WatchedChain } from './tape.ts';
+import type { WatchedChain } from './timeline.ts';
 
 /** Shows the age of the newest block, e.g. `14s old`, if it is older than usual. */
 export function BlockAge({

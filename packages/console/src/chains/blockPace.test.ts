@@ -1,7 +1,7 @@
 import type { ChainBlock } from '@sluice/kit/sluice';
 import { expect, test } from 'vitest';
 import { headAgeMs, isLate, isOverdue, mayBeOverdue, meanBlockMs, nextBlock } from './blockPace.ts';
-import type { WatchedChain } from './tape.ts';
+import type { WatchedChain } from './timeline.ts';
 
 const at = (number: number, timestamp: number) => ({ number, timestamp });
 

@@ -1,6 +1,6 @@
 /** Estimates how fast a chain produces blocks, from the timestamps of recent ones. Pure. */
 import type { ChainBlock } from '@sluice/kit/sluice';
-import type { WatchedChain } from './tape.ts';
+import type { WatchedChain } from './timeline.ts';
 
 /**
  * Returns the average milliseconds between blocks.

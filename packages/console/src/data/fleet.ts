@@ -8,7 +8,7 @@ import { deliveryQuery } from './queries/delivery.ts';
 import { streamsQuery } from './queries/streams.ts';
 import {
   CHAIN_DOWN,
-  chainTrouble,
+  chainProblem,
   isChainDown,
   newestTried,
   streamCondition,
@@ -110,7 +110,7 @@ export function useRetries(latest: DeliverySummary | undefined): number | undefi
     // The latest delivery changes every few seconds, but all have the same schedule.
     placeholderData: keepPreviousData,
   });
-  return waits && data !== undefined ? data.attempts + data.laterWaitsMs.length : undefined;
+  return waits && data !== undefined ? data.attempts + data.remainingWaitsMs.length : undefined;
 }
 
 export const isFailing = (row: FleetStream): boolean => row.isFailing;
@@ -120,6 +120,6 @@ export function useChainReason({ down }: Pick<FleetStream, 'down'>, now: number)
   const { data: chains } = useQuery(chainsQuery);
   const words = (chains ?? [])
     .filter(({ id }) => down.includes(id))
-    .map((chain) => [`${chain.name} is down`, chainTrouble(chain, now)].filter(Boolean).join(': '));
+    .map((chain) => [`${chain.name} is down`, chainProblem(chain, now)].filter(Boolean).join(': '));
   return words.length === 0 ? null : words.join(' · ');
 }

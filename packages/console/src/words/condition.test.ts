@@ -6,7 +6,7 @@ import {
   pausedWords,
   streamCondition,
   streamReason,
-  standstillOf,
+  idleReasonOf,
   streamScope,
 } from './condition.ts';
 
@@ -50,7 +50,7 @@ const stream = (
   | 'deliveredSeries'
   | 'hourlyFailed'
   | 'failingSince'
-  | 'spared'
+  | 'backOff'
   | 'certificateEndsAt'
 > => ({
   status: 'active',
@@ -60,7 +60,7 @@ const stream = (
   deliveredSeries: [4, 3, 2],
   hourlyFailed: [0, 0],
   failingSince: null,
-  spared: null,
+  backOff: null,
   certificateEndsAt: null,
   ...changes,
 });
@@ -124,26 +124,26 @@ test('the reason names the response, the host, the start, the next retry and the
 
 test('while sending is paused the reason counts down, then names the trial delivery', () => {
   const until = new Date(2026, 10, 22, 10, 43, 12).getTime();
-  const spared = { reason: 'failures', since: until - 30_000, until } as const;
+  const backOff = { reason: 'failures', since: until - 30_000, until } as const;
   const waiting = { ...failed, nextAttemptAt: until - 20_000 };
-  const reasonAt = (now: number, of: StreamSummary['spared'] = spared) =>
-    streamReason(stream({ queue: 40, spared: of }), waiting, now, 7);
+  const reasonAt = (now: number, of: StreamSummary['backOff'] = backOff) =>
+    streamReason(stream({ queue: 40, backOff: of }), waiting, now, 7);
   expect(reasonAt(until - 29_400)).toBe(
     '500 from api.acme.io · sending paused for 30s, until 10:43:12, then one delivery is tried · 40 queued',
   );
   expect(reasonAt(until)).toBe('500 from api.acme.io · trying one delivery now · 40 queued');
-  expect(reasonAt(until - 1, { ...spared, reason: 'throttled' })).toContain(
+  expect(reasonAt(until - 1, { ...backOff, reason: 'throttled' })).toContain(
     ' · rate limited by the receiver · sending paused for 1s, until 10:43:12 · ',
   );
   // Its scheduled retry is later.
   const later = { ...waiting, nextAttemptAt: until + 60_000 };
-  expect(streamReason(stream({ spared }), later, until - 1_000)).toContain('retry 2 in 1m');
+  expect(streamReason(stream({ backOff }), later, until - 1_000)).toContain('retry 2 in 1m');
 });
 
 test('a stream with a backed-off receiver is not active, even if its newest delivery succeeded', () => {
   const spell = { since: 0, until: 1 };
-  const failures = stream({ spared: { reason: 'failures', ...spell } });
-  const throttled = stream({ spared: { reason: 'throttled', ...spell } });
+  const failures = stream({ backOff: { reason: 'failures', ...spell } });
+  const throttled = stream({ backOff: { reason: 'throttled', ...spell } });
   expect(streamCondition(failures, delivery({})).word).toBe('failing');
   expect(streamCondition(throttled, delivery({})).word).toBe('attention');
 });
@@ -188,12 +188,12 @@ test('the newest attempted delivery is the one updated last; unattempted ones ar
 
 test('a stream that matches nothing has a reason; one in error still matches', () => {
   const stream = { status: 'active', allAddresses: false, amountOfAddresses: 2 } as const;
-  expect(standstillOf(stream)).toBeNull();
-  expect(standstillOf({ ...stream, status: 'error' })).toBeNull();
-  expect(standstillOf({ ...stream, status: 'paused', amountOfAddresses: 0 })).toBe('paused');
-  expect(standstillOf({ ...stream, status: 'terminated' })).toBe('terminated');
-  expect(standstillOf({ ...stream, amountOfAddresses: 0 })).toBe('without addresses');
-  expect(standstillOf({ ...stream, amountOfAddresses: 0, allAddresses: true })).toBeNull();
+  expect(idleReasonOf(stream)).toBeNull();
+  expect(idleReasonOf({ ...stream, status: 'error' })).toBeNull();
+  expect(idleReasonOf({ ...stream, status: 'paused', amountOfAddresses: 0 })).toBe('paused');
+  expect(idleReasonOf({ ...stream, status: 'terminated' })).toBe('terminated');
+  expect(idleReasonOf({ ...stream, amountOfAddresses: 0 })).toBe('without addresses');
+  expect(idleReasonOf({ ...stream, amountOfAddresses: 0, allAddresses: true })).toBeNull();
 });
 
 test('a stream without a scope is marked', () => {

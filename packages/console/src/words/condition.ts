@@ -12,7 +12,7 @@ import type {
   JobState,
   ProviderState,
   ReplayState,
-  Spared,
+  BackOff,
   StreamSummary,
 } from '@sluice/kit/sluice';
 import { readInboxName } from '@sluice/kit/sluice';
@@ -29,7 +29,7 @@ import {
   formatSpan,
 } from '../ui/text/format.ts';
 import { formatKey } from './names.ts';
-import type { WatchedChain } from '../chains/tape.ts';
+import type { WatchedChain } from '../chains/timeline.ts';
 import type { Condition, Tone } from '../ui/status.tsx';
 
 const condition = (shape: Condition['shape'], word: string, tone: Tone): Condition => ({
@@ -53,7 +53,7 @@ export const chainCondition = (chain: WatchedChain): Condition =>
   CHAIN_CONDITIONS[isChainDown(chain) ? 'down' : chain.state];
 
 /** Describes what is wrong with the chain; empty while it is healthy. */
-export function chainTrouble(chain: WatchedChain, now: number): string {
+export function chainProblem(chain: WatchedChain, now: number): string {
   if (chain.state !== 'live' || !isOverdue(chain)) return chain.message;
   const pace = meanBlockMs(chain.blocks);
   const silence = `no new block for ${formatSpan(headAgeMs(chain, now) ?? 0)}`;
@@ -192,7 +192,7 @@ export function streamCondition(
     | 'queue'
     | 'deliveredSeries'
     | 'hourlyFailed'
-    | 'spared'
+    | 'backOff'
     | 'certificateEndsAt'
   >,
   latest: DeliverySummary | undefined,
@@ -207,12 +207,12 @@ export function streamCondition(
     case 'active':
       if (
         isFailing(latest) ||
-        stream.spared?.reason === 'failures' ||
+        stream.backOff?.reason === 'failures' ||
         (latest === undefined && isStuck(stream))
       )
         return condition('triangle', 'failing', 'bad');
       return stream.statusMessage === '' &&
-        stream.spared === null &&
+        stream.backOff === null &&
         stream.certificateEndsAt === null
         ? condition('disc', 'active', 'ok')
         : condition('exclamation', 'attention', 'warn');
@@ -226,7 +226,7 @@ function receiverOf({ webhookUrl }: Pick<StreamSummary, 'webhookUrl'>): string {
 }
 
 /** Describes how long sending to a receiver is paused and what happens next. */
-export function sparedWords({ reason, until }: Spared, now: number): string {
+export function backOffWords({ reason, until }: BackOff, now: number): string {
   const isOver = until <= now;
   const span = formatSpan(Math.ceil((until - now) / 1000) * 1000);
   const nothing = `sending paused for ${span}, until ${formatClock(until).slice(0, 8)}`;
@@ -247,7 +247,7 @@ export function streamReason(
     | 'queue'
     | 'webhookUrl'
     | 'failingSince'
-    | 'spared'
+    | 'backOff'
     | 'certificateEndsAt'
   >,
   latest: DeliverySummary | undefined,
@@ -268,7 +268,7 @@ export function streamReason(
       parts.push(`since ${formatMoment(stream.failingSince, now)}`);
     }
     // While sending is paused, the retry is later than scheduled.
-    if (latest.nextAttemptAt !== null && latest.nextAttemptAt > (stream.spared?.until ?? 0)) {
+    if (latest.nextAttemptAt !== null && latest.nextAttemptAt > (stream.backOff?.until ?? 0)) {
       const due = formatDue(latest.nextAttemptAt, now);
       parts.push(
         retries === undefined
@@ -277,9 +277,9 @@ export function streamReason(
       );
     }
   }
-  if (stream.spared !== null) {
-    if (stream.spared.reason === 'throttled') parts.push('rate limited by the receiver');
-    parts.push(sparedWords(stream.spared, now));
+  if (stream.backOff !== null) {
+    if (stream.backOff.reason === 'throttled') parts.push('rate limited by the receiver');
+    parts.push(backOffWords(stream.backOff, now));
   }
   // An expired certificate already appears as the error of the attempts.
   if (stream.certificateEndsAt !== null && stream.certificateEndsAt > now) {
@@ -303,14 +303,14 @@ export const pausedWords = (
     : null;
 
 /** Why no blocks are matched against a stream. */
-export type Standstill = 'paused' | 'terminated' | 'without addresses';
+export type IdleReason = 'paused' | 'terminated' | 'without addresses';
 
 /** Returns null for a stream in error: it still collects matches. */
-export function standstillOf({
+export function idleReasonOf({
   status,
   allAddresses,
   amountOfAddresses,
-}: Pick<StreamSummary, 'status' | 'allAddresses' | 'amountOfAddresses'>): Standstill | null {
+}: Pick<StreamSummary, 'status' | 'allAddresses' | 'amountOfAddresses'>): IdleReason | null {
   if (status === 'paused' || status === 'terminated') return status;
   return allAddresses || amountOfAddresses > 0 ? null : 'without addresses';
 }

@@ -82,7 +82,7 @@ describe('each call', () => {
     await client().getActivity();
     await client().getActivity({ streamId: 's1', step: 60, points: 24 });
     await client().getActivityBreakdown({ streamId: 's1', step: 60, points: 24 });
-    expect(await client().listTapes({ streamIds: ['s1', 's2'] })).toEqual([]);
+    expect(await client().listTimelines({ streamIds: ['s1', 's2'] })).toEqual([]);
     expect(await client().listStreamChanges('s1')).toEqual([]);
     const search = { find: '0x28C6…1d60', limit: 5 };
     expect(await client().listAddresses('s1', search)).toMatchObject({ result: [] });
@@ -93,7 +93,7 @@ describe('each call', () => {
       ['GET /sluice/activity'],
       ['GET /sluice/activity?streamId=s1&step=60&points=24'],
       ['GET /sluice/activity/breakdown?streamId=s1&step=60&points=24'],
-      ['POST /sluice/tapes', { streamIds: ['s1', 's2'] }],
+      ['POST /sluice/timelines', { streamIds: ['s1', 's2'] }],
       ['GET /sluice/streams/s1/changes'],
       ['GET /sluice/streams/s1/addresses?limit=5&find=0x28C6%E2%80%A61d60'],
       ['GET /sluice/streams/s1/addresses?limit=100'],
@@ -110,14 +110,14 @@ describe('each call', () => {
   });
 
   it('a dry run names its chain in the path, and its block in the body', async () => {
-    const answer = { webhook: null, near: [], seen: [] };
+    const answer = { webhook: null, closeMatches: [], observed: [] };
     answerJson(answer);
     expect(await client().dryRunEvm('0x1', { block: 7, allAddresses: true })).toEqual(answer);
     expect(calls()).toEqual([['POST /sluice/evm/0x1/dry-run', { block: 7, allAddresses: true }]]);
   });
 
   it('a dry run of Aptos names its network in the path', async () => {
-    const answer = { webhook: null, seen: [] };
+    const answer = { webhook: null, observed: [] };
     answerJson(answer);
     expect(await client().dryRunAptos('local', { version: 7, addresses: ['0x1'] })).toEqual(answer);
     expect(calls()).toEqual([

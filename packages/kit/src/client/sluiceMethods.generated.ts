@@ -5,7 +5,7 @@ import type {
   RotateStreamSecret,
   ListAddresses,
   ActivityQuery,
-  ListTapes,
+  ListTimelines,
   ListDeliveriesOptions,
   CreateReplay,
   ListOptions,
@@ -22,7 +22,7 @@ import type {
   AuditPage,
   Activity,
   ActivityBreakdown,
-  StreamTape,
+  StreamTimeline,
   WatchedAddress,
   AddressPage,
   ChainCoverage,
@@ -39,8 +39,8 @@ import type {
   DeliverySummary,
   DeliveryDetail,
   DeliveryPage,
-  DeliveryFacets,
-  InboxAnswer,
+  DeliveryCounts,
+  InboxResponse,
   Inbox,
   InboxRequestSummary,
   InboxRequest,
@@ -94,7 +94,7 @@ export interface SluiceMethods {
     options?: CallOptions
   ) => ListResult<DeliverySummary, DeliveryPage>;
   /** Count deliveries by state, status, stream and other fields. */
-  getDeliveryFacets: (query?: DeliveryFilter, options?: CallOptions) => CallResult<DeliveryFacets>;
+  getDeliveryCounts: (query?: DeliveryFilter, options?: CallOptions) => CallResult<DeliveryCounts>;
   /** Read a delivery with every attempt, without its body. */
   getDelivery: (id: string, options?: CallOptions) => CallResult<DeliveryDetail>;
   /** Read the exact body of a delivery. The body of the last attempt, or of the first one if it is still to come. There is no envelope. */
@@ -119,11 +119,15 @@ export interface SluiceMethods {
     options?: CallOptions
   ) => CallResult<ActivityBreakdown>;
   /** Read the timelines of several streams. Returns the blocks that each stream matched, in the requested order. Unknown streams are left out. */
-  listTapes: (body: ListTapes, options?: CallOptions) => CallResult<StreamTape[]>;
+  listTimelines: (body: ListTimelines, options?: CallOptions) => CallResult<StreamTimeline[]>;
   /** List the built-in receivers by name. A stream with the webhookUrl sluice://inbox/<name> delivers to an inbox. */
   listInboxes: (options?: CallOptions) => CallResult<Inbox[]>;
   /** Create an inbox or change its response; omitted fields get their defaults. */
-  setInbox: (name: string, body?: Partial<InboxAnswer>, options?: CallOptions) => CallResult<Inbox>;
+  setInbox: (
+    name: string,
+    body?: Partial<InboxResponse>,
+    options?: CallOptions
+  ) => CallResult<Inbox>;
   /** Delete an inbox and its webhooks. */
   deleteInbox: (name: string, options?: CallOptions) => CallResult<void>;
   /** List the webhooks of an inbox, newest first. */
@@ -158,13 +162,13 @@ export interface SluiceMethods {
   ) => CallResult<ContractAbi>;
   /** Resolve an ENS name to its address. Resolves names at the head of Ethereum, or of Sepolia if only that is read. Names that need an off-chain lookup are not resolved. */
   resolveName: (ensName: string, options?: CallOptions) => CallResult<ResolvedName>;
-  /** Preview the webhook of an EVM stream for one block, with close matches and observed events. Includes triggers and balances, read at that block. `near`: logs that a single comparison of a filter excluded, counted by rule. `seen`: counts of the events of the addresses, whatever the stream selects; all events that it names, and at most 20 others. */
+  /** Preview the webhook of an EVM stream for one block, with close matches and observed events. Includes triggers and balances, read at that block. `closeMatches`: logs that a single comparison of a filter excluded, counted by rule. `observed`: counts of the events of the addresses, whatever the stream selects; all events that it names, and at most 20 others. */
   dryRunEvm: (
     chainId: string,
     body: Given<EvmDryRun>,
     options?: CallOptions
   ) => CallResult<EvmDryRunAnswer>;
-  /** Preview the webhook of an Aptos stream for one block, with observed functions and events. `seen`: counts of the functions and events of transactions that touch the addresses, whatever the stream selects; all that it names, and at most 20 others of each kind. */
+  /** Preview the webhook of an Aptos stream for one block, with observed functions and events. `observed`: counts of the functions and events of transactions that touch the addresses, whatever the stream selects; all that it names, and at most 20 others of each kind. */
   dryRunAptos: (
     network: AptosNetwork,
     body: AptosDryRun,

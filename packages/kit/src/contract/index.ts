@@ -9,7 +9,7 @@ export type * from './route.ts';
 export type * from './generic.ts';
 export type * from './shapes.generated.ts';
 export type * from './liveEvent.ts';
-export type * from './notices.ts';
+export type * from './alerts.ts';
 export * from './values.ts';
 
 // Request schemas, checked at run time

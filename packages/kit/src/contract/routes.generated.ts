@@ -80,7 +80,7 @@ export const SLUICE_ROUTES: Readonly<Record<SluiceRouteName, SluiceRoute>> = {
   rotateStreamSecret: { method: 'POST', path: '/sluice/streams/{id}/secret', takes: 'body' },
   listAddresses: { method: 'GET', path: '/sluice/streams/{id}/addresses', takes: 'query', reads: 'page' },
   listDeliveries: { method: 'GET', path: '/sluice/deliveries', takes: 'query', reads: 'page' },
-  getDeliveryFacets: { method: 'GET', path: '/sluice/facets', takes: 'query' },
+  getDeliveryCounts: { method: 'GET', path: '/sluice/counts', takes: 'query' },
   getDelivery: { method: 'GET', path: '/sluice/deliveries/{id}' },
   getDeliveryBody: { method: 'GET', path: '/sluice/deliveries/{id}/body', reads: 'text' },
   stopDelivery: { method: 'POST', path: '/sluice/deliveries/{id}/stop' },
@@ -94,7 +94,7 @@ export const SLUICE_ROUTES: Readonly<Record<SluiceRouteName, SluiceRoute>> = {
   explain: { method: 'GET', path: '/sluice/explain', takes: 'query' },
   getActivity: { method: 'GET', path: '/sluice/activity', takes: 'query' },
   getActivityBreakdown: { method: 'GET', path: '/sluice/activity/breakdown', takes: 'query' },
-  listTapes: { method: 'POST', path: '/sluice/tapes', takes: 'body', reads: 'list', repeatable: true },
+  listTimelines: { method: 'POST', path: '/sluice/timelines', takes: 'body', reads: 'list', repeatable: true },
   listInboxes: { method: 'GET', path: '/sluice/inboxes', reads: 'list' },
   setInbox: { method: 'PUT', path: '/sluice/inboxes/{name}', takes: 'body', repeatable: true },
   deleteInbox: { method: 'DELETE', path: '/sluice/inboxes/{name}', reads: 'nothing', repeatable: true },
@@ -135,7 +135,7 @@ export type SluiceRouteName =
   | 'rotateStreamSecret'
   | 'listAddresses'
   | 'listDeliveries'
-  | 'getDeliveryFacets'
+  | 'getDeliveryCounts'
   | 'getDelivery'
   | 'getDeliveryBody'
   | 'stopDelivery'
@@ -149,7 +149,7 @@ export type SluiceRouteName =
   | 'explain'
   | 'getActivity'
   | 'getActivityBreakdown'
-  | 'listTapes'
+  | 'listTimelines'
   | 'listInboxes'
   | 'setInbox'
   | 'deleteInbox'

@@ -231,7 +231,7 @@ export interface ActivityQuery {
   points?: number | undefined;
 }
 /** The streams, and the number of newest blocks per chain. */
-export interface ListTapes {
+export interface ListTimelines {
   /** At most 200; unknown ids are left out. */
   streamIds: readonly string[];
   /** At most 200, 60 by default. */
@@ -511,7 +511,7 @@ export interface About {
   /** `dev`: a local service, from `sluice dev`; `prod`: one that others may rely on. */
   environment: 'dev' | 'prod';
   /** The database of the ledger. */
-  store: 'sqlite' | 'postgres';
+  database: 'sqlite' | 'postgres';
   /** Retention of succeeded and cancelled deliveries, in milliseconds. */
   deliveredMs: number;
   /** Retention of all other deliveries, in milliseconds. */
@@ -660,7 +660,7 @@ export interface ActivityBreakdown {
   }[];
 }
 /** A block that a stream matched, with its deliveries. */
-export interface TapeBlock {
+export interface TimelineBlock {
   number: number;
   hash: string;
   /** Webhooks for the block: one, or its parts. */
@@ -676,7 +676,7 @@ export interface TapeBlock {
   removed: boolean;
 }
 /** The newest blocks that a stream matched, by chain. */
-export interface StreamTape {
+export interface StreamTimeline {
   streamId: string;
   /** In the order of the stream; chains without stored blocks are left out. */
   chains: {
@@ -685,7 +685,7 @@ export interface StreamTape {
     /** The oldest block that was checked. */
     from: number;
     /** Newest first; blocks without a match are left out. */
-    blocks: TapeBlock[];
+    blocks: TimelineBlock[];
   }[];
 }
 /** A row of the address list of a stream. */
@@ -993,14 +993,14 @@ export interface HistoricalJobAnswer {
   jobId?: string;
 }
 /** Logs that a single comparison of a filter excluded. */
-export interface NearMiss {
+export interface CloseMatch {
   /** Such as `Transfer(address,address,uint256)`. */
   event: string;
   /** The compared parameter of the event. */
   name: string;
   operator: 'lt' | 'lte' | 'gt' | 'gte';
   /** The value in the filter, decimal. */
-  wanted: string;
+  filterValue: string;
   /** Such logs in the block. */
   count: number;
   /** Smallest and largest compared value, decimal. */
@@ -1008,7 +1008,7 @@ export interface NearMiss {
   max: string;
 }
 /** Logs of one event in a block. */
-export interface SeenEvent {
+export interface ObservedEvent {
   /** 32-byte hash, lower-case hex. Logs without one are not counted. */
   topic0: string;
   /** E.g. `Transfer(address,address,uint256)`, from the stream's own events or a token standard; otherwise null. */
@@ -1018,7 +1018,7 @@ export interface SeenEvent {
   count: number;
 }
 /** Calls of one function, or events of one type, in a block. */
-export interface SeenMovePath {
+export interface ObservedMovePath {
   kind: 'function' | 'event';
   /** As a stream may name it: without generic arguments, to cover all of them, or with them if the stream does. Addresses have 64 digits, except special ones such as `0x1`. */
   path: string;
@@ -1085,16 +1085,16 @@ export interface EvmDryRunAnswer {
   /** Null if nothing matches. */
   webhook: EvmWebhook | null;
   /** Close matches, at most 20, most frequent first. */
-  near: NearMiss[];
+  closeMatches: CloseMatch[];
   /** Events that the stream's addresses emitted or that name one of them, whatever the stream selects; most frequent first. All that the stream names, and at most 20 others. */
-  seen: SeenEvent[];
+  observed: ObservedEvent[];
 }
 /** The result of an Aptos dry run. */
 export interface AptosDryRunAnswer {
   /** Null if nothing matches. */
   webhook: AptosWebhook | null;
   /** Entry functions and events of the transactions that touch an address of the stream, or of all transactions if it watches all, whatever it selects. Most frequent first: all that the stream names, and at most 20 others of each kind. */
-  seen: SeenMovePath[];
+  observed: ObservedMovePath[];
 }
 /** `skipped`: the chain was resumed later, without the blocks in between · `restarted`: another chain, or a reset one, began here, and nothing before it was read · `passed-over`: no stream watched the chain, so its blocks were not read; nothing is missing · `halted`: it stopped before a block; nothing was skipped */
 export type GapKind = 'skipped' | 'restarted' | 'passed-over' | 'halted';
@@ -1156,9 +1156,9 @@ export interface ProviderHealth {
   disagreements: number;
   score: ProviderScore;
   /** Whether it is the primary. */
-  isFollowed: boolean;
+  isPrimary: boolean;
   /** Whether it votes when nodes disagree: not while it is unavailable, doubted or stalled. */
-  hasVoice: boolean;
+  hasVote: boolean;
 }
 /** The progress of a chain that is catching up; `checkpoint` is its current block. */
 export interface ChainProgress {
@@ -1389,7 +1389,7 @@ export interface DeliveryDetail {
   /** The delivery of the same match in the other phase: for an unconfirmed one, the confirmed one or the removal webhook; for these, the unconfirmed one. Null if there is none. */
   pair: DeliverySummary | null;
   /** Scheduled waits after the next attempt, if each attempt fails, in milliseconds; up to 10% is added at random. Empty if the next attempt is the last, or none is due. */
-  laterWaitsMs: number[];
+  remainingWaitsMs: number[];
 }
 /** A page of the list of deliveries. */
 export interface DeliveryPage {
@@ -1399,28 +1399,28 @@ export interface DeliveryPage {
   cursor?: string;
 }
 /** The number of deliveries with this value. */
-export interface FacetCount {
+export interface ValueCount {
   value: string;
   count: number;
 }
 /** Counts of the field values of deliveries that match a filter, most frequent first. The counts of a field ignore the filter on that field, to show the alternatives. */
-export interface DeliveryFacets {
+export interface DeliveryCounts {
   /** Deliveries that match the complete filter. */
   total: number;
   /** Whether only the newest 25,000 of the streams, time, replay and ids were counted, and there are more. */
   isCapped: boolean;
-  state: FacetCount[];
+  state: ValueCount[];
   /** The status of the last attempt, or `none` without a response; untried deliveries are left out. */
-  status: FacetCount[];
-  streamId: FacetCount[];
-  chainId: FacetCount[];
-  phase: FacetCount[];
+  status: ValueCount[];
+  streamId: ValueCount[];
+  chainId: ValueCount[];
+  phase: ValueCount[];
   /** `true` if the block left the chain. */
-  reorged: FacetCount[];
+  reorged: ValueCount[];
   /** Number of attempts. */
-  attempts: FacetCount[];
+  attempts: ValueCount[];
   /** Created in the last `15m`, `1h`, `24h` or `7d`, or `older`; each excludes the shorter periods. */
-  age: FacetCount[];
+  age: ValueCount[];
 }
 /** A check on the way from a block to a delivery. */
 export type ExplainStage =
@@ -1447,7 +1447,7 @@ export interface ExplainReason {
   stage: ExplainStage;
   outcome: ExplainOutcome;
   /** Human-readable, with the compared values. */
-  what: string;
+  message: string;
 }
 /** A log, transaction or internal transaction of the block, checked for one stream. */
 export interface ExplainedRecord {
@@ -1456,7 +1456,7 @@ export interface ExplainedRecord {
   index: number;
   transactionHash: string;
   /** Whether it is in the webhook. */
-  taken: boolean;
+  included: boolean;
   reasons: ExplainReason[];
 }
 /** The result of Explain for one stream. */
@@ -1477,7 +1477,7 @@ export interface StreamVerdict {
   changedAt: number;
   verdict: ExplainVerdict;
   /** The deciding reason. */
-  because: ExplainReason;
+  reason: ExplainReason;
   /** Every stage that was reached, in order. */
   stages: ExplainReason[];
   /** The number of records that concern the stream. */
@@ -1510,7 +1510,7 @@ export interface Explanation {
   streams: StreamVerdict[];
 }
 /** How an inbox responds. */
-export interface InboxAnswer {
+export interface InboxResponse {
   /** 200 to 599. */
   status: number;
   /** Wait before the response, at most 20,000. */
@@ -1529,11 +1529,11 @@ export interface Inbox {
   name: string;
   /** The `webhookUrl` of its streams. */
   url: string;
-  answer: InboxAnswer;
+  response: InboxResponse;
   /** Webhooks received since the response was set. */
   received: number;
   /** Stored webhooks, including earlier ones: the newest 500, at most 64 MiB. */
-  kept: number;
+  stored: number;
   /** When the newest was received; null before the first. */
   lastAt: number | null;
 }
@@ -1737,10 +1737,10 @@ export interface StreamChange {
   by: string | null;
 }
 /** `failures`: the receiver fails or the stream is in `error`; one delivery is tried afterwards · `throttled`: the receiver returned a 429; all deliveries resume afterwards. */
-export type SparedReason = 'failures' | 'throttled';
+export type BackOffReason = 'failures' | 'throttled';
 /** A receiver that is backed off: due deliveries wait without using up attempts. If the reason is `failures`, replaying a delivery by hand ends the wait, and one delivery is tried at once. */
-export interface Spared {
-  reason: SparedReason;
+export interface BackOff {
+  reason: BackOffReason;
   /** Unix milliseconds */
   since: number;
   /** In the past while the trial delivery is in flight. */
@@ -1789,7 +1789,7 @@ export interface StreamSummary {
     by: string;
   } | null;
   /** Null unless its receiver is backed off. */
-  spared: Spared | null;
+  backOff: BackOff | null;
   /** When the certificate of its receiver expires, if less than 14 days remained at the last connection; null otherwise. */
   certificateEndsAt: number | null;
 }

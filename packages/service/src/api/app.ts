@@ -63,7 +63,7 @@ export interface AppNeeds
   /** How long deliveries are kept. */
   kept: { deliveredMs: number; undeliveredMs: number };
   /** The remaining waits of the schedule. */
-  laterWaitsMs: SluiceHandlerNeeds['laterWaitsMs'];
+  remainingWaitsMs: SluiceHandlerNeeds['remainingWaitsMs'];
   fastRetryMs: SluiceHandlerNeeds['fastRetryMs'];
 }
 
@@ -73,7 +73,7 @@ const COMPRESSED: readonly string[] = [
   '/sluice/deliveries',
   '/sluice/explain',
   '/sluice/streams',
-  '/sluice/tapes',
+  '/sluice/timelines',
 ];
 /** Routes outside the table of calls that also answer 405 to other methods. */
 const OWN_ROUTES = ['/', '/health', '/ready', '/openapi.json'];

@@ -27,7 +27,7 @@ export function createChainReports({
   log,
   own,
 }: {
-  store: Pick<Store, 'listLeases' | 'notices'>;
+  store: Pick<Store, 'listLeases' | 'signals'>;
   log: Log;
   /** The chains that this process is configured for. */
   own(): readonly Pick<FollowedChain, 'id' | 'standing' | 'report'>[];
@@ -72,7 +72,7 @@ export function createChainReports({
       own().some(({ id, standing }) => id === chain && standing !== 'none') ||
       leases.some(({ name, freeForMs }) => name === chain && freeForMs < RESTART_MS),
     async start() {
-      forget = store.notices.on('leases', waker.wake);
+      forget = store.signals.on('leases', waker.wake);
       await look();
       looking = (async () => {
         while (!stopping) {

@@ -53,7 +53,7 @@ export function createChains(
     aptosCallsOf: (chain) => aptos.get(chain)?.calls,
     start() {
       // Loads rules before the next block, so that a long address list does not delay it.
-      forgetRules = store.notices.on('rules', () => {
+      forgetRules = store.signals.on('rules', () => {
         if (evm.size > 0) matching.live.refresh().catch(() => {});
         if (aptos.size > 0) aptosMatching.live.refresh().catch(() => {});
       });

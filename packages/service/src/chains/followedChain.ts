@@ -62,7 +62,7 @@ export function followChain<Record, Block extends BlockHeader & MaybeUnverified,
   const { chain } = options;
   const { source, matching, enrich, surroundings } = parts;
   const { store, log, onReorg, onDeliveries, refuseBlocks, tracing } = surroundings;
-  const { notices } = store;
+  const { signals } = store;
   const show = (health: Omit<ChainReport, 'lacksTraces'>): void => {
     // The next report contains the same data.
     store.announce({ type: 'chain', chain: health }).catch(() => {});
@@ -90,7 +90,7 @@ export function followChain<Record, Block extends BlockHeader & MaybeUnverified,
         refuseBlocks,
         listener: {
           onDeliveries,
-          onBlock: () => backfill.notice(),
+          onBlock: () => backfill.wake(),
           onReorg: (depth) => onReorg(chain, depth),
           onReport: ({ lacksTraces: _lacksTraces, ...health }) => show(health),
           onLostLease: () => duty.check(),
@@ -109,8 +109,8 @@ export function followChain<Record, Block extends BlockHeader & MaybeUnverified,
     });
     current = ingest;
     const forget = [
-      notices.on('jobs', () => backfill.notice()),
-      notices.on('deliveries', () => enrich.notice()),
+      signals.on('jobs', () => backfill.wake()),
+      signals.on('deliveries', () => enrich.wake()),
     ];
     ingest.start();
     enrich.start(epoch);
@@ -208,13 +208,13 @@ function createCalls<Record, Block extends BlockHeader, DryRunAnswer>(
       return resumed.from;
     },
   };
-  return sayWhy(chain, calls);
+  return withReason(chain, calls);
 }
 
 type AnyCall = (...args: never[]) => Promise<unknown>;
 
 /** Wraps the calls so that node failures become service errors, not errors of the request. */
-export const sayWhy = <Calls extends object>(chain: string, calls: Calls): Calls =>
+export const withReason = <Calls extends object>(chain: string, calls: Calls): Calls =>
   Object.fromEntries(
     Object.entries(calls as { [name: string]: AnyCall }).map(([name, call]) => [
       name,

@@ -162,7 +162,7 @@ async function extend(stream: EvmStreamRecord, count = 1): Promise<void> {
       ],
     });
     if (result.outcome !== 'committed') throw new Error(result.outcome);
-    deliver?.notice(result.deliveries);
+    deliver?.wake(result.deliveries);
   }
 }
 
@@ -460,26 +460,26 @@ describe('delivering', () => {
     sink.respond(500, { path: '/spared' });
     const stream = await queue('/spared', 200);
     await until((change) => change.streamId === stream.id && change.attempts === 1);
-    const spared = async () =>
-      (await store.listSpared()).find(({ streamId }) => streamId === stream.id);
-    await eventually(async () => (await spared()) !== undefined);
-    expect(await spared()).toMatchObject({ reason: 'failures' });
+    const backOff = async () =>
+      (await store.listBackOffs()).find(({ streamId }) => streamId === stream.id);
+    await eventually(async () => (await backOff()) !== undefined);
+    expect(await backOff()).toMatchObject({ reason: 'failures' });
     await eventually(async () =>
       (await listAll(stream.id)).every((each) => each.state !== 'leased'),
     );
     // Deliveries claimed before the failure was detected do not extend the back-off.
-    expect((await spared())!.leftMs).toBeLessThanOrEqual(30_000);
+    expect((await backOff())!.leftMs).toBeLessThanOrEqual(30_000);
     const seen = sink.requests.length;
     const waiting = (await listAll(stream.id)).find((each) => each.attempts === 0)!;
 
     // Not back yet: one probe fails, and the back-off doubles.
     await store.replayDelivery(stream.id, waiting.id);
-    await eventually(async () => ((await spared())?.leftMs ?? 0) > 30_000);
+    await eventually(async () => ((await backOff())?.leftMs ?? 0) > 30_000);
     expect(sink.requests.length).toBe(seen + 1);
 
     sink.respond(200, { path: '/spared' });
     await store.replayDelivery(stream.id, waiting.id);
-    await eventually(async () => (await spared()) === undefined);
+    await eventually(async () => (await backOff()) === undefined);
     await until((change) => change.id === waiting.id && change.state === 'succeeded');
   });
 
@@ -493,7 +493,7 @@ describe('delivering', () => {
     await until((change) => change.streamId === brief.id && change.status === 429);
     const patient = await queue('/patient');
     const find = async (id: string) =>
-      (await store.listSpared()).find(({ streamId }) => streamId === id);
+      (await store.listBackOffs()).find(({ streamId }) => streamId === id);
     await eventually(async () => (await find(patient.id)) !== undefined);
     expect((await find(patient.id))!.leftMs).toBeGreaterThan(290_000);
     expect(await find(patient.id)).toMatchObject({ reason: 'throttled' });
@@ -508,7 +508,7 @@ describe('delivering', () => {
     sink.respond(500, { path: '/wrong' });
     const stream = await queue('/wrong', 100);
     await eventually(async () =>
-      (await store.listSpared()).some((each) => each.streamId === stream.id),
+      (await store.listBackOffs()).some((each) => each.streamId === stream.id),
     );
     await store.updateStream(stream.id, { webhookUrl: `${sink.url}/right` });
     await until((change) => change.streamId === stream.id && change.state === 'succeeded');

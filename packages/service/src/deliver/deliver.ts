@@ -27,7 +27,7 @@ import { createSuspects } from './suspects.ts';
 export interface Deliver {
   start(): Promise<void>;
   /** Deliveries were created, revived or cancelled: counts them and looks for due ones now. */
-  notice(deliveries: readonly DeliverySummary[]): void;
+  wake(deliveries: readonly DeliverySummary[]): void;
   /** Number of attempts in flight, or claimed and about to start. */
   inFlight(): number;
   /** Number of streams whose receivers fail or throttle, by the state of their circuit breaker. */
@@ -169,14 +169,14 @@ export function createDeliver(options: DeliverOptions): Deliver {
     async start() {
       await recount();
       await receivers.start();
-      forget = store.notices.on('deliveries', claims.wake);
+      forget = store.signals.on('deliveries', claims.wake);
       claims.start();
       suspects.start();
       leases.start();
       if (store.engine === 'sqlite') return;
       recounter = setInterval(() => void recount().catch(() => {}), RECOUNT_MS);
     },
-    notice(deliveries) {
+    wake(deliveries) {
       for (const { streamId, state, createdAt, updatedAt } of deliveries) {
         // Deliveries that were quarantined on creation were never in the queue.
         if (state === 'quarantined' && updatedAt === createdAt) continue;

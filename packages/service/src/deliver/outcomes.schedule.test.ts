@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { CONTRACT_SCHEDULE_MS } from '@sluice/kit/contract';
 import { expect, test } from 'vitest';
-import { laterWaitsMs, nextWaitMs } from './outcomes.ts';
+import { remainingWaitsMs, nextWaitMs } from './outcomes.ts';
 
 test('seven retries per contract, then none', () => {
   const minutes = Array.from({ length: 8 }, (_, n) =>
@@ -35,7 +35,7 @@ test('the rest of the schedule lists the waits of later attempts', () => {
         if (wait === undefined) break;
         waits.push(wait);
       }
-      expect(laterWaitsMs(schedule, attempts, fastRetried)).toEqual(waits);
+      expect(remainingWaitsMs(schedule, attempts, fastRetried)).toEqual(waits);
     }
   }
 });

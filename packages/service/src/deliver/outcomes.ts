@@ -160,7 +160,7 @@ export function nextWaitMs(
  * @param attempts made so far
  * @param fastRetried whether one of them was the fast retry, which is not part of the schedule
  */
-export const laterWaitsMs = (
+export const remainingWaitsMs = (
   schedule: readonly number[],
   attempts: number,
   fastRetried: boolean,

@@ -11,7 +11,7 @@ import type { Store } from '../store/store.ts';
 export interface Replays {
   start(): void;
   /** A replay was created: look for it now. */
-  notice(): void;
+  wake(): void;
   stop(): Promise<void>;
 }
 
@@ -72,7 +72,7 @@ export function createReplays({
 
   return {
     start: () => void (running = run()),
-    notice: waker.wake,
+    wake: waker.wake,
     async stop() {
       stopping = true;
       waker.wake();

@@ -47,7 +47,7 @@ export function createSuspects({
   let running: Promise<void> | undefined;
 
   const isolated = (suspect: ClaimedDelivery): void => {
-    store.noteIsolated(suspect).catch((error: unknown) => {
+    store.recordIsolated(suspect).catch((error: unknown) => {
       log.error('failed to record that a delivery is isolated', {
         delivery: suspect.id,
         stream: suspect.streamId,

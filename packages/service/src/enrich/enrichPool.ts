@@ -9,7 +9,7 @@ import type { DeliverySummary } from '@sluice/kit/contract';
 import { createWaker } from '../base/waker.ts';
 import { type Log, describeError } from '../base/log.ts';
 import { createBatchWriter } from '../store/engine/batchWriter.ts';
-import type { CompletedMatch, EnrichingMatch, WholeBody } from '../store/enrichment/contract.ts';
+import type { CompletedMatch, EnrichingMatch, CompleteBody } from '../store/enrichment/contract.ts';
 import type { Store } from '../store/store.ts';
 import { hasCode } from '../base/errors.ts';
 
@@ -19,7 +19,7 @@ export interface EnrichPool {
   /** Starts, or restarts after a stop, with this epoch of the chain's lease. */
   start(epoch: number): void;
   /** Looks for matches now, because a block was committed. */
-  notice(): void;
+  wake(): void;
   /** Stops taking matches and waits for work in progress, which ends when its source stops. */
   stop(): Promise<void>;
 }
@@ -52,7 +52,7 @@ export function createEnrichPool({
    * nodes refused a part of it, which is retried except on the last try. Throws a `RetryableError`
    * when no node could be queried.
    */
-  complete(match: EnrichingMatch, isLastTry: boolean): Promise<WholeBody | undefined>;
+  complete(match: EnrichingMatch, isLastTry: boolean): Promise<CompleteBody | undefined>;
   /** Called with deliveries that have become due. */
   onDeliveries(deliveries: DeliverySummary[]): void;
   /** First wait after a failure, doubled each time; default 500. */
@@ -105,7 +105,7 @@ export function createEnrichPool({
     waker.wake();
   };
 
-  const finish = (matchId: string, body: WholeBody): void => {
+  const finish = (matchId: string, body: CompleteBody): void => {
     results.add({ matchId, ...body });
     void results.flush();
   };
@@ -160,7 +160,7 @@ export function createEnrichPool({
       stopping = false;
       running = run();
     },
-    notice: waker.wake,
+    wake: waker.wake,
     async stop() {
       stopping = true;
       waker.wake();

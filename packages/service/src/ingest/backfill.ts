@@ -14,7 +14,7 @@ import { type ChainSource, type MaybeUnverified, SourceError } from './source.ts
 export interface Backfill {
   start(): void;
   /** Looks for work now, because a job was created or resumed, or a block was confirmed. */
-  notice(): void;
+  wake(): void;
   /** Stops after the current blocks; an uncommitted batch is read again later. */
   stop(): Promise<void>;
 }
@@ -95,7 +95,7 @@ export function createBackfill<Block extends MaybeUnverified>({
         confirmed === null
           ? 'waiting for the chain'
           : `waiting for block ${job.nextBlock} to be confirmed`;
-      if (job.message !== message) await store.sayOfJob(job.id, message);
+      if (job.message !== message) await store.setJobMessage(job.id, message);
       return false;
     }
     const matcher = await openMatcher(job.streamId);
@@ -144,7 +144,7 @@ export function createBackfill<Block extends MaybeUnverified>({
         return true;
       }
       // The chain's health reports the node's problem; the job reports that it is waiting.
-      await store.sayOfJob(job.id, error.message);
+      await store.setJobMessage(job.id, error.message);
       if (!stopping.signal.aborted) await waker.sleep(retryMs);
       retryMs = Math.min(retryMs * 2, RETRY_MAX_MS);
       return true;
@@ -170,7 +170,7 @@ export function createBackfill<Block extends MaybeUnverified>({
     start() {
       running = run();
     },
-    notice: waker.wake,
+    wake: waker.wake,
     async stop() {
       stopping.abort();
       waker.wake();

@@ -49,7 +49,7 @@ function open({ watched = [false], refused = undefined as string | undefined } =
         return Promise.resolve({});
       },
       sizeOf: () => 1,
-      readNewestWhole: () => Promise.resolve(header(5)),
+      readNewestComplete: () => Promise.resolve(header(5)),
     },
     matcher: {
       refresh: () => Promise.resolve(1),

@@ -46,7 +46,7 @@ export function createCommitting<Block extends MaybeUnverified>(
     refuseBlocks,
     tracing,
   }: {
-    source: Pick<ChainSource<Block>, 'readHeader' | 'readBlock' | 'sizeOf' | 'readNewestWhole'>;
+    source: Pick<ChainSource<Block>, 'readHeader' | 'readBlock' | 'sizeOf' | 'readNewestComplete'>;
     matcher: Matcher<Block>;
     local: Pick<LocalChain, 'tip' | 'append'>;
     /** Number of the newest block of the chain. */
@@ -122,12 +122,12 @@ export function createCommitting<Block extends MaybeUnverified>(
       await within(span, () => commitWithin(span, header));
     },
     async passOver(latest) {
-      if (source.readNewestWhole === undefined) return false;
+      if (source.readNewestComplete === undefined) return false;
       await matcher.refresh();
       if (isWatched()) return false;
       const after = local.tip()!;
       if (latest.number <= after.number + 1) return true;
-      const header = await source.readNewestWhole(latest);
+      const header = await source.readNewestComplete(latest);
       if (header === undefined || header.number <= after.number) return true;
       checkRefused();
       const passed = await withSettledRules(matcher, async (ruleRevision) =>

@@ -567,11 +567,11 @@ describe('several nodes', () => {
     expect((await providerOf(world.chain)).disagreements).toBe(0);
     expect((await providerOf(honest)).disagreements).toBe(0);
     // How they are judged says the same.
-    const { score, isFollowed } = await providerOf(liar);
+    const { score, isPrimary } = await providerOf(liar);
     expect(score.doubt).toBeGreaterThan(0);
     expect(score.total).toBeGreaterThanOrEqual(score.doubt);
     expect((await providerOf(honest)).score.doubt).toBe(0);
-    expect(isFollowed).toBe(false);
+    expect(isPrimary).toBe(false);
   });
 
   test('fault 19: two that disagree are waited for, and said by name; nothing is delivered', async () => {

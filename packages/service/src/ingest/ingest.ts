@@ -104,10 +104,10 @@ export function createIngest<Block extends MaybeUnverified>(
     onReorg: listener.onReorg,
   });
 
-  const surroundings = { source, local, confirming, onHead: status.noteHead, log };
+  const surroundings = { source, local, confirming, onHead: status.recordHead, log };
   const readHead = async (): Promise<BlockHeader> => {
     const latest = await source.readHead();
-    status.noteHead(latest);
+    status.recordHead(latest);
     if (await confirming.refresh()) status.publish();
     return latest;
   };
@@ -128,12 +128,12 @@ export function createIngest<Block extends MaybeUnverified>(
   };
 
   /** Reports an error in the status and the log. */
-  const noteFailure = async (error: unknown, failures: number): Promise<void> => {
+  const recordFailure = async (error: unknown, failures: number): Promise<void> => {
     const isPassing = error instanceof SourceError && PASSING.includes(error.kind);
     if (!isPassing || failures >= PASSING_FAILURES) {
       status.goDown(error instanceof Error ? error.message : String(error));
     }
-    if (hasCode(error, 'chain_halted')) await local.noteHalt(error.message);
+    if (hasCode(error, 'chain_halted')) await local.recordHalt(error.message);
     else if (!(error instanceof SourceError)) {
       log.error('ingest failed', { chain, error: String(error) });
     }
@@ -151,7 +151,7 @@ export function createIngest<Block extends MaybeUnverified>(
       } catch (error) {
         committing.clear();
         if (hasCode(error, 'lost_lease')) return listener.onLostLease();
-        await noteFailure(error, ++failures);
+        await recordFailure(error, ++failures);
         // Hashes are checked against the source again after every interruption.
         connected = false;
         const retryMs = Math.min(RETRY_MIN_MS * 2 ** (failures - 1), RETRY_MAX_MS);

@@ -24,7 +24,7 @@ function open() {
     commitBlock: () => Promise.resolve(outcome ?? { outcome: 'lost-lease' }),
     readWindow: () => Promise.resolve([header(9, 'stored')]),
     endHalt: () => answer('end halt'),
-    noteHalt: ({ why }: { why: string }) => answer(why),
+    recordHalt: ({ why }: { why: string }) => answer(why),
   } as unknown as Store;
   const local = createLocalChain(
     { chain: '0x1', epoch: 1 },
@@ -92,7 +92,7 @@ test('a halt is over with the next block, and ended once', async () => {
   await local.startAt(header(1), 'genesis');
   await append(header(2));
   await append(header(3));
-  await local.noteHalt(haltError('it is full').message);
+  await local.recordHalt(haltError('it is full').message);
   await append(header(4));
   expect(calls).toEqual(['start', 'end halt', 'block', 'block', 'it is full', 'end halt', 'block']);
 });

@@ -47,7 +47,7 @@ export interface LocalChain {
    * Records why the chain halted, for the operator; when the ledger can't be written, the next
    * failure retries.
    */
-  noteHalt(why: string): Promise<void>;
+  recordHalt(why: string): Promise<void>;
 }
 
 export interface LedgerListener {
@@ -123,9 +123,9 @@ export function createLocalChain(
       if (result.deliveries.length > 0) listener.onDeliveries(result.deliveries);
       return 'settled';
     },
-    async noteHalt(why) {
+    async recordHalt(why) {
       mayBeHalted = true;
-      await store.noteHalt({ chain, epoch, why }).catch((error: unknown) => {
+      await store.recordHalt({ chain, epoch, why }).catch((error: unknown) => {
         log.warn('cannot note that the chain is halted', { chain, error: String(error) });
       });
     },

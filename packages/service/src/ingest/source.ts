@@ -58,7 +58,7 @@ export interface ChainSource<Block> {
    * Reads the header of the newest block below this head that is known to be complete. For chains
    * that skip blocks without matches; absent when every block is read in order.
    */
-  readNewestWhole?(head: BlockHeader): Promise<BlockHeader | undefined>;
+  readNewestComplete?(head: BlockHeader): Promise<BlockHeader | undefined>;
   /** Estimates the memory that a block takes, in bytes. */
   sizeOf(block: Block): number;
   /** Calls back when there may be a new head: on every push from a node, and on every poll. */

@@ -3,7 +3,7 @@
  * pure function.
  */
 import type { ExplainReason, ExplainedRecord } from '@sluice/kit/contract';
-import type { Tell } from './reasons.ts';
+import type { AddReason } from './reasons.ts';
 
 /**
  * Returns, by stream, the records that the matcher checked and those it took, in the order of their
@@ -14,12 +14,12 @@ import type { Tell } from './reasons.ts';
  */
 export function explainRecords<Stream extends { record: { id: string } }, Item>(
   match: (
-    tellOf: (stream: Stream, item: Item) => Tell,
+    addReasonOf: (stream: Stream, item: Item) => AddReason,
   ) => readonly (readonly [Stream, Iterable<Item>])[],
   describe: (
     item: Item,
     stream: Stream,
-    verdict: { isTaken: boolean; reasons: ExplainReason[] },
+    verdict: { isIncluded: boolean; reasons: ExplainReason[] },
   ) => ExplainedRecord | undefined,
 ): Map<string, ExplainedRecord[]> {
   const heard = new Map<Stream, Map<Item, ExplainReason[]>>();
@@ -33,7 +33,9 @@ export function explainRecords<Stream extends { record: { id: string } }, Item>(
     const reasons = reasonsOf(stream, item);
     return (reason) => {
       // Several addresses of a record may be watched: skip repeated reasons.
-      if (!reasons.some(({ stage, what }) => stage === reason.stage && what === reason.what)) {
+      if (
+        !reasons.some(({ stage, message }) => stage === reason.stage && message === reason.message)
+      ) {
         reasons.push(reason);
       }
     };
@@ -44,8 +46,8 @@ export function explainRecords<Stream extends { record: { id: string } }, Item>(
   const explained = new Map<string, ExplainedRecord[]>();
   for (const [stream, items] of heard) {
     const its = [...items].flatMap(([item, reasons]) => {
-      const isTaken = taken.get(stream)?.has(item) ?? false;
-      return describe(item, stream, { isTaken, reasons }) ?? [];
+      const isIncluded = taken.get(stream)?.has(item) ?? false;
+      return describe(item, stream, { isIncluded, reasons }) ?? [];
     });
     if (its.length > 0) explained.set(stream.record.id, its);
   }

@@ -2,16 +2,16 @@
 import type { ExplainReason, ExplainStage } from '@sluice/kit/contract';
 
 /** Receives each reason as the matcher evaluates a record. */
-export type Tell = (reason: ExplainReason) => void;
+export type AddReason = (reason: ExplainReason) => void;
 
-export const passed = (stage: ExplainStage, what: string): ExplainReason => ({
+export const passed = (stage: ExplainStage, message: string): ExplainReason => ({
   stage,
   outcome: 'passed',
-  what,
+  message,
 });
 
-export const stopped = (stage: ExplainStage, what: string): ExplainReason => ({
+export const stopped = (stage: ExplainStage, message: string): ExplainReason => ({
   stage,
   outcome: 'stopped',
-  what,
+  message,
 });

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type OperatorNotice, unwrapNotice } from '@sluice/kit';
+import { type Alert, unwrapAlert } from '@sluice/kit';
 import { type Postgres, type WebhookSink, startPostgres, startWebhookSink } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { EVERYWHERE, createAddressGuard } from '../deliver/send/guard.ts';
@@ -38,8 +38,8 @@ beforeEach(() => {
 afterEach(async () => {
   await notifier?.stop();
   for (const { id } of (await store.listStreams({ limit: 100 })).rows) await store.deleteStream(id);
-  for (const { subject } of await store.listOperatorNotices()) {
-    await store.deleteOperatorNotice(subject);
+  for (const { subject } of await store.listAlerts()) {
+    await store.deleteAlert(subject);
   }
 });
 afterAll(async () => {
@@ -49,7 +49,7 @@ afterAll(async () => {
 
 function start(timing: NotifierOptions['timing'] = {}): void {
   notifier = startNotifier({
-    url: `${sink.url}/notices`,
+    url: `${sink.url}/alerts`,
     store,
     sender: createSender({
       guard: createAddressGuard({ allowCidrs: EVERYWHERE }),
@@ -76,11 +76,11 @@ const createStream = () =>
   });
 
 /** The alerts so far, verified; each one once, however often it was sent. */
-const told = (): OperatorNotice[] => {
-  const notices = sink.requests.map(({ headers, body }) =>
-    unwrapNotice({ headers, body, secret: 'secret' }),
+const reported = (): Alert[] => {
+  const alerts = sink.requests.map(({ headers, body }) =>
+    unwrapAlert({ headers, body, secret: 'secret' }),
   );
-  return [...new Map(notices.map(({ id, notice }) => [id, notice])).values()];
+  return [...new Map(alerts.map(({ id, alert }) => [id, alert])).values()];
 };
 
 const chain = (state: ChainReport['state'], message = ''): ChainReport => ({
@@ -115,21 +115,21 @@ describe.each([
     const { id: streamId } = await createStream();
     start();
     await store.failStream(streamId, 'HTTP 410');
-    await expect.poll(told, PATIENCE).toHaveLength(1);
+    await expect.poll(reported, PATIENCE).toHaveLength(1);
     await store.recoverStream(streamId);
-    await expect.poll(told, PATIENCE).toHaveLength(2);
+    await expect.poll(reported, PATIENCE).toHaveLength(2);
     await store.failStream(streamId, 'HTTP 500');
-    await expect.poll(told, PATIENCE).toHaveLength(3);
+    await expect.poll(reported, PATIENCE).toHaveLength(3);
     await store.terminateStreams(0);
-    await expect.poll(told, PATIENCE).toHaveLength(4);
+    await expect.poll(reported, PATIENCE).toHaveLength(4);
     const data = { streamId, tag: 'orders' };
-    expect(told()).toMatchObject([
+    expect(reported()).toMatchObject([
       { type: 'stream.error', data: { ...data, reason: 'HTTP 410' } },
       { type: 'stream.recovered', data },
       { type: 'stream.error', data: { ...data, reason: 'HTTP 500' } },
       { type: 'stream.terminated', data },
     ]);
-    expect(Date.parse(told()[0]!.timestamp)).toBeGreaterThan(Date.now() - 60_000);
+    expect(Date.parse(reported()[0]!.timestamp)).toBeGreaterThan(Date.now() - 60_000);
   });
 
   test('reports quarantined deliveries, and again only when there are more', async () => {
@@ -161,13 +161,13 @@ describe.each([
     };
     const first = await quarantine(1);
     start();
-    await expect.poll(told, PATIENCE).toHaveLength(1);
+    await expect.poll(reported, PATIENCE).toHaveLength(1);
     await aWhile();
     const second = await quarantine(2);
-    await expect.poll(told, PATIENCE).toHaveLength(2);
+    await expect.poll(reported, PATIENCE).toHaveLength(2);
     await store.replayDelivery(streamId, first);
     await aWhile();
-    expect(told()).toMatchObject([
+    expect(reported()).toMatchObject([
       { type: 'delivery.quarantined', data: { streamId, deliveryId: first, count: 1 } },
       { type: 'delivery.quarantined', data: { streamId, deliveryId: second, count: 2 } },
     ]);
@@ -180,14 +180,14 @@ describe.each([
     await new Promise((resolve) => setTimeout(resolve, 50));
     chains = [chain('live')];
     await aWhile();
-    expect(told()).toEqual([]);
+    expect(reported()).toEqual([]);
     chains = [chain('down', 'deeper than the window')];
-    await expect.poll(told, PATIENCE).toHaveLength(1);
+    await expect.poll(reported, PATIENCE).toHaveLength(1);
     chains = [chain('starting')];
     await aWhile();
     chains = [chain('live')];
-    await expect.poll(told, PATIENCE).toHaveLength(2);
-    expect(told()).toMatchObject([
+    await expect.poll(reported, PATIENCE).toHaveLength(2);
+    expect(reported()).toMatchObject([
       { type: 'chain.halted', data: { chainId: '0x1', reason: 'deeper than the window' } },
       { type: 'chain.resumed', data: { chainId: '0x1' } },
     ]);
@@ -196,12 +196,12 @@ describe.each([
   test('reports a disk that is filling, and again when there is space', async () => {
     start();
     diskFilling = '81 % of the disk is used';
-    await expect.poll(told, PATIENCE).toHaveLength(1);
+    await expect.poll(reported, PATIENCE).toHaveLength(1);
     diskFilling = '82 % of the disk is used';
     await aWhile();
     diskFilling = undefined;
-    await expect.poll(told, PATIENCE).toHaveLength(2);
-    expect(told()).toMatchObject([
+    await expect.poll(reported, PATIENCE).toHaveLength(2);
+    expect(reported()).toMatchObject([
       { type: 'disk.filling', data: { reason: '81 % of the disk is used' } },
       { type: 'disk.recovered', data: {} },
     ]);
@@ -216,7 +216,7 @@ describe.each([
       await store.recoverStream(id);
       await aWhile();
     }
-    expect(told()).toHaveLength(1);
+    expect(reported()).toHaveLength(1);
   });
 
   test('an alert survives the end of its process, and is retried with its id', async () => {
@@ -226,13 +226,11 @@ describe.each([
     start({ scheduleMs: [60_000] });
     await sink.waitFor(1);
     await notifier!.stop();
-    const [row] = await store.listOperatorNotices();
-    await store.saveOperatorNotice({ ...row!, runAt: 0 });
+    const [row] = await store.listAlerts();
+    await store.saveAlert({ ...row!, runAt: 0 });
     start({ scheduleMs: [0, 50, 50] });
     await sink.waitFor(3);
-    await expect
-      .poll(async () => (await store.listOperatorNotices())[0]?.body, PATIENCE)
-      .toBeNull();
+    await expect.poll(async () => (await store.listAlerts())[0]?.body, PATIENCE).toBeNull();
     expect(new Set(sink.requests.map((request) => request.id)).size).toBe(1);
   });
 

@@ -9,9 +9,9 @@ import { randomUUID } from 'node:crypto';
 import type { Sender } from '../deliver/send/send.ts';
 import type { Term } from './duty.ts';
 import { type Log, describeError } from '../base/log.ts';
-import type { OperatorNoticeRow } from '../store/upkeep/contract.ts';
+import type { AlertRow } from '../store/upkeep/contract.ts';
 import type { Store } from '../store/store.ts';
-import { type SituationSources, type Told, createSituation } from './troubles.ts';
+import { type SituationSources, type ErrorText, createSituation } from './problems.ts';
 
 const MINUTE_MS = 60_000;
 const LOOK_MS = 2_000;
@@ -62,49 +62,44 @@ export function startNotifier({
 
   /** Compares what was reported with the current state. */
   const look = async (): Promise<number> => {
-    const { now, troubles } = await situation.readTroubles();
-    const rows = new Map((await store.listOperatorNotices()).map((row) => [row.subject, row]));
-    const save = (
-      row: OperatorNoticeRow | undefined,
-      subject: string,
-      state: string,
-      notice: Told,
-    ) =>
-      store.saveOperatorNotice({
+    const { now, problems } = await situation.readProblems();
+    const rows = new Map((await store.listAlerts()).map((row) => [row.subject, row]));
+    const save = (row: AlertRow | undefined, subject: string, state: string, alert: ErrorText) =>
+      store.saveAlert({
         subject,
         state,
-        told: row?.told ?? WELL,
+        reported: row?.reported ?? WELL,
         id: randomUUID(),
-        body: JSON.stringify({ ...notice, timestamp: new Date(now).toISOString() }),
+        body: JSON.stringify({ ...alert, timestamp: new Date(now).toISOString() }),
         attempts: 0,
         runAt: Math.max(now, (row?.sentAt ?? 0) + gapMs),
         sentAt: row?.sentAt ?? null,
       });
-    for (const [subject, { state, notice }] of troubles) {
+    for (const [subject, { state, alert }] of problems) {
       const row = rows.get(subject);
       // It recovered briefly, and that was not reported yet.
-      if (row?.body != null && row.state === WELL && row.told === state) {
-        await store.saveOperatorNotice({ ...row, state, body: null });
+      if (row?.body != null && row.state === WELL && row.reported === state) {
+        await store.saveAlert({ ...row, state, body: null });
       } else if (row === undefined || isMore(state, row.state))
-        await save(row, subject, state, notice);
-      else if (state !== row.state) await store.saveOperatorNotice({ ...row, state });
+        await save(row, subject, state, alert);
+      else if (state !== row.state) await store.saveAlert({ ...row, state });
     }
     for (const [subject, row] of rows) {
-      if (troubles.has(subject)) continue;
+      if (problems.has(subject)) continue;
       if (row.state !== WELL) {
-        const recovery = row.told === WELL ? undefined : await situation.readRecovery(subject);
+        const recovery = row.reported === WELL ? undefined : await situation.readRecovery(subject);
         if (recovery !== undefined) await save(row, subject, WELL, recovery);
         else if (situation.isOver(subject)) {
-          await store.saveOperatorNotice({ ...row, state: WELL, told: WELL, body: null });
+          await store.saveAlert({ ...row, state: WELL, reported: WELL, body: null });
         }
       } else if (row.body === null && (row.sentAt ?? 0) + gapMs < now) {
-        await store.deleteOperatorNotice(subject);
+        await store.deleteAlert(subject);
       }
     }
     return now;
   };
 
-  const send = async (row: OperatorNoticeRow & { body: string }, now: number): Promise<void> => {
+  const send = async (row: AlertRow & { body: string }, now: number): Promise<void> => {
     const { error } = await sender.send({
       url,
       id: row.id,
@@ -117,14 +112,14 @@ export function startNotifier({
     const wait = error === null ? undefined : schedule[row.attempts];
     if (error !== null && wait === undefined) {
       log.error('alert given up', {
-        notice: row.subject,
+        alert: row.subject,
         webhookId: row.id,
         reason: error,
       });
     }
-    await store.saveOperatorNotice(
+    await store.saveAlert(
       wait === undefined
-        ? { ...row, body: null, told: error === null ? row.state : row.told, sentAt: now }
+        ? { ...row, body: null, reported: error === null ? row.state : row.reported, sentAt: now }
         : { ...row, attempts: row.attempts + 1, runAt: now + wait },
     );
   };
@@ -133,7 +128,7 @@ export function startNotifier({
     while (!stopping) {
       try {
         const now = await look();
-        for (const row of await store.listOperatorNotices()) {
+        for (const row of await store.listAlerts()) {
           const { body } = row;
           if (stopping) return;
           if (body === null || row.runAt > now) continue;

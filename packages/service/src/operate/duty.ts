@@ -103,7 +103,7 @@ export function createDuty({
 
   return {
     start() {
-      forget = store.notices.on('leases', waker.wake);
+      forget = store.signals.on('leases', waker.wake);
       running = run();
     },
     check: waker.wake,

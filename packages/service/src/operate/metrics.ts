@@ -7,17 +7,17 @@ import { type MetricSources, createGauges, watchSources } from './gauges.ts';
 
 export interface Metrics {
   /** Deliveries whose attempt has just ended. */
-  noteAttempts(deliveries: readonly DeliverySummary[]): void;
+  recordAttempts(deliveries: readonly DeliverySummary[]): void;
   /** Deliveries that were created, changed or cancelled; counts the quarantined ones. */
-  noteSetAside(deliveries: readonly DeliverySummary[]): void;
-  noteReorg(chain: string, depth: number): void;
-  noteLostLeases(count: number): void;
+  recordSetAside(deliveries: readonly DeliverySummary[]): void;
+  recordReorg(chain: string, depth: number): void;
+  recordLostLeases(count: number): void;
   /** Attempts whose outcome could not be recorded: they may be sent again. */
-  noteLostOutcomes(count: number): void;
+  recordLostOutcomes(count: number): void;
   /** An attempt that failed in this process rather than at its receiver. */
-  noteLocalFailure(cause: LocalFailure): void;
+  recordLocalFailure(cause: LocalFailure): void;
   /** An attempt that the address guard rejected. */
-  noteBlockedAddress(reason: string): void;
+  recordBlockedAddress(reason: string): void;
   /** Adds gauges, whose values are read on collection. */
   watch(sources: MetricSources): void;
   /** Returns the metrics in the Prometheus text format. */
@@ -95,7 +95,7 @@ export function createMetrics(): Metrics {
   );
 
   return {
-    noteAttempts(deliveries) {
+    recordAttempts(deliveries) {
       for (const { state, status, createdAt, updatedAt } of deliveries) {
         const succeeded = state === 'succeeded';
         attempts.inc({
@@ -105,13 +105,13 @@ export function createMetrics(): Metrics {
         if (succeeded) latency.observe((updatedAt - createdAt) / 1000);
       }
     },
-    noteSetAside: (deliveries) =>
+    recordSetAside: (deliveries) =>
       setAside.inc(deliveries.filter(({ state }) => state === 'quarantined').length),
-    noteReorg: (chain, depth) => reorgs.observe({ chain }, depth),
-    noteLostLeases: (count) => lostLeases.inc(count),
-    noteLostOutcomes: (count) => lostOutcomes.inc(count),
-    noteLocalFailure: (cause) => localFailures.inc({ cause }),
-    noteBlockedAddress: (reason) => blocked.inc({ reason }),
+    recordReorg: (chain, depth) => reorgs.observe({ chain }, depth),
+    recordLostLeases: (count) => lostLeases.inc(count),
+    recordLostOutcomes: (count) => lostOutcomes.inc(count),
+    recordLocalFailure: (cause) => localFailures.inc({ cause }),
+    recordBlockedAddress: (reason) => blocked.inc({ reason }),
     watch: (sources) => watchSources(sources, addGauge),
     async read() {
       return { contentType: registry.contentType, text: await registry.metrics() };

@@ -140,7 +140,7 @@ describe('an exhausted resource of this process', () => {
       listEnrichingSince: async () => [{ chain: '0x1', since: 0 }],
     });
     readiness.started();
-    readiness.noteLocalFailure('EMFILE');
+    readiness.recordLocalFailure('EMFILE');
     vi.advanceTimersByTime(4_999);
     expect(await readiness.read()).toEqual([expect.stringMatching(/^deliveries of 0x1/), reason]);
     vi.advanceTimersByTime(1);
@@ -150,19 +150,19 @@ describe('an exhausted resource of this process', () => {
   test('is logged once while it lasts', () => {
     const { readiness, lines } = createWorld();
     for (let n = 0; n < 10; n++) {
-      readiness.noteLocalFailure('EMFILE');
+      readiness.recordLocalFailure('EMFILE');
       vi.advanceTimersByTime(1_000);
     }
     expect(lines).toHaveLength(1);
     vi.advanceTimersByTime(5_000);
-    readiness.noteLocalFailure('EMFILE');
+    readiness.recordLocalFailure('EMFILE');
     expect(lines).toHaveLength(2);
   });
 
   test('a stall does not count after it has ended', async () => {
     const { readiness } = createWorld();
     readiness.started();
-    readiness.noteLocalFailure('STALLED');
+    readiness.recordLocalFailure('STALLED');
     expect(await readiness.read()).toEqual([]);
   });
 });

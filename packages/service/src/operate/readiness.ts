@@ -10,7 +10,7 @@ export interface Readiness {
   /** Called when all parts run; before that, the process is starting. */
   started(): void;
   /** An attempt failed for lack of a resource that this process needs for everything it does. */
-  noteLocalFailure(cause: LocalFailure): void;
+  recordLocalFailure(cause: LocalFailure): void;
   /** Called when the process stops accepting work. */
   stopping(): void;
 }
@@ -95,7 +95,7 @@ export function createReadiness(
         ? [...reasons, lacking.reason]
         : reasons;
     },
-    noteLocalFailure(cause) {
+    recordLocalFailure(cause) {
       // A stall is over by the time it is detected.
       if (cause === 'STALLED') return;
       const now = performance.now();

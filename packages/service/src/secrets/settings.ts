@@ -34,7 +34,7 @@ const LOOK_MS = 2_000;
 
 /** Reads the settings; generates and stores a secret if none was given or stored. */
 export async function openSettings(
-  store: Pick<Store, 'readSetting' | 'saveSetting' | 'keepSetting' | 'notices'>,
+  store: Pick<Store, 'readSetting' | 'saveSetting' | 'keepSetting' | 'signals'>,
   vault: Vault,
   givenSecret: string | undefined,
 ): Promise<AccountSettings> {
@@ -58,7 +58,7 @@ export async function openSettings(
   };
   // The last values remain in use while the ledger is unreachable.
   const lookQuietly = (): void => void look().catch(() => {});
-  const forget = store.notices.on('settings', lookQuietly);
+  const forget = store.signals.on('settings', lookQuietly);
   const timer = setInterval(lookQuietly, LOOK_MS);
   timer.unref();
 

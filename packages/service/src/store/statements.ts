@@ -9,7 +9,7 @@ import { createBlockWrites } from './blocks/blockWrites.ts';
 import { createExplainReads } from './blocks/explainReads.ts';
 import { createDeliveryReads } from './deliveries/deliveryReads.ts';
 import { createDeliveryWrites } from './deliveries/deliveryWrites.ts';
-import { createFacetReads } from './deliveries/facetReads.ts';
+import { createCountReads } from './deliveries/countReads.ts';
 import { createHistoryReads } from './deliveries/historyReads.ts';
 import { createHistoryWrites } from './deliveries/historyWrites.ts';
 import type { Engine } from './engine/engine.ts';
@@ -32,7 +32,7 @@ import { createStreamReads } from './streams/streamReads.ts';
 import { createStreamWrites } from './streams/streamWrites.ts';
 import { createInvariantReads } from './upkeep/invariantReads.ts';
 import { createLeaseReads, createLeaseWrites } from './upkeep/leases.ts';
-import { createOperatorNoticeReads, createOperatorNoticeWrites } from './upkeep/operatorNotices.ts';
+import { createAlertReads, createAlertWrites } from './upkeep/alerts.ts';
 import { createRetentionReads } from './upkeep/retentionReads.ts';
 import { createRetentionWrites } from './upkeep/retentionWrites.ts';
 import { createServerReads } from './upkeep/server.ts';
@@ -47,7 +47,7 @@ export const createReads = (db: Kysely<Tables>, engine: Engine): Reads => ({
   ...createEnrichReads(db, engine),
   ...createDeliveryReads(db, engine),
   ...createHistoryReads(db, engine),
-  ...createFacetReads(db, engine),
+  ...createCountReads(db, engine),
   ...createReplayReads(db, engine),
   ...createJobReads(db),
   ...createActivityReads(db, engine),
@@ -55,7 +55,7 @@ export const createReads = (db: Kysely<Tables>, engine: Engine): Reads => ({
   ...createAccessReads(db, engine),
   ...createInboxReads(db),
   ...createLeaseReads(db, engine),
-  ...createOperatorNoticeReads(db, engine),
+  ...createAlertReads(db, engine),
   ...createInvariantReads(db, engine),
   ...createRetentionReads(db),
   ...createSettingReads(db),
@@ -77,7 +77,7 @@ export const createWrites = (db: Kysely<Tables>, engine: Engine): Writes => ({
   ...createAccessWrites(db, engine),
   ...createInboxWrites(db, engine),
   ...createLeaseWrites(db, engine),
-  ...createOperatorNoticeWrites(db),
+  ...createAlertWrites(db),
   ...createRetentionWrites(db, engine),
   ...createPartitionWrites(db, engine),
   ...createSettingWrites(db),

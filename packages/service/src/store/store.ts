@@ -11,7 +11,7 @@ import type { EnrichReads, EnrichWrites } from './enrichment/contract.ts';
 import type {
   DeliveryReads,
   HistoryReads,
-  FacetReads,
+  CountReads,
   DeliveryWrites,
   HistoryWrites,
 } from './deliveries/contract.ts';
@@ -22,19 +22,19 @@ import type { AccessReads, AccessWrites } from './access/contract.ts';
 import type { InboxReads, InboxWrites } from './inbox/contract.ts';
 import type {
   LeaseReads,
-  OperatorNoticeReads,
+  AlertReads,
   InvariantReads,
   RetentionReads,
   SettingReads,
   ServerReads,
   LeaseWrites,
-  OperatorNoticeWrites,
+  AlertWrites,
   RetentionWrites,
   SettingWrites,
 } from './upkeep/contract.ts';
 import type { FeedWrites } from './live/contract.ts';
 import type { EventFeed } from './live/eventFeed.ts';
-import type { Notices } from './live/notices.ts';
+import type { Signals } from './live/signals.ts';
 
 export interface Reads
   extends
@@ -45,7 +45,7 @@ export interface Reads
     EnrichReads,
     DeliveryReads,
     HistoryReads,
-    FacetReads,
+    CountReads,
     ReplayReads,
     JobReads,
     ActivityReads,
@@ -53,7 +53,7 @@ export interface Reads
     AccessReads,
     InboxReads,
     LeaseReads,
-    OperatorNoticeReads,
+    AlertReads,
     InvariantReads,
     RetentionReads,
     SettingReads,
@@ -74,7 +74,7 @@ export interface Writes
     AccessWrites,
     InboxWrites,
     LeaseWrites,
-    OperatorNoticeWrites,
+    AlertWrites,
     RetentionWrites,
     SettingWrites,
     FeedWrites {}
@@ -82,7 +82,7 @@ export interface Writes
 export interface Store extends Reads, Writes {
   readonly engine: 'sqlite' | 'postgres';
   /** Signals from writes that others may wait for, in any process. */
-  readonly notices: Notices;
+  readonly signals: Signals;
   /** Events from writes that others may watch, in any process. */
   readonly events: EventFeed;
   close(): Promise<void>;

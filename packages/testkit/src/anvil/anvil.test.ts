@@ -110,10 +110,10 @@ describe('a running anvil', () => {
   });
 
   test('that ends by itself is noticed', async () => {
-    const notices: string[] = [];
-    const anvil = await start({ onNotice: (notice) => notices.push(notice) });
+    const warnings: string[] = [];
+    const anvil = await start({ onWarning: (warning) => warnings.push(warning) });
     process.kill(anvil.pid, 'SIGKILL');
-    await expect.poll(() => notices).toEqual([`anvil (process ${anvil.pid}) ended by itself`]);
+    await expect.poll(() => warnings).toEqual([`anvil (process ${anvil.pid}) ended by itself`]);
   });
 
   test('a missing binary is explained with the three places looked at', async () => {
@@ -184,10 +184,10 @@ describe('a kept chain', () => {
   test('goes on from the save before when the newest was cut short', async () => {
     await saveTwice();
     await writeFile(statePath, (await readFile(statePath)).subarray(0, 500));
-    const notices: string[] = [];
-    const anvil = await start({ statePath, onNotice: (notice) => notices.push(notice) });
+    const warnings: string[] = [];
+    const anvil = await start({ statePath, onWarning: (warning) => warnings.push(warning) });
     expect(await anvil.request('eth_blockNumber')).toBe('0x1');
-    expect(notices).toEqual([
+    expect(warnings).toEqual([
       expect.stringContaining(`Couldn't load the chain's state from ${statePath}: `),
       `The chain goes on from the save before, ${statePath}.previous`,
     ]);
@@ -197,18 +197,18 @@ describe('a kept chain', () => {
     await saveTwice();
     // Whole gzip, whole JSON, and no state.
     await writeFile(statePath, gzipSync('{"blocks":[],"best_block_number":0}'));
-    const notices: string[] = [];
-    const anvil = await start({ statePath, onNotice: (notice) => notices.push(notice) });
+    const warnings: string[] = [];
+    const anvil = await start({ statePath, onWarning: (warning) => warnings.push(warning) });
     expect(await anvil.request('eth_blockNumber')).toBe('0x1');
-    expect(notices[0]).toContain('anvil did not start');
+    expect(warnings[0]).toContain('anvil did not start');
   });
 
   test('starts afresh, and says so, when no save can be loaded', async () => {
     await writeFile(statePath, 'rubbish');
-    const notices: string[] = [];
-    const anvil = await start({ statePath, onNotice: (notice) => notices.push(notice) });
+    const warnings: string[] = [];
+    const anvil = await start({ statePath, onWarning: (warning) => warnings.push(warning) });
     expect(await anvil.request('eth_blockNumber')).toBe('0x0');
-    expect(notices.at(-1)).toBe('The chain starts afresh: block 0, and no contracts');
+    expect(warnings.at(-1)).toBe('The chain starts afresh: block 0, and no contracts');
   });
 
   test('is one chain from its first block on through many restarts', async () => {

@@ -58,7 +58,7 @@ export interface AnvilOptions {
    * Called with a message about a problem that does not fail the call: the state failed to load or
    * to save, or anvil exited unexpectedly. By default, these problems are not reported.
    */
-  onNotice?: (notice: string) => void;
+  onWarning?: (warning: string) => void;
 }
 
 /**
@@ -81,7 +81,7 @@ const stopDeadlineMs = 5_000;
  *   does not start (the message contains its output).
  */
 export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
-  const { chainId = 31337, keepBlocks = 10_000, statePath, onNotice = () => {} } = options;
+  const { chainId = 31337, keepBlocks = 10_000, statePath, onWarning = () => {} } = options;
   const binary = findAnvil();
   if (!binary) throw new Error(missingAnvil);
   const args = [
@@ -96,7 +96,7 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
     launchAnvil(binary, [...args, ...loadArgs], options.silent ?? true);
 
   const { program, port } =
-    (statePath && (await launchFromState(statePath, keepBlocks, launch, onNotice))) ||
+    (statePath && (await launchFromState(statePath, keepBlocks, launch, onWarning))) ||
     (await launch([]));
   const url = `http://127.0.0.1:${port}`;
 
@@ -104,7 +104,7 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
   void program.exited.then(() => {
     if (ending) return;
     saver?.abandon();
-    onNotice(`anvil (process ${program.pid}) ended by itself`);
+    onWarning(`anvil (process ${program.pid}) ended by itself`);
   });
 
   const saver: StateSaver | undefined = statePath
@@ -112,7 +112,7 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
         statePath,
         readDump: () => readDump(url),
         onFailure: (error) => {
-          onNotice(`The chain's state could not be saved to ${statePath}: ${error.message}`);
+          onWarning(`The chain's state could not be saved to ${statePath}: ${error.message}`);
         },
       })
     : undefined;
@@ -172,24 +172,28 @@ async function launchFromState(
   statePath: string,
   keepBlocks: number,
   launch: (loadArgs: string[]) => Promise<Launched>,
-  onNotice: (notice: string) => void,
+  onWarning: (warning: string) => void,
 ): Promise<Launched | undefined> {
   const failed: string[] = [];
-  const noteFailure = (savedFile: string, error: Error) => {
+  const recordFailure = (savedFile: string, error: Error) => {
     failed.push(savedFile);
-    onNotice(`Couldn't load the chain's state from ${savedFile}: ${error.message}`);
+    onWarning(`Couldn't load the chain's state from ${savedFile}: ${error.message}`);
   };
-  for await (const { loadFile, savedFile } of readSavedStates(statePath, keepBlocks, noteFailure)) {
+  for await (const { loadFile, savedFile } of readSavedStates(
+    statePath,
+    keepBlocks,
+    recordFailure,
+  )) {
     try {
       const launched = await launch(['--load-state', loadFile]);
-      if (failed.length > 0) onNotice(`The chain goes on from the save before, ${savedFile}`);
+      if (failed.length > 0) onWarning(`The chain goes on from the save before, ${savedFile}`);
       await rm(loadFile);
       return launched;
     } catch (error) {
-      noteFailure(savedFile, error as Error);
+      recordFailure(savedFile, error as Error);
     }
   }
-  if (failed.length > 0) onNotice('The chain starts afresh: block 0, and no contracts');
+  if (failed.length > 0) onWarning('The chain starts afresh: block 0, and no contracts');
   return undefined;
 }
 

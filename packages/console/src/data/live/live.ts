@@ -7,8 +7,8 @@ import { streamsQuery, jobsQuery } from '../queries/streams.ts';
 import { chainsQuery } from '../queries/chains.ts';
 import { showReplay } from '../queries/replays.ts';
 import type { DeliveryLists } from '../queries/deliveries.ts';
-import { noteChange } from './recentChanges.ts';
-import { isOpen } from '../replayStanding.ts';
+import { recordChange } from './recentChanges.ts';
+import { isOpen } from '../replayStatus.ts';
 import {
   KEPT_ROWS,
   withChainEvent,
@@ -104,7 +104,7 @@ export async function followLive(
   try {
     for await (const { event } of sluice.liveEvents({ signal, onState })) {
       resumable = true;
-      if (event.type === 'delivery') noteChange(event.delivery, Date.now());
+      if (event.type === 'delivery') recordChange(event.delivery, Date.now());
       waiting.push(event);
       timer ??= setTimeout(paint, Math.max(0, paintedAt + PAINT_INTERVAL_MS - Date.now()));
     }
@@ -153,7 +153,7 @@ function refreshReplays(queryClient: QueryClient): void {
         predicate: ({ queryKey: [what, which] }) =>
           what === 'replay'
             ? due.has(which)
-            : (what === 'deliveries' || what === 'facets') &&
+            : (what === 'deliveries' || what === 'counts') &&
               due.has((which as ListFilter | undefined)?.replayId),
       });
     },

@@ -13,7 +13,7 @@ import {
   type DeliveryPages,
   type ListFilter,
 } from './liveCache.ts';
-import type { WatchedChain } from '../../chains/tape.ts';
+import type { WatchedChain } from '../../chains/timeline.ts';
 
 const delivery = (id: string, createdAt: number, changes: Partial<DeliverySummary> = {}) =>
   ({

@@ -7,7 +7,7 @@ import type {
   DeliverySummary,
   LiveEvent,
 } from '@sluice/kit/sluice';
-import type { WatchedChain } from '../../chains/tape.ts';
+import type { WatchedChain } from '../../chains/timeline.ts';
 
 /** Maximum number of rows in a list; the newest are kept. */
 export const KEPT_ROWS = 100_000;

@@ -10,7 +10,7 @@ const KEPT_MS = 60_000;
 let changes: { at: number; delivery: DeliverySummary }[] = [];
 let prunedAt = 0;
 
-export function noteChange(delivery: DeliverySummary, now: number): void {
+export function recordChange(delivery: DeliverySummary, now: number): void {
   if (now - prunedAt > KEPT_MS) {
     changes = changes.filter(({ at }) => now - at < KEPT_MS);
     prunedAt = now;

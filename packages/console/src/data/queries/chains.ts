@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import { watchChains } from '../live/liveCache.ts';
-import type { WatchedChain } from '../../chains/tape.ts';
+import type { WatchedChain } from '../../chains/timeline.ts';
 import { sluice, queryKeys } from './service.ts';
 
 /** Gaps and reorgs are polled: live events only report changes of the chain's state. */

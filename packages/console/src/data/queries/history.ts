@@ -28,10 +28,10 @@ export const neighboursQuery = (filter: ListFilter, id: string) =>
   });
 
 /** Counts of deliveries by the value of each filter. */
-export const facetsQuery = (filter: ListFilter) =>
+export const countsQuery = (filter: ListFilter) =>
   queryOptions({
-    queryKey: ['facets', filter],
-    queryFn: ({ signal }) => sluice.getDeliveryFacets(toDeliveryFilter(filter), { signal }),
+    queryKey: ['counts', filter],
+    queryFn: ({ signal }) => sluice.getDeliveryCounts(toDeliveryFilter(filter), { signal }),
     staleTime: 0,
     refetchInterval: SUMMARY_REFRESH_MS,
   });

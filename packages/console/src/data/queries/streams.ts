@@ -5,7 +5,7 @@ import { createBatch } from './batch.ts';
 import { client, SUMMARY_REFRESH_MS, sluice, PAGE_ROWS, queryKeys } from './service.ts';
 
 /** The service's limit for one call. */
-const MOST_TAPES = 200;
+const MOST_TIMELINES = 200;
 
 export const streamsQuery = queryOptions({
   queryKey: queryKeys.streams,
@@ -81,15 +81,15 @@ export const streamSecretQuery = (streamId: string) =>
   });
 
 /** The timeline of a stream; visible streams share one request. */
-export const tapeQuery = (streamId: string) =>
+export const timelineQuery = (streamId: string) =>
   queryOptions({
-    queryKey: [...queryKeys.chains, 'tape', streamId],
-    queryFn: () => readTape(streamId),
+    queryKey: [...queryKeys.chains, 'timeline', streamId],
+    queryFn: () => readTimeline(streamId),
   });
 
-const readTape = createBatch(MOST_TAPES, async (streamIds: string[]) => {
-  const tapes = await sluice.listTapes({ streamIds });
-  return new Map(tapes.map((tape) => [tape.streamId, tape]));
+const readTimeline = createBatch(MOST_TIMELINES, async (streamIds: string[]) => {
+  const timelines = await sluice.listTimelines({ streamIds });
+  return new Map(timelines.map((timeline) => [timeline.streamId, timeline]));
 });
 
 /**

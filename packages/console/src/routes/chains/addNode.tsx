@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { toNodeFlag } from '../../words/nodeFlag.ts';
-import type { WatchedChain } from '../../chains/tape.ts';
+import type { WatchedChain } from '../../chains/timeline.ts';
 import { CopyButton } from '../../ui/text/copyButton.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Select, TextField } from '../../ui/form/field.tsx';

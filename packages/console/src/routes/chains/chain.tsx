@@ -3,25 +3,25 @@ import { useState } from 'react';
 import { chainCondition, isChainDown } from '../../words/condition.ts';
 import { formatCount, formatQuantity, formatSpan } from '../../ui/text/format.ts';
 import { useMedia } from '../../ui/media.ts';
-import { chainTape, type WatchedChain } from '../../chains/tape.ts';
+import { chainTimeline, type WatchedChain } from '../../chains/timeline.ts';
 import { BlockAge } from '../../chains/blockAge.tsx';
-import { BlockTape } from '../../chains/blockTape.tsx';
+import { BlockTimeline } from '../../chains/blockTimeline.tsx';
 import { Button, buttonClass } from '../../ui/button.tsx';
-import { ChainTrouble } from '../../words/chainTrouble.tsx';
+import { ChainProblem } from '../../words/chainProblem.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Gaps, Reorgs } from './chainLog.tsx';
 import { Agreement, Nodes } from './nodes.tsx';
 import { ResumeForm } from './resumeForm.tsx';
 
-const TAPE_LENGTH = 60;
+const TIMELINE_LENGTH = 60;
 const NARROW_LENGTH = 34;
 
 /** Shows the progress of a chain, its nodes, gaps and reorgs. */
 export function Chain({ chain }: { chain: WatchedChain }) {
   const [resuming, setResuming] = useState(false);
   const wide = useMedia('(min-width: 640px)');
-  const length = wide ? TAPE_LENGTH : NARROW_LENGTH;
+  const length = wide ? TIMELINE_LENGTH : NARROW_LENGTH;
   const { id, name, state, head, checkpoint, confirmedUpTo, confirmations } = chain;
   const { safe, finalized, agreement, providers, unverified } = chain;
   const lag = head === null || checkpoint === null ? null : Math.max(0, head - checkpoint);
@@ -36,7 +36,7 @@ export function Chain({ chain }: { chain: WatchedChain }) {
         </Link>
         {state === 'down' && <Button onClick={() => setResuming(true)}>Resume from block…</Button>}
       </div>
-      <ChainTrouble chain={chain} className="mt-1" />
+      <ChainProblem chain={chain} className="mt-1" />
       {unverified !== null && (
         <p className="mt-1 break-words text-warn">
           {formatQuantity(unverified.blocks, 'unverified block')}, latest{' '}
@@ -47,9 +47,9 @@ export function Chain({ chain }: { chain: WatchedChain }) {
         data-stale={isChainDown(chain) || undefined}
         className="mt-3 flex flex-wrap items-end gap-x-10 gap-y-3"
       >
-        <BlockTape
+        <BlockTimeline
           size="wide"
-          tape={chainTape(chain, length)}
+          timeline={chainTimeline(chain, length)}
           length={length}
           label={`Matches in the last ${length} blocks of ${name}`}
         />

@@ -38,7 +38,7 @@ function ChainLog<Row>({
   toEntry: (row: Row) => LogEntry;
 }) {
   const { data, error, refetch } = useQuery(query);
-  const [isWhole, setWhole] = useState(false);
+  const [isComplete, setWhole] = useState(false);
   return (
     <div className="min-w-0">
       <h3 className="caps">{title}</h3>
@@ -57,7 +57,7 @@ function ChainLog<Row>({
       {data !== undefined && data.length > 0 && (
         <ul>
           {data
-            .slice(0, isWhole ? data.length : FIRST_ENTRIES)
+            .slice(0, isComplete ? data.length : FIRST_ENTRIES)
             .map(toEntry)
             .map(({ key, condition, what, why, at }) => (
               <li key={key} className="flex flex-wrap items-baseline gap-x-4 py-1">
@@ -69,7 +69,7 @@ function ChainLog<Row>({
             ))}
         </ul>
       )}
-      {!isWhole && data !== undefined && data.length > FIRST_ENTRIES && (
+      {!isComplete && data !== undefined && data.length > FIRST_ENTRIES && (
         <Button look="quiet" onClick={() => setWhole(true)}>
           Show {data.length - FIRST_ENTRIES} more
         </Button>

@@ -90,11 +90,11 @@ export function Nodes({ nodes, best }: { nodes: readonly ProviderHealth[]; best:
 }
 
 /** Describes what is wrong with a node, or its role among the others. */
-function describeRole({ message, isFollowed, hasVoice }: ProviderHealth, nodes: number): string {
+function describeRole({ message, isPrimary, hasVote }: ProviderHealth, nodes: number): string {
   if (message !== '') return message;
   if (nodes === 1) return '';
-  if (!hasVoice) return 'no vote';
-  return isFollowed ? 'primary' : '';
+  if (!hasVote) return 'no vote';
+  return isPrimary ? 'primary' : '';
 }
 
 /** Lists the penalties of a node; empty if it has none. */

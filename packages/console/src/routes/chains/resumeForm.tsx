@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { queryKeys, sluice } from '../../data/queries/service.ts';
 import { formatCount } from '../../ui/text/format.ts';
-import type { WatchedChain } from '../../chains/tape.ts';
+import type { WatchedChain } from '../../chains/timeline.ts';
 import { CallForm } from '../../words/callForm.tsx';
 import { TextField } from '../../ui/form/field.tsx';
 

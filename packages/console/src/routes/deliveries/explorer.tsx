@@ -11,7 +11,7 @@ import { nameOfStreamId } from '../../words/names.ts';
 import { ReplayDialog } from '../replays/new/replayDialog.tsx';
 import { useExplorer, type Scope } from './explorerState.ts';
 import { DeliveryFilters } from './filters/deliveryFilters.tsx';
-import { Facets } from './filters/facets.tsx';
+import { FilterCounts } from './filters/filterCounts.tsx';
 import { DeliveryTable, type DeliveryTableHandle } from './list/deliveryTable.tsx';
 import { NoDeliveries } from './list/noDeliveries.tsx';
 
@@ -48,8 +48,8 @@ export function Explorer({
   return (
     <div className="flex h-full min-h-0">
       {actions.list}
-      {explorer.facets.draw(
-        <Facets
+      {explorer.filterPane.draw(
+        <FilterCounts
           filter={filter}
           search={search}
           streams={of.stream === undefined ? streams : null}
@@ -69,7 +69,7 @@ export function Explorer({
           }}
           marked={marks.size}
           onUnmark={explorer.clearMarks}
-          onFilter={explorer.facets.open}
+          onFilter={explorer.filterPane.open}
           held={held.held}
           onHold={held.hold}
           onReplay={explorer.replay}

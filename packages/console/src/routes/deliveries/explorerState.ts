@@ -15,7 +15,7 @@ import {
 import { focusedRow } from '../../ui/keys/actionList.tsx';
 import { useShortcuts } from '../../ui/keys/keyboard.ts';
 import { useRowMarks } from '../../ui/list/rowMarks.tsx';
-import { useFacetPane } from './filters/facetPane.tsx';
+import { useFilterPane } from './filters/filterPane.tsx';
 import { useDeliveryList } from './list/deliveryList.ts';
 import type { DeliveryTableHandle } from './list/deliveryTable.tsx';
 import { useHeldList } from './list/heldList.ts';
@@ -45,7 +45,7 @@ export function useExplorer({
   const { data: chains = [] } = useQuery(chainsQuery);
   const { list, rows, pairOf } = useDeliveryList(filter);
   const { shown, release, ...held } = useHeldList(rows, table);
-  const facets = useFacetPane(sel !== undefined);
+  const filterPane = useFilterPane(sel !== undefined);
 
   const change = (
     changes: { [K in keyof DeliveriesSearch]: string | undefined },
@@ -56,7 +56,7 @@ export function useExplorer({
     release();
     cursor.clear();
     clearMarks();
-    facets.close();
+    filterPane.close();
     table.current?.scrollToTop();
   };
   const goUntil = (place: number | undefined, replace = false): void => {
@@ -105,7 +105,7 @@ export function useExplorer({
       replay?.();
       return true;
     },
-    '/': facets.focus,
+    '/': filterPane.focus,
     Escape: () => {
       if (sel !== undefined) close();
       else if (marks.size > 0) clearMarks();
@@ -132,7 +132,7 @@ export function useExplorer({
     pairOf,
     shown,
     held,
-    facets,
+    filterPane,
     newer,
     marks,
     onMark,

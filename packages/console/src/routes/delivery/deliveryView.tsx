@@ -24,7 +24,7 @@ import { Facts } from './facts.tsx';
 import { HeaderList } from './attempts/headerList.tsx';
 import { PayloadView } from './body/payloadView.tsx';
 import { ResponseView } from './attempts/responseView.tsx';
-import { SparedNotice } from './attempts/sparedNotice.tsx';
+import { BackOffBanner } from './attempts/backOffBanner.tsx';
 
 const hasFailed = ({ error, state }: DeliverySummary): boolean =>
   error !== null && state !== 'succeeded';
@@ -89,7 +89,7 @@ export function DeliveryView({
           pair={pair ?? detail.data?.pair ?? undefined}
         />
       )}
-      {delivery !== undefined && <SparedNotice delivery={delivery} retry={retry} />}
+      {delivery !== undefined && <BackOffBanner delivery={delivery} retry={retry} />}
       {detail.data !== undefined && <CertificateWarning delivery={detail.data} />}
       {detail.data !== undefined && hasFailed(detail.data) && tab !== 'attempts' && (
         <section aria-label="Attempts" className="border-b border-line py-1">

@@ -12,7 +12,7 @@ import {
   formatSpan,
 } from '../../ui/text/format.ts';
 import { nameOfStream } from '../../words/names.ts';
-import type { WatchedChain } from '../../chains/tape.ts';
+import type { WatchedChain } from '../../chains/timeline.ts';
 import { Hash } from '../../ui/text/hash.tsx';
 import { Status } from '../../ui/status.tsx';
 

@@ -18,7 +18,7 @@ import {
 import { useShortcuts } from '../../ui/keys/keyboard.ts';
 import { toNodeFlag } from '../../words/nodeFlag.ts';
 import { PASTED_WORDS, recognise, toQuestion } from '../../words/paste.ts';
-import { retell } from '../../words/retell.ts';
+import { formatMessage } from '../../words/messages.ts';
 import { parseExplainSearch } from '../../data/search.ts';
 import { Button, buttonClass, Keycap } from '../../ui/button.tsx';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
@@ -166,7 +166,7 @@ function Answer({ explanation }: { explanation: Explanation }) {
   return (
     <>
       <section aria-label="Result" className="border-b border-line px-4 py-3">
-        <p>{retell(message, chains)}</p>
+        <p>{formatMessage(message, chains)}</p>
         <div className="mt-1 flex flex-wrap items-center gap-x-4 text-muted">
           {chainId !== null && (
             <span>
@@ -208,7 +208,7 @@ function Answer({ explanation }: { explanation: Explanation }) {
   );
 }
 
-/** Links to each chain, because block numbers are not unique across chains. */
+/** Links to each chain, reason block numbers are not unique across chains. */
 function WhichChain({ query }: { query: string }) {
   const { data: chains = [] } = useQuery(chainsQuery);
   return (
@@ -229,7 +229,7 @@ function WhichChain({ query }: { query: string }) {
   );
 }
 
-/** Explains how to add a chain, because only configured chains are searched. */
+/** Explains how to add a chain, reason only configured chains are searched. */
 function HowToAdd() {
   return (
     <p className="mt-2 text-muted">
@@ -245,9 +245,9 @@ function Reasons({ reasons }: { reasons: readonly ExplainReason[] }) {
   if (reasons.length === 0) return null;
   return (
     <ol className="mt-2">
-      {reasons.map(({ stage, outcome, what }) => (
+      {reasons.map(({ stage, outcome, message }) => (
         <li
-          key={`${stage} ${what}`}
+          key={`${stage} ${message}`}
           className="grid grid-cols-[16px_88px_minmax(0,1fr)] items-baseline"
         >
           <StatusShape condition={OUTCOME_CONDITIONS[outcome]} />
@@ -256,7 +256,7 @@ function Reasons({ reasons }: { reasons: readonly ExplainReason[] }) {
             <span className="sr-only"> {OUTCOME_CONDITIONS[outcome].word}</span>
           </span>
           <span className={`break-words ${outcome === 'stopped' ? '' : 'text-muted'}`}>
-            {retell(what, chains)}
+            {formatMessage(message, chains)}
           </span>
         </li>
       ))}
@@ -269,7 +269,7 @@ const FIRST_RECORDS = 50;
 const MORE_RECORDS = 100;
 
 function Verdict({
-  verdict: { streamId, tag, verdict, because, stages, recordCount, records, deliveries },
+  verdict: { streamId, tag, verdict, reason, stages, recordCount, records, deliveries },
 }: {
   verdict: StreamVerdict;
 }) {
@@ -282,7 +282,7 @@ function Verdict({
           <Status condition={VERDICT_CONDITIONS[verdict]} />
           <span className="truncate font-medium">{tag || streamId}</span>
           <span className="min-w-0 break-words text-muted max-sm:col-span-2">
-            {retell(because.what, chains)}
+            {formatMessage(reason.message, chains)}
           </span>
         </summary>
         <div className="px-4 pb-4 sm:pl-38">
@@ -291,23 +291,25 @@ function Verdict({
             <>
               <h2 className="caps mt-3">Records</h2>
               <ul>
-                {records.slice(0, shown).map(({ kind, index, transactionHash, taken, reasons }) => (
-                  <li key={`${kind} ${index} ${transactionHash}`} className="mt-2">
-                    <p className="flex flex-wrap items-center gap-x-3">
-                      <Status
-                        condition={
-                          taken
-                            ? { shape: 'disc', word: 'in the webhook', tone: 'ok' }
-                            : { shape: 'cross', word: 'excluded', tone: 'faint' }
-                        }
-                      />
-                      <span>{RECORD_WORDS[kind]}</span>
-                      <span className="data text-muted">{index}</span>
-                      <Hash value={transactionHash} name="transaction hash" />
-                    </p>
-                    <Reasons reasons={reasons} />
-                  </li>
-                ))}
+                {records
+                  .slice(0, shown)
+                  .map(({ kind, index, transactionHash, included, reasons }) => (
+                    <li key={`${kind} ${index} ${transactionHash}`} className="mt-2">
+                      <p className="flex flex-wrap items-center gap-x-3">
+                        <Status
+                          condition={
+                            included
+                              ? { shape: 'disc', word: 'in the webhook', tone: 'ok' }
+                              : { shape: 'cross', word: 'excluded', tone: 'faint' }
+                          }
+                        />
+                        <span>{RECORD_WORDS[kind]}</span>
+                        <span className="data text-muted">{index}</span>
+                        <Hash value={transactionHash} name="transaction hash" />
+                      </p>
+                      <Reasons reasons={reasons} />
+                    </li>
+                  ))}
               </ul>
               {records.length > shown ? (
                 <Button className="mt-2" onClick={() => setShown(shown + MORE_RECORDS)}>

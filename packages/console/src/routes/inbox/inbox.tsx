@@ -6,7 +6,7 @@ import { useState } from 'react';
 import { inboxesQuery } from '../../data/queries/inboxes.ts';
 import { queryKeys, sluice } from '../../data/queries/service.ts';
 import { formatCount, formatQuantity } from '../../ui/text/format.ts';
-import { describeInbox } from './inboxAnswer.ts';
+import { describeInbox } from './inboxResponse.ts';
 import { DEFAULT_INBOX_URL } from '../../data/inboxes.ts';
 import type { InboxSearch } from '../../data/search.ts';
 import { useActions } from '../../ui/keys/actionList.tsx';
@@ -17,7 +17,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Segments } from '../../ui/form/segments.tsx';
-import { AnswerForm } from './answerForm.tsx';
+import { ResponseForm } from './responseForm.tsx';
 import { InboxRequests } from './inboxRequests.tsx';
 
 /** The built-in receiver: its requests and its response. */
@@ -64,7 +64,7 @@ function Inboxes({
                   <span className="max-w-60 min-w-0 truncate" title={each.name}>
                     {each.name}
                   </span>
-                  <span className="data text-faint">{formatCount(each.kept)}</span>
+                  <span className="data text-faint">{formatCount(each.stored)}</span>
                 </>
               ),
             }))}
@@ -132,7 +132,7 @@ function InboxView({ inbox, search }: { inbox: Inbox; search: InboxSearch }) {
           actions: [
             { label: 'Set response', run: () => setAnswerOpen(true) },
             { label: 'Copy URL', run: () => void navigator.clipboard.writeText(inbox.url) },
-            inbox.kept > 0 && { label: 'Clear…', run: () => setClearing(true) },
+            inbox.stored > 0 && { label: 'Clear…', run: () => setClearing(true) },
           ],
         },
   );
@@ -156,7 +156,7 @@ function InboxView({ inbox, search }: { inbox: Inbox; search: InboxSearch }) {
             square
             aria-label={`Clear ${inbox.name}`}
             title="Clear inbox"
-            disabled={inbox.kept === 0}
+            disabled={inbox.stored === 0}
             onClick={() => setClearing(true)}
           >
             <Trash2 size={14} strokeWidth={1.5} aria-hidden="true" />
@@ -164,8 +164,8 @@ function InboxView({ inbox, search }: { inbox: Inbox; search: InboxSearch }) {
         </span>
       </header>
       {isAnswerOpen && (
-        <AnswerForm
-          key={JSON.stringify(inbox.answer)}
+        <ResponseForm
+          key={JSON.stringify(inbox.response)}
           inbox={inbox}
           onDone={() => setAnswerOpen(false)}
         />
@@ -177,12 +177,12 @@ function InboxView({ inbox, search }: { inbox: Inbox; search: InboxSearch }) {
             call={clear}
             ready
             destructive
-            action={`Delete ${formatQuantity(inbox.kept, 'webhook')}`}
+            action={`Delete ${formatQuantity(inbox.stored, 'webhook')}`}
             failed="Couldn't clear the inbox"
           >
             <p>
-              This deletes {formatQuantity(inbox.kept, 'webhook')} from the inbox. Their deliveries
-              stay.
+              This deletes {formatQuantity(inbox.stored, 'webhook')} from the inbox. Their
+              deliveries stay.
             </p>
           </CallForm>
         </Dialog>

@@ -2,7 +2,7 @@ import type { Replay } from '@sluice/kit/sluice';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { cancelReplayMutation } from '../../data/queries/replays.ts';
 import { formatCount, formatQuantity } from '../../ui/text/format.ts';
-import { standingOf } from '../../data/replayStanding.ts';
+import { standingOf } from '../../data/replayStatus.ts';
 import { CallForm } from '../../words/callForm.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 

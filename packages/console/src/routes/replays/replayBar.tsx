@@ -1,7 +1,7 @@
 /* oxlint-disable jsx-a11y/prefer-tag-over-role -- an inline drawing, not an image file */
 import type { Replay } from '@sluice/kit/sluice';
 import { formatCount } from '../../ui/text/format.ts';
-import { standingOf } from '../../data/replayStanding.ts';
+import { standingOf } from '../../data/replayStatus.ts';
 
 const WIDTH = 1000;
 

@@ -6,7 +6,7 @@ import { replaysQuery } from '../../data/queries/replays.ts';
 import { streamsQuery } from '../../data/queries/streams.ts';
 import { describeFilter, type Names } from '../../words/filterWords.ts';
 import { formatCount, formatDuration, formatSpan } from '../../ui/text/format.ts';
-import { standingOf } from '../../data/replayStanding.ts';
+import { standingOf } from '../../data/replayStatus.ts';
 import { isolated, nameOfStreamId } from '../../words/names.ts';
 
 /** Names for the ids in a filter. */

@@ -10,7 +10,7 @@ import { REPLAY_CONDITIONS } from '../../words/condition.ts';
 import { formatCount, formatDateTime } from '../../ui/text/format.ts';
 import { formatKey } from '../../words/names.ts';
 import { toSelectionCommand } from './replayCommands.ts';
-import { standingOf } from '../../data/replayStanding.ts';
+import { standingOf } from '../../data/replayStatus.ts';
 import { parseReplaySearch, type ReplaySearch } from '../../data/search.ts';
 import { focusedRow, useActions } from '../../ui/keys/actionList.tsx';
 import { Button, buttonClass } from '../../ui/button.tsx';

@@ -6,7 +6,7 @@ import { replayQuery } from '../../data/queries/replays.ts';
 import { REPLAY_CONDITIONS } from '../../words/condition.ts';
 import { formatCount } from '../../ui/text/format.ts';
 import { formatKey } from '../../words/names.ts';
-import { isOpen, standingOf } from '../../data/replayStanding.ts';
+import { isOpen, standingOf } from '../../data/replayStatus.ts';
 import { Status } from '../../ui/status.tsx';
 import { Ago } from '../../ui/text/time.tsx';
 import { ReplayBar } from './replayBar.tsx';

@@ -145,7 +145,7 @@ function CreateKey({ onDone }: { onDone: () => void }) {
       }),
     onSuccess: () => void queryClient.invalidateQueries({ queryKey: queryKeys.keys }),
   });
-  if (create.data !== undefined) return <ToldOnce apiKey={create.data} onDone={onDone} />;
+  if (create.data !== undefined) return <NewKey apiKey={create.data} onDone={onDone} />;
   const ready = name.trim() !== '' && scopes.length > 0;
   return (
     <CallForm call={create} ready={ready} action="Create key" failed="Couldn't create the key">
@@ -195,7 +195,7 @@ function CreateKey({ onDone }: { onDone: () => void }) {
   );
 }
 
-function ToldOnce({ apiKey, onDone }: { apiKey: CreatedApiKey; onDone: () => void }) {
+function NewKey({ apiKey, onDone }: { apiKey: CreatedApiKey; onDone: () => void }) {
   return (
     <div className="grid gap-3">
       <p>Copy the key now. The service stores only a hash and can't show the key again.</p>

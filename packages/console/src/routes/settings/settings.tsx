@@ -112,7 +112,8 @@ function AboutSections() {
     );
   }
   if (about.data === undefined) return <Loading className="p-4" />;
-  const { version, environment, store, deliveredMs, undeliveredMs, oldestDeliveryAt } = about.data;
+  const { version, environment, database, deliveredMs, undeliveredMs, oldestDeliveryAt } =
+    about.data;
   return (
     <>
       <Section title="Retention">
@@ -138,7 +139,7 @@ function AboutSections() {
         </dl>
         <p className="mt-2 text-12 text-faint">
           Set by flags of the service.
-          {store === 'postgres' &&
+          {database === 'postgres' &&
             ' PostgreSQL deletes a day of blocks at once, up to a day later.'}
         </p>
       </Section>
@@ -146,7 +147,7 @@ function AboutSections() {
         <p>
           Sluice <span className="data">{version}</span> ·{' '}
           <span className="data">{environment}</span> ·{' '}
-          {store === 'sqlite' ? 'SQLite' : 'PostgreSQL'}
+          {database === 'sqlite' ? 'SQLite' : 'PostgreSQL'}
         </p>
         <ul className="mt-1 flex flex-wrap gap-x-4">
           {ABOUT_LINKS.map(({ href, label }) => (

@@ -7,7 +7,7 @@ import { queryKeys, sluice } from '../../data/queries/service.ts';
 import { JOB_CONDITIONS } from '../../words/condition.ts';
 import { formatCount, formatQuantity } from '../../ui/text/format.ts';
 import { withLatest } from '../../data/live/liveCache.ts';
-import type { WatchedChain } from '../../chains/tape.ts';
+import type { WatchedChain } from '../../chains/timeline.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { Select, TextField } from '../../ui/form/field.tsx';

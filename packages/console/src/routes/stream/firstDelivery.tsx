@@ -2,9 +2,9 @@ import type { StreamSummary } from '@sluice/kit/sluice';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { testWebhookMutation } from '../../data/queries/streams.ts';
-import { standstillOf } from '../../words/condition.ts';
+import { idleReasonOf } from '../../words/condition.ts';
 import { formatCount } from '../../ui/text/format.ts';
-import type { WatchedChain } from '../../chains/tape.ts';
+import type { WatchedChain } from '../../chains/timeline.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { ChainWaits, NothingWatched, useFollowed } from './nextDelivery.tsx';
@@ -15,7 +15,7 @@ const SHOWN_BLOCKS = 3;
 export function FirstDelivery({ stream }: { stream: StreamSummary }) {
   const test = useMutation(testWebhookMutation(useQueryClient(), stream));
   const followed = useFollowed(stream);
-  const standstill = standstillOf(stream);
+  const standstill = idleReasonOf(stream);
   return (
     <div className="px-4 py-6">
       <p className="font-medium">No deliveries yet</p>

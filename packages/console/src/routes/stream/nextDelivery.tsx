@@ -6,9 +6,9 @@ import { chainsQuery } from '../../data/queries/chains.ts';
 import { streamStatusMutation } from '../../data/queries/streams.ts';
 import { nextBlock } from '../../chains/blockPace.ts';
 import { useNow } from '../../ui/text/clock.ts';
-import { chainCondition, isChainDown, type Standstill } from '../../words/condition.ts';
+import { chainCondition, isChainDown, type IdleReason } from '../../words/condition.ts';
 import { formatCount } from '../../ui/text/format.ts';
-import type { WatchedChain } from '../../chains/tape.ts';
+import type { WatchedChain } from '../../chains/timeline.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { Status } from '../../ui/status.tsx';
@@ -42,7 +42,7 @@ export function ChainWaits({ chain }: { chain: WatchedChain }) {
   );
 }
 
-const WORDS: Readonly<Record<Standstill, string>> = {
+const WORDS: Readonly<Record<IdleReason, string>> = {
   paused: 'The stream is paused: new blocks are not matched.',
   terminated: 'The stream was terminated: new blocks are not matched.',
   'without addresses': 'The stream has no addresses yet, so it matches nothing.',
@@ -54,7 +54,7 @@ export function NothingWatched({
   standstill,
 }: {
   stream: StreamSummary;
-  standstill: Standstill;
+  standstill: IdleReason;
 }) {
   const setStatus = useMutation(streamStatusMutation(useQueryClient(), stream));
   const resume = (): void => setStatus.mutate('active');

@@ -14,7 +14,7 @@ import { Loading } from '../../ui/loading.tsx';
 import { Explorer } from '../deliveries/explorer.tsx';
 import { FirstDelivery } from './firstDelivery.tsx';
 import { StreamHeader } from './streamHeader.tsx';
-import { StreamTapes } from './streamTapes.tsx';
+import { StreamTimelines } from './streamTimelines.tsx';
 
 const AddressesTab = lazy(async () => ({
   default: (await import('./addresses/addressesTab.tsx')).AddressesTab,
@@ -118,7 +118,7 @@ function Tab({ tab, stream }: { tab: StreamTab; stream: StreamSummary }) {
     case 'deliveries':
       return (
         <>
-          <StreamTapes stream={stream} />
+          <StreamTimelines stream={stream} />
           <div className="min-h-80 flex-1">
             <Explorer
               search={search}

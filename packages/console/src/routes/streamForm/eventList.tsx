@@ -14,23 +14,23 @@ import {
   type StreamDraft,
 } from './draft/draft.ts';
 import { formatHash } from '../../ui/text/format.ts';
-import { countEach, countSeen, offeredOf, withSeenEvent } from './dryRun/seenEvents.ts';
+import { countEach, countObserved, offeredOf, withObservedEvent } from './dryRun/observedEvents.ts';
 import { fromAmount, isAmount, toAmount, type TokenUnit } from './draft/tokenAmount.ts';
 import { Button } from '../../ui/button.tsx';
 import { Select } from '../../ui/form/field.tsx';
 import { LineArea } from '../../ui/form/lineArea.tsx';
-import { SeenList, SeenRow } from './dryRun/seenList.tsx';
+import { ObservedList, ObservedRow } from './dryRun/observedList.tsx';
 import { useSharedDryRun } from './dryRun/sharedDryRun.tsx';
 import type { PartProps } from './watchPart.tsx';
 
 /** Lists the events of the form, then the other observed events. */
 export function EventList({ draft, onChange }: Pick<PartProps, 'draft' | 'onChange'>) {
-  const { seen, unit } = useSharedDryRun();
-  const totals = useMemo(() => countSeen(seen), [seen]);
+  const { observed, unit } = useSharedDryRun();
+  const totals = useMemo(() => countObserved(observed), [observed]);
   const listed = useMemo(() => signaturesOf(draft), [draft]);
   const counts = useMemo(() => countEach(totals, draft.abi, listed), [totals, draft, listed]);
   const offered = offeredOf(totals, listed);
-  const asked = seen.blocks.size;
+  const asked = observed.blocks.size;
   const change = (rule: EventRule): void =>
     onChange({
       ...draft,
@@ -39,12 +39,12 @@ export function EventList({ draft, onChange }: Pick<PartProps, 'draft' | 'onChan
 
   return (
     <>
-      <SeenList
+      <ObservedList
         chosen={listed.map((signature) => {
           const rule = draft.rules.find((each) => each.signature === signature);
           const count = counts.get(signature) ?? 0;
           return (
-            <SeenRow
+            <ObservedRow
               key={signature}
               name={<EventName signature={signature} />}
               // A count of 0 is only useful for selected events.
@@ -63,17 +63,17 @@ export function EventList({ draft, onChange }: Pick<PartProps, 'draft' | 'onChan
                   onChange={change}
                 />
               )}
-            </SeenRow>
+            </ObservedRow>
           );
         })}
         offered={offered.map((event) => (
-          <SeenRow
+          <ObservedRow
             key={event.signature ?? event.topic0}
             name={<EventName signature={event.signature ?? event.topic0} />}
             count={event.count}
             asked={asked}
             checked={false}
-            onChange={() => onChange(withSeenEvent(draft, event))}
+            onChange={() => onChange(withObservedEvent(draft, event))}
           />
         ))}
       />

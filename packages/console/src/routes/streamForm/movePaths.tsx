@@ -1,10 +1,10 @@
-import type { SeenMovePath } from '@sluice/kit/sluice';
+import type { ObservedMovePath } from '@sluice/kit/sluice';
 import { useMemo } from 'react';
 import { movePathProblems } from './draft/problems.ts';
 import { formatHash } from '../../ui/text/format.ts';
-import { countPaths, withoutPath, withPath, type PathCount } from './dryRun/seenPaths.ts';
+import { countPaths, withoutPath, withPath, type PathCount } from './dryRun/observedPaths.ts';
 import { LineArea } from '../../ui/form/lineArea.tsx';
-import { SeenList, SeenRow, SHOWN_SEEN } from './dryRun/seenList.tsx';
+import { ObservedList, ObservedRow, SHOWN_OBSERVED } from './dryRun/observedList.tsx';
 import { useSharedDryRun } from './dryRun/sharedDryRun.tsx';
 import type { PartProps } from './watchPart.tsx';
 
@@ -53,17 +53,20 @@ function Paths({
   value,
   onChange,
   ...props
-}: { kind: SeenMovePath['kind'] } & Omit<React.ComponentProps<typeof LineArea>, 'problems'>) {
-  const { seen } = useSharedDryRun();
+}: { kind: ObservedMovePath['kind'] } & Omit<React.ComponentProps<typeof LineArea>, 'problems'>) {
+  const { observed } = useSharedDryRun();
   const problems = movePathProblems(value);
-  const { listed, offered } = useMemo(() => countPaths(seen, kind, value), [seen, kind, value]);
+  const { listed, offered } = useMemo(
+    () => countPaths(observed, kind, value),
+    [observed, kind, value],
+  );
   const rows = (paths: readonly PathCount[], checked: boolean) =>
     paths.map(({ path, count }) => (
-      <SeenRow
+      <ObservedRow
         key={path}
         name={<PathName path={path} />}
         count={count}
-        asked={seen.blocks.size}
+        asked={observed.blocks.size}
         checked={checked}
         onChange={(isChecked) => onChange((isChecked ? withPath : withoutPath)(value, path))}
       />
@@ -77,10 +80,10 @@ function Paths({
         onChange={onChange}
         {...props}
       />
-      <SeenList
-        chosen={rows(listed.slice(0, SHOWN_SEEN), true)}
+      <ObservedList
+        chosen={rows(listed.slice(0, SHOWN_OBSERVED), true)}
         // Further paths of a long text follow the observed ones.
-        offered={[...rows(offered, false), ...rows(listed.slice(SHOWN_SEEN), true)]}
+        offered={[...rows(offered, false), ...rows(listed.slice(SHOWN_OBSERVED), true)]}
       />
     </fieldset>
   );

@@ -12,7 +12,7 @@ import { toNodeFlag } from '../../words/nodeFlag.ts';
 import { recognise, toAddress } from '../../words/paste.ts';
 import type { Refusals } from './draft/refusals.ts';
 import { useRested } from '../../ui/form/rested.ts';
-import type { WatchedChain } from '../../chains/tape.ts';
+import type { WatchedChain } from '../../chains/timeline.ts';
 import { Button } from '../../ui/button.tsx';
 import { DropZone } from '../../ui/form/dropZone.tsx';
 import { Check, FileField } from '../../ui/form/field.tsx';

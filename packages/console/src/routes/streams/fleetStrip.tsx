@@ -6,9 +6,9 @@ import { memo } from 'react';
 import { activityQuery } from '../../data/queries/streams.ts';
 import { chainCondition, isChainDown } from '../../words/condition.ts';
 import { formatCount, formatDuration, formatShare } from '../../ui/text/format.ts';
-import { chainTape, type WatchedChain } from '../../chains/tape.ts';
-import { BlockTape } from '../../chains/blockTape.tsx';
-import { ChainTrouble } from '../../words/chainTrouble.tsx';
+import { chainTimeline, type WatchedChain } from '../../chains/timeline.ts';
+import { BlockTimeline } from '../../chains/blockTimeline.tsx';
+import { ChainProblem } from '../../words/chainProblem.tsx';
 import { Sparkline } from '../../ui/chart/sparkline.tsx';
 import { BlockAge } from '../../chains/blockAge.tsx';
 import { Status } from '../../ui/status.tsx';
@@ -50,7 +50,7 @@ function useP95(): string {
   return newest === null ? '–' : formatDuration(newest);
 }
 
-const TAPE_LENGTH = 60;
+const TIMELINE_LENGTH = 60;
 
 /** More chains would push the list of streams off the screen. */
 const SHOWN_CHAINS = 8;
@@ -93,14 +93,14 @@ const ChainFigure = memo(function ChainFigure({ chain }: { chain: WatchedChain }
           <BlockAge chain={chain} className={lag === null || down ? '' : 'ml-2'} />
         </span>
       </div>
-      <ChainTrouble chain={chain} className="line-clamp-2 text-12" />
+      <ChainProblem chain={chain} className="line-clamp-2 text-12" />
       {!down && (
         <div className="mt-1 max-sm:hidden">
-          <BlockTape
+          <BlockTimeline
             size="chain"
-            tape={chainTape(chain, TAPE_LENGTH)}
-            length={TAPE_LENGTH}
-            label={`Matches in the last ${TAPE_LENGTH} blocks of ${chain.name}`}
+            timeline={chainTimeline(chain, TIMELINE_LENGTH)}
+            length={TIMELINE_LENGTH}
+            label={`Matches in the last ${TIMELINE_LENGTH} blocks of ${chain.name}`}
           />
         </div>
       )}

@@ -4,7 +4,7 @@ import { createSnippets } from '../newStream/createSnippets.ts';
 import { LOCAL_ACCOUNT } from '../streamForm/draft/examples.ts';
 import { draftFrom } from '../newStream/createStream.ts';
 import { recognise } from '../../words/paste.ts';
-import type { WatchedChain } from '../../chains/tape.ts';
+import type { WatchedChain } from '../../chains/timeline.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/text/copyButton.tsx';
 import { ErrorPanel } from '../../words/errorPanel.tsx';

@@ -6,7 +6,7 @@ import { STREAM_SORTS, type StreamsSearch } from '../../data/search.ts';
 import { Button, buttonClass, Keycap } from '../../ui/button.tsx';
 import { Select } from '../../ui/form/field.tsx';
 import { SearchField } from '../../ui/form/searchField.tsx';
-import { isInTrouble, SHOWS } from './streamFilter.ts';
+import { hasProblem, SHOWS } from './streamFilter.ts';
 
 export type StreamsSearchChange = { [K in keyof StreamsSearch]: string | undefined };
 
@@ -44,10 +44,7 @@ export function StreamBar({
           >
             {label}
             <span
-              className={clsx(
-                'data',
-                label === 'Failing' && fleet?.some(isInTrouble) && 'text-bad',
-              )}
+              className={clsx('data', label === 'Failing' && fleet?.some(hasProblem) && 'text-bad')}
             >
               {fleet?.filter(passes).length ?? '–'}
             </span>

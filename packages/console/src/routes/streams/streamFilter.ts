@@ -1,10 +1,10 @@
 /** Filters, searches and sorts the streams of the overview. */
 import { isFailing, type FleetStream } from '../../data/fleet.ts';
 import type { StreamsSearch } from '../../data/search.ts';
-import type { WatchedChain } from '../../chains/tape.ts';
+import type { WatchedChain } from '../../chains/timeline.ts';
 import { sortStreams } from './streamOrder.ts';
 
-export const isInTrouble = (row: FleetStream): boolean => isFailing(row) || row.down.length > 0;
+export const hasProblem = (row: FleetStream): boolean => isFailing(row) || row.down.length > 0;
 
 export const SHOWS: {
   show: StreamsSearch['show'];
@@ -12,7 +12,7 @@ export const SHOWS: {
   passes: (row: FleetStream) => boolean;
 }[] = [
   { show: undefined, label: 'All', passes: () => true },
-  { show: 'failing', label: 'Failing', passes: isInTrouble },
+  { show: 'failing', label: 'Failing', passes: hasProblem },
   { show: 'paused', label: 'Paused', passes: ({ stream }) => stream.status === 'paused' },
 ];
 

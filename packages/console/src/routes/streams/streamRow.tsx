@@ -15,18 +15,18 @@ import { formatCount, formatDuration } from '../../ui/text/format.ts';
 import { useLoading } from '../../ui/keys/heldKeys.ts';
 import { useMedia } from '../../ui/media.ts';
 import { nameOfStream } from '../../words/names.ts';
-import type { WatchedChain } from '../../chains/tape.ts';
+import type { WatchedChain } from '../../chains/timeline.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { Sparkline } from '../../ui/chart/sparkline.tsx';
 import { RowMark } from '../../ui/list/rowMarks.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Ago } from '../../ui/text/time.tsx';
 import { useStatusToggle } from '../stream/statusToggle.ts';
-import { StreamTape } from '../stream/streamTape.tsx';
+import { StreamTimeline } from '../stream/streamTimeline.tsx';
 
 /** Ticks per row, divided among its chains. */
-const TAPE_LENGTH = 60;
-const SHOWN_TAPES = 2;
+const TIMELINE_LENGTH = 60;
+const SHOWN_TIMELINES = 2;
 
 /** Memoized, so that scrolling does not render it again. */
 export const StreamRow = memo(function StreamRow({
@@ -59,11 +59,11 @@ export const StreamRow = memo(function StreamRow({
   // Data that has no room is not requested.
   const hasRoom = useMedia('(min-width: 1240px)');
   // A paused stream matches nothing.
-  const taped =
+  const drawn =
     hasRoom && !paused
-      ? stream.chainIds.flatMap((id) => chains.get(id) ?? []).slice(0, SHOWN_TAPES)
+      ? stream.chainIds.flatMap((id) => chains.get(id) ?? []).slice(0, SHOWN_TIMELINES)
       : [];
-  const tapeLength = Math.floor(TAPE_LENGTH / Math.max(1, taped.length));
+  const timelineLength = Math.floor(TIMELINE_LENGTH / Math.max(1, drawn.length));
 
   return (
     <tbody
@@ -86,16 +86,16 @@ export const StreamRow = memo(function StreamRow({
             className="flex w-[180px] justify-between"
           >
             {paused && <PausedBy stream={stream} />}
-            {taped.map((chain) => (
-              <StreamTape
+            {drawn.map((chain) => (
+              <StreamTimeline
                 key={chain.id}
                 size="row"
                 chain={chain}
                 streamId={stream.id}
                 deliveries={deliveries}
                 since={since}
-                length={tapeLength}
-                label={`Matches of ${name} in the last ${tapeLength} blocks of ${chain.name}`}
+                length={timelineLength}
+                label={`Matches of ${name} in the last ${timelineLength} blocks of ${chain.name}`}
               />
             ))}
           </div>

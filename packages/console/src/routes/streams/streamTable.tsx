@@ -6,7 +6,7 @@ import type { FleetStream } from '../../data/fleet.ts';
 import { formatCount } from '../../ui/text/format.ts';
 import { useMedia } from '../../ui/media.ts';
 import { useLinesRowPx, useRowPx } from '../../ui/preferences.ts';
-import type { WatchedChain } from '../../chains/tape.ts';
+import type { WatchedChain } from '../../chains/timeline.ts';
 import { focusedRow } from '../../ui/keys/actionList.tsx';
 import { useUnevenRows } from '../../ui/list/unevenRows.ts';
 import { StreamRow, StreamRowSkeleton } from './streamRow.tsx';

@@ -129,7 +129,7 @@ const about = named(
     environment: z
       .enum(['dev', 'prod'])
       .describe('`dev`: a local service, from `sluice dev`; `prod`: one that others may rely on.'),
-    store: z.enum(['sqlite', 'postgres']).describe('The database of the ledger.'),
+    database: z.enum(['sqlite', 'postgres']).describe('The database of the ledger.'),
     deliveredMs: number.describe(
       'Retention of succeeded and cancelled deliveries, in milliseconds.',
     ),

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { text, flag, count, unixMs, chainId, tagged } from './basics.ts';
 import { component, named, shape } from '../named.ts';
-import { activityQuerySchema, listTapesSchema } from '../index.ts';
+import { activityQuerySchema, listTimelinesSchema } from '../index.ts';
 
 const activityPoint = shape(
   'ActivityPoint',
@@ -79,8 +79,8 @@ const activityBreakdown = named(
   }),
 );
 
-const tapeBlock = shape(
-  'TapeBlock',
+const timelineBlock = shape(
+  'TimelineBlock',
   'A block that a stream matched, with its deliveries.',
   z.strictObject({
     number: count,
@@ -97,8 +97,8 @@ const tapeBlock = shape(
   }),
 );
 
-const streamTape = shape(
-  'StreamTape',
+const streamTimeline = shape(
+  'StreamTimeline',
   'The newest blocks that a stream matched, by chain.',
   z.strictObject({
     streamId: text,
@@ -107,14 +107,19 @@ const streamTape = shape(
         z.strictObject({
           chainId,
           from: count.describe('The oldest block that was checked.'),
-          blocks: z.array(tapeBlock).describe('Newest first; blocks without a match are left out.'),
+          blocks: z
+            .array(timelineBlock)
+            .describe('Newest first; blocks without a match are left out.'),
         }),
       )
       .describe('In the order of the stream; chains without stored blocks are left out.'),
   }),
 );
 
-const streamTapeList = component('StreamTapeList', z.strictObject({ result: z.array(streamTape) }));
+const streamTimelineList = component(
+  'StreamTimelineList',
+  z.strictObject({ result: z.array(streamTimeline) }),
+);
 
 export const activityCalls = tagged('Sluice', {
   getActivity: {
@@ -139,16 +144,16 @@ export const activityCalls = tagged('Sluice', {
     answer: activityBreakdown,
     errors: [404, 422],
   },
-  listTapes: {
+  listTimelines: {
     method: 'POST',
-    path: '/sluice/tapes',
+    path: '/sluice/timelines',
     scope: 'history:read',
     repeatable: true,
     summary: 'Read the timelines of several streams',
     description:
       'Returns the blocks that each stream matched, in the requested order. Unknown streams are left out.',
-    body: listTapesSchema,
-    answer: streamTapeList,
+    body: listTimelinesSchema,
+    answer: streamTimelineList,
     errors: [400, 422],
   },
 });

@@ -44,22 +44,22 @@ const historicalJobAnswer = named(
   }),
 );
 
-const nearMiss = shape(
-  'NearMiss',
+const closeMatch = shape(
+  'CloseMatch',
   'Logs that a single comparison of a filter excluded.',
   z.strictObject({
     event: text.describe('Such as `Transfer(address,address,uint256)`.'),
     name: text.describe('The compared parameter of the event.'),
     operator: z.enum(['lt', 'lte', 'gt', 'gte']),
-    wanted: text.describe('The value in the filter, decimal.'),
+    filterValue: text.describe('The value in the filter, decimal.'),
     count: count.describe('Such logs in the block.'),
     min: text.describe('Smallest and largest compared value, decimal.'),
     max: text,
   }),
 );
 
-const seenEvent = shape(
-  'SeenEvent',
+const observedEvent = shape(
+  'ObservedEvent',
   'Logs of one event in a block.',
   z.strictObject({
     topic0: text.describe('32-byte hash, lower-case hex. Logs without one are not counted.'),
@@ -75,8 +75,8 @@ const seenEvent = shape(
   }),
 );
 
-const seenMovePath = shape(
-  'SeenMovePath',
+const observedMovePath = shape(
+  'ObservedMovePath',
   'Calls of one function, or events of one type, in a block.',
   z.strictObject({
     kind: z.enum(['function', 'event']),
@@ -153,9 +153,9 @@ const evmDryRunAnswer = named(
   'The result of an EVM dry run.',
   z.strictObject({
     webhook: evmWebhook.nullable().describe('Null if nothing matches.'),
-    near: z.array(nearMiss).describe('Close matches, at most 20, most frequent first.'),
-    seen: z
-      .array(seenEvent)
+    closeMatches: z.array(closeMatch).describe('Close matches, at most 20, most frequent first.'),
+    observed: z
+      .array(observedEvent)
       .describe(
         "Events that the stream's addresses emitted or that name one of them, whatever the stream selects; most frequent first. All that the stream names, and at most 20 others.",
       ),
@@ -167,8 +167,8 @@ const aptosDryRunAnswer = named(
   'The result of an Aptos dry run.',
   z.strictObject({
     webhook: aptosWebhook.nullable().describe('Null if nothing matches.'),
-    seen: z
-      .array(seenMovePath)
+    observed: z
+      .array(observedMovePath)
       .describe(
         'Entry functions and events of the transactions that touch an address of the stream, or of all transactions if it watches all, whatever it selects. Most frequent first: all that the stream names, and at most 20 others of each kind.',
       ),
@@ -220,7 +220,7 @@ export const blocksCalls = tagged('Sluice', {
     summary:
       'Preview the webhook of an EVM stream for one block, with close matches and observed events',
     description:
-      'Includes triggers and balances, read at that block. `near`: logs that a single comparison of a filter excluded, counted by rule. `seen`: counts of the events of the addresses, whatever the stream selects; all events that it names, and at most 20 others.',
+      'Includes triggers and balances, read at that block. `closeMatches`: logs that a single comparison of a filter excluded, counted by rule. `observed`: counts of the events of the addresses, whatever the stream selects; all events that it names, and at most 20 others.',
     body: evmDryRunSchema,
     answer: evmDryRunAnswer,
     errors: [400, 404, 409, 422, 503],
@@ -233,7 +233,7 @@ export const blocksCalls = tagged('Sluice', {
     summary:
       'Preview the webhook of an Aptos stream for one block, with observed functions and events',
     description:
-      '`seen`: counts of the functions and events of transactions that touch the addresses, whatever the stream selects; all that it names, and at most 20 others of each kind.',
+      '`observed`: counts of the functions and events of transactions that touch the addresses, whatever the stream selects; all that it names, and at most 20 others of each kind.',
     body: aptosDryRunSchema,
     answer: aptosDryRunAnswer,
     errors: [400, 404, 422, 503],

@@ -85,8 +85,8 @@ const providerHealth = shape(
       'Heights at which its block differed from that of another node, since the start.',
     ),
     score: providerScore,
-    isFollowed: flag.describe('Whether it is the primary.'),
-    hasVoice: flag.describe(
+    isPrimary: flag.describe('Whether it is the primary.'),
+    hasVote: flag.describe(
       'Whether it votes when nodes disagree: not while it is unavailable, doubted or stalled.',
     ),
   }),

@@ -14,7 +14,7 @@ import {
 import { named, shape } from '../named.ts';
 import { deliveryPhase, deliveryState } from '../requests/enums.ts';
 import {
-  deliveryFacetsQuerySchema,
+  deliveryCountsQuerySchema,
   listDeliveriesQuerySchema,
   EXPLAIN_KINDS,
   EXPLAIN_OUTCOMES,
@@ -136,7 +136,7 @@ const deliveryDetail = named(
       .describe(
         'The delivery of the same match in the other phase: for an unconfirmed one, the confirmed one or the removal webhook; for these, the unconfirmed one. Null if there is none.',
       ),
-    laterWaitsMs: z
+    remainingWaitsMs: z
       .array(number)
       .describe(
         'Scheduled waits after the next attempt, if each attempt fails, in milliseconds; up to 10% is added at random. Empty if the next attempt is the last, or none is due.',
@@ -153,32 +153,32 @@ const deliveryPage = named(
   }),
 );
 
-const facetCount = shape(
-  'FacetCount',
+const valueCount = shape(
+  'ValueCount',
   'The number of deliveries with this value.',
   z.strictObject({ value: text, count }),
 );
 
-const facet = z.array(facetCount);
+const valueCounts = z.array(valueCount);
 
-const deliveryFacets = named(
-  'DeliveryFacets',
+const deliveryCounts = named(
+  'DeliveryCounts',
   'Counts of the field values of deliveries that match a filter, most frequent first. The counts of a field ignore the filter on that field, to show the alternatives.',
   z.strictObject({
     total: count.describe('Deliveries that match the complete filter.'),
     isCapped: flag.describe(
       'Whether only the newest 25,000 of the streams, time, replay and ids were counted, and there are more.',
     ),
-    state: facet,
-    status: facet.describe(
+    state: valueCounts,
+    status: valueCounts.describe(
       'The status of the last attempt, or `none` without a response; untried deliveries are left out.',
     ),
-    streamId: facet,
-    chainId: facet,
-    phase: facet,
-    reorged: facet.describe('`true` if the block left the chain.'),
-    attempts: facet.describe('Number of attempts.'),
-    age: facet.describe(
+    streamId: valueCounts,
+    chainId: valueCounts,
+    phase: valueCounts,
+    reorged: valueCounts.describe('`true` if the block left the chain.'),
+    attempts: valueCounts.describe('Number of attempts.'),
+    age: valueCounts.describe(
       'Created in the last `15m`, `1h`, `24h` or `7d`, or `older`; each excludes the shorter periods.',
     ),
   }),
@@ -194,13 +194,13 @@ export const deliveriesCalls = tagged('Sluice', {
     answer: deliveryPage,
     errors: [422],
   },
-  getDeliveryFacets: {
+  getDeliveryCounts: {
     method: 'GET',
-    path: '/sluice/facets',
+    path: '/sluice/counts',
     scope: 'history:read',
     summary: 'Count deliveries by state, status, stream and other fields',
-    query: deliveryFacetsQuerySchema,
-    answer: deliveryFacets,
+    query: deliveryCountsQuerySchema,
+    answer: deliveryCounts,
     errors: [422],
   },
   getDelivery: {
@@ -256,7 +256,7 @@ const explainReason = shape(
       z.enum(EXPLAIN_STAGES),
     ),
     outcome: shape('ExplainOutcome', 'The outcome of a check.', z.enum(EXPLAIN_OUTCOMES)),
-    what: text.describe('Human-readable, with the compared values.'),
+    message: text.describe('Human-readable, with the compared values.'),
   }),
 );
 
@@ -269,7 +269,7 @@ const explainedRecord = shape(
       'For a log, its index in the block; for an internal transaction, its index in the transaction; on Aptos, the ledger version.',
     ),
     transactionHash: text,
-    taken: flag.describe('Whether it is in the webhook.'),
+    included: flag.describe('Whether it is in the webhook.'),
     reasons: z.array(explainReason),
   }),
 );
@@ -288,7 +288,7 @@ const streamVerdict = shape(
       'The result of Explain for one stream.',
       z.enum(EXPLAIN_VERDICTS),
     ),
-    because: explainReason.describe('The deciding reason.'),
+    reason: explainReason.describe('The deciding reason.'),
     stages: z.array(explainReason).describe('Every stage that was reached, in order.'),
     recordCount: count.describe('The number of records that concern the stream.'),
     records: z

@@ -14,10 +14,10 @@ import {
 import { aboutBody } from './deliveries.ts';
 import { component, named, shape } from '../named.ts';
 import { deliveryPhase } from '../requests/enums.ts';
-import { inboxAnswerSchema, listQuerySchema } from '../index.ts';
+import { inboxResponseSchema, listQuerySchema } from '../index.ts';
 
-const inboxAnswer = shape(
-  'InboxAnswer',
+const inboxResponse = shape(
+  'InboxResponse',
   'How an inbox responds.',
   z.strictObject({
     status: count.describe('200 to 599.'),
@@ -37,9 +37,9 @@ const inbox = named(
   z.strictObject({
     name: text,
     url: text.describe('The `webhookUrl` of its streams.'),
-    answer: inboxAnswer,
+    response: inboxResponse,
     received: count.describe('Webhooks received since the response was set.'),
-    kept: count.describe(
+    stored: count.describe(
       'Stored webhooks, including earlier ones: the newest 500, at most 64 MiB.',
     ),
     lastAt: unixMs.nullable().describe('When the newest was received; null before the first.'),
@@ -117,7 +117,7 @@ export const inboxesCalls = tagged('Sluice', {
     repeatable: true,
     params: { name: inboxName },
     summary: 'Create an inbox or change its response; omitted fields get their defaults',
-    body: inboxAnswerSchema,
+    body: inboxResponseSchema,
     answer: inbox,
     errors: [400, 422],
   },

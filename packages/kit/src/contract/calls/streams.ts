@@ -131,12 +131,12 @@ const streamChange = shape(
   }),
 );
 
-const spared = shape(
-  'Spared',
+const backOff = shape(
+  'BackOff',
   'A receiver that is backed off: due deliveries wait without using up attempts. If the reason is `failures`, replaying a delivery by hand ends the wait, and one delivery is tried at once.',
   z.strictObject({
     reason: shape(
-      'SparedReason',
+      'BackOffReason',
       '`failures`: the receiver fails or the stream is in `error`; one delivery is tried afterwards · `throttled`: the receiver returned a 429; all deliveries resume afterwards.',
       z.enum(['failures', 'throttled']),
     ),
@@ -198,7 +198,7 @@ const streamSummary = shape(
       .describe(
         'When it was paused and by whom, as in `StreamChange`; null if it is not paused or was created paused.',
       ),
-    spared: spared.nullable().describe('Null unless its receiver is backed off.'),
+    backOff: backOff.nullable().describe('Null unless its receiver is backed off.'),
     certificateEndsAt: unixMs
       .nullable()
       .describe(

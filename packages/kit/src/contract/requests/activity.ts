@@ -32,11 +32,11 @@ export const activityQuerySchema = sentShape(
 );
 
 /** A console page shows no more, and a browser handles the response without delay. */
-const MAX_TAPES = 200;
-const tapeLimitError = { error: 'should be a whole number from 1 to 200' };
+const MAX_TIMELINES = 200;
+const timelineLimitError = { error: 'should be a whole number from 1 to 200' };
 
-export const listTapesSchema = sent(
-  'ListTapes',
+export const listTimelinesSchema = sent(
+  'ListTimelines',
   'The streams, and the number of newest blocks per chain.',
   z.strictObject({
     streamIds: typed(
@@ -44,14 +44,14 @@ export const listTapesSchema = sent(
       z
         .array(streamId, { error: 'should be an array of stream ids' })
         .min(1, { error: 'should name at least one' })
-        .max(MAX_TAPES, {
-          error: `should name at most ${MAX_TAPES}: request the others in a second call`,
+        .max(MAX_TIMELINES, {
+          error: `should name at most ${MAX_TIMELINES}: request the others in a second call`,
         }),
     ).describe('At most 200; unknown ids are left out.'),
     limit: z
-      .int(tapeLimitError)
-      .min(1, tapeLimitError)
-      .max(200, tapeLimitError)
+      .int(timelineLimitError)
+      .min(1, timelineLimitError)
+      .max(200, timelineLimitError)
       .default(60)
       .describe('At most 200, 60 by default.'),
   }),

@@ -30,7 +30,7 @@ export const listDeliveriesQuerySchema: z.ZodType<
   ),
 );
 
-export const deliveryFacetsQuerySchema: z.ZodType<DeliveryFilter> = typed(
+export const deliveryCountsQuerySchema: z.ZodType<DeliveryFilter> = typed(
   'DeliveryFilter',
   z.object(deliveryFilter(wholeNumberText, flagText)),
 );

@@ -74,16 +74,16 @@ export const wholeFrom = (least: number, most: number) => {
 };
 
 const wholeNumberError = { error: 'should be a whole number, 0 or more' };
-const isWhole = (it: number): boolean => Number.isSafeInteger(it) && it >= 0;
+const isComplete = (it: number): boolean => Number.isSafeInteger(it) && it >= 0;
 
-export const wholeNumber = z.number(wholeNumberError).refine(isWhole, wholeNumberError);
+export const wholeNumber = z.number(wholeNumberError).refine(isComplete, wholeNumberError);
 
 // Numbers and flags in a query are strings.
 export const wholeNumberText = z
   .string(wholeNumberError)
   .regex(/^\d+$/, wholeNumberError)
   .transform(Number)
-  .refine(isWhole, wholeNumberError);
+  .refine(isComplete, wholeNumberError);
 
 export const flagText = typed(
   'boolean',

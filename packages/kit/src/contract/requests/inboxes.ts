@@ -1,13 +1,13 @@
 import * as z from 'zod';
 import { component, typed } from '../named.ts';
-import type { InboxAnswer } from '../shapes.generated.ts';
+import type { InboxResponse } from '../shapes.generated.ts';
 import { text, wholeFrom } from './fields.ts';
 
-/** Absent fields default to `DEFAULT_INBOX_ANSWER`. */
-export const inboxAnswerSchema: z.ZodType<Partial<InboxAnswer>> = component(
+/** Absent fields default to `DEFAULT_INBOX_RESPONSE`. */
+export const inboxResponseSchema: z.ZodType<Partial<InboxResponse>> = component(
   'SetInbox',
   typed(
-    'Partial<InboxAnswer>',
+    'Partial<InboxResponse>',
     z.strictObject({
       status: wholeFrom(200, 599).exactOptional(),
       delayMs: wholeFrom(0, 20_000).exactOptional(),

@@ -243,7 +243,7 @@ interface Settings {
   secretKey?: string | undefined;
 }
 
-interface ListTapes {
+interface ListTimelines {
   streamIds: readonly string[];
   limit?: number | undefined;
 }
@@ -298,7 +298,7 @@ expectTypeOf<Kept<generated.DeliveryOrder, DeliveryOrder>>().toEqualTypeOf<true>
 expectTypeOf<Kept<generated.CreateApiKey, CreateApiKey>>().toEqualTypeOf<true>();
 expectTypeOf<Kept<generated.RotateStreamSecret, RotateStreamSecret>>().toEqualTypeOf<true>();
 expectTypeOf<Kept<generated.Settings, Settings>>().toEqualTypeOf<true>();
-expectTypeOf<Kept<generated.ListTapes, ListTapes>>().toEqualTypeOf<true>();
+expectTypeOf<Kept<generated.ListTimelines, ListTimelines>>().toEqualTypeOf<true>();
 expectTypeOf<Kept<generated.ActivityQuery, ActivityQuery>>().toEqualTypeOf<true>();
 expectTypeOf<Kept<generated.ListOptions, ListOptions>>().toEqualTypeOf<true>();
 expectTypeOf<Kept<generated.ListDeliveriesOptions, ListDeliveriesOptions>>().toEqualTypeOf<true>();

@@ -2,10 +2,10 @@
  * The built-in receiver: a stream whose `webhookUrl` is `sluice://inbox/<name>` delivers to the
  * service itself, where its webhooks can be read. The first webhook creates the inbox.
  */
-import type { InboxAnswer } from '../shapes.generated.ts';
+import type { InboxResponse } from '../shapes.generated.ts';
 
 /** How an inbox responds until configured. */
-export const DEFAULT_INBOX_ANSWER: InboxAnswer = {
+export const DEFAULT_INBOX_RESPONSE: InboxResponse = {
   status: 200,
   delayMs: 0,
   body: '',

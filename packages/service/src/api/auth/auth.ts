@@ -115,7 +115,7 @@ export function createAuth({
       if (access !== 'any' && !key.scopes.has(access)) {
         throw new HttpError(403, `This API key lacks the scope ${access}`);
       }
-      keyRing.noteUse(key);
+      keyRing.recordUse(key);
       context.set(CALLER, { address, isSecure, keyId: key.id } satisfies Caller);
     },
     async signIn(context, apiKey) {
@@ -134,7 +134,7 @@ export function createAuth({
       if (key.isGuessable) limits.takeGuessable(context, address);
       refuseElsewhere(context, key, address);
       await sessions.open(context, key, isSecure);
-      keyRing.noteUse(key);
+      keyRing.recordUse(key);
       context.set(CALLER, { address, isSecure, keyId: key.id } satisfies Caller);
     },
     async signOut(context) {

@@ -33,7 +33,7 @@ export interface KeyRing {
   /** Reloads the keys before the next response. */
   forget(): void;
   /** Records, to the minute, that a key is in use. */
-  noteUse(key: KnownKey): void;
+  recordUse(key: KnownKey): void;
 }
 
 /** Id of the key that was passed with `--api-key`, which the ledger does not store. */
@@ -111,11 +111,11 @@ function createKeyRing({
       return known !== undefined && isSame(hash, known.hash) ? known : undefined;
     },
     forget: keys.forget,
-    noteUse({ id }) {
+    recordUse({ id }) {
       const now = performance.now();
       if (id === BOOTSTRAP || now - (notedAt.get(id) ?? -Infinity) < USE_NOTED_EVERY_MS) return;
       notedAt.set(id, now);
-      store.noteApiKeysUsed([id]).catch((error: unknown) => {
+      store.recordApiKeyUse([id]).catch((error: unknown) => {
         log.warn('cannot note the use of a key', { error: String(error) });
       });
     },

@@ -24,7 +24,7 @@ export async function openAuth(
   newApiKey: string | undefined;
 }> {
   const { keyRing, newApiKey } = await openKeyRing({ store, bootstrapKey: config.apiKey, log });
-  const noteFailures = (address: string): void => {
+  const recordFailures = (address: string): void => {
     log.warn('too many wrong API keys', { address });
     store
       .appendAudit({ action: 'authFailures', keyId: '', address, target: '' })
@@ -38,7 +38,7 @@ export async function openAuth(
     readPeer: createPeerReader(config.trustProxy ?? []),
     limits: createRateLimits({
       callsPerSecond: config.rateLimit ?? CALLS_PER_SECOND,
-      onFailures: noteFailures,
+      onFailures: recordFailures,
     }),
     mayListenInPlain: isLoopback(config.host),
   });

@@ -27,7 +27,7 @@ const WITHOUT_KEY = 1 / 5;
 const FAILURES: Pace = { perSecond: 1, burst: 50 };
 const MOST_PLACES = 10_000;
 /** A continuing attack is reported again after this time. */
-const TELL_AGAIN_MS = 10 * 60_000;
+const WARN_AGAIN_MS = 10 * 60_000;
 /** Attackers have many addresses, and reports about them must not fill the disk. */
 const TOLD_OF: Pace = { perSecond: 1 / 60, burst: 20 };
 
@@ -48,7 +48,7 @@ export function createRateLimits({
   const byKey = createPacer(toPace(callsPerSecond));
   const byAddress = createPacer(toPace(callsPerSecond * WITHOUT_KEY));
   const failures = createPacer(FAILURES);
-  const toldOf = createPacer({ perSecond: 1000 / TELL_AGAIN_MS, burst: 1 });
+  const toldOf = createPacer({ perSecond: 1000 / WARN_AGAIN_MS, burst: 1 });
   const told = createPacer(TOLD_OF);
   /** Where the guessable key was used. */
   const places = new Set<string>();

@@ -7,7 +7,7 @@ import {
   type ChainSurroundings,
   type FollowedChain,
   followChain,
-  sayWhy,
+  withReason,
 } from '../followedChain.ts';
 import { CallerError } from '../../base/errors.ts';
 import type { AptosCalls } from '../calls.ts';
@@ -53,7 +53,7 @@ export function followAptos(
     },
     { source, matching, enrich, surroundings },
   );
-  const calls = sayWhy(chain, {
+  const calls = withReason(chain, {
     async heightOf(version: number) {
       const height = await source.readHeightOf(version);
       if (height === undefined) throw new CallerError('not_found', 'Version not found');

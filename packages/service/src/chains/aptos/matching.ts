@@ -1,10 +1,14 @@
 /** Matching on Aptos. */
-import { type AptosDryRunAnswer, type SeenMovePath, findAptosNetwork } from '@sluice/kit/contract';
+import {
+  type AptosDryRunAnswer,
+  type ObservedMovePath,
+  findAptosNetwork,
+} from '@sluice/kit/contract';
 import type { AptosEnrich } from '../../enrich/aptos/enrich.ts';
 import type { AptosBlock } from '../../match/aptos/block.ts';
 import { explainAptosBlock } from '../../match/aptos/explain.ts';
 import { type AptosMatch, matchAptosBlock, splitAptosMatch } from '../../match/aptos/match.ts';
-import { countSeenPaths } from '../../match/aptos/seen.ts';
+import { countObservedPaths } from '../../match/aptos/observed.ts';
 import { type AptosIndex, createAptosIndex } from '../../match/aptos/streamIndex.ts';
 import { type AptosBodyTail, toAptosWebhookParts } from '../../match/aptos/webhook.ts';
 import { countAptosRecords } from '../../match/recordCounts.ts';
@@ -26,7 +30,7 @@ const APTOS: MatchFamily<
   AptosBlock,
   AptosMatch,
   AptosBodyTail,
-  { seen: SeenMovePath[] }
+  { observed: ObservedMovePath[] }
 > = {
   name: 'aptos',
   addressBytes: 32,
@@ -39,7 +43,7 @@ const APTOS: MatchFamily<
   },
   match: matchAptosBlock,
   explain: explainAptosBlock,
-  inspect: (index, chain, block) => ({ seen: countSeenPaths(index, chain, block) }),
+  inspect: (index, chain, block) => ({ observed: countObservedPaths(index, chain, block) }),
   toParts: (chain, block, match) => toAptosWebhookParts(findAptosNetwork(chain)!, block, match),
   countRecords: (match) => ({
     logs: match.transactions.reduce(

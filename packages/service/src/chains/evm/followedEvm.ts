@@ -5,7 +5,7 @@ import {
   type ChainSurroundings,
   type FollowedChain,
   followChain,
-  sayWhy,
+  withReason,
 } from '../followedChain.ts';
 import type { EvmCalls } from '../calls.ts';
 import { createEvmSource } from '../../ingest/evm/evm.ts';
@@ -48,7 +48,7 @@ export function followEvm(
     },
     { source, matching, enrich, surroundings },
   );
-  const calls = sayWhy(chain, {
+  const calls = withReason(chain, {
     readName: (name: string) => readName(source, name),
     async readContract(address: string) {
       const block = await findContract(source, address);

@@ -1,5 +1,5 @@
 /** Matching on EVM chains. */
-import type { EvmDryRunAnswer, NearMiss, SeenEvent } from '@sluice/kit/contract';
+import type { EvmDryRunAnswer, CloseMatch, ObservedEvent } from '@sluice/kit/contract';
 import type { EvmEnrich } from '../../enrich/evm/enrich.ts';
 import type { BodyTail } from '../../enrich/evm/records.ts';
 import type { EvmBlock } from '../../match/evm/block.ts';
@@ -11,9 +11,9 @@ import {
   type StreamIndex,
   createStreamIndex,
 } from '../../match/evm/match.ts';
-import { findNearMisses } from '../../match/evm/near.ts';
+import { findCloseMatches } from '../../match/evm/closeMatches.ts';
 import { leastBytes, splitMatch, toWebhookParts } from '../../match/evm/webhook.ts';
-import { countSeenEvents } from '../../match/evm/seen.ts';
+import { countObservedEvents } from '../../match/evm/observed.ts';
 import { countEvmRecords } from '../../match/recordCounts.ts';
 import type { Store } from '../../store/store.ts';
 import type { EvmStreamRecord } from '../../store/streams/contract.ts';
@@ -42,7 +42,7 @@ const evmFamily = (
   EvmBlock,
   Match,
   BodyTail,
-  { near: NearMiss[]; seen: SeenEvent[] }
+  { closeMatches: CloseMatch[]; observed: ObservedEvent[] }
 > => ({
   name: 'evm',
   addressBytes: 20,
@@ -53,8 +53,8 @@ const evmFamily = (
   explain: (index, chain, block, { transactions }) =>
     explainBlock(index, chain, block, { spam: spamLists[chain], transactions }),
   inspect: (index, chain, block) => ({
-    near: findNearMisses(index, chain, block, spamLists[chain]),
-    seen: countSeenEvents(index, chain, block),
+    closeMatches: findCloseMatches(index, chain, block, spamLists[chain]),
+    observed: countObservedEvents(index, chain, block),
   }),
   toParts: (chain, block, match) => toWebhookParts(chain, block, match, spamLists[chain]),
   countRecords: (match) => ({

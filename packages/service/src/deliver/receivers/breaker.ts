@@ -16,13 +16,13 @@
  * counted, so that one outage counts once.
  */
 
-import type { SparedReason } from '@sluice/kit/contract';
+import type { BackOffReason } from '@sluice/kit/contract';
 
 /** Closed is undefined. `half-open`: a probe may be sent or is in flight. */
 export type BreakerState = 'open' | 'half-open' | 'held';
 
 export interface Spell {
-  reason: SparedReason;
+  reason: BackOffReason;
   since: number;
   until: number;
 }

@@ -14,7 +14,7 @@ test('writes only changes: of several hosts the earliest expiry wins while it is
     log: createLog(() => {}),
     store: {
       listCertificates: () => Promise.resolve([]),
-      noteCertificate(_, endsAt) {
+      recordCertificate(_, endsAt) {
         written.push(endsAt);
         return Promise.resolve(true);
       },

@@ -17,11 +17,11 @@ function open({ waiting = [] as string[] } = {}) {
         changes.push(`fail ${id}: ${why}`);
         return Promise.resolve({} as never);
       },
-      listSpared: () => Promise.resolve([]),
-      spareStream: () => Promise.resolve(0),
-      endSparing: () => Promise.resolve([]),
+      listBackOffs: () => Promise.resolve([]),
+      backOffStream: () => Promise.resolve(0),
+      endBackOff: () => Promise.resolve([]),
       listCertificates: () => Promise.resolve([]),
-      noteCertificate: () => Promise.resolve(true),
+      recordCertificate: () => Promise.resolve(true),
     },
   });
   const judge = (

@@ -11,7 +11,7 @@ import { IN_FLIGHT_PER_STREAM } from '../claims.ts';
 import { GONE } from '../outcomes.ts';
 import type { SendResult } from '../send/send.ts';
 import { type Breaker, type BreakerState, createBreaker } from './breaker.ts';
-import { createSparing } from './sparing.ts';
+import { createBackOffs } from './backOffs.ts';
 
 export interface Receivers {
   start(): Promise<void>;
@@ -48,11 +48,11 @@ export function createReceivers({
     | 'engine'
     | 'recoverStream'
     | 'failStream'
-    | 'listSpared'
-    | 'spareStream'
-    | 'endSparing'
+    | 'listBackOffs'
+    | 'backOffStream'
+    | 'endBackOff'
     | 'listCertificates'
-    | 'noteCertificate'
+    | 'recordCertificate'
   >;
   log: Log;
   hostPace: Pick<HostPace, 'waiting'>;
@@ -62,7 +62,7 @@ export function createReceivers({
   /** Contains only streams whose receivers fail or failed recently. */
   const breakers = new Map<string, Breaker>();
   const certificates = createCertificates({ store, log });
-  const sparing = createSparing({ store, log, onHastened: onRoom });
+  const backOffs = createBackOffs({ store, log, onHastened: onRoom });
 
   const recover = async ({ id, streamId }: { id: string; streamId: string }): Promise<void> => {
     if ((await store.recoverStream(streamId)) === undefined) return;
@@ -82,12 +82,12 @@ export function createReceivers({
     log.warn('stream in error', { stream: streamId, delivery: id, reason });
     // From here on, the stream's own probes check the receiver.
     breakers.delete(streamId);
-    void sparing.note(streamId, undefined);
+    void backOffs.note(streamId, undefined);
     onRoom();
   };
 
   return {
-    start: sparing.start,
+    start: backOffs.start,
     learn: certificates.learn,
     taken(underWay) {
       const taken = { ...underWay };
@@ -117,7 +117,7 @@ export function createReceivers({
       const { exhausted } = breaker.note({ succeeded, throttledMs, startedAt: claimedAt }, now);
       if (breaker.isIdle(now)) breakers.delete(streamId);
       else breakers.set(streamId, breaker);
-      void sparing.note(streamId, breakers.get(streamId));
+      void backOffs.note(streamId, breakers.get(streamId));
       try {
         if (succeeded && isProbe) await recover(delivery);
         else if (!succeeded && (exhausted || result.status === GONE)) await fail(delivery, result);
@@ -137,7 +137,7 @@ export function createReceivers({
       }
       return counts;
     },
-    stop: sparing.stop,
+    stop: backOffs.stop,
   };
 }
 
@@ -166,7 +166,7 @@ export function createCertificates({
   store,
   log,
 }: {
-  store: Pick<Store, 'listCertificates' | 'noteCertificate'>;
+  store: Pick<Store, 'listCertificates' | 'recordCertificate'>;
   log: Log;
 }): Certificates {
   /**
@@ -193,7 +193,7 @@ export function createCertificates({
       if (isLater && nowMs - known.metAt < MET_MS) return;
       if (endsAt === null) soon.delete(streamId);
       else soon.set(streamId, { endsAt, metAt: nowMs, url });
-      store.noteCertificate(streamId, endsAt).catch((error: unknown) => {
+      store.recordCertificate(streamId, endsAt).catch((error: unknown) => {
         log.warn('failed to record when a certificate expires', {
           stream: streamId,
           error: describeError(error),

@@ -312,7 +312,7 @@ describe('over a real ledger', () => {
     start(stalled);
     const enrich = start(goodState, '0x2');
     await commitThere([there.id]);
-    enrich.notice();
+    enrich.wake();
     await untilAll(there.id, 'pending');
     expect(new Set((await deliveriesOf(here.id)).map(({ state }) => state))).toEqual(
       new Set(['enriching']),
@@ -333,7 +333,7 @@ describe('over a real ledger', () => {
       },
     });
     await commit([quick.id]);
-    enrich.notice();
+    enrich.wake();
     await untilAll(quick.id, 'pending');
     expect(new Set((await deliveriesOf(slow.id)).map(({ state }) => state))).toEqual(
       new Set(['enriching']),
@@ -443,7 +443,7 @@ describe('over a real ledger', () => {
       windowBlocks: 256,
       matches: [],
     });
-    enrich.notice();
+    enrich.wake();
     await untilAll(id, 'pending');
     expect(await bodyOf(id)).toMatchObject(ENRICHED);
   });

@@ -120,7 +120,7 @@ export function createAptosSource({
     lacksTraces: false,
     providers: () => [
       ...providers.health(),
-      ...streams.map((each) => ({ ...each.health(), isFollowed: false })),
+      ...streams.map((each) => ({ ...each.health(), isPrimary: false })),
     ],
     agreement: providers.agreement,
     async readGenesisHash(expected) {
@@ -165,7 +165,7 @@ export function createAptosSource({
     readFinalized: async () => undefined,
     readTagged: async () => undefined,
     // The head itself may still grow.
-    readNewestWhole: async ({ number }) =>
+    readNewestComplete: async ({ number }) =>
       number === 0 ? undefined : providers.readHeaderAt(number - 1),
     sizeOf: ({ sizeBytes }) => sizeBytes,
     readResource,

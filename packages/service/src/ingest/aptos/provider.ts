@@ -137,7 +137,7 @@ export function createAptosProvider(
       const header = await readBounds(ledger.height);
       if (header === undefined)
         throw new SourceError('missing', `${name}: the latest block is missing`);
-      standing.noteHead(header);
+      standing.recordHead(header);
       return header;
     },
     readTagged: async () => undefined,

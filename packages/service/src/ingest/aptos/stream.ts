@@ -106,7 +106,7 @@ export function createAptosStream(
   return {
     name,
     get score() {
-      const isDoubted = standing.state === 'good' && !standing.hasVoice;
+      const isDoubted = standing.state === 'good' && !standing.hasVote;
       return standing.restsUntil > 0 || isDoubted ? undefined : standing.score;
     },
     async readPage(start, limit) {

@@ -295,7 +295,7 @@ export function createProvider(chain: string, url: string, name: string): Provid
       const header = await readBlockHeader('eth_getBlockByNumber', 'latest', 'the latest block');
       if (header === undefined)
         throw new SourceError('missing', `${name}: the latest block is missing`);
-      standing.noteHead(header);
+      standing.recordHead(header);
       return header;
     },
     async readTagged(tag, order) {

@@ -178,7 +178,7 @@ export function createProviders<Provider extends AnyProvider>({
     return header;
   };
 
-  const noteStates = (): void => {
+  const recordStates = (): void => {
     if (all.length > 1) logStates(all);
   };
 
@@ -204,7 +204,7 @@ export function createProviders<Provider extends AnyProvider>({
       }
       if (failure !== undefined && failure.kind !== 'missing') break;
     }
-    noteStates();
+    recordStates();
     if (failure !== undefined) throw failure;
     return undefined;
   };
@@ -265,8 +265,8 @@ export function createProviders<Provider extends AnyProvider>({
 
     readTagged: (tag) => ask((provider) => provider.readTagged(tag, 'aside')),
 
-    survey: (everyMs) => survey(all, identities.admit, noteStates, everyMs),
-    health: () => all.map((each) => ({ ...each.health(), isFollowed: each === followed })),
+    survey: (everyMs) => survey(all, identities.admit, recordStates, everyMs),
+    health: () => all.map((each) => ({ ...each.health(), isPrimary: each === followed })),
     agreement: agreement.latest,
 
     async close() {
@@ -334,9 +334,9 @@ function createAgreement(providers: readonly AnyProvider[], flag: string): Agree
     }
   };
 
-  const voicesBut = (giver: AnyProvider): AnyProvider[] =>
+  const otherVoters = (giver: AnyProvider): AnyProvider[] =>
     providers
-      .filter((each) => each !== giver && each.hasVoice)
+      .filter((each) => each !== giver && each.hasVote)
       .toSorted((a, b) => a.score - b.score);
 
   /** Returns the first available opinion: one node that agrees is enough. */
@@ -344,7 +344,7 @@ function createAgreement(providers: readonly AnyProvider[], flag: string): Agree
     header: BlockHeader,
     giver: AnyProvider,
   ): Promise<Opinion | undefined> => {
-    for (const provider of voicesBut(giver)) {
+    for (const provider of otherVoters(giver)) {
       const opinion = await ask(provider, header.number);
       if (opinion !== undefined) return opinion;
     }
@@ -364,10 +364,10 @@ function createAgreement(providers: readonly AnyProvider[], flag: string): Agree
     header: BlockHeader,
     giver: AnyProvider,
   ): Promise<{ winner: string | undefined; opinions: Opinion[] }> => {
-    const asked = await Promise.all(voicesBut(giver).map((each) => ask(each, header.number)));
+    const asked = await Promise.all(otherVoters(giver).map((each) => ask(each, header.number)));
     const opinions = [
       // A provider that was caught lying has no vote either.
-      ...(giver.hasVoice ? [{ provider: giver, hash: header.hash }] : []),
+      ...(giver.hasVote ? [{ provider: giver, hash: header.hash }] : []),
       ...asked.filter((each) => each !== undefined),
     ];
     const votes = Map.groupBy(opinions, ({ hash }) => hash);
@@ -382,7 +382,7 @@ function createAgreement(providers: readonly AnyProvider[], flag: string): Agree
       let state: ChainAgreement['state'] = 'alone';
       const deadline = performance.now() + WAIT_MS;
       for (;;) {
-        if (voicesBut(giver).length === 0) break;
+        if (otherVoters(giver).length === 0) break;
         const witness = await readWitness(header, giver);
         if (witness?.hash === header.hash) {
           state = 'agreed';

@@ -22,15 +22,15 @@ test('a node is stalled once others have passed it and its head has not moved fo
   const lag = createLag();
   const at = (number: number) => ({ number, hash: `0x${number}` });
   const now = performance.now();
-  lag.noteHead(at(1), now);
+  lag.recordHead(at(1), now);
   expect(lag.isStalled(now + 90_000)).toBe(false);
   lag.compare(4, now + 90_000);
   expect(lag.share()).toBeGreaterThan(1);
   expect(lag.isStalled(now + 140_000)).toBe(false);
   expect(lag.isStalled(now + 160_000)).toBe(true);
-  lag.noteHead(at(1), now + 160_000);
+  lag.recordHead(at(1), now + 160_000);
   expect(lag.isStalled(now + 160_001)).toBe(true);
-  lag.noteHead(at(2), now + 160_002);
+  lag.recordHead(at(2), now + 160_002);
   expect(lag.isStalled(now + 160_003)).toBe(false);
   lag.compare(-1, now + 160_004);
   expect([lag.share(), lag.head()]).toEqual([0, 2]);

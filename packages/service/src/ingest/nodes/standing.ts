@@ -121,7 +121,7 @@ export function createPace(name: string): Pace {
 export interface Lag {
   /** Number of the node's newest block. */
   head(): number | null;
-  noteHead(head: BlockRef, nowMs: number): void;
+  recordHead(head: BlockRef, nowMs: number): void;
   /**
    * Records how many blocks the node was behind the best of the others, read at the same moment.
    */
@@ -146,7 +146,7 @@ export function createLag(lagBlocks = LAG_BLOCKS): Lag {
   let behindSince: number | undefined;
   return {
     head: () => head?.number ?? null,
-    noteHead(latest, nowMs) {
+    recordHead(latest, nowMs) {
       if (latest.hash !== head?.hash) movedAt = nowMs;
       head = latest;
     },
@@ -194,7 +194,7 @@ export interface AnyProvider {
   /** When the node should be queried again, in milliseconds of `performance.now`; 0 for now. */
   readonly restsUntil: number;
   /** Whether the node has a vote on the block at a height. */
-  readonly hasVoice: boolean;
+  readonly hasVote: boolean;
   /** Reads the node's newest block. */
   readHead(): Promise<BlockHeader>;
   /** Reads the newest block with this tag; undefined if there is none. `aside`: at low priority. */
@@ -222,8 +222,8 @@ export interface AnyProvider {
   close(): Promise<void>;
 }
 
-/** The health of one node; `isFollowed` is added by the code that chooses the primary. */
-export type NodeHealth = Omit<ProviderHealth, 'isFollowed'>;
+/** The health of one node; `isPrimary` is added by the code that chooses the primary. */
+export type NodeHealth = Omit<ProviderHealth, 'isPrimary'>;
 
 /** The chain that a node reports. */
 export interface Identity {
@@ -240,7 +240,7 @@ export interface Standing extends Pick<
   | 'score'
   | 'state'
   | 'restsUntil'
-  | 'hasVoice'
+  | 'hasVote'
   | 'knows'
   | 'identify'
   | 'forgetIdentity'
@@ -262,7 +262,7 @@ export interface Standing extends Pick<
   /** Records that the node returned or mentioned this block. */
   remember(hash: string): void;
   /** Records the node's newest block. */
-  noteHead(header: BlockHeader): void;
+  recordHead(header: BlockHeader): void;
 }
 
 /** A wrong URL stays wrong, but a node may be set up again for the right chain. */
@@ -282,7 +282,7 @@ const DOUBT_HALF_LIFE_MS = 300_000;
 const OUTVOTED_DOUBT = 0.2;
 const CONTRADICTION_DOUBT = 1;
 /** From this much doubt on, the node has no vote. */
-const VOICELESS_DOUBT = 0.5;
+const VOTELESS_DOUBT = 0.5;
 const KNOWN_BLOCKS = 512;
 
 /**
@@ -323,7 +323,7 @@ export function createStanding(
     if (known.size > KNOWN_BLOCKS) known.delete(known.values().next().value!);
   };
 
-  const noteError = (error: unknown, isOptional: boolean): void => {
+  const recordError = (error: unknown, isOptional: boolean): void => {
     if (!(error instanceof SourceError) || isNoFault(error)) return;
     if (isOptional && isLacking(error)) return;
     // Unsupported methods and oversized responses are requested from another node, or differently.
@@ -351,7 +351,7 @@ export function createStanding(
         if (isShort) measure(performance.now() - start);
         return result;
       } catch (error) {
-        noteError(error, isOptional);
+        recordError(error, isOptional);
         throw error;
       }
     }, order);
@@ -384,14 +384,14 @@ export function createStanding(
       const until = Math.max(wrongProbeAt, outage.probeAt(), pace.pausedUntil);
       return until > performance.now() ? until : 0;
     },
-    get hasVoice() {
+    get hasVote() {
       const { state } = standing;
       const isHeard = state === 'good' || state === 'lagging';
-      return isHeard && !lag.isStalled(performance.now()) && doubt.read() < VOICELESS_DOUBT;
+      return isHeard && !lag.isStalled(performance.now()) && doubt.read() < VOTELESS_DOUBT;
     },
     run,
     remember,
-    noteHead: (header) => lag.noteHead(header, performance.now()),
+    recordHead: (header) => lag.recordHead(header, performance.now()),
     knows: (hash) => known.has(hash),
     identify() {
       identity ??= (async () => {
@@ -432,7 +432,7 @@ export function createStanding(
         failures,
         disagreements,
         score: roundScore(readScore()),
-        hasVoice: standing.hasVoice,
+        hasVote: standing.hasVote,
       };
     },
   };

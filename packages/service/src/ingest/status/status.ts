@@ -35,7 +35,7 @@ export interface Status {
   publish(): void;
   /** Number of the newest block of the chain. */
   head(): number | null;
-  noteHead(head: BlockRef): void;
+  recordHead(head: BlockRef): void;
   /** The next block to commit is well below this one. */
   catchUp(to: number): void;
   /** All available blocks are committed. */
@@ -141,7 +141,7 @@ export function createStatus(
     report,
     publish,
     head: () => head?.number ?? null,
-    noteHead(latest) {
+    recordHead(latest) {
       if (latest.hash !== head?.hash) headSeenAt = performance.now();
       head = latest;
       if (!isFinal) finality.look(latest.number);

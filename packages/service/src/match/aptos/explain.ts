@@ -13,13 +13,19 @@ export const explainAptosBlock = (
   only: { transactions?: ReadonlySet<string> | undefined; version?: number | undefined },
 ): Map<string, ExplainedRecord[]> =>
   explainRecords<CompiledAptosStream, AptosTransaction>(
-    (tellOf) =>
-      matchAptosBlock(index, chain, block, tellOf).map(({ stream, transactions }) => [
+    (addReasonOf) =>
+      matchAptosBlock(index, chain, block, addReasonOf).map(({ stream, transactions }) => [
         stream,
         transactions.map(({ transaction }) => transaction),
       ]),
-    ({ hash, version }, _, { isTaken, reasons }) =>
+    ({ hash, version }, _, { isIncluded, reasons }) =>
       (only.transactions?.has(hash) ?? true) && (only.version ?? version) === version
-        ? { kind: 'transaction', index: version, transactionHash: hash, taken: isTaken, reasons }
+        ? {
+            kind: 'transaction',
+            index: version,
+            transactionHash: hash,
+            included: isIncluded,
+            reasons,
+          }
         : undefined,
   );

@@ -1,7 +1,7 @@
 /** Matches an Aptos block against streams. Pure: no I/O, no clock. */
 import type { AptosBlock, AptosJson, AptosTransaction } from './block.ts';
 import type { AptosIndex, CompiledAptosStream } from './streamIndex.ts';
-import { type Tell, passed } from '../reasons.ts';
+import { type AddReason, passed } from '../reasons.ts';
 import { type WeighedPart, divide } from '../parts.ts';
 import { type AptosMovement, readMovements, readTouched } from './movements.ts';
 
@@ -26,13 +26,16 @@ export interface AptosMatch {
  * Matches transactions that touch an account the stream watches, or all if it watches all
  * addresses; the stream takes those that its functions and events select.
  *
- * @param tellOf returns the receiver of reasons, if they are needed
+ * @param addReasonOf returns the receiver of reasons, if they are needed
  */
 export function matchAptosBlock(
   index: AptosIndex,
   chain: string,
   block: AptosBlock,
-  tellOf?: (stream: CompiledAptosStream, transaction: AptosTransaction) => Tell | undefined,
+  addReasonOf?: (
+    stream: CompiledAptosStream,
+    transaction: AptosTransaction,
+  ) => AddReason | undefined,
 ): AptosMatch[] {
   const found = new Map<CompiledAptosStream, AptosMatch>();
   const unscoped = index.unscoped(chain);
@@ -40,22 +43,22 @@ export function matchAptosBlock(
   for (const transaction of block.transactions) {
     const movements = readMovements(transaction);
     const concerned = new Set(unscoped);
-    if (tellOf !== undefined) {
+    if (addReasonOf !== undefined) {
       for (const stream of unscoped) {
-        tellOf(stream, transaction)?.(passed('address', 'the stream watches all addresses'));
+        addReasonOf(stream, transaction)?.(passed('address', 'the stream watches all addresses'));
       }
     }
     for (const account of readTouched(transaction, movements)) {
       index.watching(chain, account, 2, (stream) => {
         concerned.add(stream);
-        tellOf?.(
+        addReasonOf?.(
           stream,
           transaction,
         )?.(passed('address', `it touches ${account}, which is watched`));
       });
     }
     for (const stream of concerned) {
-      if (!stream.selection.takes(transaction, tellOf?.(stream, transaction))) continue;
+      if (!stream.selection.takes(transaction, addReasonOf?.(stream, transaction))) continue;
       const match = found.get(stream);
       if (match === undefined) {
         found.set(stream, { stream, transactions: [{ transaction, movements }] });

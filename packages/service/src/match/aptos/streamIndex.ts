@@ -3,14 +3,14 @@ import { toType } from './moveNames.ts';
 import type { AptosStreamRecord } from '../../store/streams/contract.ts';
 import { type Indexed, type RuleIndex, createRuleIndex } from '../ruleIndex.ts';
 import type { AptosTransaction } from './block.ts';
-import { type Tell, passed, stopped } from '../reasons.ts';
+import { type AddReason, passed, stopped } from '../reasons.ts';
 
 /** Selects the transactions that a stream takes. */
 export interface AptosSelection {
   /** The named functions, as `toType` formats them. */
   readonly functions: ReadonlySet<string>;
   readonly events: ReadonlySet<string>;
-  takes(transaction: AptosTransaction, tell?: Tell): boolean;
+  takes(transaction: AptosTransaction, addReason?: AddReason): boolean;
 }
 
 export type CompiledAptosStream = Indexed<AptosStreamRecord['family'], AptosSelection>;
@@ -30,8 +30,10 @@ function compile({ options }: Pick<AptosStreamRecord, 'options'>): AptosSelectio
     return {
       functions,
       events,
-      takes(_, tell) {
-        tell?.(passed('event', 'the stream does not name functions or events, so it takes all'));
+      takes(_, addReason) {
+        addReason?.(
+          passed('event', 'the stream does not name functions or events, so it takes all'),
+        );
         return true;
       },
     };
@@ -39,7 +41,7 @@ function compile({ options }: Pick<AptosStreamRecord, 'options'>): AptosSelectio
   return {
     functions,
     events,
-    takes(transaction, tell) {
+    takes(transaction, addReason) {
       const called =
         transaction.function !== null && functions.has(transaction.function)
           ? transaction.function
@@ -50,19 +52,19 @@ function compile({ options }: Pick<AptosStreamRecord, 'options'>): AptosSelectio
         called === undefined && events.size > 0
           ? transaction.events.find(({ type }) => isNamed(type))?.type
           : undefined;
-      tell?.(
+      addReason?.(
         called !== undefined
           ? passed('event', `it calls ${called}, which the stream names`)
           : emitted !== undefined
             ? passed('event', `it has the event ${emitted}, which the stream names`)
-            : stopped('event', tellUnnamed(transaction, functions.size, events.size)),
+            : stopped('event', describeUnnamed(transaction, functions.size, events.size)),
       );
       return called !== undefined || emitted !== undefined;
     },
   };
 }
 
-function tellUnnamed(transaction: AptosTransaction, functions: number, events: number): string {
+function describeUnnamed(transaction: AptosTransaction, functions: number, events: number): string {
   const calls =
     transaction.function === null ? 'calls no function' : `calls ${transaction.function}`;
   return `it ${calls}, and none of its ${transaction.events.length} events is named: the stream names ${functions} functions and ${events} events`;

@@ -29,25 +29,25 @@ export function explainBlock(
   },
 ): Map<string, ExplainedRecord[]> {
   return explainRecords<CompiledStream, EvmRecord>(
-    (tellOf) =>
-      matchBlock(index, chain, block, spam, tellOf).map((match) => [
+    (addReasonOf) =>
+      matchBlock(index, chain, block, spam, addReasonOf).map((match) => [
         match.stream,
         [...match.logs, ...match.transactions, ...match.internalTransactions],
       ]),
-    (record, stream, { isTaken, reasons }) => {
+    (record, stream, { isIncluded, reasons }) => {
       if (transactions?.has(hashOf(record)) === false) return undefined;
       const isStopped = reasons.length === 0 || reasons.some(isStop);
       const isAdmitted = admits(reasons);
       return {
         ...placeOf(record),
-        taken: isTaken,
+        included: isIncluded,
         reasons: [
           ...reasons,
-          ...(isTaken && 'logIndex' in record && hasOverlap(record)
+          ...(isIncluded && 'logIndex' in record && hasOverlap(record)
             ? [passed('records', OVERLAPPING)]
             : []),
-          ...(isTaken && !isAdmitted ? [passed('along', alongOf(stream, record))] : []),
-          ...(!isTaken && !isStopped ? [stopped('spam', SPAM)] : []),
+          ...(isIncluded && !isAdmitted ? [passed('along', alongOf(stream, record))] : []),
+          ...(!isIncluded && !isStopped ? [stopped('spam', SPAM)] : []),
         ],
       };
     },

@@ -13,7 +13,7 @@ import { CallerError } from '../../base/errors.ts';
 import {
   type AbiItem,
   type AbiParameter,
-  type NearMiss,
+  type CloseMatch,
   keccak256,
   toAddress,
   toChainId,
@@ -33,7 +33,7 @@ export interface FilterSubject {
 /** The only comparison that excludes a subject. */
 export interface Miss {
   name: string;
-  operator: NearMiss['operator'];
+  operator: CloseMatch['operator'];
   wanted: bigint;
   actual: bigint;
 }
@@ -202,10 +202,10 @@ function compile(
     missOf(subject) {
       const actual = operand.read(subject);
       if (typeof actual !== 'bigint' || typeof wanted !== 'bigint') return undefined;
-      return { name, operator: operator as NearMiss['operator'], wanted, actual };
+      return { name, operator: operator as CloseMatch['operator'], wanted, actual };
     },
     explain: (subject) =>
-      tellComparison(name, operand.read(subject), `${compare.sign} ${wanted}`, {
+      describeComparison(name, operand.read(subject), `${compare.sign} ${wanted}`, {
         operator,
         holds: passes(subject),
       }),
@@ -238,7 +238,7 @@ function isMember(
         values.size === 1
           ? `${isIn ? '=' : '!='} ${named}`
           : `${isIn ? '' : 'none '}of ${named}${more}`;
-      return tellComparison(name, operand.read(subject), wanted.trim(), {
+      return describeComparison(name, operand.read(subject), wanted.trim(), {
         operator,
         holds: passes(subject),
       });
@@ -255,7 +255,7 @@ function firstOf<T>(values: ReadonlySet<T>, count: number): T[] {
   return first;
 }
 
-function tellComparison(
+function describeComparison(
   name: string,
   actual: bigint | string | undefined,
   wanted: string,

@@ -6,7 +6,7 @@ import type {
   EvmTransaction,
   BlockNeeds,
 } from './block.ts';
-import { type Tell, passed, stopped } from '../reasons.ts';
+import { type AddReason, passed, stopped } from '../reasons.ts';
 import type { EvmStreamRecord, StreamOptions } from '../../store/streams/contract.ts';
 import { FilterError } from './filter.ts';
 import { type Indexed, type RuleIndex, createRuleIndex } from '../ruleIndex.ts';
@@ -77,7 +77,7 @@ export type EvmRecord = EvmLog | EvmTransaction | EvmInternalTransaction;
 /**
  * Called for each record of a stream's addresses; returns the receiver of its reasons, if needed.
  */
-export type TellOf = (stream: CompiledStream, record: EvmRecord) => Tell | undefined;
+export type AddReasonOf = (stream: CompiledStream, record: EvmRecord) => AddReason | undefined;
 
 interface Taken {
   logs: Set<EvmLog>;
@@ -101,14 +101,14 @@ const ADDRESS_TOPIC_PREFIX = `0x${'0'.repeat(24)}`;
  * - `filterPossibleSpamAddresses` excludes everything that a contract in `spam` emitted, sent or
  *   received.
  *
- * @param tellOf returns the receiver of reasons, if they are needed
+ * @param addReasonOf returns the receiver of reasons, if they are needed
  */
 export function matchBlock(
   index: StreamIndex,
   chain: string,
   block: EvmBlock,
   spam: ReadonlySet<string> = NO_SPAM,
-  tellOf?: TellOf,
+  addReasonOf?: AddReasonOf,
 ): Match[] {
   const found = new Map<CompiledStream, Taken>();
   const entryOf = (stream: CompiledStream) => {
@@ -126,11 +126,12 @@ export function matchBlock(
     /** The position of the watched address: topic 1, 2 or 3, the emitter, or any. */
     let place: LogPlace = 'emitter';
     const takeLog = (stream: CompiledStream): void => {
-      const tell = tellOf?.(stream, log);
-      tell?.(passed('address', whoIsWatched(stream, log, place)));
-      if (!wants('includeContractLogs', stream, tell) || found.get(stream)?.logs.has(log)) return;
-      if (possibleSpam && refusesSpam(stream, tell)) return;
-      const taken = stream.selection.take(log, { chain, possibleSpam }, tell);
+      const addReason = addReasonOf?.(stream, log);
+      addReason?.(passed('address', whoIsWatched(stream, log, place)));
+      if (!wants('includeContractLogs', stream, addReason) || found.get(stream)?.logs.has(log))
+        return;
+      if (possibleSpam && refusesSpam(stream, addReason)) return;
+      const taken = stream.selection.take(log, { chain, possibleSpam }, addReason);
       if (taken === 'no') return;
       const entry = entryOf(stream);
       entry.logs.add(log);
@@ -153,9 +154,13 @@ export function matchBlock(
     const isSpam = involves(spam, transaction);
     let by = SENDER;
     const takeTransaction = (stream: CompiledStream): void => {
-      const tell = tellOf?.(stream, transaction);
-      tell?.(passed('address', by));
-      if (!wants('includeNativeTxs', stream, tell) || (isSpam && refusesSpam(stream, tell))) return;
+      const addReason = addReasonOf?.(stream, transaction);
+      addReason?.(passed('address', by));
+      if (
+        !wants('includeNativeTxs', stream, addReason) ||
+        (isSpam && refusesSpam(stream, addReason))
+      )
+        return;
       entryOf(stream).transactions.add(transaction.transactionIndex);
     };
     index.watching(chain, transaction.from, 2, takeTransaction);
@@ -167,9 +172,12 @@ export function matchBlock(
     const isSpam = involves(spam, call);
     let by = SENDER;
     const takeCall = (stream: CompiledStream): void => {
-      const tell = tellOf?.(stream, call);
-      tell?.(passed('address', by));
-      if (!wants('includeInternalTxs', stream, tell) || (isSpam && refusesSpam(stream, tell))) {
+      const addReason = addReasonOf?.(stream, call);
+      addReason?.(passed('address', by));
+      if (
+        !wants('includeInternalTxs', stream, addReason) ||
+        (isSpam && refusesSpam(stream, addReason))
+      ) {
         return;
       }
       entryOf(stream).internal.add(call);
@@ -227,16 +235,16 @@ const RECIPIENT = 'its recipient is watched';
 function wants(
   flag: 'includeContractLogs' | 'includeNativeTxs' | 'includeInternalTxs',
   stream: CompiledStream,
-  tell: Tell | undefined,
+  addReason: AddReason | undefined,
 ): boolean {
   const isOn = stream.record.options[flag];
-  tell?.((isOn ? passed : stopped)('records', `${flag} is ${isOn ? 'on' : 'off'}`));
+  addReason?.((isOn ? passed : stopped)('records', `${flag} is ${isOn ? 'on' : 'off'}`));
   return isOn;
 }
 
-function refusesSpam(stream: CompiledStream, tell: Tell | undefined): boolean {
+function refusesSpam(stream: CompiledStream, addReason: AddReason | undefined): boolean {
   if (!isSpamFree(stream)) return false;
-  tell?.(stopped('spam', SPAM));
+  addReason?.(stopped('spam', SPAM));
   return true;
 }
 

@@ -16,7 +16,7 @@ import {
 import type { BlockNeeds, EvmBlock } from './block.ts';
 import { explainBlock } from './explain.ts';
 import { matchBlock, createStreamIndex } from './match.ts';
-import { countSeenEvents } from './seen.ts';
+import { countObservedEvents } from './observed.ts';
 
 const CHAINS = ['0x1', '0x89'] as const;
 type Chain = (typeof CHAINS)[number];
@@ -495,7 +495,7 @@ const anySpam = fc.record({
 });
 
 test('law: the matcher equals a naive reading, of whole blocks and of what it asked for', () => {
-  const seen = { logs: 0, transactions: 0, calls: 0 };
+  const observed = { logs: 0, transactions: 0, calls: 0 };
   fc.assert(
     fc.property(
       anyBlock,
@@ -511,9 +511,9 @@ test('law: the matcher equals a naive reading, of whole blocks and of what it as
             const one = read(stream, chain, made, spam);
             if (one.logs.length + one.transactions.length + one.calls.length === 0) continue;
             expected[`${n}`] = one;
-            seen.logs += one.logs.length;
-            seen.transactions += one.transactions.length;
-            seen.calls += one.calls.length;
+            observed.logs += one.logs.length;
+            observed.transactions += one.transactions.length;
+            observed.calls += one.calls.length;
           }
           expect(matchesOf(index, chain, block, spam)).toEqual(expected);
           const part = fetched(block, index.needs(chain));
@@ -523,11 +523,11 @@ test('law: the matcher equals a naive reading, of whole blocks and of what it as
     ),
     { numRuns: 1_000 },
   );
-  expect(Math.min(...Object.values(seen))).toBeGreaterThan(200);
+  expect(Math.min(...Object.values(observed))).toBeGreaterThan(200);
 });
 
 test('law: what is explained is what is matched, and each record has the reason that decided', () => {
-  const seen = { taken: 0, left: 0, along: 0, filtered: 0 };
+  const observed = { included: 0, left: 0, along: 0, filtered: 0 };
   fc.assert(
     fc.property(
       anyBlock,
@@ -544,7 +544,7 @@ test('law: what is explained is what is matched, and each record has the reason 
           const explained = explainBlock(index, chain, block, { spam, transactions });
           const taken = [...explained].flatMap(([id, records]) =>
             records
-              .filter((record) => record.taken)
+              .filter((record) => record.included)
               .map(({ kind, index: n, transactionHash: hash }) => `${id} ${kind} ${hash} ${n}`),
           );
           const matched = matchBlock(index, chain, block, spam).flatMap((match) => {
@@ -564,21 +564,21 @@ test('law: what is explained is what is matched, and each record has the reason 
           expect(taken.toSorted()).toEqual(matched.toSorted());
 
           for (const records of explained.values()) {
-            for (const { taken: isTaken, reasons, transactionHash: hash } of records) {
+            for (const { included: isTaken, reasons, transactionHash: hash } of records) {
               expect(isAsked(hash)).toBe(true);
               const stops = reasons.filter(({ outcome }) => outcome === 'stopped');
               const last = reasons.at(-1)!;
               if (!isTaken) {
                 expect(stops.length).toBeGreaterThan(0);
-                seen.left++;
+                observed.left++;
                 if (last.stage === 'filter') {
-                  expect(last.what).toMatch(/ is not |does not decode|couldn't be read/);
-                  seen.filtered++;
+                  expect(last.message).toMatch(/ is not |does not decode|couldn't be read/);
+                  observed.filtered++;
                 }
                 continue;
               }
-              seen.taken++;
-              if (last.stage === 'along') seen.along++;
+              observed.included++;
+              if (last.stage === 'along') observed.along++;
               else {
                 // A filter that stops it is made good by another that does not.
                 const passing = reasons.some(
@@ -593,11 +593,11 @@ test('law: what is explained is what is matched, and each record has the reason 
     ),
     { numRuns: 500 },
   );
-  expect(Math.min(...Object.values(seen))).toBeGreaterThan(20);
+  expect(Math.min(...Object.values(observed))).toBeGreaterThan(20);
 });
 
-test('law: seen is what a stream of the same addresses takes that chooses nothing; what is matched was seen', () => {
-  const seen = { events: 0, unmatched: 0 };
+test('law: observed is what a stream of the same addresses takes that chooses nothing; what is matched was observed', () => {
+  const observed = { events: 0, unmatched: 0 };
   const OPEN = { includeContractLogs: true, includeAllTxLogs: false } as const;
   fc.assert(
     fc.property(anyBlock, anyStream, anySpam, (made, stream, spamLists) => {
@@ -620,23 +620,23 @@ test('law: seen is what a stream of the same addresses takes that chooses nothin
           flags,
         };
         const events = Object.fromEntries(
-          countSeenEvents(index, chain, block).map(({ topic0, indexed, count }) => [
+          countObservedEvents(index, chain, block).map(({ topic0, indexed, count }) => [
             `${topic0} ${indexed}`,
             count,
           ]),
         );
         expect(events).toEqual(counts(read(open, chain, made, new Set()).logs));
-        seen.events += Object.keys(events).length;
+        observed.events += Object.keys(events).length;
 
         const asIs = { ...stream, flags: { ...stream.flags, includeAllTxLogs: false } };
         const matched = counts(read(asIs, chain, made, new Set(spamLists[chain])).logs);
         for (const [event, count] of Object.entries(matched)) {
           expect(events[event]).toBeGreaterThanOrEqual(count);
         }
-        seen.unmatched += Object.keys(events).filter((event) => !(event in matched)).length;
+        observed.unmatched += Object.keys(events).filter((event) => !(event in matched)).length;
       }
     }),
     { numRuns: 500 },
   );
-  expect(Math.min(...Object.values(seen))).toBeGreaterThan(50);
+  expect(Math.min(...Object.values(observed))).toBeGreaterThan(50);
 });

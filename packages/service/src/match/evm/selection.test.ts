@@ -238,8 +238,8 @@ describe('a selection', () => {
       for (const its of [null, [], abi(odd)]) {
         const options = { topic0, abi: its, advancedOptions: [filtered] };
         const told: string[] = [];
-        const taken = createSelection(options).take(payment, context, ({ what }) =>
-          told.push(what),
+        const taken = createSelection(options).take(payment, context, ({ message }) =>
+          told.push(message),
         );
         expect(taken).toBe('no');
         expect(told.join()).toMatch(/the stream's ABI does not have the event/);
@@ -255,25 +255,25 @@ describe('a selection', () => {
   });
 
   test('tells of events by their signatures, and of inputs by their names, where it knows them', () => {
-    const tell = (topic0: string[], log: EvmLog, events: AbiItem[] | null = null): string => {
+    const addReason = (topic0: string[], log: EvmLog, events: AbiItem[] | null = null): string => {
       const told: string[] = [];
       createSelection({ topic0, abi: events, advancedOptions: null }).take(
         log,
         context,
-        ({ what }) => told.push(what),
+        ({ message }) => told.push(message),
       );
       return told.join('; ');
     };
     const other = { ...payment, topics: [keccak256('Other()')] };
-    expect(tell([TRANSFER], payment)).toBe(`its event is ${TRANSFER}, which the stream names`);
-    expect(tell([TRANSFER], other)).toBe(
+    expect(addReason([TRANSFER], payment)).toBe(`its event is ${TRANSFER}, which the stream names`);
+    expect(addReason([TRANSFER], other)).toBe(
       `its event is ${keccak256('Other()')}, but the stream names ${TRANSFER}`,
     );
-    expect(tell([ODD], payment, abi(odd))).toBe(
+    expect(addReason([ODD], payment, abi(odd))).toBe(
       `its event is ${TRANSFER}, but the stream names ${ODD}`,
     );
-    expect(tell([TRANSFER, ODD], other)).toMatch(/, but the stream names 2 other events$/);
-    expect(tell([TRANSFER], { ...payment, topics: [] })).toMatch(
+    expect(addReason([TRANSFER, ODD], other)).toMatch(/, but the stream names 2 other events$/);
+    expect(addReason([TRANSFER], { ...payment, topics: [] })).toMatch(
       /^it has no topic 0, but the stream names /,
     );
 

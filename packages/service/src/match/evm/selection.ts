@@ -30,7 +30,7 @@ import {
   type Miss,
   compileFilter,
 } from './filter.ts';
-import { type Tell, passed, stopped } from '../reasons.ts';
+import { type AddReason, passed, stopped } from '../reasons.ts';
 
 /** The position of a log. */
 export interface LogContext {
@@ -42,7 +42,11 @@ export interface Selection {
   /** Maximum comparisons for one log. */
   readonly comparisons: number;
   /** Whether the stream takes the log, and whether it also takes the log's transaction. */
-  take(log: EvmLog, context: LogContext, tell?: Tell): 'no' | 'log' | 'log-and-transaction';
+  take(
+    log: EvmLog,
+    context: LogContext,
+    addReason?: AddReason,
+  ): 'no' | 'log' | 'log-and-transaction';
   /** The single comparison that excludes a log, if its filters exclude it by only one. */
   missOf(log: EvmLog, context: LogContext): (Miss & { event: string }) | undefined;
   /** Whether the stream names the event. */
@@ -113,9 +117,9 @@ export function createSelection({
   return {
     comparisons: costs.reduce((sum, each) => sum + each, 0),
 
-    take(log, context, tell) {
+    take(log, context, addReason) {
       if (named.size === 0) {
-        tell?.(passed('event', 'the stream does not name events, so it takes all'));
+        addReason?.(passed('event', 'the stream does not name events, so it takes all'));
         return 'log';
       }
       const topic = log.topics[0];
@@ -123,14 +127,14 @@ export function createSelection({
         const [first = ''] = named.keys();
         const wanted = named.size === 1 ? describe(first) : `${named.size} other events`;
         const its = topic === undefined ? 'it has no topic 0' : `its event is ${describe(topic)}`;
-        tell?.(stopped('event', `${its}, but the stream names ${wanted}`));
+        addReason?.(stopped('event', `${its}, but the stream names ${wanted}`));
         return 'no';
       }
       const indexed = log.topics.length - 1;
       const known = events.get(topic);
       if (known !== undefined && !known.has(indexed)) {
         const wanted = [...known.keys()].join(' or ');
-        tell?.(
+        addReason?.(
           stopped(
             'event',
             `${indexed} of its inputs are indexed, but ${wanted} in the stream's ABI`,
@@ -138,7 +142,7 @@ export function createSelection({
         );
         return 'no';
       }
-      tell?.(passed('event', `its event is ${describe(topic)}, which the stream names`));
+      addReason?.(passed('event', `its event is ${describe(topic)}, which the stream names`));
       const choices = options.get(topic);
       if (choices === undefined) return 'log';
       // Decoded lazily and only once, whatever the number of options.
@@ -150,10 +154,10 @@ export function createSelection({
         const its = subject();
         return its !== undefined && filters.get(indexed)?.passes(its) === true;
       };
-      if (tell !== undefined) {
+      if (addReason !== undefined) {
         for (const option of choices.slice(0, EXPLAINED)) {
           const why = explainOption(option.filters?.get(indexed), option, subject);
-          tell((passes(option) ? passed : stopped)('filter', why));
+          addReason((passes(option) ? passed : stopped)('filter', why));
         }
       }
       if (choices.some((option) => option.includeNativeTxs && passes(option))) {

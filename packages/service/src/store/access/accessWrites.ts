@@ -4,7 +4,7 @@ import { toApiKeyRecord } from './accessReads.ts';
 import type { Db, Tables } from '../engine/tables.ts';
 import { type Engine, readNow } from '../engine/engine.ts';
 import type { AccessWrites, ApiKeyRecord, NewApiKey } from './contract.ts';
-import { noteStreamChange } from '../streams/streamChanges.ts';
+import { recordStreamChange } from '../streams/streamChanges.ts';
 
 /**
  * Sessions expire by the clock of the process that handles the request; no two clocks differ by
@@ -34,7 +34,7 @@ export const createAccessWrites = (db: Kysely<Tables>, engine: Engine): AccessWr
     return row && toApiKeyRecord(row);
   },
 
-  async noteApiKeysUsed(ids) {
+  async recordApiKeyUse(ids) {
     if (ids.length === 0) return;
     await db
       .updateTable('api_key')
@@ -100,7 +100,7 @@ export const createAccessWrites = (db: Kysely<Tables>, engine: Engine): AccessWr
         .executeTakeFirst();
       if (numUpdatedRows === 0n) return false;
       if (note !== undefined) {
-        await noteStreamChange(trx, streamId, note, await readNow(engine, trx));
+        await recordStreamChange(trx, streamId, note, await readNow(engine, trx));
       }
       return true;
     });

@@ -43,7 +43,7 @@ export interface AccessWrites {
   createFirstApiKey(key: NewApiKey): Promise<ApiKeyRecord | undefined>;
   /** Undefined if the key is unknown; a key that is already revoked does not change. */
   revokeApiKey(id: string): Promise<ApiKeyRecord | undefined>;
-  noteApiKeysUsed(ids: readonly string[]): Promise<void>;
+  recordApiKeyUse(ids: readonly string[]): Promise<void>;
   /** Ends a session that would expire at `expiresAt`; it is remembered until a day after that. */
   endSession(session: { id: string; expiresAt: number }): Promise<void>;
   appendAudit(entry: Pick<AuditRecord, 'action' | 'keyId' | 'address' | 'target'>): Promise<void>;

@@ -2,13 +2,13 @@ import { type Kysely, type SqlBool, sql } from 'kysely';
 import { coverEarlier, restartCoverage, rewindCoverage } from './coverage.ts';
 import type { Db, Tables } from '../engine/tables.ts';
 import { type Engine, readNow } from '../engine/engine.ts';
-import { endHalt, noteHalt, notePassedOver, noteRestart } from './gaps.ts';
+import { endHalt, recordHalt, recordPassedOver, recordRestart } from './gaps.ts';
 import { holdsLease } from '../upkeep/leases.ts';
 import {
   confirmMatches,
   insertMatches,
   liveOrigin,
-  noticeRemovals,
+  insertRemovals,
   orphanMatches,
   returnMatches,
   withoutDeleted,
@@ -16,7 +16,7 @@ import {
 import { newId } from '../ids.ts';
 import { UNSETTLED, holdRevision, settleRules } from '../addresses/ruleRevision.ts';
 import type { BlockHeader, BlockRef, BlockWrites } from './contract.ts';
-import { noteUnverified } from './unverified.ts';
+import { recordUnverified } from './unverified.ts';
 
 /** Writes the progress of a chain: its blocks, together with their matches. */
 export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrites {
@@ -25,7 +25,7 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
       return db.transaction().execute(async (trx) => {
         if (!(await holdsLease(trx, engine, chain, epoch))) return undefined;
         const now = await readNow(engine, trx);
-        await noteRestart(trx, { chain, block, holeFrom, why, now });
+        await recordRestart(trx, { chain, block, holeFrom, why, now });
         await beginWindow(trx, { chain, block, genesisHash, now });
         await restartCoverage(trx, chain, block, holeFrom, now);
         const { cancelled } = await orphanMatches(
@@ -74,10 +74,10 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
           .execute();
         if (moved.length === 0) return { outcome: 'not-next' };
         if (after.number < block.number - 1) {
-          await notePassedOver(trx, { chain, after: after.number, upTo: block.number, now });
+          await recordPassedOver(trx, { chain, after: after.number, upTo: block.number, now });
         }
         if (unverified !== undefined) {
-          await noteUnverified(trx, { chain, number: block.number, reason: unverified, now });
+          await recordUnverified(trx, { chain, number: block.number, reason: unverified, now });
         }
 
         await trx
@@ -127,21 +127,21 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
           .where('chain', '=', chain)
           .where('number', '>', ancestor.number)
           .executeTakeFirstOrThrow();
-        await noteReorg(trx, chain, ancestor, Number(numDeletedRows), now);
+        await recordReorg(trx, chain, ancestor, Number(numDeletedRows), now);
         await rewindCoverage(trx, chain, ancestor);
         const { orphaned, cancelled } = await orphanMatches(
           trx,
           sql<SqlBool>`chain = ${chain} and block_number > ${ancestor.number}`,
           now,
         );
-        return [...cancelled, ...(await noticeRemovals(trx, engine, orphaned, now))];
+        return [...cancelled, ...(await insertRemovals(trx, engine, orphaned, now))];
       });
     },
 
-    async noteHalt({ chain, epoch, why }) {
+    async recordHalt({ chain, epoch, why }) {
       await db.transaction().execute(async (trx) => {
         if (!(await holdsLease(trx, engine, chain, epoch))) return;
-        await noteHalt(trx, { chain, why, now: await readNow(engine, trx) });
+        await recordHalt(trx, { chain, why, now: await readNow(engine, trx) });
       });
     },
 
@@ -157,7 +157,7 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
 /** The newest reorgs kept per chain, for display. */
 const REORGS = 100;
 
-async function noteReorg(
+async function recordReorg(
   trx: Db,
   chain: string,
   ancestor: BlockRef,

@@ -154,7 +154,7 @@ export interface BlockWrites {
     ancestor: BlockRef;
   }): Promise<DeliverySummary[] | undefined>;
   /** Records that the chain has halted; if that is already recorded, only the reason is updated. */
-  noteHalt(halt: { chain: string; epoch: number; why: string }): Promise<void>;
+  recordHalt(halt: { chain: string; epoch: number; why: string }): Promise<void>;
   /** Records that the chain continues after a halt. */
   endHalt(halted: { chain: string; epoch: number }): Promise<void>;
 }

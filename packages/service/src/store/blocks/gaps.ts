@@ -10,7 +10,7 @@ import type { GapTable } from './tables.ts';
 const GAPS = 100;
 
 /** Records that the chain continues after `block`; does nothing for a new chain. */
-export async function noteRestart(
+export async function recordRestart(
   trx: Db,
   {
     chain,
@@ -38,7 +38,7 @@ export async function noteRestart(
 }
 
 /** Consecutive blocks form one gap, even if they were skipped in several steps. */
-export async function notePassedOver(
+export async function recordPassedOver(
   trx: Db,
   { chain, after, upTo, now }: { chain: string; after: number; upTo: number; now: number },
 ): Promise<void> {
@@ -63,7 +63,7 @@ export async function notePassedOver(
 }
 
 /** Records that the chain is halted at the block after its checkpoint. */
-export async function noteHalt(
+export async function recordHalt(
   trx: Db,
   { chain, why, now }: { chain: string; why: string; now: number },
 ): Promise<void> {

@@ -310,7 +310,7 @@ export async function orphanMatches(
  * Creates removal webhooks for the streams that want them: one per match of which anything was or
  * may have been sent.
  */
-export async function noticeRemovals(
+export async function insertRemovals(
   trx: Db,
   engine: Engine,
   orphaned: readonly DeliveredMatch[],

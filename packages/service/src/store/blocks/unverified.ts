@@ -11,7 +11,7 @@ const RANGES = 1_000;
  * Records nothing if the block is already recorded for this reason. Consecutive blocks form one
  * range.
  */
-export async function noteUnverified(
+export async function recordUnverified(
   trx: Db,
   { chain, number, reason, now }: { chain: string; number: number; reason: string; now: number },
 ): Promise<void> {

@@ -15,7 +15,7 @@ import type {
   AttemptParts,
   DeliveryAttempt,
   DeliveryDetail,
-  DeliveryFacets,
+  DeliveryCounts,
   DeliveryFilter,
   DeliveryOrder,
   DeliverySummary,
@@ -52,7 +52,7 @@ export interface ClaimedDelivery {
 }
 
 /** A delivery as stored in the ledger; the schedule decides what comes next. */
-export type KeptDelivery = Omit<DeliveryDetail, 'bodyBytes' | 'laterWaitsMs' | 'labels'> & {
+export type KeptDelivery = Omit<DeliveryDetail, 'bodyBytes' | 'remainingWaitsMs' | 'labels'> & {
   /** Whether one of its attempts was the fast retry before the schedule. */
   fastRetried: boolean;
 };
@@ -120,9 +120,9 @@ export interface DeliveryListing extends DeliveryFilter, DeliveryOrder {
   after?: string | undefined;
 }
 
-export interface FacetReads {
+export interface CountReads {
   /** Reads at most 25,000 rows for each of at most three queries. */
-  countFacets(filter: DeliveryFilter): Promise<DeliveryFacets>;
+  countByField(filter: DeliveryFilter): Promise<DeliveryCounts>;
 }
 
 export interface HistoryReads {
@@ -180,7 +180,7 @@ export interface DeliveryWrites {
    * The isolated process has received the suspect: losing its lease from now on does not count
    * against it.
    */
-  noteIsolated(suspect: Pick<ClaimedDelivery, 'id' | 'leaseToken'>): Promise<void>;
+  recordIsolated(suspect: Pick<ClaimedDelivery, 'id' | 'leaseToken'>): Promise<void>;
   /**
    * Extends those of the leases that are still held by `leaseMs` from now; returns the ids of their
    * deliveries.

@@ -21,7 +21,7 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
   return {
     ...createClaims(db, engine),
 
-    async noteIsolated({ id, leaseToken }) {
+    async recordIsolated({ id, leaseToken }) {
       await db
         .updateTable('delivery')
         .set({ lost: SUSPECT_LOST - 1 })

@@ -36,8 +36,8 @@ export function createHistoryWrites(db: Kysely<Tables>, engine: Engine): History
           .executeTakeFirstOrThrow();
         // A manual replay suggests that the receiver is back, so it is probed now.
         await sql`
-          update stream set spared_until = ${now}
-          where id = ${streamId} and spared_reason = 'failures' and spared_until > ${now}`.execute(
+          update stream set back_off_until = ${now}
+          where id = ${streamId} and back_off_reason = 'failures' and back_off_until > ${now}`.execute(
           trx,
         );
         await sql`

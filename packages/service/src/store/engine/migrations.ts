@@ -595,10 +595,24 @@ const unverifiedBlocks: Migration = {
   },
 };
 
+const standardNames: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    await db.schema.alterTable('operator_notice').renameTo('alert').execute();
+    await db.schema.alterTable('alert').renameColumn('told', 'reported').execute();
+    for (const field of ['reason', 'since', 'until']) {
+      await db.schema
+        .alterTable('stream')
+        .renameColumn(`spared_${field}`, `back_off_${field}`)
+        .execute();
+    }
+  },
+};
+
 export const migrations: Record<string, Migration> = {
   '0001 ledger': ledger,
   '0002 matches set aside': setAside,
   '0003 unverified blocks': unverifiedBlocks,
+  '0004 standard names': standardNames,
 };
 
 /** The table of applied migrations, ordered by name. */

@@ -51,7 +51,7 @@ export function createPartitionWrites(
       };
       const partitions = await db.selectFrom('partition').selectAll().orderBy('name').execute();
       for (const { name, to_day: end } of partitions) {
-        const isOpen = await noticeWaiting(db, name);
+        const isOpen = await findWaiting(db, name);
         // Claims read open partitions, and would have to wait.
         if (isOpen || end > today || !(await isAllOld(db, name, ages))) continue;
         if (await giveUp(db, (trx) => drop(trx, name, ages))) dropped.push(name);
@@ -85,7 +85,7 @@ const waits = (name: string) => sql<SqlBool>`
   or exists (select 1 from ${partOf('match', name)} where state = 'frozen')`;
 
 /** Sets whether the partition is open, from its rows, and returns the result. */
-async function noticeWaiting(db: Kysely<Tables>, name: string): Promise<boolean> {
+async function findWaiting(db: Kysely<Tables>, name: string): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
     // A process that opens it holds the lock until its rows are committed; the next statement then
     // sees them.

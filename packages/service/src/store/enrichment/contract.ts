@@ -18,7 +18,7 @@ export interface Token {
 }
 
 /** The completed end of a body. */
-export interface WholeBody {
+export interface CompleteBody {
   bodyTail: string;
   /** As in {@link NewMatch}; empty if unchanged. */
   about: string;
@@ -26,7 +26,7 @@ export interface WholeBody {
 
 /** How the enrichment of a match ended. */
 export type CompletedMatch = { matchId: string } & (
-  | WholeBody
+  | CompleteBody
   /** Why it cannot be completed: its deliveries are quarantined with this reason. */
   | { setAside: string }
 );

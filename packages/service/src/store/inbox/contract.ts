@@ -1,7 +1,7 @@
 /** The built-in receiver. */
 import type {
   Inbox,
-  InboxAnswer,
+  InboxResponse,
   InboxDelivery,
   InboxRequest,
   InboxRequestSummary,
@@ -22,7 +22,7 @@ export interface InboxReads {
 
 export interface InboxWrites {
   /** Creates the inbox, or changes its response and resets its count to 0. */
-  setInbox(name: string, answer: InboxAnswer): Promise<Inbox>;
+  setInbox(name: string, answer: InboxResponse): Promise<Inbox>;
   /** Deletes the inbox with its requests; false if it does not exist. */
   deleteInbox(name: string): Promise<boolean>;
   clearInbox(name: string): Promise<void>;
@@ -34,5 +34,5 @@ export interface InboxWrites {
     headers: Record<string, string>;
     body: string;
     verified: boolean;
-  }): Promise<{ request: InboxRequestSummary; answer: InboxAnswer }>;
+  }): Promise<{ request: InboxRequestSummary; answer: InboxResponse }>;
 }

@@ -1,9 +1,9 @@
 /** The built-in receiver's requests, limited in number and bytes per inbox. */
 import { type Kysely, type Selectable, sql } from 'kysely';
 import {
-  DEFAULT_INBOX_ANSWER,
+  DEFAULT_INBOX_RESPONSE,
   type Inbox,
-  type InboxAnswer,
+  type InboxResponse,
   type InboxDelivery,
   type InboxRequestSummary,
   toInboxUrl,
@@ -45,19 +45,19 @@ async function readInboxes(db: Db, name?: string): Promise<Inbox[]> {
     name: string;
     answer: string;
     received: number;
-    kept: number;
+    stored: number;
     last_at: number | null;
   }>`
     select name, answer, received,
-      (select count(*) from inbox_request where inbox = inbox.name) as kept,
+      (select count(*) from inbox_request where inbox = inbox.name) as stored,
       (select max(received_at) from inbox_request where inbox = inbox.name) as last_at
     from inbox ${name === undefined ? sql`` : sql`where name = ${name}`} order by name`.execute(db);
   return rows.map((row) => ({
     name: row.name,
     url: toInboxUrl(row.name),
-    answer: JSON.parse(row.answer) as InboxAnswer,
+    response: JSON.parse(row.answer) as InboxResponse,
     received: row.received,
-    kept: row.kept,
+    stored: row.stored,
     lastAt: row.last_at,
   }));
 }
@@ -131,13 +131,13 @@ export const createInboxWrites = (db: Kysely<Tables>, engine: Engine): InboxWrit
       const now = await readNow(engine, trx);
       const { answer: set, received } = await trx
         .insertInto('inbox')
-        .values({ name: inbox, answer: JSON.stringify(DEFAULT_INBOX_ANSWER), received: 1 })
+        .values({ name: inbox, answer: JSON.stringify(DEFAULT_INBOX_RESPONSE), received: 1 })
         .onConflict((conflict) =>
           conflict.column('name').doUpdateSet((eb) => ({ received: eb('inbox.received', '+', 1) })),
         )
         .returning(['answer', 'received'])
         .executeTakeFirstOrThrow();
-      const answer = JSON.parse(set) as InboxAnswer;
+      const answer = JSON.parse(set) as InboxResponse;
       const row = {
         id: newId(now),
         inbox,
@@ -166,7 +166,7 @@ export const createInboxWrites = (db: Kysely<Tables>, engine: Engine): InboxWrit
 });
 
 function statusOf(
-  { status, failFirst, failEvery, failStatus }: InboxAnswer,
+  { status, failFirst, failEvery, failStatus }: InboxResponse,
   received: number,
 ): number {
   const fails = received <= failFirst || (failEvery > 0 && received % failEvery === 0);

@@ -31,7 +31,7 @@ export interface JobWrites {
   /** Undefined if the job is unknown, or cannot change to this state. */
   setJobState(id: string, state: JobState, message: string): Promise<Job | undefined>;
   /** Sets the reason why a running job is waiting. */
-  sayOfJob(id: string, message: string): Promise<void>;
+  setJobMessage(id: string, message: string): Promise<void>;
   /**
    * Advances a job past these blocks, which are consecutive and follow its previous ones, and
    * commits the matches in them. Undefined if the job is no longer running or has moved on, or

@@ -7,7 +7,7 @@ import { insertMatches } from '../blocks/matches.ts';
 import { toJob } from '../rows.ts';
 import type { JobWrites } from './contract.ts';
 import type { Tables } from '../engine/tables.ts';
-import { noteUnverified } from '../blocks/unverified.ts';
+import { recordUnverified } from '../blocks/unverified.ts';
 
 /** Allowed transitions of a job's state. */
 const MOVES: Record<JobState, readonly JobState[]> = {
@@ -66,7 +66,7 @@ export function createJobWrites(db: Kysely<Tables>, engine: Engine): JobWrites {
       });
     },
 
-    async sayOfJob(id, message) {
+    async setJobMessage(id, message) {
       await db
         .updateTable('job')
         .set({ message })
@@ -102,7 +102,7 @@ export function createJobWrites(db: Kysely<Tables>, engine: Engine): JobWrites {
         const deliveries = [];
         for (const { block, matches, unverified } of blocks) {
           if (unverified !== undefined) {
-            await noteUnverified(trx, { chain, number: block.number, reason: unverified, now });
+            await recordUnverified(trx, { chain, number: block.number, reason: unverified, now });
           }
           if (matches.length === 0) continue;
           deliveries.push(

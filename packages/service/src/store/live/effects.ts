@@ -6,20 +6,20 @@ import type { ChainBlock, DeliverySummary, LiveEvent } from '@sluice/kit/contrac
 import type { BlockHeader } from '../blocks/contract.ts';
 import type { Writes } from '../store.ts';
 import { intercept } from '../intercept.ts';
-import type { Notice, Notices } from './notices.ts';
+import type { Signal, Signals } from './signals.ts';
 
 /** Computes effects from the result and the arguments of a write. */
 interface Effect<Write extends (...args: never[]) => Promise<unknown>> {
-  notices?: (answer: Awaited<ReturnType<Write>>) => Notice[];
+  signals?: (answer: Awaited<ReturnType<Write>>) => Signal[];
   events?: (answer: Awaited<ReturnType<Write>>, ...args: Parameters<Write>) => LiveEvent[];
 }
 
 type Effects = { [Name in keyof Writes]?: Effect<Writes[Name]> };
 
-const always = (...what: Notice[]) => {
-  return (): Notice[] => what;
+const always = (...what: Signal[]) => {
+  return (): Signal[] => what;
 };
-const ifAny = (deliveries: readonly unknown[] | undefined): Notice[] =>
+const ifAny = (deliveries: readonly unknown[] | undefined): Signal[] =>
   deliveries === undefined || deliveries.length === 0 ? [] : ['deliveries'];
 const deliveriesOf = (deliveries: readonly DeliverySummary[] = []): LiveEvent[] =>
   deliveries.map((delivery) => ({ type: 'delivery', delivery }));
@@ -27,34 +27,34 @@ const streamOf = (stream: { id: string } | undefined): LiveEvent[] =>
   stream === undefined ? [] : [{ type: 'stream', streamId: stream.id }];
 
 const EFFECTS: Effects = {
-  saveSetting: { notices: always('settings') },
-  createStream: { notices: always('rules'), events: streamOf },
-  updateStream: { notices: always('rules', 'deliveries'), events: streamOf },
-  setStreamStatus: { notices: always('rules', 'deliveries'), events: streamOf },
-  deleteStream: { notices: always('rules'), events: streamOf },
+  saveSetting: { signals: always('settings') },
+  createStream: { signals: always('rules'), events: streamOf },
+  updateStream: { signals: always('rules', 'deliveries'), events: streamOf },
+  setStreamStatus: { signals: always('rules', 'deliveries'), events: streamOf },
+  deleteStream: { signals: always('rules'), events: streamOf },
   failStream: { events: streamOf },
-  recoverStream: { notices: always('deliveries'), events: streamOf },
-  spareStream: { events: (until, id) => streamOf(until === undefined ? undefined : { id }) },
-  noteCertificate: { events: (isNews, id) => streamOf(isNews ? { id } : undefined) },
-  endSparing: { events: (streams) => streams.flatMap(streamOf) },
+  recoverStream: { signals: always('deliveries'), events: streamOf },
+  backOffStream: { events: (until, id) => streamOf(until === undefined ? undefined : { id }) },
+  recordCertificate: { events: (isNews, id) => streamOf(isNews ? { id } : undefined) },
+  endBackOff: { events: (streams) => streams.flatMap(streamOf) },
   terminateStreams: { events: (streams) => streams.flatMap(streamOf) },
   changeAddresses: {
-    notices: always('rules'),
+    signals: always('rules'),
     events: (outcomes, changes) =>
       changes.flatMap(({ streamId }, n) =>
         outcomes[n]?.outcome === 'changed' ? [{ type: 'stream', streamId }] : [],
       ),
   },
   activateAddressChange: {
-    notices: always('rules'),
+    signals: always('rules'),
     events: (answer) =>
       answer.outcome === 'changed' ? [{ type: 'stream', streamId: answer.streamId }] : [],
   },
-  takeLease: { notices: (epoch) => (epoch === undefined ? [] : ['leases']) },
-  giveUpLease: { notices: always('leases') },
-  startChain: { notices: ifAny, events: deliveriesOf },
+  takeLease: { signals: (epoch) => (epoch === undefined ? [] : ['leases']) },
+  giveUpLease: { signals: always('leases') },
+  startChain: { signals: ifAny, events: deliveriesOf },
   commitBlock: {
-    notices: (answer) => (answer.outcome === 'committed' ? ifAny(answer.deliveries) : []),
+    signals: (answer) => (answer.outcome === 'committed' ? ifAny(answer.deliveries) : []),
     events: (answer, { chain, block, head, matches }) =>
       answer.outcome !== 'committed'
         ? []
@@ -69,7 +69,7 @@ const EFFECTS: Effects = {
           ],
   },
   rewindChain: {
-    notices: ifAny,
+    signals: ifAny,
     events: (deliveries, { chain, ancestor }) =>
       deliveries === undefined
         ? []
@@ -81,32 +81,32 @@ const EFFECTS: Effects = {
   announce: { events: (_, event) => [event] },
   completeDeliveries: { events: deliveriesOf },
   releaseLeases: {
-    notices: ({ released }) => (released > 0 ? ['deliveries'] : []),
+    signals: ({ released }) => (released > 0 ? ['deliveries'] : []),
     events: ({ quarantined }) => deliveriesOf(quarantined),
   },
   replayDelivery: {
-    notices: (answer) => (answer?.after.state === 'pending' ? ['deliveries'] : []),
+    signals: (answer) => (answer?.after.state === 'pending' ? ['deliveries'] : []),
     events: (answer) => (answer === undefined ? [] : deliveriesOf([answer.after])),
   },
   stopDelivery: { events: (stopped) => deliveriesOf(stopped && [stopped]) },
   advanceReplay: { events: deliveriesOf },
-  completeEnrichments: { notices: ifAny, events: deliveriesOf },
+  completeEnrichments: { signals: ifAny, events: deliveriesOf },
   createJob: {
-    notices: always('jobs'),
+    signals: always('jobs'),
     events: (job) => (job === undefined ? [] : [{ type: 'job', job }]),
   },
   setJobState: {
-    notices: always('jobs'),
+    signals: always('jobs'),
     events: (job) => (job === undefined ? [] : [{ type: 'job', job }]),
   },
   commitJob: {
-    notices: (answer) => ifAny(answer?.deliveries),
+    signals: (answer) => ifAny(answer?.deliveries),
     events: (answer) =>
       answer === undefined
         ? []
         : [{ type: 'job', job: answer.job }, ...deliveriesOf(answer.deliveries)],
   },
-  commitManual: { notices: ifAny, events: deliveriesOf },
+  commitManual: { signals: ifAny, events: deliveriesOf },
   receiveInInbox: { events: ({ request }) => [{ type: 'inbox', request }] },
 };
 
@@ -129,7 +129,7 @@ export const toChainBlock = ({
  */
 export function withEffects(
   writes: Writes,
-  notices: Notices,
+  signals: Signals,
   carryOut: (
     name: keyof Writes,
     args: unknown[],
@@ -139,14 +139,14 @@ export function withEffects(
   type AnyWrite = (...args: unknown[]) => Promise<unknown>;
   const wrappers = Object.entries(EFFECTS).map(([key, effect]) => {
     const name = key as keyof Writes;
-    const { notices: toNotices, events } = effect as Effect<AnyWrite>;
+    const { signals: toSignals, events } = effect as Effect<AnyWrite>;
     const wrap =
       (write: AnyWrite): AnyWrite =>
       async (...args) => {
         const answer = await (events === undefined
           ? write(...args)
           : carryOut(name, args, (answered) => events(answered, ...args)));
-        if (toNotices !== undefined) notices.tell(toNotices(answer));
+        if (toSignals !== undefined) signals.send(toSignals(answer));
         return answer;
       };
     return [name, wrap] as const;

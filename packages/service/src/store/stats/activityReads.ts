@@ -5,10 +5,10 @@ import { type Engine, readMoment, readNow } from '../engine/engine.ts';
 import { quantileMs, readBucket } from './latency.ts';
 import { MINUTE_MS } from './statWrites.ts';
 import { listGaps } from '../blocks/gaps.ts';
-import type { ActivityAsked, ActivityCounts, ActivityReads, StreamStats } from './contract.ts';
+import type { ActivityRange, ActivityCounts, ActivityReads, StreamStats } from './contract.ts';
 import { listPauses, listStreamChanges } from '../streams/streamChanges.ts';
 import type { Tables } from '../engine/tables.ts';
-import { listTapes } from '../blocks/tapes.ts';
+import { listTimelines } from '../blocks/timelines.ts';
 
 const DAY_HOURS = 24;
 const HOUR_MINUTES = 60;
@@ -32,7 +32,7 @@ export function createActivityReads(db: Kysely<Tables>, engine: Engine): Activit
    * Returns aligned steps, so that a chart that is read again has the same ones, and the rows
    * counted in them.
    */
-  const span = async ({ streamId, stepMinutes, points }: ActivityAsked) => {
+  const span = async ({ streamId, stepMinutes, points }: ActivityRange) => {
     const last = Math.floor((await readMinute()) / stepMinutes);
     const first = last - points + 1;
     const counted = sql`${sql.table(stepMinutes === HOUR_MINUTES ? 'stat_hour' : 'stat')}
@@ -155,7 +155,7 @@ export function createActivityReads(db: Kysely<Tables>, engine: Engine): Activit
 
     listStreamChanges: (streamId) => listStreamChanges(db, streamId),
 
-    listTapes: (asked) => listTapes(db, engine, asked),
+    listTimelines: (asked) => listTimelines(db, engine, asked),
   };
 }
 

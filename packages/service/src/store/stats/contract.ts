@@ -4,7 +4,7 @@ import type {
   ActivityPoint,
   ActivityStep,
   StreamChange,
-  StreamTape,
+  StreamTimeline,
   ChainGap,
   Reorg,
 } from '@sluice/kit/contract';
@@ -47,7 +47,7 @@ export interface StreamTotals {
   isDeleted: boolean;
 }
 
-export interface ActivityAsked {
+export interface ActivityRange {
   /** Undefined for all streams together. */
   streamId?: string | undefined;
   stepMinutes: ActivityStep;
@@ -67,16 +67,16 @@ export interface TotalReads {
 
 export interface ActivityReads {
   /** The last steps, oldest first, without gaps, as of the last roll-up. */
-  readActivity(asked: ActivityAsked): Promise<ActivityPoint[]>;
+  readActivity(asked: ActivityRange): Promise<ActivityPoint[]>;
   /** The attempts and matches in the same steps by type, as of the last roll-up. */
-  readBreakdown(asked: ActivityAsked): Promise<ActivityCounts>;
+  readBreakdown(asked: ActivityRange): Promise<ActivityCounts>;
   /** For every stream that is not deleted. */
   readStreamStats(): Promise<StreamStats[]>;
   /**
    * The newest blocks of these streams' chains with matches, including removed blocks; in the order
    * of `streamIds`.
    */
-  listTapes(asked: { streamIds: readonly string[]; limit: number }): Promise<StreamTape[]>;
+  listTimelines(asked: { streamIds: readonly string[]; limit: number }): Promise<StreamTimeline[]>;
   /** When each paused stream was paused, and by whom, as in a {@link StreamChange}. */
   listPauses(): Promise<{ streamId: string; at: number; by: string }[]>;
   /** Newest first; at most 100 are kept per stream. */

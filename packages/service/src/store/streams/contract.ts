@@ -4,8 +4,8 @@ import type {
   ChainFamily,
   DeliverMode,
   EvmStream,
-  Spared,
-  SparedReason,
+  BackOff,
+  BackOffReason,
   StreamLimits,
   StreamStatus,
   StreamChangeKind,
@@ -132,7 +132,7 @@ export type StreamRecord = EvmStreamRecord | AptosStreamRecord;
 
 export type StreamOfFamily<Name extends ChainFamily> = Extract<StreamRecord, { family: Name }>;
 
-export interface SparedStream extends Spared {
+export interface BackedOffStream extends BackOff {
   streamId: string;
   /** Milliseconds until it ends, by the ledger's clock. */
   leftMs: number;
@@ -180,8 +180,8 @@ export interface StreamReads {
     status?: StreamStatus | undefined;
   }): Promise<Listed<StreamRecord>>;
   /** Streams whose receivers are backed off, or were until less than 30 s ago. */
-  listSpared(): Promise<SparedStream[]>;
-  /** Streams whose receivers' certificates expire soon, as recorded by `noteCertificate`. */
+  listBackOffs(): Promise<BackedOffStream[]>;
+  /** Streams whose receivers' certificates expire soon, as recorded by `recordCertificate`. */
   listCertificates(): Promise<{ streamId: string; endsAt: number }[]>;
 }
 
@@ -223,17 +223,17 @@ export interface HealthWrites {
    * Records that the receiver of an active stream has been backed off since `agoMs` ago, for
    * another `forMs`. Returns the end in Unix milliseconds; undefined if the stream is not active.
    */
-  spareStream(
+  backOffStream(
     id: string,
-    spell: { reason: SparedReason; agoMs: number; forMs: number },
+    spell: { reason: BackOffReason; agoMs: number; forMs: number },
   ): Promise<number | undefined>;
   /**
    * Records when the certificate of a stream's receiver expires, or null if not soon. Returns false
    * if nothing changed.
    */
-  noteCertificate(id: string, endsAt: number | null): Promise<boolean>;
+  recordCertificate(id: string, endsAt: number | null): Promise<boolean>;
   /** Ends the back-off of these streams' receivers; returns the streams that were backed off. */
-  endSparing(ids: readonly string[]): Promise<{ id: string }[]>;
+  endBackOff(ids: readonly string[]): Promise<{ id: string }[]>;
   /**
    * Changes the status from `error` to `terminated` for streams that have been in error for
    * `afterMs`; they no longer match.

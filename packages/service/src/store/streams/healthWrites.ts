@@ -4,7 +4,7 @@ import { type Engine, readNow } from '../engine/engine.ts';
 import { streamColumns, toStreamRecord } from '../rows.ts';
 import { raiseRevision } from '../addresses/ruleRevision.ts';
 import type { HealthWrites } from './contract.ts';
-import { noteStreamChange } from './streamChanges.ts';
+import { recordStreamChange } from './streamChanges.ts';
 import type { Tables } from '../engine/tables.ts';
 
 /** Status changes made by the service itself; those made by users are in `streamWrites.ts`. */
@@ -17,14 +17,14 @@ export function createHealthWrites(db: Kysely<Tables>, engine: Engine): HealthWr
           .updateTable('stream')
           .set({ status: 'error', status_message: message, error_since: now, updated_at: now })
           // From here on, the stream's own probes check the receiver.
-          .set({ probe_at: now + PROBE_EVERY_MS, ...NOT_SPARED })
+          .set({ probe_at: now + PROBE_EVERY_MS, ...NO_BACK_OFF })
           .where('id', '=', id)
           .where('status', '=', 'active')
           .where('deleted_at', 'is', null)
           .returning(streamColumns)
           .executeTakeFirst();
         if (row === undefined) return undefined;
-        await noteStreamChange(trx, id, { kind: 'failed' }, now);
+        await recordStreamChange(trx, id, { kind: 'failed' }, now);
         return toStreamRecord(row);
       });
     },
@@ -41,27 +41,31 @@ export function createHealthWrites(db: Kysely<Tables>, engine: Engine): HealthWr
           .returning(streamColumns)
           .executeTakeFirst();
         if (row === undefined) return undefined;
-        await noteStreamChange(trx, id, { kind: 'recovered' }, now);
+        await recordStreamChange(trx, id, { kind: 'recovered' }, now);
         return toStreamRecord(row);
       });
     },
 
-    async spareStream(id, { reason, agoMs, forMs }) {
+    async backOffStream(id, { reason, agoMs, forMs }) {
       return db.transaction().execute(async (trx) => {
         const now = await readNow(engine, trx);
         const row = await trx
           .updateTable('stream')
-          .set({ spared_reason: reason, spared_since: now - agoMs, spared_until: now + forMs })
+          .set({
+            back_off_reason: reason,
+            back_off_since: now - agoMs,
+            back_off_until: now + forMs,
+          })
           .where('id', '=', id)
           .where('status', '=', 'active')
           .where('deleted_at', 'is', null)
-          .returning('spared_until')
+          .returning('back_off_until')
           .executeTakeFirst();
-        return row?.spared_until ?? undefined;
+        return row?.back_off_until ?? undefined;
       });
     },
 
-    async noteCertificate(id, endsAt) {
+    async recordCertificate(id, endsAt) {
       return db.transaction().execute(async (trx) => {
         const { numUpdatedRows } = await trx
           .updateTable('stream')
@@ -74,16 +78,16 @@ export function createHealthWrites(db: Kysely<Tables>, engine: Engine): HealthWr
       });
     },
 
-    async endSparing(ids) {
+    async endBackOff(ids) {
       if (ids.length === 0) return [];
       return db
         .transaction()
         .execute((trx) =>
           trx
             .updateTable('stream')
-            .set(NOT_SPARED)
+            .set(NO_BACK_OFF)
             .where('id', 'in', ids)
-            .where('spared_until', 'is not', null)
+            .where('back_off_until', 'is not', null)
             .returning('id')
             .execute(),
         );
@@ -113,7 +117,7 @@ export function createHealthWrites(db: Kysely<Tables>, engine: Engine): HealthWr
           .execute();
         for (const { id } of rows) {
           await openHoles(trx, id, 'terminated', now);
-          await noteStreamChange(trx, id, { kind: 'terminated' }, now);
+          await recordStreamChange(trx, id, { kind: 'terminated' }, now);
         }
         return rows.map(toStreamRecord);
       });
@@ -126,10 +130,10 @@ export function createHealthWrites(db: Kysely<Tables>, engine: Engine): HealthWr
  */
 export const PROBE_EVERY_MS = 10 * 60_000;
 
-const NOT_SPARED = { spared_reason: null, spared_since: null, spared_until: null } as const;
+const NO_BACK_OFF = { back_off_reason: null, back_off_since: null, back_off_until: null } as const;
 
 /** Values for a receiver without any history. */
-export const NEW_RECEIVER = { ...NOT_SPARED, certificate_ends_at: null } as const;
+export const NEW_RECEIVER = { ...NO_BACK_OFF, certificate_ends_at: null } as const;
 
 /** Values of a healthy stream. */
 export const ACTIVE = {
@@ -137,5 +141,5 @@ export const ACTIVE = {
   status_message: 'Stream is active',
   error_since: null,
   probe_at: null,
-  ...NOT_SPARED,
+  ...NO_BACK_OFF,
 } as const;

@@ -9,7 +9,7 @@ import type { StreamChangeNote } from './contract.ts';
 const CHANGES = 100;
 
 /** @param note only the kind for changes made by the service itself */
-export async function noteStreamChange(
+export async function recordStreamChange(
   trx: Db,
   streamId: string,
   { kind, fields = [], keyId = '' }: Partial<StreamChangeNote> & { kind: StreamChangeKind },

@@ -11,7 +11,13 @@ const PROBE_TAKES_MS = 30_000;
 /** A stream whose receiver is backed off, and the time by the ledger's clock. */
 type Spell = { now: number } & Pick<
   Tables['stream'],
-  'id' | 'status' | 'error_since' | 'probe_at' | 'spared_reason' | 'spared_since' | 'spared_until'
+  | 'id'
+  | 'status'
+  | 'error_since'
+  | 'probe_at'
+  | 'back_off_reason'
+  | 'back_off_since'
+  | 'back_off_until'
 >;
 
 /** Limit for the options and headers of one page's streams together, in bytes. */
@@ -66,22 +72,22 @@ export function createStreamReads(db: Kysely<Tables>, engine: Engine): StreamRea
       };
     },
 
-    async listSpared() {
+    async listBackOffs() {
       const { rows } = await sql<Spell>`
-        select id, status, error_since, probe_at, spared_reason, spared_since, spared_until,
+        select id, status, error_since, probe_at, back_off_reason, back_off_since, back_off_until,
           ${engine.now()} as now
         from stream where deleted_at is null and (
-          (status = 'active' and spared_until > ${engine.now()} - ${sql.lit(PROBE_TAKES_MS)})
+          (status = 'active' and back_off_until > ${engine.now()} - ${sql.lit(PROBE_TAKES_MS)})
           or (status = 'error' and probe_at > ${engine.now()} - ${sql.lit(PROBE_TAKES_MS)}))`.execute(
         db,
       );
       return rows.map((row) => {
         const isInError = row.status === 'error';
-        const until = (isInError ? row.probe_at : row.spared_until) ?? row.now;
+        const until = (isInError ? row.probe_at : row.back_off_until) ?? row.now;
         return {
           streamId: row.id,
-          reason: row.spared_reason ?? 'failures',
-          since: (isInError ? row.error_since : row.spared_since) ?? row.now,
+          reason: row.back_off_reason ?? 'failures',
+          since: (isInError ? row.error_since : row.back_off_since) ?? row.now,
           until,
           leftMs: until - row.now,
         };

@@ -8,7 +8,7 @@ import { ACTIVE, NEW_RECEIVER } from './healthWrites.ts';
 import { lanesIn } from '../deliveries/lanes.ts';
 import { streamColumns, toStreamRecord } from '../rows.ts';
 import { raiseRevision } from '../addresses/ruleRevision.ts';
-import { noteStreamChange } from './streamChanges.ts';
+import { recordStreamChange } from './streamChanges.ts';
 import type { SealedSecret } from '../access/contract.ts';
 import type { StreamPatch, StreamRecord, StreamWrites } from './contract.ts';
 
@@ -84,7 +84,7 @@ export function createStreamWrites(db: Kysely<Tables>, engine: Engine): StreamWr
         id,
         () => toStreamValues(patch),
         async (trx, now, { status, chainIds }) => {
-          if (note !== undefined) await noteStreamChange(trx, id, note, now);
+          if (note !== undefined) await recordStreamChange(trx, id, note, now);
           if (patch.limits !== undefined) await reorder(trx, id, patch.limits.strictOrder);
           if (patch.chainIds === undefined) return;
           await beginCoverage(trx, id, chainIds);
@@ -102,7 +102,7 @@ export function createStreamWrites(db: Kysely<Tables>, engine: Engine): StreamWr
           status_message: statusMessage,
         }),
         async (trx, now) => {
-          if (note !== undefined) await noteStreamChange(trx, id, note, now);
+          if (note !== undefined) await recordStreamChange(trx, id, note, now);
           if (status === 'paused') await openHoles(trx, id, status, now);
           else await closeHoles(trx, id);
         },

@@ -2,7 +2,7 @@
 import type {
   ChainFamily,
   DeliverMode,
-  SparedReason,
+  BackOffReason,
   StreamChangeKind,
   StreamStatus,
 } from '@sluice/kit/contract';
@@ -46,9 +46,9 @@ interface StreamTable {
   /** When a stream in `error` may next send one delivery to check whether its receiver is back. */
   probe_at: number | null;
   /** Why its receiver is backed off, as reported by a process that delivers; null otherwise. */
-  spared_reason: SparedReason | null;
-  spared_since: number | null;
-  spared_until: number | null;
+  back_off_reason: BackOffReason | null;
+  back_off_since: number | null;
+  back_off_until: number | null;
   /** When the receiver's certificate expires, if soon; null otherwise. */
   certificate_ends_at: number | null;
   address_count: number;

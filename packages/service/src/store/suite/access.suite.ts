@@ -62,8 +62,8 @@ export function testAccess(open: () => Promise<Store>): void {
       const read = async () => (await store.listApiKeys()).find(({ id }) => id === key.id);
       expect(await read()).toEqual(made);
 
-      await store.noteApiKeysUsed([key.id]);
-      await store.noteApiKeysUsed([]);
+      await store.recordApiKeyUse([key.id]);
+      await store.recordApiKeyUse([]);
       expect((await read())?.lastUsedAt).toBeGreaterThanOrEqual(before);
 
       const revoked = await store.revokeApiKey(key.id);

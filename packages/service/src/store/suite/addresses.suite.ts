@@ -302,9 +302,9 @@ export function testAddresses(tools: StoreTools): void {
               await replace(id, numbers);
               expected = new Set(numbers);
             } else {
-              const isWhole = numbers.every((n) => expected.has(n));
-              expect((await remove(id, numbers)).outcome).toBe(isWhole ? 'changed' : 'missing');
-              if (isWhole) for (const n of numbers) expected.delete(n);
+              const isComplete = numbers.every((n) => expected.has(n));
+              expect((await remove(id, numbers)).outcome).toBe(isComplete ? 'changed' : 'missing');
+              if (isComplete) for (const n of numbers) expected.delete(n);
             }
           }
           await refreshRules(index, tools.store);

@@ -308,7 +308,7 @@ export function testDeliveries(tools: StoreTools): void {
       const id = await makeSuspect();
       for (let n = 0; n < 20; n++) {
         const suspect = await claimSuspectOf(id);
-        await tools.store.noteIsolated(suspect!);
+        await tools.store.recordIsolated(suspect!);
         expect(await condemnedOf(id)).toEqual([]);
         expect(await claimOf(id)).toEqual([]);
       }

@@ -80,9 +80,9 @@ export function testEvents(open: () => Promise<Store>): void {
       for (const change of [
         () => store.updateStream(id, { tag: 'other' }),
         () => store.setStreamStatus(id, 'active', ''),
-        () => store.spareStream(id, { reason: 'throttled', agoMs: 0, forMs: 60_000 }),
-        () => store.endSparing([id]),
-        () => store.noteCertificate(id, 5_000),
+        () => store.backOffStream(id, { reason: 'throttled', agoMs: 0, forMs: 60_000 }),
+        () => store.endBackOff([id]),
+        () => store.recordCertificate(id, 5_000),
         () => store.failStream(id, 'why'),
         () => store.recoverStream(id),
         () => changes.add(id, { ...none, addresses: packAddresses([`0x${'ab'.repeat(20)}`]) }),
@@ -94,8 +94,8 @@ export function testEvents(open: () => Promise<Store>): void {
       }
       // Writes without an effect produce no events.
       await store.recoverStream(id);
-      await store.endSparing([id]);
-      await store.noteCertificate(id, 5_000);
+      await store.endBackOff([id]);
+      await store.recordCertificate(id, 5_000);
       await store.setStreamStatus(id, 'paused', '');
       await store.receiveInInbox({
         ...{ inbox: 'watched', webhookId: 'w', headers: {}, body: '{}', verified: true },

@@ -267,23 +267,23 @@ export function testHistory(open: () => Promise<Store>): void {
             reorged: maybe(fc.boolean()),
           }),
           async (filter) => {
-            const facets = await store.countFacets(filter);
-            expect(facets).toMatchObject({ total: await countOf(filter), isCapped: false });
+            const counts = await store.countByField(filter);
+            expect(counts).toMatchObject({ total: await countOf(filter), isCapped: false });
             const isOurs = ({ value }: { value: string }) => streams.includes(value);
-            for (const { value, count } of facets.streamId.filter(isOurs)) {
+            for (const { value, count } of counts.streamId.filter(isOurs)) {
               expect(count).toBe(await countOf({ ...filter, streamId: value }));
             }
             for (const field of ['state', 'status', 'chainId', 'phase'] as const) {
-              for (const { value, count } of facets[field]) {
+              for (const { value, count } of counts[field]) {
                 expect(count, `${field} ${value}`).toBe(
                   await countOf({ ...filter, [field]: value }),
                 );
               }
             }
-            for (const { value, count } of facets.reorged) {
+            for (const { value, count } of counts.reorged) {
               expect(count).toBe(await countOf({ ...filter, reorged: value === 'true' }));
             }
-            for (const { value, count } of facets.attempts) {
+            for (const { value, count } of counts.attempts) {
               const attempts = Number(value);
               expect(count).toBe(
                 await countOf({ ...filter, attemptsFrom: attempts, attemptsTo: attempts }),
@@ -292,12 +292,12 @@ export function testHistory(open: () => Promise<Store>): void {
             // All of it was created a moment ago.
             const { createdFrom: _, ...anyTime } = filter;
             const made = await countOf(anyTime);
-            expect(facets.age).toEqual(made === 0 ? [] : [{ value: '15m', count: made }]);
+            expect(counts.age).toEqual(made === 0 ? [] : [{ value: '15m', count: made }]);
           },
         ),
         { numRuns: 15 },
       );
-      expect((await store.countFacets({ streamId: streams })).reorged).toContainEqual({
+      expect((await store.countByField({ streamId: streams })).reorged).toContainEqual({
         value: 'true',
         count: expect.any(Number) as number,
       });

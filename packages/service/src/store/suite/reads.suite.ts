@@ -94,7 +94,7 @@ export function testReads(tools: StoreTools): void {
       await chain.commit(instead, [newMatch(other.id)], 1000);
 
       const listed = { streamIds: [other.id, hashOf(), id], limit: 10 };
-      const [ofOther, ofOne, ...more] = await tools.store.listTapes(listed);
+      const [ofOther, ofOne, ...more] = await tools.store.listTimelines(listed);
       expect(more).toEqual([]);
       const one = ({ number, hash }: BlockRef) => ({
         ...{ number, hash, matches: 1, confirmed: false, removed: false },
@@ -115,7 +115,7 @@ export function testReads(tools: StoreTools): void {
           },
         ],
       });
-      const [newest] = await tools.store.listTapes({ streamIds: [id], limit: 1 });
+      const [newest] = await tools.store.listTimelines({ streamIds: [id], limit: 1 });
       expect(newest?.chains).toEqual([{ ...place, from: instead.number, blocks: [hasLeft] }]);
       expect(await tools.store.listReorgs({ chain: chain.chain, limit: 10 })).toEqual([
         { chainId: chain.chain, blockNumber: sent.number, depth: 1, at: expect.any(Number) },
@@ -146,12 +146,12 @@ export function testReads(tools: StoreTools): void {
       const passedOver = { kind: 'passed-over', from: first, to: first + 9, ...over };
       expect(await listed()).toEqual([{ ...passedOver, reason: 'no stream watched the chain' }]);
 
-      await store.noteHalt({ ...held, why: 'the disk is full' });
-      await store.noteHalt({ ...held, why: 'the disk is fuller' });
+      await store.recordHalt({ ...held, why: 'the disk is full' });
+      await store.recordHalt({ ...held, why: 'the disk is fuller' });
       const halt = { kind: 'halted', from: first + 10, to: null, reason: 'the disk is fuller' };
       expect((await listed())[0]).toEqual({ ...halt, endedAt: null });
       await store.endHalt(held);
-      await store.noteHalt({ ...held, why: 'another reason' });
+      await store.recordHalt({ ...held, why: 'another reason' });
       expect((await listed()).slice(0, 2)).toEqual([
         { ...halt, reason: 'another reason', endedAt: null },
         { ...halt, ...over },
@@ -168,7 +168,7 @@ export function testReads(tools: StoreTools): void {
       ]);
 
       // A process that lost the chain cannot change it.
-      await store.noteHalt({ chain, epoch: held.epoch + 1, why: 'stale' });
+      await store.recordHalt({ chain, epoch: held.epoch + 1, why: 'stale' });
       expect((await listed())[0]!.reason).toBe('another chain');
     });
   });

@@ -1,6 +1,6 @@
 /** Streams: their fields, limits, states and inboxes; and settings. */
 import type { DeliveryState, StreamLimits } from '@sluice/kit/contract';
-import { DEFAULT_INBOX_ANSWER } from '@sluice/kit/contract';
+import { DEFAULT_INBOX_RESPONSE } from '@sluice/kit/contract';
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_LIMITS, DEFAULT_OPTIONS } from '../streams/contract.ts';
 import type { ClaimedDelivery } from '../deliveries/contract.ts';
@@ -80,7 +80,7 @@ export function testStreams(tools: StoreTools): void {
     const parts = Array.from({ length: 450 }, (_, part) => newMatch(id, { part, parts: 450 }));
     await chain.commit(chain.next(), parts);
     const count = async (state: DeliveryState): Promise<number> =>
-      (await tools.store.countFacets({ streamId: [id], state: [state] })).total;
+      (await tools.store.countByField({ streamId: [id], state: [state] })).total;
     await tools.store.deleteStream(id);
     expect(await count('cancelled')).toBe(200);
     expect(await claimOf(id)).toEqual([]);
@@ -254,9 +254,9 @@ export function testStreams(tools: StoreTools): void {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
       const read = async () =>
-        (await tools.store.listSpared()).find(({ streamId }) => streamId === id);
+        (await tools.store.listBackOffs()).find(({ streamId }) => streamId === id);
       const spare = (reason: 'failures' | 'throttled', forMs: number) =>
-        tools.store.spareStream(id, { reason, agoMs: 5_000, forMs });
+        tools.store.backOffStream(id, { reason, agoMs: 5_000, forMs });
       expect(await read()).toBeUndefined();
       const until = await spare('failures', 60_000);
       const spell = await read();
@@ -271,7 +271,7 @@ export function testStreams(tools: StoreTools): void {
       expect(await read()).toBeUndefined();
 
       for (const end of [
-        () => tools.store.endSparing([id]),
+        () => tools.store.endBackOff([id]),
         () => tools.store.updateStream(id, { webhookUrl: 'https://example.com/other' }),
         () => tools.store.setStreamStatus(id, 'active', 'Stream is active'),
       ]) {
@@ -300,15 +300,15 @@ export function testStreams(tools: StoreTools): void {
       const read = async () =>
         (await tools.store.listCertificates()).find(({ streamId }) => streamId === id)?.endsAt;
       expect(await read()).toBeUndefined();
-      expect(await tools.store.noteCertificate(id, null)).toBe(false);
-      expect(await tools.store.noteCertificate(id, 1_000)).toBe(true);
-      expect(await tools.store.noteCertificate(id, 1_000)).toBe(false);
+      expect(await tools.store.recordCertificate(id, null)).toBe(false);
+      expect(await tools.store.recordCertificate(id, 1_000)).toBe(true);
+      expect(await tools.store.recordCertificate(id, 1_000)).toBe(false);
       await tools.store.setStreamStatus(id, 'active', 'Stream is active');
       expect(await read()).toBe(1_000);
       await tools.store.updateStream(id, { webhookUrl: 'https://example.com/other' });
       expect(await read()).toBeUndefined();
-      await tools.store.noteCertificate(id, 1_000);
-      expect(await tools.store.noteCertificate(id, null)).toBe(true);
+      await tools.store.recordCertificate(id, 1_000);
+      expect(await tools.store.recordCertificate(id, null)).toBe(true);
       expect(await read()).toBeUndefined();
     });
 
@@ -318,11 +318,11 @@ export function testStreams(tools: StoreTools): void {
       await chain.commit(chain.next(), [newMatch(id)], 100);
       const [delivery] = await deliveriesOf(id);
       const leftMs = async () =>
-        (await tools.store.listSpared()).find(({ streamId }) => streamId === id)?.leftMs;
-      await tools.store.spareStream(id, { reason: 'throttled', agoMs: 0, forMs: 60_000 });
+        (await tools.store.listBackOffs()).find(({ streamId }) => streamId === id)?.leftMs;
+      await tools.store.backOffStream(id, { reason: 'throttled', agoMs: 0, forMs: 60_000 });
       await tools.store.replayDelivery(id, delivery!.id);
       expect(await leftMs()).toBeGreaterThan(0);
-      await tools.store.spareStream(id, { reason: 'failures', agoMs: 0, forMs: 60_000 });
+      await tools.store.backOffStream(id, { reason: 'failures', agoMs: 0, forMs: 60_000 });
       await tools.store.replayDelivery(id, delivery!.id);
       expect(await leftMs()).toBeLessThanOrEqual(0);
       await tools.store.failStream(id, 'it is down');
@@ -347,7 +347,7 @@ export function testStreams(tools: StoreTools): void {
 
     test('respond as configured: the first fail, and every third', async () => {
       await tools.store.setInbox('told', {
-        ...DEFAULT_INBOX_ANSWER,
+        ...DEFAULT_INBOX_RESPONSE,
         failFirst: 1,
         failEvery: 3,
         failStatus: 418,
@@ -363,7 +363,11 @@ export function testStreams(tools: StoreTools): void {
         about: 'Transfer 5 A',
         phase: 'removed',
       } as const;
-      await tools.store.setInbox('said', { ...DEFAULT_INBOX_ANSWER, body: 'thanks', delayMs: 20 });
+      await tools.store.setInbox('said', {
+        ...DEFAULT_INBOX_RESPONSE,
+        body: 'thanks',
+        delayMs: 20,
+      });
       const { request } = await tools.store.receiveInInbox({
         ...{ inbox: 'said', webhookId: 'id', headers: {}, body: '{}', verified: true },
         delivery,

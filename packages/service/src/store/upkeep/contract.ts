@@ -2,13 +2,13 @@
 import type { ChainHealth, StreamStatus } from '@sluice/kit/contract';
 
 /** The alert about one subject: the next one to send, and the last one sent. */
-export interface OperatorNoticeRow {
+export interface AlertRow {
   /** `stream <id>`, `quarantine <streamId>` or `chain <id>`. */
   subject: string;
   /** The state reported by the next or the last alert; empty if there is no problem. */
   state: string;
   /** The state reported last; empty if none was, or a recovery was. */
-  told: string;
+  reported: string;
   id: string;
   /** The body to send; null once it was sent, or if there is none. */
   body: string | null;
@@ -18,9 +18,9 @@ export interface OperatorNoticeRow {
   sentAt: number | null;
 }
 
-export interface OperatorNoticeReads {
+export interface AlertReads {
   /** Current problems according to the ledger, and its time. */
-  readTroubles(): Promise<{
+  readProblems(): Promise<{
     now: number;
     streams: { id: string; tag: string; status: StreamStatus; reason: string }[];
     /** The number of quarantined deliveries per stream, and the newest of them. */
@@ -33,12 +33,12 @@ export interface OperatorNoticeReads {
     }[];
   }>;
   /** All alerts, those due first. */
-  listOperatorNotices(): Promise<OperatorNoticeRow[]>;
+  listAlerts(): Promise<AlertRow[]>;
 }
 
-export interface OperatorNoticeWrites {
-  saveOperatorNotice(notice: OperatorNoticeRow): Promise<void>;
-  deleteOperatorNotice(subject: string): Promise<void>;
+export interface AlertWrites {
+  saveAlert(alert: AlertRow): Promise<void>;
+  deleteAlert(subject: string): Promise<void>;
 }
 
 /** A lease on a task that one process at a time performs, by the ledger's clock. */

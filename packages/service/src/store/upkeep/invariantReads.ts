@@ -254,7 +254,7 @@ async function lookAtTotals(
 async function countStream(
   trx: Db,
   streamId: string,
-  isWhole: boolean,
+  isComplete: boolean,
 ): Promise<{ examined: number; wrong: string[] }> {
   const wrong: string[] = [];
   let examined = 0;
@@ -273,7 +273,7 @@ async function countStream(
     const row = numbersOf(rows[0]!);
     examined += row.examined;
     if (row.examined === COUNTED_ROWS) continue;
-    if (row.counted === row.there || (row.counted > row.there && !isWhole)) continue;
+    if (row.counted === row.there || (row.counted > row.there && !isComplete)) continue;
     wrong.push(`${metric} is ${row.counted}, found ${row.there}`);
   }
   return { examined, wrong };

@@ -3,7 +3,7 @@
 export interface UpkeepTables {
   setting: { key: string; value: string };
   lease: LeaseTable;
-  operator_notice: OperatorNoticeTable;
+  alert: AlertTable;
 }
 
 /** A lease on a task that one process at a time performs. */
@@ -19,11 +19,11 @@ interface LeaseTable {
   report: string | null;
 }
 
-/** As `OperatorNoticeRow`. */
-interface OperatorNoticeTable {
+/** As `AlertRow`. */
+interface AlertTable {
   subject: string;
   state: string;
-  told: string;
+  reported: string;
   id: string;
   body: string | null;
   attempts: number;

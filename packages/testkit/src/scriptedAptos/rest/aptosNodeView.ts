@@ -29,13 +29,13 @@ export function createNodeView(options: {
   // A node always keeps its newest block.
   const oldestVersion = forgotten < head.firstVersion ? forgotten : head.firstVersion;
   const oldest = ledger.blockOfVersion(oldestVersion) as ScriptedAptosBlock;
-  const isWhole = oldest.firstVersion === oldestVersion;
+  const isComplete = oldest.firstVersion === oldestVersion;
   return {
     ledger,
     chainId,
     head,
     oldestVersion,
-    oldestHeight: isWhole ? oldest.height : oldest.height + 1n,
+    oldestHeight: isComplete ? oldest.height : oldest.height + 1n,
   };
 }
 

@@ -1,14 +1,14 @@
 import type { StreamSummary } from '@sluice/kit/sluice';
 import { ListFilter as FilterIcon, Pause, Play, RotateCw, X } from 'lucide-react';
 import { deliveryCondition, PHASE_CONDITIONS } from '../../../words/condition.ts';
-import type { FacetName } from './facetChoices.ts';
+import type { CountedField } from './filterChoices.ts';
 import { formatDateTime } from '../../../ui/text/format.ts';
 import { ATTEMPT_RANGES, SINCES, type DeliveriesSearch } from '../../../data/search.ts';
 import { nameOfStreamId } from '../../../words/names.ts';
-import type { WatchedChain } from '../../../chains/tape.ts';
+import type { WatchedChain } from '../../../chains/timeline.ts';
 import { Button, Keycap } from '../../../ui/button.tsx';
 
-type FilterName = FacetName | 'until' | 'replay';
+type FilterName = CountedField | 'until' | 'replay';
 
 /** Describes the active filters by search param. */
 function chosenOf(

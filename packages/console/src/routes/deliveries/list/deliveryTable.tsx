@@ -6,7 +6,7 @@ import { useLoading } from '../../../ui/keys/heldKeys.ts';
 import type { PairOf } from './deliveryPairs.ts';
 import { formatCount } from '../../../ui/text/format.ts';
 import { findRow, KEPT_ROWS, placeOf } from '../../../data/live/liveCache.ts';
-import type { WatchedChain } from '../../../chains/tape.ts';
+import type { WatchedChain } from '../../../chains/timeline.ts';
 import { useMedia } from '../../../ui/media.ts';
 import { useLinesRowPx, useRowPx } from '../../../ui/preferences.ts';
 import { Button } from '../../../ui/button.tsx';

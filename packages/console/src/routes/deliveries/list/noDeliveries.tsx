@@ -1,12 +1,12 @@
 import type { StreamSummary } from '@sluice/kit/sluice';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { facetsQuery, newestQuery } from '../../../data/queries/history.ts';
-import { toFacets, toParam } from '../filters/facetChoices.ts';
+import { countsQuery, newestQuery } from '../../../data/queries/history.ts';
+import { toFilterGroups, toParam } from '../filters/filterChoices.ts';
 import { formatCount } from '../../../ui/text/format.ts';
 import type { ListFilter } from '../../../data/live/liveCache.ts';
 import { present, toListFilter, type DeliveriesSearch } from '../../../data/search.ts';
-import type { WatchedChain } from '../../../chains/tape.ts';
+import type { WatchedChain } from '../../../chains/timeline.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Ago } from '../../../ui/text/time.tsx';
 
@@ -28,7 +28,7 @@ export function NoDeliveries({
   onClear: () => void;
 }) {
   const isFiltered = Object.keys(toListFilter(search)).length > 0;
-  const { data: counts } = useQuery({ ...facetsQuery(filter), enabled: isFiltered });
+  const { data: counts } = useQuery({ ...countsQuery(filter), enabled: isFiltered });
   const { sinceMs: _sinceMs, ...everSince } = filter;
   const { data: last } = useQuery({
     ...newestQuery(everSince),
@@ -44,7 +44,9 @@ export function NoDeliveries({
       </div>
     );
   }
-  const instead = (counts === undefined ? [] : toFacets(counts, search, streams, chains)).filter(
+  const instead = (
+    counts === undefined ? [] : toFilterGroups(counts, search, streams, chains)
+  ).filter(
     ({ name, choices }) => name !== 'since' && search[name] !== undefined && choices.length > 0,
   );
   return (

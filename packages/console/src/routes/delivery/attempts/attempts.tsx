@@ -21,7 +21,7 @@ import { CopyButton } from '../../../ui/text/copyButton.tsx';
 import { Status, StatusShape } from '../../../ui/status.tsx';
 import { AttemptBar, AttemptParts } from './attemptBar.tsx';
 import type { Retry } from './retry.ts';
-import { useSpared } from './sparedNotice.tsx';
+import { useBackOff } from './backOffBanner.tsx';
 import { toConnectingCurl, toCurl, toReplayCommand } from '../body/curl.ts';
 import { FailedAlike } from './failedAlike.tsx';
 
@@ -43,7 +43,7 @@ export function Attempts({
   const hidden = attemptList.length - shown.length;
   const longestMs = Math.max(1, ...shown.map(({ durationMs }) => durationMs));
   const waits = nextAttemptAt !== null && (state === 'pending' || state === 'leased');
-  const spared = useSpared(delivery);
+  const backOff = useBackOff(delivery);
   return (
     <>
       {attemptList.length === 0 && <p className="px-4 py-2 text-muted">Not sent yet.</p>}
@@ -60,7 +60,7 @@ export function Attempts({
           />
         ))}
         {waits && (
-          <NextAttempt delivery={delivery} dueAt={spared?.until ?? nextAttemptAt} retry={retry} />
+          <NextAttempt delivery={delivery} dueAt={backOff?.until ?? nextAttemptAt} retry={retry} />
         )}
       </ol>
       <Advice delivery={delivery} />
@@ -70,7 +70,7 @@ export function Attempts({
 
 /** Shows when the next attempt and later retries are due, with buttons to retry now or stop. */
 function NextAttempt({
-  delivery: { attempts, laterWaitsMs },
+  delivery: { attempts, remainingWaitsMs },
   dueAt,
   retry,
 }: {
@@ -79,7 +79,7 @@ function NextAttempt({
   retry: Retry;
 }) {
   const now = useNow();
-  const [first, ...others] = laterWaitsMs.map((waitMs) => `+${formatWait(waitMs)}`);
+  const [first, ...others] = remainingWaitsMs.map((waitMs) => `+${formatWait(waitMs)}`);
   return (
     <li className="flex flex-wrap items-center gap-x-3 gap-y-1 px-4 py-1">
       <span className="data w-7 text-faint">#{attempts + 1}</span>

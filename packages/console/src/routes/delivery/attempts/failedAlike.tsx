@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
-import { facetsQuery, oldestQuery } from '../../../data/queries/history.ts';
+import { countsQuery, oldestQuery } from '../../../data/queries/history.ts';
 import { useNow } from '../../../ui/text/clock.ts';
 import { formatCount, formatMoment } from '../../../ui/text/format.ts';
 import { Button, buttonClass } from '../../../ui/button.tsx';
@@ -16,7 +16,7 @@ const ReplayForm = lazy(async () => ({
 export function FailedAlike({ streamId, status }: { streamId: string; status: number | null }) {
   const answer = status === null ? 'none' : String(status);
   const filter = { streamId, status: answer };
-  const { data: counts, isPending } = useQuery(facetsQuery(filter));
+  const { data: counts, isPending } = useQuery(countsQuery(filter));
   const { data: oldest } = useQuery(oldestQuery(filter));
   const now = useNow();
   const [replaying, setReplaying] = useState(false);

@@ -7,7 +7,7 @@ import { whyMatchedQuery } from '../../../data/queries/whyMatched.ts';
 import { useAnswer, type Body } from '../../../body/body.ts';
 import type { DecodedRecord } from '../../../body/decoded.ts';
 import { formatCount, formatHash } from '../../../ui/text/format.ts';
-import { retell } from '../../../words/retell.ts';
+import { formatMessage } from '../../../words/messages.ts';
 import type { WhyMatched } from '../../../body/whyMatched.ts';
 import { Button, buttonClass } from '../../../ui/button.tsx';
 import { Hash } from '../../../ui/text/hash.tsx';
@@ -195,7 +195,9 @@ function Because({
       <dd className="flex min-h-6 min-w-0 flex-wrap items-baseline gap-x-3">
         {why?.reasons.map((reason) => (
           <span key={reason} title={reason} className="min-w-0 break-words">
-            <span className={why.taken ? 'text-ok' : 'text-warn'}>{why.taken ? '✓' : '✗'}</span>{' '}
+            <span className={why.included ? 'text-ok' : 'text-warn'}>
+              {why.included ? '✓' : '✗'}
+            </span>{' '}
             {shorten(reason, labels)}
           </span>
         ))}
@@ -214,7 +216,7 @@ function Because({
 
 /** Replaces addresses with labels, shortens other hashes, and groups digits. */
 const shorten = (reason: string, labels: Labels): string =>
-  retell(reason).replaceAll(
+  formatMessage(reason).replaceAll(
     /0x[0-9a-f]{40,64}/gi,
     (hex) => labels[hex.toLowerCase()] ?? formatHash(hex, 6),
   );

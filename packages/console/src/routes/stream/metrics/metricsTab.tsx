@@ -8,7 +8,7 @@ import {
   streamChangesQuery,
 } from '../../../data/queries/streams.ts';
 import { indexAt, PERCENT } from '../../../ui/chart/chart.ts';
-import { standstillOf } from '../../../words/condition.ts';
+import { idleReasonOf } from '../../../words/condition.ts';
 import {
   formatCount,
   formatDateTime,
@@ -106,7 +106,7 @@ const wasTried = (points: readonly ActivityPoint[]): boolean =>
 /** Shows when to expect the first point, or why there is none. */
 function NoData({ stream }: { stream: StreamSummary }) {
   const followed = useFollowed(stream);
-  const standstill = standstillOf(stream);
+  const standstill = idleReasonOf(stream);
   if (standstill !== null) return <NothingWatched stream={stream} standstill={standstill} />;
   return (
     <div className="flex min-w-80 flex-1 flex-wrap gap-x-4">

@@ -1,6 +1,6 @@
 /** Runs a draft against the newest blocks, one block at a time. */
 import type { AptosWebhook, EvmWebhook } from '@sluice/kit';
-import { isSluiceError, mergeNearMisses, type NearMiss } from '@sluice/kit/sluice';
+import { isSluiceError, mergeCloseMatches, type CloseMatch } from '@sluice/kit/sluice';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { sluice } from '../../../data/queries/service.ts';
 import type { StreamDraft } from '../draft/draft.ts';
@@ -8,9 +8,15 @@ import { firstBlocks, olderBlocks, withOlderBlocks, type DryRunBlock } from './d
 import type { AptosNetwork } from '@sluice/kit';
 import { isAskable, toDryRunFields } from './dryRunQuestion.ts';
 import { sizeOf } from '../../../ui/text/format.ts';
-import { noneSeen, settleSeen, withSeen, type Seen, type SeenEntry } from './seen.ts';
-import { pathsCountedApart } from './seenPaths.ts';
-import type { WatchedChain } from '../../../chains/tape.ts';
+import {
+  noneObserved,
+  settleObserved,
+  withObserved,
+  type Observed,
+  type ObservedEntry,
+} from './observed.ts';
+import { pathsCountedApart } from './observedPaths.ts';
+import type { WatchedChain } from '../../../chains/timeline.ts';
 
 /** Delay after the last change, so that typing sends no requests. */
 const SETTLE_MS = 600;
@@ -24,7 +30,7 @@ export interface DryRun {
   blocks: DryRunBlock[];
   samples: { blockNumber: number; webhook: Partial<EvmWebhook> | Partial<AptosWebhook> }[];
   /** Close matches by rule, most frequent first. */
-  near: NearMiss[];
+  closeMatches: CloseMatch[];
   /** Number of records in all blocks so far. */
   records: number;
   asked: number;
@@ -46,12 +52,12 @@ export interface DryRunSteps {
   stop: () => void;
 }
 
-const NOTHING_SEEN = noneSeen('');
+const NOTHING_OBSERVED = noneObserved('');
 const NOTHING: DryRun = {
   question: null,
   blocks: [],
   samples: [],
-  near: [],
+  closeMatches: [],
   records: 0,
   asked: 0,
   state: 'idle',
@@ -73,8 +79,8 @@ const isAsked = ({ records }: DryRunBlock): boolean => records !== null;
 
 interface BlockAnswer {
   webhook: Partial<EvmWebhook> | Partial<AptosWebhook>;
-  near: NearMiss[];
-  seen: SeenEntry[];
+  closeMatches: CloseMatch[];
+  observed: ObservedEntry[];
   /** Time of the block in milliseconds; null without a webhook. */
   timestamp: number | null;
 }
@@ -90,14 +96,14 @@ async function askBlock(
   if ('functions' in fields) {
     const body = { ...fields, block: blockNumber, addresses };
     const network = chain.replace(/^aptos:/, '') as AptosNetwork;
-    const { webhook, seen } = await sluice.dryRunAptos(network, body, { signal });
+    const { webhook, observed } = await sluice.dryRunAptos(network, body, { signal });
     const timestamp = webhook === null ? null : Number(webhook.block.timestamp) / 1000;
-    return { webhook: webhook ?? {}, near: [], seen, timestamp };
+    return { webhook: webhook ?? {}, closeMatches: [], observed, timestamp };
   }
   const body = { ...fields, block: blockNumber, addresses };
-  const { webhook, near, seen } = await sluice.dryRunEvm(chain, body, { signal });
+  const { webhook, closeMatches, observed } = await sluice.dryRunEvm(chain, body, { signal });
   const timestamp = webhook === null ? null : Number(webhook.block.timestamp) * 1000;
-  return { webhook: webhook ?? {}, near, seen, timestamp };
+  return { webhook: webhook ?? {}, closeMatches, observed, timestamp };
 }
 
 /**
@@ -109,9 +115,9 @@ export function useDryRun(
   draft: StreamDraft,
   chain: WatchedChain | undefined,
   addresses: string[] | null,
-): DryRun & DryRunSteps & { seen: Seen } {
+): DryRun & DryRunSteps & { observed: Observed } {
   const [run, setRun] = useState(NOTHING);
-  const [seen, setSeen] = useState(NOTHING_SEEN);
+  const [observed, setSeen] = useState(NOTHING_OBSERVED);
   const [round, setRound] = useState(0);
   /** Aborts the current request. */
   const leaving = useRef<AbortController>(undefined);
@@ -152,7 +158,7 @@ export function useDryRun(
         break;
       }
       if (signal.aborted) return;
-      const { webhook, near } = answer;
+      const { webhook, closeMatches } = answer;
       const records = recordsOf(webhook);
       const bodyBytes = records === 0 ? 0 : sizeOf(JSON.stringify(webhook));
       current = {
@@ -166,15 +172,15 @@ export function useDryRun(
           records > 0 && current.samples.length < KEPT_SAMPLES
             ? [...current.samples, { blockNumber: number, webhook }]
             : current.samples,
-        near: mergeNearMisses(current.near, near),
+        closeMatches: mergeCloseMatches(current.closeMatches, closeMatches),
         records: current.records + records,
         asked: current.asked + 1,
       };
       setRun(current);
-      setSeen((before) => withSeen(before, where, number, answer.seen));
+      setSeen((before) => withObserved(before, where, number, answer.observed));
     }
     setRun({ ...current, state: 'done' });
-    setSeen((before) => settleSeen(before, { again: from.asked > 0 }));
+    setSeen((before) => settleObserved(before, { again: from.asked > 0 }));
   };
 
   useEffect(() => {
@@ -195,7 +201,7 @@ export function useDryRun(
   const mayGoOn = run.state === 'done' && run.question === question;
   return {
     ...run,
-    seen: seen.of === where ? seen : NOTHING_SEEN,
+    observed: observed.of === where ? observed : NOTHING_OBSERVED,
     again: () => setRound(round + 1),
     further: mayGoOn && run.error === null && !run.isAtBeginning ? olderBlocks(run.blocks) : 0,
     goOn() {
@@ -211,7 +217,7 @@ export function useDryRun(
         state: 'done',
         blocks: run.blocks.filter(isAsked),
       });
-      setSeen((before) => settleSeen(before, { again: true }));
+      setSeen((before) => settleObserved(before, { again: true }));
     },
   };
 }

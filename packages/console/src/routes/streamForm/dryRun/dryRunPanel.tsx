@@ -2,7 +2,7 @@ import { ChevronLeft, ChevronRight, RotateCw } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { bodyOf } from '../../../body/body.ts';
 import { OPERATOR_SIGNS, type StreamDraft } from '../draft/draft.ts';
-import { ruleOfNearMiss, type NearMiss } from '@sluice/kit/sluice';
+import { ruleOfCloseMatch, type CloseMatch } from '@sluice/kit/sluice';
 import { FIRST_BLOCKS, type DryRunBlock } from './dryRunBlocks.ts';
 import { dryRunFigures, spanOf, type DryRunFigures } from './dryRunFigures.ts';
 import {
@@ -12,9 +12,9 @@ import {
   formatQuantity,
   formatSpan,
 } from '../../../ui/text/format.ts';
-import { heightOf, type Tape, type WatchedChain } from '../../../chains/tape.ts';
+import { heightOf, type Timeline, type WatchedChain } from '../../../chains/timeline.ts';
 import { isAmount, toAmount, type TokenUnit } from '../draft/tokenAmount.ts';
-import { BlockTape } from '../../../chains/blockTape.tsx';
+import { BlockTimeline } from '../../../chains/blockTimeline.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { ErrorPanel } from '../../../words/errorPanel.tsx';
 import { JsonTree } from '../../../body/jsonTree.tsx';
@@ -22,7 +22,7 @@ import { Segments } from '../../../ui/form/segments.tsx';
 import { DecodedView } from '../../delivery/body/decodedView.tsx';
 import { useSharedDryRun } from './sharedDryRun.tsx';
 
-const toTape = (blocks: readonly DryRunBlock[]): Tape => ({
+const toTimeline = (blocks: readonly DryRunBlock[]): Timeline => ({
   ticks: blocks.toReversed().map(({ records }) => ({
     height: heightOf(records ?? 0),
     fill: records === null ? 'unknown' : records === 0 ? 'empty' : 'solid',
@@ -76,9 +76,9 @@ export function DryRunPanel({
         </div>
         {run.blocks.length > 0 && (
           <div className="mt-1 flex flex-wrap items-center gap-x-4">
-            <BlockTape
+            <BlockTimeline
               size={run.blocks.length > FIRST_BLOCKS ? 'long' : 'dry'}
-              tape={toTape(run.blocks)}
+              timeline={toTimeline(run.blocks)}
               length={run.blocks.length}
               label={`Records in blocks ${first} to ${last}`}
             />
@@ -119,7 +119,9 @@ export function DryRunPanel({
           )}
         </output>
         {figures !== null && <Days figures={figures} isSentTwice={timesSent === 2} />}
-        {run.near.length > 0 && <NearMisses near={run.near} unit={run.unit} />}
+        {run.closeMatches.length > 0 && (
+          <CloseMatches closeMatches={run.closeMatches} unit={run.unit} />
+        )}
       </header>
       {run.error !== null && (
         <ErrorPanel what="The dry run stopped" error={run.error} onRetry={run.goOn} />
@@ -204,13 +206,19 @@ function Days({
 }
 
 /** Shows close matches, because a slightly too strict filter looks like a quiet stream. */
-function NearMisses({ near, unit }: { near: readonly NearMiss[]; unit: TokenUnit | null }) {
+function CloseMatches({
+  closeMatches,
+  unit,
+}: {
+  closeMatches: readonly CloseMatch[];
+  unit: TokenUnit | null;
+}) {
   return (
     <section aria-label="Not matched but close" className="mt-2">
       <h3 className="text-12 text-muted">Not matched but close</h3>
       <ul>
-        {near.map((each) => (
-          <li key={ruleOfNearMiss(each)} className="flex flex-wrap items-baseline gap-x-2">
+        {closeMatches.map((each) => (
+          <li key={ruleOfCloseMatch(each)} className="flex flex-wrap items-baseline gap-x-2">
             <span className="font-medium">
               {formatCount(each.count)} {each.event.slice(0, each.event.indexOf('('))}
             </span>
@@ -218,7 +226,7 @@ function NearMisses({ near, unit }: { near: readonly NearMiss[]; unit: TokenUnit
               {each.name} {formatRange(each, unit)}
             </span>
             <span className="data min-w-0 break-all text-muted">
-              not {OPERATOR_SIGNS[each.operator]} {formatValue(each, each.wanted, unit)}
+              not {OPERATOR_SIGNS[each.operator]} {formatValue(each, each.filterValue, unit)}
             </span>
           </li>
         ))}
@@ -227,12 +235,12 @@ function NearMisses({ near, unit }: { near: readonly NearMiss[]; unit: TokenUnit
   );
 }
 
-function formatValue({ event, name }: NearMiss, value: string, unit: TokenUnit | null): string {
+function formatValue({ event, name }: CloseMatch, value: string, unit: TokenUnit | null): string {
   const isOne = event.includes('uint256') && isAmount({ name, type: 'uint256' });
   return (isOne && unit && toAmount(value, unit)) || formatCount(BigInt(value));
 }
 
-function formatRange(miss: NearMiss, unit: TokenUnit | null): string {
+function formatRange(miss: CloseMatch, unit: TokenUnit | null): string {
   const [least, most] = [miss.min, miss.max].map((value) => formatValue(miss, value, unit));
   return least === most ? `${least}` : `${least} – ${most}`;
 }

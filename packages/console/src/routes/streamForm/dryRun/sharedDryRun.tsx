@@ -3,7 +3,7 @@ import { createContext, use } from 'react';
 import { contractQuery } from '../../../data/queries/chains.ts';
 import { useDryRun } from './dryRun.ts';
 import type { StreamDraft } from '../draft/draft.ts';
-import type { WatchedChain } from '../../../chains/tape.ts';
+import type { WatchedChain } from '../../../chains/timeline.ts';
 import { unitOf, type TokenUnit } from '../draft/tokenAmount.ts';
 
 /** The run, and the unit of the watched contract if there is only one. */

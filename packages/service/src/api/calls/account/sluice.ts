@@ -20,7 +20,7 @@ import type { Live } from '../../live.ts';
 import { fromCursor, toCursor } from '../../pages.ts';
 import { type ProblemNeeds, problemOf } from '../streams/streamProblems.ts';
 
-const TAPE_BLOCKS = 60;
+const TIMELINE_BLOCKS = 60;
 
 export interface SluiceHandlerNeeds extends ProblemNeeds {
   store: Store;
@@ -33,14 +33,14 @@ export interface SluiceHandlerNeeds extends ProblemNeeds {
   /** How long deliveries are kept. */
   kept: { deliveredMs: number; undeliveredMs: number };
   /** Returns the waits after the next attempt of a delivery, given its number of attempts. */
-  laterWaitsMs(attempts: number, fastRetried: boolean): number[];
+  remainingWaitsMs(attempts: number, fastRetried: boolean): number[];
   /** Wait of the fast retry before the schedule; undefined without one. */
   fastRetryMs: number | undefined;
 }
 
 export function createSluiceHandlers(needs: SluiceHandlerNeeds) {
   const { store, auth, live, chains, version, environment, kept, abiSource } = needs;
-  const { laterWaitsMs, fastRetryMs } = needs;
+  const { remainingWaitsMs, fastRetryMs } = needs;
 
   return {
     async createSession({ context, body: { apiKey } }) {
@@ -56,9 +56,9 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds) {
       return {
         version,
         environment,
-        store: store.engine,
+        database: store.engine,
         ...kept,
-        retryWaitsMs: laterWaitsMs(0, false),
+        retryWaitsMs: remainingWaitsMs(0, false),
         quickRetryMs: fastRetryMs ?? null,
         oldestDeliveryAt: await store.readOldestDelivery(),
         abiChains: [...abiSource.chains],
@@ -74,15 +74,15 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds) {
       return { at, ...expiring };
     },
     async listStreamSummaries() {
-      const [stats, spared, certificates, pauses] = await Promise.all([
+      const [stats, backOff, certificates, pauses] = await Promise.all([
         store.readStreamStats(),
-        store.listSpared(),
+        store.listBackOffs(),
         store.listCertificates(),
         store.listPauses(),
       ]);
       const statsOf = new Map(stats.map((each) => [each.streamId, each]));
-      const sparedOf = new Map(
-        spared.map(({ streamId, leftMs: _leftMs, ...spell }) => [streamId, spell]),
+      const backOffOf = new Map(
+        backOff.map(({ streamId, leftMs: _leftMs, ...spell }) => [streamId, spell]),
       );
       const pauseOf = new Map(pauses.map(({ streamId, ...pause }) => [streamId, pause]));
       const endsAtOf = new Map(certificates.map(({ streamId, endsAt }) => [streamId, endsAt]));
@@ -112,7 +112,7 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds) {
           lastDeliveryAt: its?.lastDeliveryAt ?? null,
           failingSince: its?.failingSince ?? null,
           paused: pauseOf.get(stream.id) ?? null,
-          spared: sparedOf.get(stream.id) ?? null,
+          backOff: backOffOf.get(stream.id) ?? null,
           certificateEndsAt: endsAtOf.get(stream.id) ?? null,
         };
       };
@@ -127,7 +127,7 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds) {
         ...(page.next !== undefined && { cursor: toCursor({ at: 0, id: page.next }) }),
       };
     },
-    getDeliveryFacets: ({ query }) => store.countFacets(query),
+    getDeliveryCounts: ({ query }) => store.countByField(query),
     async getDelivery({ params: { id } }) {
       const [found, body] = await Promise.all([store.readDelivery(id), store.readDeliveryBody(id)]);
       if (found === undefined || body === undefined) throw notFound('Delivery');
@@ -141,7 +141,7 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds) {
           addressesIn(body, findAptosNetwork(delivery.chainId) === undefined ? 'evm' : 'aptos'),
         ),
         bodyBytes: Buffer.byteLength(body),
-        laterWaitsMs: waits ? laterWaitsMs(delivery.attempts, fastRetried) : [],
+        remainingWaitsMs: waits ? remainingWaitsMs(delivery.attempts, fastRetried) : [],
       };
     },
     async getDeliveryBody({ context, params: { id } }) {
@@ -153,7 +153,7 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds) {
       const result = await Promise.all(
         chains().map(async ({ lacksTraces: _lacksTraces, ...health }): Promise<ChainHealth> => {
           const [window, unverified] = await Promise.all([
-            store.readWindow(health.id, TAPE_BLOCKS),
+            store.readWindow(health.id, TIMELINE_BLOCKS),
             store.readUnverified(health.id),
           ]);
           // A report from another process may be a few seconds old; the ledger is always current.

@@ -76,9 +76,9 @@ export function createExplainBlock({ store, chains, callsOf }: BlockSources) {
     for await (const stream of eachStream(store, familyOf(chain))) {
       if (delivery !== undefined && delivery.streamId !== stream.id) continue;
       const its = matches.filter((match) => match.streamId === stream.id);
-      const isTaken = facts.records?.get(stream.id)?.some(({ taken }) => taken) === true;
+      const isIncluded = facts.records?.get(stream.id)?.some(({ included }) => included) === true;
       const coverage =
-        its.length === 0 && isTaken
+        its.length === 0 && isIncluded
           ? (await store.readCoverage(stream.id)).find(({ chainId }) => chainId === chain)
           : undefined;
       verdicts.push(toStreamVerdict(stream, facts, its, { coverage, most }));

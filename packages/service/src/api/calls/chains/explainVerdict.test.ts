@@ -13,7 +13,7 @@ const providers = [{ head: 9 }, { head: 10 }, { head: null }] as never;
 
 const stagesOf = (facts: Partial<BlockFacts>, trouble?: string) =>
   toBlockStages({ ...FACTS, ...facts }, { providers }, trouble).map(
-    ({ stage, outcome, what }) => `${stage} ${outcome}: ${what}`,
+    ({ stage, outcome, message }) => `${stage} ${outcome}: ${message}`,
   );
 
 test('a block is seen, fetched by those whose head reached it, and committed', () => {
@@ -40,6 +40,6 @@ test('a block that no node has is unknown, with what went wrong', () => {
   expect(stagesOf(facts)).toEqual(['seen unknown: no node has the block']);
   expect(stagesOf(facts, 'the node is away')).toEqual(['seen unknown: the node is away']);
   expect(toBlockStages({ ...FACTS, ...facts }, undefined, undefined)).toMatchObject([
-    { what: '0x1 is not read' },
+    { message: '0x1 is not read' },
   ]);
 });

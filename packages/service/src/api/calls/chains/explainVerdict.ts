@@ -29,8 +29,8 @@ export interface BlockFacts {
 const reason = (
   stage: ExplainStage,
   outcome: ExplainReason['outcome'],
-  what: string,
-): ExplainReason => ({ stage, outcome, what });
+  message: string,
+): ExplainReason => ({ stage, outcome, message });
 
 /**
  * @param health of the chain; undefined if it is not read
@@ -87,18 +87,18 @@ export function toStreamVerdict(
   const verdict = (
     name: ExplainVerdict,
     stages: ExplainReason[],
-    because = stages.findLast(({ outcome }) => outcome !== 'passed') ?? stages.at(-1)!,
+    reason = stages.findLast(({ outcome }) => outcome !== 'passed') ?? stages.at(-1)!,
   ): StreamVerdict => ({
     streamId: stream.id,
     tag: stream.tag,
     changedAt: stream.updatedAt,
     verdict: name,
-    because,
+    reason,
     stages,
     recordCount: records.length,
     records: [
-      ...records.filter(({ taken }) => taken),
-      ...records.filter(({ taken }) => !taken),
+      ...records.filter(({ included }) => included),
+      ...records.filter(({ included }) => !included),
     ].slice(0, most),
     deliveries,
   });
@@ -106,8 +106,8 @@ export function toStreamVerdict(
   // A match in the ledger counts even if the rules have changed since.
   if (matches.length > 0) {
     const stages = [
-      ...tellRecords(records).filter(({ outcome }) => outcome === 'passed'),
-      ...tellMatches(matches),
+      ...recordReasons(records).filter(({ outcome }) => outcome === 'passed'),
+      ...matchReasons(matches),
     ];
     const name = verdictOf(matches);
     // A failure decides, even if a confirmation is still pending.
@@ -140,8 +140,8 @@ export function toStreamVerdict(
     );
     return verdict('not-evaluated', stages);
   }
-  stages.push(...(records.length > 0 ? tellRecords(records) : [tellUnconcerned(stream)]));
-  if (!records.some(({ taken }) => taken)) return verdict('not-matched', stages);
+  stages.push(...(records.length > 0 ? recordReasons(records) : [unmatchedReason(stream)]));
+  if (!records.some(({ included }) => included)) return verdict('not-matched', stages);
 
   if (facts.isReplaced) {
     stages.push(reason('match', 'stopped', 'the block left the chain before it was matched'));
@@ -149,35 +149,35 @@ export function toStreamVerdict(
     stages.push(reason('match', 'waiting', 'the block is not committed yet'));
     return verdict('waiting', stages);
   } else {
-    stages.push(...tellCoverage(stream, facts, number, coverage));
+    stages.push(...coverageReasons(stream, facts, number, coverage));
   }
   return verdict('not-evaluated', stages);
 }
 
 /** Returns the reasons of the record that passed the most checks. */
-function tellRecords(records: readonly ExplainedRecord[]): ExplainReason[] {
-  const reach = ({ taken, reasons }: ExplainedRecord): number =>
-    taken
+function recordReasons(records: readonly ExplainedRecord[]): ExplainReason[] {
+  const reach = ({ included, reasons }: ExplainedRecord): number =>
+    included
       ? EXPLAIN_STAGES.length
       : Math.max(-1, ...reasons.map(({ stage }) => EXPLAIN_STAGES.indexOf(stage)));
   const furthest = records.toSorted((a, b) => reach(b) - reach(a))[0];
   if (furthest === undefined) return [];
   // One passing filter is enough.
-  const { taken, reasons } = furthest;
-  return taken ? reasons.filter(({ outcome }) => outcome === 'passed') : reasons;
+  const { included, reasons } = furthest;
+  return included ? reasons.filter(({ outcome }) => outcome === 'passed') : reasons;
 }
 
 const countAddresses = (whose: string, count: number): string =>
   count === 1 ? `${whose} one address` : `${whose} ${count.toLocaleString('en')} addresses`;
 
-function tellUnconcerned({ addressCount, options }: StreamRecord): ExplainReason {
+function unmatchedReason({ addressCount, options }: StreamRecord): ExplainReason {
   return addressCount === 0 && !options.allAddresses
     ? reason('address', 'stopped', 'the stream watches no address yet')
     : reason('address', 'stopped', `nothing here is of ${countAddresses('its', addressCount)}`);
 }
 
 /** Explains why there is no match although the current rules take the block. */
-function tellCoverage(
+function coverageReasons(
   stream: StreamRecord,
   { timestamp }: BlockFacts,
   number: number,
@@ -212,7 +212,7 @@ function tellCoverage(
   ];
 }
 
-function tellMatches(matches: readonly LedgerMatch[]): ExplainReason[] {
+function matchReasons(matches: readonly LedgerMatch[]): ExplainReason[] {
   const deliveries = matches.flatMap((match) => match.deliveries);
   const isOrphaned = matches.every(({ state }) => state === 'orphaned');
   const isEnriching = matches.some((match) => match.isEnriching);
@@ -270,7 +270,7 @@ export function toWatchVerdict(
   const label = labels.get(stream.id);
   const name = label === null || label === undefined ? '' : ` as ${JSON.stringify(label)}`;
   const isWatched = stream.options.allAddresses || label !== undefined;
-  const because = stream.options.allAddresses
+  const match = stream.options.allAddresses
     ? reason('address', 'passed', 'the stream watches all addresses')
     : reason(
         'address',
@@ -284,9 +284,9 @@ export function toWatchVerdict(
     tag: stream.tag,
     changedAt: stream.updatedAt,
     verdict: isWatched ? 'watched' : 'not-watched',
-    because,
+    reason: match,
     stages: [
-      because,
+      match,
       reason(
         'status',
         stream.status === 'active' || stream.status === 'error' ? 'passed' : 'stopped',

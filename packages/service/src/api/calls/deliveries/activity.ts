@@ -41,7 +41,7 @@ export function createActivityHandlers({ store }: { store: Store }) {
       await readStream(id);
       return { result: await store.listStreamChanges(id) };
     },
-    listTapes: async ({ body }) => ({ result: await store.listTapes(body) }),
+    listTimelines: async ({ body }) => ({ result: await store.listTimelines(body) }),
     listReorgs: async ({ query }) => ({ result: await store.listReorgs(query) }),
     listGaps: async ({ query }) => ({ result: await store.listGaps(query) }),
   } satisfies Partial<Handlers>;

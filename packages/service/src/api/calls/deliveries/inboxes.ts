@@ -1,5 +1,5 @@
 /** Calls about inboxes: the requests they received, and how they respond. */
-import { DEFAULT_INBOX_ANSWER } from '@sluice/kit/contract';
+import { DEFAULT_INBOX_RESPONSE } from '@sluice/kit/contract';
 import type { Store } from '../../../store/store.ts';
 import { notFound } from '../../answers.ts';
 import type { Handlers } from '../../handlers.ts';
@@ -10,7 +10,7 @@ export function createInboxHandlers({ store }: { store: Store }) {
     listInboxes: async () => ({ result: await store.listInboxes() }),
 
     setInbox: ({ params: { name }, body }) =>
-      store.setInbox(name, { ...DEFAULT_INBOX_ANSWER, ...body }),
+      store.setInbox(name, { ...DEFAULT_INBOX_RESPONSE, ...body }),
 
     async deleteInbox({ params: { name } }) {
       if (!(await store.deleteInbox(name))) throw notFound('Inbox');

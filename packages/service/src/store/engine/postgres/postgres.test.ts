@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { testAccess } from '../../suite/access.suite.ts';
 import { testActivity } from '../../suite/activity.suite.ts';
 import { CHAIN_HEALTH, eventStream, followFeed, testEvents } from '../../suite/events.suite.ts';
-import { testFacets } from '../../suite/facets.suite.ts';
+import { testCounts } from '../../suite/counts.suite.ts';
 import { testHistory } from '../../suite/history.suite.ts';
 import { testInvariants } from '../../suite/invariants.suite.ts';
 import { newMatch } from '../../blocks/newMatch.test-only.ts';
@@ -136,7 +136,7 @@ describe('PostgreSQL store', () => {
       };
     };
     testInvariants(() => openBesides('invariants'));
-    testFacets(() => openBesides('facets'));
+    testCounts(() => openBesides('facets'));
     testActivity(() => openBesides('activity'));
   });
 

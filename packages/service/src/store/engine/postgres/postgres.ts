@@ -6,7 +6,7 @@ import { postgresEngine } from '../engine.ts';
 import { migrate } from '../migrations.ts';
 import { withEffects } from '../../live/effects.ts';
 import { createPostgresFeed, recording } from './postgresFeed.ts';
-import { createPostgresNotices } from './postgresNotices.ts';
+import { createPostgresSignals } from './postgresSignals.ts';
 import { toStartError } from './postgresStart.ts';
 import { createServers } from './postgresServers.ts';
 import { createReads, createWrites } from '../../statements.ts';
@@ -26,11 +26,11 @@ export async function openPostgresStore(url: string): Promise<Store> {
     throw toStartError(error, url);
   }
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: createServers(url) }) });
-  const notices = createPostgresNotices(url);
-  const events = createPostgresFeed(db, notices);
+  const signals = createPostgresSignals(url);
+  const events = createPostgresFeed(db, signals);
   const writes = withEffects(
     createWrites(db, postgresEngine),
-    notices,
+    signals,
     async (name, args, toEvents) => {
       let isWatched = false;
       const recorder = recording(db, async (trx, answer) => {
@@ -46,13 +46,13 @@ export async function openPostgresStore(url: string): Promise<Store> {
   );
   return {
     engine: 'postgres',
-    notices,
+    signals,
     events,
     ...createReads(db, postgresEngine),
     ...writes,
     async close() {
       events.close();
-      await notices.close();
+      await signals.close();
       await db.destroy();
     },
   };

@@ -11,7 +11,7 @@ import type { LiveEvent } from '@sluice/kit/contract';
 import { type Kysely, type Transaction, sql } from 'kysely';
 import { postgresEngine } from '../engine.ts';
 import { type EventBatch, type EventFeed, GATHER_MS } from '../../live/eventFeed.ts';
-import type { Notices } from '../../live/notices.ts';
+import type { Signals } from '../../live/signals.ts';
 import type { Tables } from '../tables.ts';
 
 const BATCHES_AT_ONCE = 20;
@@ -29,7 +29,7 @@ export interface PostgresFeed extends EventFeed {
   signal(): void;
 }
 
-export function createPostgresFeed(db: Kysely<Tables>, notices: Notices): PostgresFeed {
+export function createPostgresFeed(db: Kysely<Tables>, signals: Signals): PostgresFeed {
   const listeners = new Set<() => void>();
   /** Shares the query between readers at the same position. */
   const reading = new Map<string, Promise<EventBatch[] | undefined>>();
@@ -75,14 +75,14 @@ export function createPostgresFeed(db: Kysely<Tables>, notices: Notices): Postgr
   const signalListeners = (): void => {
     for (const listener of listeners) listener();
   };
-  const forget = notices.on('events', signalListeners);
+  const forget = signals.on('events', signalListeners);
 
   return {
     append,
     signal() {
       gathering ??= setTimeout(() => {
         gathering = undefined;
-        notices.tell(['events']);
+        signals.send(['events']);
       }, GATHER_MS);
     },
     async newest() {

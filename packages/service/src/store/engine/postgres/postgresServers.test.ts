@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { startPostgres } from '@sluice/testkit';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { createPostgresNotices } from './postgresNotices.ts';
+import { createPostgresSignals } from './postgresSignals.ts';
 import { createServers, parseServers } from './postgresServers.ts';
 
 const GIVEN_UP_MS = 30_000;
@@ -80,14 +80,14 @@ describe('a broken network path', () => {
     await path.stop();
   });
 
-  test.each(['listen ', 'pg_notify'])('while notices ask %s is left for another', async (text) => {
+  test.each(['listen ', 'pg_notify'])('while signals ask %s is left for another', async (text) => {
     const path = await startDeadPath(text);
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const notices = createPostgresNotices(path.url);
+    const signals = createPostgresSignals(path.url);
     const losesNext = async (count: number): Promise<void> => {
       await expect
         .poll(() => {
-          notices.tell(['jobs']);
+          signals.send(['jobs']);
           return path.lost();
         })
         .toBe(count);
@@ -98,11 +98,11 @@ describe('a broken network path', () => {
     await expect
       .poll(async () => {
         await vi.advanceTimersByTimeAsync(1_000);
-        notices.tell(['jobs']);
+        signals.send(['jobs']);
         return path.lost();
       })
       .toBe(2);
-    await notices.close();
+    await signals.close();
     vi.useRealTimers();
     await path.stop();
   });

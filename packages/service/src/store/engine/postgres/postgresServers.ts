@@ -108,7 +108,7 @@ export function createServers(url: string, { isPatient = false } = {}): Postgres
       pools.map(async (pool) => {
         const client = await pool.connect();
         try {
-          const { rows } = await askInTime(client, () => client.query<Standing>(STANDING));
+          const { rows } = await queryInTime(client, () => client.query<Standing>(STANDING));
           return rows[0]!;
         } finally {
           client.release();
@@ -185,8 +185,8 @@ function createPool(url: string): pg.Pool {
 /** Fails if many commits are waiting for a standby. */
 async function openSession(client: pg.ClientBase, done: (error?: Error) => void): Promise<void> {
   try {
-    await askInTime(client, () => client.query(SESSION));
-    const { rows } = await askInTime(client, () => client.query<{ n: number }>(WAITING_COMMITS));
+    await queryInTime(client, () => client.query(SESSION));
+    const { rows } = await queryInTime(client, () => client.query<{ n: number }>(WAITING_COMMITS));
     const { n } = rows[0]!;
     if (n < MOST_WAITING_COMMITS) done();
     else
@@ -202,7 +202,7 @@ async function openSession(client: pg.ClientBase, done: (error?: Error) => void)
 }
 
 /** Closes the connection if the query times out, which makes the query reject. */
-export async function askInTime<T>(client: pg.ClientBase, ask: () => Promise<T>): Promise<T> {
+export async function queryInTime<T>(client: pg.ClientBase, ask: () => Promise<T>): Promise<T> {
   const timer = setTimeout(() => void (client as pg.Client).end(), QUERY_TIMEOUT_MS);
   try {
     return await ask();
@@ -225,7 +225,7 @@ function toClient(
   const inTime = {
     async query(text: string, values: readonly unknown[]) {
       try {
-        return await askInTime(client, () => client.query(text, values.map(toLedgerValue)));
+        return await queryInTime(client, () => client.query(text, values.map(toLedgerValue)));
       } catch (error) {
         if (!(error instanceof pg.DatabaseError)) onLost();
         throw error;

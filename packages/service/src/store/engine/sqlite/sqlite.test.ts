@@ -9,7 +9,7 @@ import { testActivity } from '../../suite/activity.suite.ts';
 import { newMatch } from '../../blocks/newMatch.test-only.ts';
 import { openSqliteStore } from './sqlite.ts';
 import { testEvents } from '../../suite/events.suite.ts';
-import { testFacets } from '../../suite/facets.suite.ts';
+import { testCounts } from '../../suite/counts.suite.ts';
 import { testHistory } from '../../suite/history.suite.ts';
 import { testInvariants } from '../../suite/invariants.suite.ts';
 import { testSettling } from '../../suite/settling.suite.ts';
@@ -39,7 +39,7 @@ describe('SQLite store', () => {
   testSettling(async () => [await openSqliteStore(join(folder, 'settling'))]);
   testHistory(() => openSqliteStore(join(folder, 'history')));
   testInvariants(() => openBesides('invariants'));
-  testFacets(() => openBesides('facets'));
+  testCounts(() => openBesides('facets'));
   testAccess(() => openSqliteStore(join(folder, 'access')));
   testEvents(() => openSqliteStore(join(folder, 'events')));
   testActivity(() => openBesides('activity'));

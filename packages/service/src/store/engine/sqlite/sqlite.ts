@@ -6,7 +6,7 @@ import type { Kysely } from 'kysely';
 import { createMemoryFeed } from '../../live/eventFeed.ts';
 import { lockFolder } from './folderLock.ts';
 import { withEffects } from '../../live/effects.ts';
-import { createNotices } from '../../live/notices.ts';
+import { createSignals } from '../../live/signals.ts';
 import { createReads, createWrites } from '../../statements.ts';
 import type { Reads, Store } from '../../store.ts';
 import { sqliteEngine } from '../engine.ts';
@@ -26,7 +26,7 @@ export const LEDGER_FILE = 'sluice.db';
 
 /** Reads that scan very many rows and take tenths of a second or more. */
 const LONG_READS: ReadonlySet<string> = new Set<keyof Reads>([
-  'countFacets',
+  'countByField',
   'estimateReplay',
   'countExpiring',
   'findViolations',
@@ -66,7 +66,7 @@ export async function openSqliteStore(folder: string): Promise<Store> {
   const reads = createThread(path, 'reads');
   const longReads = createThread(path, 'reads');
   const writes = createThread(path, 'writes');
-  const notices = createNotices();
+  const signals = createSignals();
   const events = createMemoryFeed();
   // The threads run the statements; here they only provide their names.
   const readers = mapMethods(createReads(keeper, sqliteEngine), (name, args) =>
@@ -75,10 +75,10 @@ export async function openSqliteStore(folder: string): Promise<Store> {
   const writers = mapMethods(createWrites(keeper, sqliteEngine), writes.call);
   return {
     engine: 'sqlite',
-    notices,
+    signals,
     events,
     ...readers,
-    ...withEffects(writers, notices, async (name, args, toEvents) => {
+    ...withEffects(writers, signals, async (name, args, toEvents) => {
       const answer = await writes.call(name, args);
       events.append(toEvents(answer));
       return answer;

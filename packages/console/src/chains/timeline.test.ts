@@ -1,0 +1,164 @@
+import type { DeliverySummary, TimelineBlock } from '@sluice/kit/sluice';
+import { expect, test } from 'vitest';
+import { chainTimeline, streamTimeline, type Timeline, type WatchedChain } from './timeline.ts';
+
+const block = (number: number, matches = 0) => ({
+  number,
+  hash: `0x${number}`,
+  timestamp: number * 1000,
+  matches,
+});
+
+const chain = (changes: Partial<WatchedChain> = {}): WatchedChain => ({
+  id: '0x1',
+  name: 'Ethereum',
+  code: 'ETH',
+  state: 'live',
+  message: '',
+  head: 10,
+  checkpoint: 10,
+  confirmations: 2,
+  confirmedUpTo: 8,
+  safe: null,
+  finalized: null,
+  agreement: null,
+  providers: [],
+  progress: null,
+  unverified: null,
+  blocks: [block(10, 1), block(9), block(8, 3), block(7)],
+  removed: [],
+  headAgeMs: 0,
+  reportedAt: 0,
+  ...changes,
+});
+
+const delivery = (changes: Partial<DeliverySummary>): DeliverySummary => ({
+  id: 'a',
+  streamId: 's',
+  matchId: 'm',
+  tag: '',
+  chainId: '0x1',
+  blockNumber: 8,
+  phase: 'confirmed',
+  state: 'succeeded',
+  records: 1,
+  about: '',
+  attempts: 1,
+  status: 200,
+  error: null,
+  durationMs: 5,
+  createdAt: 0,
+  updatedAt: 0,
+  nextAttemptAt: null,
+  ...changes,
+});
+
+/** Oldest first. */
+const fills = (timeline: Timeline) => timeline.ticks.map(({ fill }) => fill);
+
+test('oldest first, hollow above the final block', () => {
+  const timeline = chainTimeline(chain(), 60);
+  expect(fills(timeline)).toEqual(['empty', 'solid', 'empty', 'hollow']);
+  expect(timeline.unconfirmed).toBe(2);
+});
+
+test('the height grows with matches and stays within the timeline', () => {
+  const blocks = [block(4, 100_000), block(3, 8), block(2, 1), block(1, 0)];
+  const heights = chainTimeline(chain({ blocks }), 60).ticks.map(({ height }) => height);
+  expect(heights[0]).toBe(0);
+  expect(heights).toEqual(heights.toSorted((a, b) => a - b));
+  expect(heights.at(-1)).toBe(1);
+});
+
+test('only the newest blocks that fit are shown', () => {
+  expect(fills(chainTimeline(chain(), 2))).toEqual(['empty', 'hollow']);
+});
+
+test('a removed block is before its replacement', () => {
+  const timeline = chainTimeline(chain({ removed: [block(10, 2)] }), 60);
+  expect(fills(timeline).slice(-2)).toEqual(['reorged', 'hollow']);
+});
+
+test('a stream shows the result of its own deliveries', () => {
+  const deliveries = [
+    delivery({ blockNumber: 10, phase: 'unconfirmed' }),
+    delivery({ blockNumber: 9, phase: 'unconfirmed', state: 'pending', attempts: 0 }),
+    delivery({ blockNumber: 8, phase: 'confirmed' }),
+    delivery({ blockNumber: 8, phase: 'unconfirmed' }),
+    delivery({ blockNumber: 7, state: 'pending', attempts: 3 }),
+    delivery({ blockNumber: 7, phase: 'unconfirmed' }),
+    delivery({ chainId: '0x2105', blockNumber: 9 }),
+  ];
+  expect(fills(streamTimeline(chain(), { deliveries, since: 0 }, 60))).toEqual([
+    'failed',
+    'solid',
+    'waiting',
+    'hollow',
+  ]);
+});
+
+test('a removed match shows as removed, unless another block has its height', () => {
+  const deliveries = [
+    delivery({ blockNumber: 10, phase: 'unconfirmed' }),
+    delivery({ blockNumber: 10, phase: 'removed' }),
+    delivery({ blockNumber: 9, phase: 'removed', state: 'pending', attempts: 0 }),
+    delivery({ blockNumber: 10, phase: 'confirmed' }),
+    delivery({ blockNumber: 9, phase: 'unconfirmed' }),
+  ];
+  expect(fills(streamTimeline(chain(), { deliveries, since: 0 }, 60)).slice(-2)).toEqual([
+    'reorged',
+    'hollow',
+  ]);
+});
+
+test('blocks before the oldest loaded delivery are unknown, not empty', () => {
+  expect(fills(streamTimeline(chain(), { deliveries: [], since: 9_000 }, 60))).toEqual([
+    'unknown',
+    'unknown',
+    'empty',
+    'empty',
+  ]);
+});
+
+test('blocks without a loaded delivery show what the service reported', () => {
+  const told = (number: number, changes: Partial<TimelineBlock>): TimelineBlock => ({
+    number,
+    hash: `0x${number}`,
+    matches: 1,
+    delivered: 0,
+    waiting: 0,
+    failed: 0,
+    cancelled: 0,
+    confirmed: true,
+    removed: false,
+    ...changes,
+  });
+  const past = {
+    chainId: '0x1',
+    from: 7,
+    blocks: [
+      told(10, { failed: 1 }),
+      told(9, { hash: '0xother', removed: true }),
+      told(8, { delivered: 1 }),
+      told(7, { waiting: 1 }),
+    ],
+  };
+  const blocks = { deliveries: [delivery({ blockNumber: 10 })], since: Infinity, past };
+  expect(fills(streamTimeline(chain(), blocks, 60))).toEqual([
+    'waiting',
+    'solid',
+    'reorged',
+    'empty',
+    'solid',
+  ]);
+});
+
+test('blocks below the oldest one that the service reported are unknown', () => {
+  const past = { chainId: '0x1', from: 9, blocks: [] };
+  expect(fills(streamTimeline(chain(), { deliveries: [], since: Infinity, past }, 60))).toEqual([
+    'unknown',
+    'unknown',
+    'empty',
+    'empty',
+  ]);
+});

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { isOpen, standingOf } from './replayStatus.ts';
+
+const running = {
+  state: 'running',
+  total: 100,
+  replayed: 40,
+  perSecond: 20,
+  succeeded: 30,
+  failed: 2,
+  waiting: 5,
+} as const;
+
+test('the rest takes time; deliveries of a later replay are counted there', () => {
+  expect(standingOf(running)).toEqual({ total: 100, left: 60, elsewhere: 3, secondsLeft: 3 });
+  expect(standingOf({ ...running, state: 'cancelled' })).toMatchObject({
+    left: 60,
+    secondsLeft: null,
+  });
+});
+
+test('a finished replay has nothing left, whatever its estimate was', () => {
+  expect(standingOf({ ...running, state: 'done' })).toMatchObject({ total: 40, left: 0 });
+  expect(standingOf({ ...running, replayed: 120 })).toMatchObject({ total: 120, left: 0 });
+});
+
+test('its figures change until the last delivery has ended', () => {
+  expect(isOpen(running)).toBe(true);
+  expect(isOpen({ state: 'done', waiting: 1 })).toBe(true);
+  expect(isOpen({ state: 'cancelled', waiting: 0 })).toBe(false);
+});

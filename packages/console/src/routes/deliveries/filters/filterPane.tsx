@@ -1,0 +1,41 @@
+import { useRef, useState } from 'react';
+import { Dialog } from '../../../ui/dialog.tsx';
+import { useMedia } from '../../../ui/media.ts';
+
+/**
+ * Places the filters next to the list if both fit, otherwise in a dialog.
+ * @param isInspecting whether the inspector takes some of the space.
+ */
+export function useFilterPane(isInspecting: boolean) {
+  const isWide = useMedia('(min-width: 1240px)');
+  const isVeryWide = useMedia('(min-width: 1720px)');
+  const isBeside = isInspecting ? isVeryWide : isWide;
+  const beside = useRef<HTMLDivElement>(null);
+  const [isOpen, setOpen] = useState(false);
+  return {
+    /** Opens the dialog; null if the filters are next to the list. */
+    open: isBeside ? null : () => setOpen(true),
+    close: () => setOpen(false),
+    focus: () => {
+      const first = beside.current?.querySelector<HTMLElement>('a');
+      if (first) first.focus();
+      else setOpen(true);
+    },
+    draw: (content: React.ReactNode): React.ReactNode => {
+      if (isBeside) {
+        return (
+          <div ref={beside} className="w-52 shrink-0 overflow-y-auto border-r border-line">
+            {content}
+          </div>
+        );
+      }
+      return (
+        isOpen && (
+          <Dialog title="Filter" onClose={() => setOpen(false)}>
+            <div className="-m-4">{content}</div>
+          </Dialog>
+        )
+      );
+    },
+  };
+}

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { describeResponse } from './inboxResponse.ts';
+
+const WELL = { status: 200, delayMs: 0, failFirst: 0, failEvery: 0, failStatus: 500 };
+
+test('describes the status, the failures and the delay', () => {
+  expect(describeResponse(WELL)).toBe('Responds with 200');
+  expect(describeResponse({ ...WELL, failEvery: 3, delayMs: 2_000 })).toBe(
+    'Responds with 200 · 500 for every 3rd request · delay 2.0 s',
+  );
+  expect(describeResponse({ ...WELL, failEvery: 1 })).toBe('Responds with 500 for every request');
+  expect(describeResponse({ ...WELL, failEvery: 22 })).toContain('for every 22nd request');
+  expect(describeResponse({ ...WELL, failFirst: 5, failEvery: 11, failStatus: 503 })).toBe(
+    'Responds with 200 · 503 for the first 5 requests · 503 for every 11th request',
+  );
+});
+
+test('counts down the first requests, which fail', () => {
+  const first = { ...WELL, failFirst: 5 };
+  expect(describeResponse(first)).toBe('Responds with 200 · 500 for the first 5 requests');
+  expect(describeResponse(first, 4)).toBe('Responds with 200 · 500 for 1 more request');
+  expect(describeResponse(first, 5)).toBe('Responds with 200');
+});

@@ -1,0 +1,114 @@
+import { DEFAULT_INBOX_RESPONSE, type Inbox, type InboxResponse } from '@sluice/kit/sluice';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { queryKeys, sluice } from '../../data/queries/service.ts';
+import { describeResponse } from './inboxResponse.ts';
+import { Button } from '../../ui/button.tsx';
+import { ErrorPanel } from '../../words/errorPanel.tsx';
+import { TextField } from '../../ui/form/field.tsx';
+
+const NUMBERS = [
+  { name: 'status', label: 'Status', bounds: '200 to 599', least: 200, most: 599 },
+  { name: 'delayMs', label: 'Delay (ms)', bounds: '0 to 20,000', least: 0, most: 20_000 },
+  { name: 'failStatus', label: 'Fail with', bounds: '200 to 599', least: 200, most: 599 },
+  { name: 'failFirst', label: 'Fail first', bounds: '0 to 1,000,000', least: 0, most: 1e6 },
+  { name: 'failEvery', label: 'Fail every', bounds: '0 to 1,000,000', least: 0, most: 1e6 },
+] as const;
+
+type NumberName = (typeof NUMBERS)[number]['name'];
+
+const PRESETS: readonly { label: string; response: Partial<InboxResponse> }[] = [
+  { label: 'Succeed', response: {} },
+  { label: 'Fail every 3rd', response: { failEvery: 3 } },
+  { label: 'Fail first 5', response: { failFirst: 5, failStatus: 503 } },
+  { label: 'Slow', response: { delayMs: 2_000 } },
+  { label: 'Rate limit', response: { status: 429 } },
+  { label: 'Gone', response: { status: 410 } },
+];
+
+const toTexts = (answer: InboxResponse): Record<NumberName, string> =>
+  Object.fromEntries(NUMBERS.map(({ name }) => [name, String(answer[name])])) as Record<
+    NumberName,
+    string
+  >;
+
+const isRight = ({ least, most }: (typeof NUMBERS)[number], text: string): boolean => {
+  const value = Number(text);
+  return text.trim() !== '' && Number.isInteger(value) && value >= least && value <= most;
+};
+
+/** Sets the response, including simulated failures, and previews it as text. */
+export function ResponseForm({ inbox, onDone }: { inbox: Inbox; onDone: () => void }) {
+  const queryClient = useQueryClient();
+  const [body, setBody] = useState(inbox.response.body);
+  const [texts, setTexts] = useState(() => toTexts(inbox.response));
+  const save = useMutation({
+    mutationFn: (answer: InboxResponse) => sluice.setInbox(inbox.name, answer),
+    onSuccess: async () => {
+      onDone();
+      await queryClient.invalidateQueries({ queryKey: queryKeys.inboxes });
+    },
+  });
+  const ready = NUMBERS.every((field) => isRight(field, texts[field.name]));
+  const numbers = Object.fromEntries(
+    NUMBERS.map(({ name }) => [name, Number(texts[name])]),
+  ) as Record<NumberName, number>;
+  const send = (): void => {
+    if (ready && !save.isPending) save.mutate({ ...numbers, body });
+  };
+  return (
+    <form
+      noValidate
+      aria-label={`Response of ${inbox.name}`}
+      className="border-b border-line bg-surface px-4 py-3"
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+    >
+      <div className="flex flex-wrap items-start gap-3">
+        {NUMBERS.map((field) => (
+          <span key={field.name} className="w-24">
+            <TextField
+              label={field.label}
+              error={isRight(field, texts[field.name]) ? undefined : `Enter ${field.bounds}.`}
+              inputMode="numeric"
+              mono
+              value={texts[field.name]}
+              onChange={(event) => setTexts({ ...texts, [field.name]: event.target.value })}
+            />
+          </span>
+        ))}
+        <span className="min-w-48 flex-1">
+          <TextField
+            label="Body"
+            mono
+            maxLength={1000}
+            value={body}
+            onChange={(event) => setBody(event.target.value)}
+          />
+        </span>
+      </div>
+      <div className="mt-2 flex flex-wrap items-center gap-1">
+        {PRESETS.map(({ label, response }) => (
+          <Button
+            key={label}
+            look="quiet"
+            onClick={() => setTexts(toTexts({ ...DEFAULT_INBOX_RESPONSE, ...response }))}
+          >
+            {label}
+          </Button>
+        ))}
+        <p aria-live="polite" className="ml-auto px-2 text-muted">
+          {ready && describeResponse(numbers)}
+        </p>
+        <Button type="submit" look="primary" disabled={!ready || save.isPending}>
+          Set response
+        </Button>
+      </div>
+      {save.isError && (
+        <ErrorPanel what="Couldn't set the response" error={save.error} onRetry={send} />
+      )}
+    </form>
+  );
+}

@@ -1,0 +1,67 @@
+/** Observed events and paths of the watched addresses in the blocks of a dry run. Pure. */
+import { mergeObserved, type ObservedEvent, type ObservedMovePath } from '@sluice/kit/sluice';
+
+/** An EVM event, or an Aptos function or event type. */
+export type ObservedEntry = ObservedEvent | ObservedMovePath;
+
+/** Kept while the addresses stay the same; the selected events do not affect it. */
+export interface Observed {
+  /** Key of the chain, the addresses and other inputs that affect the results. */
+  of: string;
+  /** By block number, so that a block that runs again counts once. */
+  blocks: ReadonlyMap<number, readonly ObservedEntry[]>;
+  /** Keys of the rows in display order, which is stable so that no click hits another row. */
+  order: readonly string[];
+  /** Whether {@link settleObserved} has sorted the order by frequency. */
+  isSettled: boolean;
+}
+
+/** Returns the row of an entry: events with one topic share it, whatever is indexed. */
+const rowOf = (entry: ObservedEntry): string =>
+  'path' in entry ? `${entry.kind} ${entry.path}` : entry.topic0;
+
+export const noneObserved = (of: string): Observed => ({
+  ...{ of, blocks: new Map(), order: [], isSettled: false },
+});
+
+/** Adds the entries of a block; new rows go to the end. */
+export function withObserved(
+  before: Observed,
+  of: string,
+  blockNumber: number,
+  found: readonly ObservedEntry[],
+): Observed {
+  const observed = before.of === of ? before : noneObserved(of);
+  return {
+    ...observed,
+    blocks: new Map(observed.blocks).set(blockNumber, found),
+    order: [...new Set([...observed.order, ...found.map(rowOf)])],
+  };
+}
+
+/**
+ * Sorts the rows by frequency at the end of a run.
+ * @param again sorts again, because the user requested more blocks.
+ */
+export function settleObserved(observed: Observed, { again }: { again: boolean }): Observed {
+  if (observed.isSettled && !again) return observed;
+  const rows = rowsOf(observed).toSorted((a, b) => b.count - a.count);
+  return { ...observed, order: rows.map(({ key }) => key), isSettled: true };
+}
+
+/** A row with the count of all blocks. */
+export interface ObservedRow {
+  key: string;
+  count: number;
+  /** The entries that the row combines. */
+  entries: readonly ObservedEntry[];
+}
+
+/** Returns the rows in display order. */
+export function rowsOf({ blocks, order }: Observed): ObservedRow[] {
+  const rows = Map.groupBy(mergeObserved([], [...blocks.values()].flat()), rowOf);
+  return order.map((key) => {
+    const entries = rows.get(key) ?? [];
+    return { key, count: entries.reduce((sum, { count }) => sum + count, 0), entries };
+  });
+}

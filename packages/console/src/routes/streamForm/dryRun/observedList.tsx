@@ -1,0 +1,65 @@
+import { useState } from 'react';
+import { formatCount, formatQuantity } from '../../../ui/text/format.ts';
+import { Button } from '../../../ui/button.tsx';
+import { Check } from '../../../ui/form/field.tsx';
+
+/** Observed rows that are shown before a click shows the rest. */
+export const SHOWN_OBSERVED = 8;
+
+/** Lists rows to select. Selected rows move up in the same list and keep the focus. */
+export function ObservedList({
+  chosen,
+  offered,
+}: {
+  chosen: React.ReactElement[];
+  offered: React.ReactElement[];
+}) {
+  const [isOpen, setIsOpen] = useState(false);
+  return (
+    <>
+      <ul>{[...chosen, ...(isOpen ? offered : offered.slice(0, SHOWN_OBSERVED))]}</ul>
+      {offered.length > SHOWN_OBSERVED && (
+        <Button look="quiet" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
+          {isOpen ? 'Show fewer' : `${formatCount(offered.length - SHOWN_OBSERVED)} more`}
+        </Button>
+      )}
+    </>
+  );
+}
+
+/** A row to select, with how often it was observed. */
+export function ObservedRow({
+  name,
+  count,
+  asked,
+  checked,
+  onChange,
+  children,
+}: {
+  name: React.ReactNode;
+  /** How often it was observed; null hides the count. */
+  count: number | null;
+  /** Number of blocks that were run. */
+  asked: number;
+  checked: boolean;
+  onChange: (isChecked: boolean) => void;
+  children?: React.ReactNode;
+}) {
+  return (
+    <li className="border-t border-line py-1 first:border-t-0">
+      <div className="flex flex-wrap items-center gap-x-3">
+        <Check
+          label={name}
+          checked={checked}
+          onChange={(event) => onChange(event.target.checked)}
+        />
+        {count !== null && asked > 0 && (
+          <span className="data ml-auto text-muted">
+            {formatCount(count)} in {formatQuantity(asked, 'block')}
+          </span>
+        )}
+      </div>
+      {children}
+    </li>
+  );
+}

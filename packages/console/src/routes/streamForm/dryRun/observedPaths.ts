@@ -1,0 +1,55 @@
+/** Compares the observed Aptos functions and events with the lines of the form. Pure. */
+import type { ObservedMovePath } from '@sluice/kit/sluice';
+import { shortenMovePath, toMovePath } from '@sluice/kit/contract';
+import { linesOf } from '../draft/draft.ts';
+import { movePathProblems } from '../draft/problems.ts';
+import { rowsOf, type Observed } from './observed.ts';
+
+export interface PathCount {
+  /** With short special addresses; other addresses have 64 digits. */
+  path: string;
+  count: number;
+}
+
+/** Returns the paths of a text, each once and in order, and the other observed paths. */
+export function countPaths(
+  observed: Observed,
+  kind: ObservedMovePath['kind'],
+  text: string,
+): { listed: PathCount[]; offered: PathCount[] } {
+  const counts = new Map(
+    rowsOf(observed)
+      .flatMap(({ entries }) => entries)
+      .filter((each) => 'path' in each)
+      .filter((each) => each.kind === kind)
+      .map(({ path, count }) => [path, count]),
+  );
+  const paths = new Set(validPaths(text));
+  return {
+    listed: [...paths].map((path) => ({ path, count: counts.get(path) ?? 0 })),
+    offered: [...counts].flatMap(([path, count]) => (paths.has(path) ? [] : [{ path, count }])),
+  };
+}
+
+/** Returns the paths that the service counts only if listed: types with generic arguments. */
+export const pathsCountedApart = (text: string): string[] =>
+  validPaths(text).filter((path) => path.endsWith('>'));
+
+/** Adds a path as a new line. */
+export const withPath = (text: string, path: string): string =>
+  text === '' || text.endsWith('\n') ? text + path : `${text}\n${path}`;
+
+/** Removes the lines with the path, in any spelling; the others stay unchanged. */
+export const withoutPath = (text: string, path: string): string =>
+  text
+    .split('\n')
+    .filter((line) => toShortPath(line) !== toShortPath(path))
+    .join('\n');
+
+const validPaths = (text: string): string[] =>
+  linesOf(text)
+    .filter((line) => movePathProblems(line).length === 0)
+    .map(toShortPath);
+
+/** Spells a path as the service does. */
+const toShortPath = (path: string): string => shortenMovePath(toMovePath(path));

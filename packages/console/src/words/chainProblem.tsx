@@ -1,0 +1,18 @@
+import { clsx } from 'clsx';
+import { useNow } from '../ui/text/clock.ts';
+import { chainProblem, isChainDown } from './condition.ts';
+import type { WatchedChain } from '../chains/timeline.ts';
+
+/** Shows what is wrong with a chain; renders nothing while it is healthy. */
+export function ChainProblem({ chain, className }: { chain: WatchedChain; className: string }) {
+  const text = chainProblem(chain, useNow());
+  if (text === '') return null;
+  return (
+    <p
+      title={text}
+      className={clsx('break-words', isChainDown(chain) ? 'text-bad' : 'text-muted', className)}
+    >
+      {text}
+    </p>
+  );
+}

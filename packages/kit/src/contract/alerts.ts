@@ -1,0 +1,37 @@
+/** Alerts that the service POSTs to the URL of `--notify-url`. */
+
+interface AlertOf<Type extends string, Data> {
+  type: Type;
+  /** When the problem or recovery was detected, ISO 8601. */
+  timestamp: string;
+  data: Data;
+}
+
+/** A stream and its problem. */
+interface StreamProblem {
+  streamId: string;
+  tag: string;
+  /** Human-readable. */
+  reason: string;
+}
+
+/**
+ * - `stream.error`: the receiver fails, so nothing is sent.
+ * - `stream.terminated`: it still fails, so nothing is matched either.
+ * - `stream.recovered`: the stream is active again.
+ * - `delivery.quarantined`: deliveries of the stream are set aside because they crashed their
+ *   sender; `count` of them are now, `deliveryId` is the newest.
+ * - `chain.halted`: the chain has not been read for at least 30 seconds.
+ * - `chain.resumed`: it is read again.
+ * - `disk.filling`: at least 80% of the disk of a SQLite ledger is used.
+ * - `disk.recovered`: usage is below that again.
+ */
+export type Alert =
+  | AlertOf<'stream.error', StreamProblem>
+  | AlertOf<'stream.terminated', StreamProblem>
+  | AlertOf<'stream.recovered', { streamId: string; tag: string }>
+  | AlertOf<'delivery.quarantined', StreamProblem & { deliveryId: string; count: number }>
+  | AlertOf<'chain.halted', { chainId: string; reason: string }>
+  | AlertOf<'chain.resumed', { chainId: string }>
+  | AlertOf<'disk.filling', { reason: string }>
+  | AlertOf<'disk.recovered', Record<string, never>>;

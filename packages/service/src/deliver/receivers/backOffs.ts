@@ -1,0 +1,121 @@
+/**
+ * Records in the ledger which receivers are backed off, for the console and the API. Each process
+ * that delivers judges receivers on its own, in memory (`breaker.ts`); the ledger has the last
+ * state that any of them wrote. In return, a process adopts an earlier end from the ledger, which
+ * is set when an operator replays a delivery, the URL is corrected, or another process finds the
+ * receiver working again.
+ */
+import { type Log, describeError } from '../../base/log.ts';
+import type { Store } from '../../store/store.ts';
+import type { Breaker, Spell } from './breaker.ts';
+
+export interface BackOffs {
+  start(): Promise<void>;
+  /** Writes the receiver's state if it changed. Pass undefined for a healthy receiver. */
+  note(streamId: string, breaker: Breaker | undefined): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Shorter pauses are not recorded: they are over before anyone can see them. */
+const SHORTEST_MS = 5_000;
+/** Ends closer together than this count as equal, because many 429 responses arrive at once. */
+const SAME_MS = 1_000;
+const LOOK_MS = 1_000;
+
+interface Recorded {
+  breaker: Breaker;
+  /** As recorded, by the clock of breakers. */
+  spell: Spell;
+  /** Unix milliseconds, as stored in the ledger; undefined while it is being written. */
+  until: number | undefined;
+}
+
+export function createBackOffs({
+  store,
+  log,
+  onHastened,
+}: {
+  store: Pick<Store, 'engine' | 'listBackOffs' | 'backOffStream' | 'endBackOff'>;
+  log: Log;
+  /** Called when a receiver may be called earlier than planned. */
+  onHastened(): void;
+}): BackOffs {
+  const recorded = new Map<string, Recorded>();
+  let looker: NodeJS.Timeout | undefined;
+  let isStopped = false;
+  /** Writes run one after the other, so that the last state wins. */
+  let writing: Promise<unknown> = Promise.resolve();
+  const write = (work: () => Promise<unknown>): Promise<void> => {
+    const written = writing.then(work).then(
+      () => {},
+      (error: unknown) => {
+        log.warn('failed to record which receivers are backed off', {
+          error: describeError(error),
+        });
+      },
+    );
+    writing = written;
+    return written;
+  };
+
+  const look = async (): Promise<void> => {
+    const now = performance.now();
+    const asked = [...recorded].filter(
+      ([, { until, spell }]) => until !== undefined && spell.until > now,
+    );
+    if (asked.length === 0) return;
+    const leftMsOf = new Map(
+      (await store.listBackOffs()).map(({ streamId, until, leftMs }) => [
+        streamId,
+        { until, leftMs },
+      ]),
+    );
+    for (const [streamId, each] of asked) {
+      const kept = leftMsOf.get(streamId) ?? { until: 0, leftMs: 0 };
+      // The record changed after this query was sent, so its result is outdated.
+      if (recorded.get(streamId) !== each || kept.until >= each.until!) continue;
+      each.breaker.hasten(performance.now() + kept.leftMs);
+      each.spell.until = performance.now() + kept.leftMs;
+      each.until = kept.until;
+      onHastened();
+    }
+  };
+
+  return {
+    async start() {
+      // A SQLite ledger belongs to one process, which starts with all receivers closed.
+      if (store.engine === 'sqlite') {
+        await store.endBackOff((await store.listBackOffs()).map(({ streamId }) => streamId));
+      }
+      looker = setInterval(() => void look().catch(() => {}), LOOK_MS);
+    },
+    async note(streamId, breaker) {
+      if (isStopped) return;
+      const now = performance.now();
+      const spell = breaker?.spell(now);
+      const known = recorded.get(streamId);
+      if (breaker === undefined || spell === undefined) {
+        if (known === undefined) return;
+        recorded.delete(streamId);
+        await write(() => store.endBackOff([streamId]));
+        return;
+      }
+      const isSame = known !== undefined && Math.abs(spell.until - known.spell.until) < SAME_MS;
+      if (isSame || (known === undefined && spell.until - now < SHORTEST_MS)) return;
+      const news: Recorded = { breaker, spell, until: undefined };
+      recorded.set(streamId, news);
+      await write(async () => {
+        news.until = await store.backOffStream(streamId, {
+          reason: spell.reason,
+          agoMs: Math.round(now - spell.since),
+          forMs: Math.round(spell.until - now),
+        });
+      });
+    },
+    async stop() {
+      isStopped = true;
+      clearInterval(looker);
+      await write(() => store.endBackOff([...recorded.keys()]));
+    },
+  };
+}

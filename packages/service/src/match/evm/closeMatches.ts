@@ -1,0 +1,51 @@
+/** Finds close matches: logs that only one comparison of a filter excluded. A pure function. */
+import type { CloseMatch } from '@sluice/kit/contract';
+import type { EvmBlock, EvmLog } from './block.ts';
+import { matchBlock, type CompiledStream, type StreamIndex } from './match.ts';
+
+/** Maximum number of reported rules; more than people write. */
+const MAX_RULES = 20;
+
+/** Combines all streams of the index, by rule, most frequent first. */
+export function findCloseMatches(
+  index: StreamIndex,
+  chain: string,
+  block: EvmBlock,
+  spam?: ReadonlySet<string>,
+): CloseMatch[] {
+  const keptOut = new Map<EvmLog, CompiledStream>();
+  const matches = matchBlock(
+    index,
+    chain,
+    block,
+    spam,
+    (stream, record) =>
+      ({ stage, outcome }) => {
+        if (stage === 'filter' && outcome === 'stopped') keptOut.set(record as EvmLog, stream);
+      },
+  );
+  // Another option took the log, or another record of its transaction included it.
+  for (const { logs } of matches) for (const log of logs) keptOut.delete(log);
+
+  const rules = new Map<string, Omit<CloseMatch, 'min' | 'max'> & { values: bigint[] }>();
+  for (const [log, stream] of keptOut) {
+    const context = { chain, possibleSpam: spam?.has(log.address) ?? false };
+    const miss = stream.selection.missOf(log, context);
+    if (miss === undefined) continue;
+    const { event, name, operator, actual } = miss;
+    const filterValue = String(miss.wanted);
+    const key = JSON.stringify([event, name, operator, filterValue]);
+    const rule = rules.get(key) ?? { event, name, operator, filterValue, count: 0, values: [] };
+    rule.count++;
+    rule.values.push(actual);
+    rules.set(key, rule);
+  }
+  return [...rules.values()]
+    .toSorted((a, b) => b.count - a.count)
+    .slice(0, MAX_RULES)
+    .map(({ values, ...rule }) => ({
+      ...rule,
+      min: String(values.reduce((a, b) => (a < b ? a : b))),
+      max: String(values.reduce((a, b) => (a > b ? a : b))),
+    }));
+}

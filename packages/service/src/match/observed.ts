@@ -1,0 +1,12 @@
+/** A block has some hundreds, and streams of all addresses observe each of them. */
+const MAX_OTHERS = 20;
+
+/** Most frequent first: all named ones, and at most {@link MAX_OTHERS} others. */
+export function mostObserved<T extends { count: number }>(
+  entries: readonly T[],
+  isNamed: (entry: T) => boolean,
+): T[] {
+  const sorted = entries.toSorted((a, b) => b.count - a.count);
+  const others = new Set(sorted.filter((entry) => !isNamed(entry)).slice(0, MAX_OTHERS));
+  return sorted.filter((entry) => isNamed(entry) || others.has(entry));
+}

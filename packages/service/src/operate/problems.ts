@@ -1,0 +1,110 @@
+/** Current problems of the ledger, the chains and the disk. */
+import type { Alert } from '@sluice/kit/contract';
+import type { Store } from '../store/store.ts';
+import type { ChainReport } from '../store/upkeep/contract.ts';
+
+export type ErrorText = Alert extends infer Signal
+  ? Signal extends Alert
+    ? Pick<Signal, 'type' | 'data'>
+    : never
+  : never;
+
+export interface SituationSources {
+  store: Pick<Store, 'readProblems' | 'readStream'>;
+  chains(): ChainReport[];
+  /** Why the ledger's disk will be full soon; undefined while it will not. */
+  diskFilling(): string | undefined;
+  /**
+   * Milliseconds a chain must be down. Default 30,000, so that a node's brief outage does not count
+   * as a halt.
+   */
+  haltMs?: number | undefined;
+}
+
+export interface Situation {
+  /**
+   * Returns the alert for each subject with a problem; `state` distinguishes one problem from the
+   * next.
+   */
+  readProblems(): Promise<{
+    now: number;
+    problems: Map<string, { state: string; alert: ErrorText }>;
+  }>;
+  /** Returns the alert for a recovery, or undefined if none is needed. */
+  readRecovery(subject: string): Promise<ErrorText | undefined>;
+  /**
+   * Whether the subject has recovered. A chain that is starting, or went down a moment ago, has
+   * not, but is not reported again.
+   */
+  isOver(subject: string): boolean;
+}
+
+const HALT_MS = 30_000;
+const DISK = 'disk';
+
+export function createSituation({
+  store,
+  chains,
+  diskFilling,
+  haltMs = HALT_MS,
+}: SituationSources): Situation {
+  /** When each chain went down, by a monotonic clock. */
+  const downSince = new Map<string, number>();
+
+  return {
+    async readProblems() {
+      const { now, streams, quarantined } = await store.readProblems();
+      const problems = new Map<string, { state: string; alert: ErrorText }>();
+      for (const { id: streamId, tag, status, reason } of streams) {
+        const type =
+          status === 'error' ? ('stream.error' as const) : ('stream.terminated' as const);
+        const alert = { type, data: { streamId, tag, reason } };
+        problems.set(`stream ${streamId}`, { state: status, alert });
+      }
+      for (const data of quarantined) {
+        const alert = { type: 'delivery.quarantined' as const, data };
+        problems.set(`quarantine ${data.streamId}`, { state: String(data.count), alert });
+      }
+      for (const { id: chainId, state, message: reason } of chains()) {
+        if (state !== 'down') downSince.delete(chainId);
+        else if (!downSince.has(chainId)) downSince.set(chainId, performance.now());
+        const since = downSince.get(chainId);
+        if (since === undefined || performance.now() - since < haltMs) continue;
+        const alert = { type: 'chain.halted' as const, data: { chainId, reason } };
+        problems.set(`chain ${chainId}`, { state: 'down', alert });
+      }
+      const reason = diskFilling();
+      if (reason !== undefined) {
+        problems.set(DISK, {
+          state: 'filling',
+          alert: { type: 'disk.filling', data: { reason } },
+        });
+      }
+      return { now, problems };
+    },
+
+    async readRecovery(subject) {
+      if (subject === DISK) return { type: 'disk.recovered', data: {} };
+      const [kind, id = ''] = subject.split(' ');
+      if (kind === 'stream') {
+        const stream = await store.readStream(id);
+        return stream?.status === 'active'
+          ? { type: 'stream.recovered', data: { streamId: id, tag: stream.tag } }
+          : undefined;
+      }
+      if (kind !== 'chain') return undefined;
+      // A chain that is starting is not being read yet; one that was removed from the settings
+      // never will be.
+      const state = chains().find((chain) => chain.id === id)?.state;
+      return state === 'live' || state === 'catching-up'
+        ? { type: 'chain.resumed', data: { chainId: id } }
+        : undefined;
+    },
+
+    isOver(subject) {
+      const [kind, id] = subject.split(' ');
+      const chain = kind === 'chain' ? chains().find((each) => each.id === id) : undefined;
+      return chain === undefined || chain.state === 'live' || chain.state === 'catching-up';
+    },
+  };
+}

@@ -1,0 +1,78 @@
+/**
+ * Reads the matches of streams in the newest blocks of their chains, and the state of their
+ * deliveries.
+ */
+import type { StreamTimeline, TimelineBlock } from '@sluice/kit/contract';
+import { type Kysely, sql } from 'kysely';
+import type { Engine } from '../engine/engine.ts';
+import type { Tables } from '../engine/tables.ts';
+
+interface Matched extends Omit<TimelineBlock, 'confirmed' | 'removed'> {
+  streamId: string;
+  chain: string;
+  /** How many of its matches are not confirmed. */
+  open: number;
+  /** The block's hash; null if it left the chain. */
+  kept: string | null;
+}
+
+/** Takes three queries for any number of streams and chains. */
+export async function listTimelines(
+  db: Kysely<Tables>,
+  engine: Engine,
+  { streamIds, limit }: { streamIds: readonly string[]; limit: number },
+): Promise<StreamTimeline[]> {
+  const streams = await db
+    .selectFrom('stream')
+    .select(['id', 'chain_ids'])
+    .where('id', 'in', streamIds)
+    .where('deleted_at', 'is', null)
+    .execute();
+  const { rows: starts } = await sql<{ chain: string; start: number }>`
+    select chain, min(number) as start
+    from (select chain, number, row_number() over (partition by chain order by number desc) as place
+      from block) as placed
+    where place <= ${limit} group by chain`.execute(db);
+  // Joined in this order: from the blocks of each chain to their matches.
+  const { rows: matched } = await sql<Matched>`
+    select match.stream_id as "streamId", match.chain, match.block_number as number,
+      match.block_hash as hash,
+      count(distinct match.id) as matches,
+      count(*) filter (where delivery.state = 'succeeded') as delivered,
+      count(*) filter (where delivery.state in ('enriching', 'pending', 'leased')) as waiting,
+      count(*) filter (where delivery.state in ('failed', 'quarantined')) as failed,
+      count(*) filter (where delivery.state = 'cancelled') as cancelled,
+      count(distinct match.id) filter (where match.state <> 'confirmed') as open,
+      block.hash as kept
+    from ${engine.rows(starts, { chain: 'text', start: 'bigint' })} as newest
+      cross join match
+      left join delivery on delivery.match_id = match.id and delivery.block_day = match.block_day
+      left join block on block.chain = match.chain and block.number = match.block_number
+        and block.hash = match.block_hash
+    where match.chain = newest.chain and match.block_number >= newest.start
+      and match.origin like 'live:%' and match.stream_id in (${sql.join([...streamIds])})
+    group by match.stream_id, match.chain, match.block_number, match.block_hash, block.hash
+    order by match.block_number desc, case when block.hash is null then 1 else 0 end`.execute(db);
+  const startOf = new Map(starts.map(({ chain, start }) => [chain, start]));
+  const chainsOf = new Map(
+    streams.map(({ id, chain_ids: chains }) => [id, JSON.parse(chains) as string[]]),
+  );
+  const blocksOf = Map.groupBy(matched, ({ streamId, chain }) => `${streamId} ${chain}`);
+  return streamIds.flatMap((streamId) => {
+    const chainIds = chainsOf.get(streamId);
+    if (chainIds === undefined) return [];
+    const chains = chainIds.flatMap((chainId) => {
+      const from = startOf.get(chainId);
+      if (from === undefined) return [];
+      const blocks = (blocksOf.get(`${streamId} ${chainId}`) ?? []).map(
+        ({ streamId: _streamId, chain: _chain, open, kept, ...block }) => ({
+          ...block,
+          confirmed: open === 0,
+          removed: kept === null,
+        }),
+      );
+      return [{ chainId, from, blocks }];
+    });
+    return [{ streamId, chains }];
+  });
+}

@@ -1,0 +1,203 @@
+/** Counts deliveries by each value of a filter, for a user to choose from. */
+import type { DeliveryCounts, DeliveryFilter } from '@sluice/kit/contract';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { allOf, isReorged, toConditions } from './deliveryFilter.ts';
+import { type Engine, readNow } from '../engine/engine.ts';
+import { firstIdAt } from '../ids.ts';
+import type { CountReads } from './contract.ts';
+import type { Tables } from '../engine/tables.ts';
+
+/**
+ * Only this many of the newest deliveries are counted, which takes a tenth of a second
+ * (`bench/results/counts.md`).
+ */
+const LOOKED_AT = 25_000;
+
+type Field = keyof DeliveryFilter;
+type CountedField = keyof Omit<DeliveryCounts, 'total' | 'isCapped'>;
+
+const MINUTE_MS = 60_000;
+const AGES = [
+  { value: '15m', ms: 15 * MINUTE_MS },
+  { value: '1h', ms: 60 * MINUTE_MS },
+  { value: '24h', ms: 24 * 60 * MINUTE_MS },
+  { value: '7d', ms: 7 * 24 * 60 * MINUTE_MS },
+] as const;
+
+/** Filter fields that are ignored when the values of a field are counted. */
+const FIELDS: Readonly<Record<CountedField, readonly Field[]>> = {
+  state: ['state'],
+  status: ['status'],
+  streamId: ['streamId'],
+  chainId: ['chainId'],
+  phase: ['phase'],
+  reorged: ['reorged'],
+  attempts: ['attemptsFrom', 'attemptsTo'],
+  age: ['createdFrom', 'createdTo'],
+};
+const COUNTED_FIELDS = Object.keys(FIELDS) as CountedField[];
+
+/** Expressions for the values of each field, on the grouped rows. */
+const VALUES: Readonly<Record<CountedField, RawBuilder<string | null>>> = {
+  state: sql`state`,
+  status: sql`case when last_status is not null then cast(last_status as text)
+    when attempts > 0 then 'none' end`,
+  streamId: sql`stream_id`,
+  chainId: sql`chain`,
+  phase: sql`phase`,
+  reorged: sql`reorged`,
+  attempts: sql`cast(attempts as text)`,
+  age: sql`age`,
+};
+
+const keep = (filter: DeliveryFilter, isKept: (field: Field) => boolean): DeliveryFilter =>
+  Object.fromEntries(Object.entries(filter).filter(([field]) => isKept(field as Field)));
+
+/** The columns that deliveries are grouped by. */
+const GROUP_COLUMNS = {
+  state: 'text',
+  phase: 'text',
+  chain: 'text',
+  stream_id: 'text',
+  last_status: 'bigint',
+  attempts: 'bigint',
+  reorged: 'text',
+  age: 'text',
+} as const;
+
+type GroupColumn = keyof typeof GROUP_COLUMNS;
+
+/** Columns by which each field is counted and filtered. */
+const COLUMNS: Readonly<Record<CountedField, readonly GroupColumn[]>> = {
+  state: ['state'],
+  status: ['last_status', 'attempts'],
+  streamId: ['stream_id'],
+  chainId: ['chain'],
+  phase: ['phase'],
+  reorged: ['reorged'],
+  attempts: ['attempts'],
+  age: ['age'],
+};
+
+/** Fields that select a range of an index, which the counted rows are limited to. */
+const STRETCH: readonly Field[] = [...FIELDS.streamId, ...FIELDS.age, 'replayId', 'id'];
+/** Fields applied to the groups, so that a field can be counted with or without them. */
+const GROUPED = COUNTED_FIELDS.flatMap((name) => FIELDS[name]).filter(
+  (field) => !STRETCH.includes(field),
+);
+
+/** Whether the filter sets one of these fields. */
+const isChosen = (filter: DeliveryFilter, name: CountedField, fields: readonly Field[]): boolean =>
+  FIELDS[name].some((field) => fields.includes(field) && filter[field] !== undefined);
+
+/** Counts the values of each filter field among deliveries. */
+export function createCountReads(db: Kysely<Tables>, engine: Engine): CountReads {
+  /** @returns counts of the requested fields, and whether older deliveries were left out. */
+  const count = async (
+    filter: DeliveryFilter,
+    names: readonly CountedField[],
+  ): Promise<{ counts: Map<string, { value: string; count: number }[]>; isCapped: boolean }> => {
+    const stretch = toConditions(keep(filter, (field) => STRETCH.includes(field)));
+    const { rows: last } = await sql<{ id: string }>`
+      select id from delivery where ${allOf(stretch)}
+      order by id desc limit 1 offset ${LOOKED_AT}`.execute(db);
+    const older = last[0];
+    if (older !== undefined) stretch.push(sql`id > ${older.id}`);
+    const now = await readNow(engine, db);
+    const ages = sql.join(
+      AGES.map(({ value, ms }) => sql`when id >= ${firstIdAt(now - ms)} then ${sql.lit(value)}`),
+      sql` `,
+    );
+    const toColumn = (column: GroupColumn): RawBuilder<unknown> => {
+      if (column === 'reorged') return sql`case when ${isReorged} then 'true' else 'false' end`;
+      if (column === 'age') return sql`case ${ages} else 'older' end`;
+      // Prevents SQLite from walking all streams in the index that orders them.
+      if (column === 'stream_id') return sql`stream_id || ''`;
+      return sql.ref(column);
+    };
+    // Each column makes grouping more expensive, so only those that are counted or filtered by are
+    // included.
+    const columns = new Set(
+      COUNTED_FIELDS.filter(
+        (name) => names.includes(name) || isChosen(filter, name, GROUPED),
+      ).flatMap((name) => COLUMNS[name]),
+    );
+    const others = toConditions(
+      keep(filter, (field) => !STRETCH.includes(field) && !GROUPED.includes(field)),
+    );
+    const chosenBut = (name: CountedField | undefined) => {
+      const own = name === undefined ? [] : FIELDS[name];
+      const { reorged, ...rest } = keep(
+        filter,
+        (field) => GROUPED.includes(field) && !own.includes(field),
+      );
+      const conditions = toConditions(rest);
+      if (reorged !== undefined) conditions.push(sql`reorged = ${String(reorged)}`);
+      return allOf(conditions);
+    };
+    // A few grouped rows represent all deliveries; every query runs on these.
+    const listed = sql.join([...columns].map((column) => sql.ref(column)));
+    const { rows: groups } = await sql<object>`
+      select ${listed}, count(*) as n
+      from (
+        select ${sql.join([...columns].map((column) => sql`${toColumn(column)} as ${sql.ref(column)}`))}
+        from delivery where ${allOf([...stretch, ...others])}
+      ) as looked
+      group by ${listed}`.execute(db);
+    const types = Object.fromEntries([...columns].map((column) => [column, GROUP_COLUMNS[column]]));
+    const questions = [
+      sql`select 'total' as name, '' as value, cast(coalesce(sum(n), 0) as bigint) as n
+        from groups where ${chosenBut(undefined)}`,
+      ...names.map(
+        (
+          name,
+        ) => sql`select ${sql.lit(name)} as name, ${VALUES[name]} as value, cast(sum(n) as bigint) as n
+          from groups where ${chosenBut(name)} group by ${VALUES[name]}`,
+      ),
+    ];
+    const { rows } = await sql<{ name: string; value: string | null; n: number }>`
+      with groups as materialized (
+        select * from ${engine.rows(groups, { ...types, n: 'bigint' })} as counted)
+      ${sql.join(questions, sql` union all `)}`.execute(db);
+    const found = rows.flatMap(({ name, value, n }) =>
+      value === null ? [] : [{ name, value, n }],
+    );
+    const counts = new Map(
+      [...Map.groupBy(found, ({ name }) => name)].map(([name, list]) => [
+        name,
+        list
+          .toSorted((a, b) => b.n - a.n || (a.value < b.value ? -1 : 1))
+          .map(({ value, n }) => ({ value, count: n })),
+      ]),
+    );
+    return { counts, isCapped: older !== undefined };
+  };
+
+  return {
+    async countByField(filter) {
+      // Without these fields the index range is a different one, so they are counted separately.
+      const apart = COUNTED_FIELDS.filter((name) => isChosen(filter, name, STRETCH));
+      const { counts, isCapped } = await count(
+        filter,
+        COUNTED_FIELDS.filter((name) => !apart.includes(name)),
+      );
+      for (const name of apart) {
+        const without = keep(filter, (field) => !FIELDS[name].includes(field));
+        counts.set(name, (await count(without, [name])).counts.get(name) ?? []);
+      }
+      const listOf = (name: CountedField) => counts.get(name) ?? [];
+      return {
+        total: counts.get('total')?.[0]?.count ?? 0,
+        isCapped,
+        state: listOf('state'),
+        status: listOf('status'),
+        streamId: listOf('streamId'),
+        chainId: listOf('chainId'),
+        phase: listOf('phase'),
+        reorged: listOf('reorged'),
+        attempts: listOf('attempts'),
+        age: listOf('age'),
+      };
+    },
+  };
+}

@@ -1,0 +1,105 @@
+/** Signals over LISTEN and NOTIFY, on a separate session that is reopened when it breaks. */
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import { type Signal, type Signals, createSignals } from '../../live/signals.ts';
+import { queryInTime, createServers } from './postgresServers.ts';
+
+const CHANNEL = 'sluice';
+const RECONNECT_MS = 1_000;
+/** Signals need no durability, so they do not wait for the disk or a standby. */
+const SESSION = `set synchronous_commit = off; listen ${CHANNEL}`;
+const EVERYTHING: readonly Signal[] = [
+  'deliveries',
+  'rules',
+  'jobs',
+  'settings',
+  'leases',
+  'events',
+];
+
+/** Connects in the background; until then, processes detect changes by polling. */
+export function createPostgresSignals(url: string): Signals {
+  const local = createSignals();
+  const servers = createServers(url, { isPatient: true });
+  const self = randomUUID();
+  /** Signals sent in this process but not yet to the others. */
+  const unsent = new Set<Signal>();
+  let opening: pg.PoolClient | undefined;
+  let session: pg.PoolClient | undefined;
+  let isSending = false;
+  let isClosed = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  const connect = async (): Promise<void> => {
+    try {
+      const client = (await servers.connect()) as unknown as pg.PoolClient;
+      opening = client;
+      const leave = (): void => {
+        if (session !== client) return;
+        session = undefined;
+        client.release(true);
+        reconnect();
+      };
+      client.on('error', leave);
+      client.on('end', leave);
+      client.on('notification', ({ payload = '' }) => {
+        const [from, what = ''] = payload.split(' ');
+        if (from !== self) local.send(what.split(',') as Signal[]);
+      });
+      await queryInTime(client, () => client.query(SESSION));
+      opening = undefined;
+      session = client;
+      if (isClosed) leave();
+      // Signals may have been missed while not listening.
+      else local.send(EVERYTHING);
+    } catch {
+      // The ledger's other connections report the problem. Not released, ten such clients would
+      // exhaust the pool.
+      opening?.release(true);
+      opening = undefined;
+      reconnect();
+    }
+  };
+  const reconnect = (): void => {
+    if (!isClosed) timer = setTimeout(() => void connect(), RECONNECT_MS);
+  };
+  void connect();
+
+  /** Sends one NOTIFY for all signals that accumulated during the last one. */
+  const pass = async (): Promise<void> => {
+    while (unsent.size > 0 && session !== undefined) {
+      const client = session;
+      const payload = `${self} ${[...unsent].join(',')}`;
+      unsent.clear();
+      try {
+        await queryInTime(client, () =>
+          client.query('select pg_notify($1, $2)', [CHANNEL, payload]),
+        );
+      } catch {
+        // The session is reopened, and other processes poll in the meantime.
+      }
+    }
+    isSending = false;
+  };
+
+  return {
+    send(what) {
+      local.send(what);
+      if (session === undefined) return;
+      for (const each of what) unsent.add(each);
+      if (isSending) return;
+      isSending = true;
+      void pass();
+    },
+    on: local.on,
+    async close() {
+      isClosed = true;
+      clearTimeout(timer);
+      session?.release(true);
+      session = undefined;
+      // Makes its pending query reject.
+      void (opening as pg.Client | undefined)?.end();
+      await servers.end();
+    },
+  };
+}

@@ -1,0 +1,75 @@
+/**
+ * Counts of more deliveries than are examined, on every engine. Run by `sqlite.test.ts` and
+ * `postgres.test.ts`.
+ */
+import { describe, expect, test } from 'vitest';
+import { firstIdAt } from '../ids.ts';
+import { newMatch } from '../blocks/newMatch.test-only.ts';
+import type { Store } from '../store.ts';
+import { draft, useStore } from './storeTools.test-only.ts';
+
+const HOUR_MS = 3_600_000;
+const LOOKED_AT = 25_000;
+const OLD_ROWS = 25_100;
+/** The number of oldest deliveries. */
+const FAILED_ROWS = 200;
+
+/**
+ * Copies of the stream's first delivery, created two hours ago one after the other; the oldest have
+ * failed.
+ */
+const copyOldRows = (streamId: string): string => `
+  with recursive n (i) as (select 1 union all select i + 1 from n where i < ${OLD_ROWS})
+  insert into delivery (id, match_id, stream_id, phase, chain, block_number, block_day, tag, records, about,
+    state, attempts, claims, lost, ordered, fast_retried, body_bytes, run_at, created_at, updated_at)
+  select '${firstIdAt(Date.now() - 2 * HOUR_MS).slice(0, 24)}' || substr(cast(1000000000000 + i as text), 2),
+    'match ' || i, stream_id, phase, chain, block_number, block_day, tag, records, about,
+    case when i <= ${FAILED_ROWS} then 'failed' else 'succeeded' end, 1, 1, 0, 0, 0, body_bytes,
+    run_at, created_at, updated_at
+  from delivery cross join n where stream_id = '${streamId}'`;
+
+export function testCounts(
+  open: () => Promise<{ store: Store; execute(statement: string): Promise<void> }>,
+): void {
+  describe('counts of many deliveries', () => {
+    let execute: (statement: string) => Promise<void>;
+    const tools = useStore(async () => {
+      const opened = await open();
+      execute = opened.execute;
+      return opened.store;
+    });
+
+    test('cover the newest of the selected streams and times, and report that there are more', async () => {
+      const chain = await tools.startChain();
+      const { id: busy } = await tools.store.createStream(draft([chain.chain]));
+      const { id: quiet } = await tools.store.createStream(draft([chain.chain]));
+      await chain.commit(chain.next(), [newMatch(busy), newMatch(quiet)]);
+      await execute(copyOldRows(busy));
+
+      const ofBusy = await tools.store.countByField({ streamId: busy });
+      const failed = FAILED_ROWS - (OLD_ROWS + 1 - LOOKED_AT);
+      const states = [
+        { value: 'succeeded', count: OLD_ROWS - FAILED_ROWS },
+        { value: 'failed', count: failed },
+        { value: 'pending', count: 1 },
+      ];
+      expect(ofBusy).toMatchObject({ total: LOOKED_AT, isCapped: true, state: states });
+      // A state filters the examined deliveries; another stream or time changes which are examined.
+      const ofFailed = await tools.store.countByField({ streamId: busy, state: 'failed' });
+      expect(ofFailed).toMatchObject({ total: failed, isCapped: true, state: states });
+
+      const ofQuiet = await tools.store.countByField({ streamId: quiet });
+      expect(ofQuiet).toMatchObject({ total: 1, isCapped: false });
+      expect(ofQuiet.streamId).toEqual([
+        { value: busy, count: LOOKED_AT - 1 },
+        { value: quiet, count: 1 },
+      ]);
+      const ofLastHour = await tools.store.countByField({ createdFrom: Date.now() - HOUR_MS });
+      expect(ofLastHour).toMatchObject({ total: 2, isCapped: false });
+      expect(ofLastHour.age).toEqual([
+        { value: '24h', count: LOOKED_AT - 2 },
+        { value: '15m', count: 2 },
+      ]);
+    });
+  });
+}
