@@ -1,0 +1,70 @@
+/**
+ * `npm run -s sample [-- COMMIT]`: a random sample of the texts for an editor to read. The seed is the
+ * hash of the last commit. With a commit, only files that changed since then are sampled.
+ */
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { readTexts } from './read.ts';
+
+const COMMENTS = 100;
+const STRINGS = 60;
+const SECTIONS = 10;
+
+/** A string of several words, not a name, a class list or part of a query. */
+const IS_SHOWN = /^\s*[A-Z][^<>=;{}]*\w [a-z]/;
+/** Folders whose strings people see in a browser or a terminal. */
+const SHOWS = /^packages\/(console|cli)\/src\//;
+const IS_TEST = /\.(test|test-d|test-only|suite)\.tsx?$|^test\//;
+const IS_GENERATED = /\.generated\.ts$/;
+
+const git = (...args: string[]): string[] =>
+  execFileSync('git', args, { encoding: 'utf8' }).trim().split('\n');
+
+const [since] = process.argv.slice(2);
+const [seed = ''] = git('rev-parse', 'HEAD');
+const files = since === undefined ? git('ls-files') : git('diff', '--name-only', since, 'HEAD');
+const sources = files.filter((name) => /\.tsx?$/.test(name) && !IS_GENERATED.test(name));
+const pages = files.filter((name) => /^(docs\/.*|[A-Z]+)\.md$/.test(name));
+
+const texts = sources.flatMap((name) =>
+  readTexts(name, readFileSync(name, 'utf8')).map((text) => ({ ...text, name })),
+);
+const comments = texts.filter(({ kind, text }) => kind === 'comment' && text.includes(' '));
+const strings = texts.filter(
+  ({ kind, name, text }) =>
+    kind === 'string' && SHOWS.test(name) && !IS_TEST.test(name) && IS_SHOWN.test(text),
+);
+const sections = pages.flatMap((name) =>
+  readFileSync(name, 'utf8')
+    .split(/^(?=#{1,3} )/m)
+    .filter((text) => text.trim().includes('\n'))
+    .map((text) => ({ name, line: 0, text })),
+);
+
+/** Orders by a hash of seed and place, so that the same commit has the same sample. */
+function draw<Item extends { name: string; line: number; text: string }>(
+  items: readonly Item[],
+  count: number,
+): Item[] {
+  const rank = ({ name, line, text }: Item): string =>
+    createHash('sha256').update(`${seed} ${name} ${line} ${text}`).digest('hex');
+  return items
+    .map((item) => ({ item, rank: rank(item) }))
+    .toSorted((a, b) => (a.rank < b.rank ? -1 : 1))
+    .slice(0, count)
+    .map(({ item }) => item);
+}
+
+process.stdout.write(`seed ${seed}\n`);
+for (const [title, drawn] of [
+  ['Comments', draw(comments, COMMENTS)],
+  ['Strings', draw(strings, STRINGS)],
+  ['Sections', draw(sections, SECTIONS)],
+] as const) {
+  process.stdout.write(`\n## ${title}\n\n`);
+  for (const [index, { name, line, text }] of drawn.entries())
+    process.stdout.write(
+      `${index + 1}. ${name}${line > 0 ? `:${line}` : ''}\n   ${text.replaceAll('\n', '\n   ')}\n`,
+    );
+}
