@@ -7,7 +7,7 @@ test('ids are version 7 UUIDs of their time', () => {
   expect(parseInt(id.replace('-', '').slice(0, 12), 16)).toBe(Date.UTC(2100, 0, 1));
 });
 
-test('ids keep the order of creation, even many per millisecond or when the clock goes back', () => {
+test('ids sort by creation, even many per millisecond or when the clock goes back', () => {
   const start = Date.UTC(2100, 0, 2);
   const ids = Array.from({ length: 20_000 }, (_, n) => newId(start - (n % 7)));
   expect(ids.toSorted()).toEqual(ids);

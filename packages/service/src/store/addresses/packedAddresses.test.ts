@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { packAddresses, sortAddresses, unpackAddresses } from './packedAddresses.ts';
 
-/** Long lists with few distinct bytes, so that every byte matters and some addresses repeat. */
+/** Addresses of few distinct bytes, so that every byte matters when sorting. */
 const address = fc
   .array(fc.constantFrom('00', '01', 'ab', 'ff'), { minLength: 20, maxLength: 20 })
   .map((bytes) => `0x${bytes.join('')}`);
@@ -18,15 +18,15 @@ test('law: unpacking reverses packing, and sorting yields each address once, in 
   );
 });
 
-test('addresses of Aptos are 32 bytes', async () => {
+test('Aptos addresses have 32 bytes', async () => {
   const addresses = ['ff', '0a', 'ff'].map((digits) => `0x${digits.padStart(64, '0')}`);
   const packed = packAddresses(addresses, 32);
   expect(packed.bytes).toHaveLength(96);
   expect(unpackAddresses(await sortAddresses(packed))).toEqual([addresses[1], addresses[0]]);
 });
 
-test('lists that are sorted in several steps are sorted like short ones', async () => {
-  // Neighbours in a few large groups, in reverse order, each twice.
+test('long lists, sorted in several steps, are sorted like short ones', async () => {
+  // Consecutive addresses in three large groups, in reverse order, each twice.
   const addresses = Array.from({ length: 130_000 }, (_, n) => {
     const half = (130_000 - n) >> 1;
     return `0x${(half % 3).toString(16).padStart(30, '0')}${half.toString(16).padStart(10, '0')}`;

@@ -31,7 +31,7 @@ const rowsOf = async (id: string) =>
     addedAt: 0,
   }));
 
-/** The store, recording each call that changes addresses. */
+/** Wraps the store; reports the addresses of each change. */
 const watching = (onCall: (addresses: string[]) => void): Store => ({
   ...store,
   async changeAddresses(changes) {
@@ -42,7 +42,7 @@ const watching = (onCall: (addresses: string[]) => void): Store => ({
   },
 });
 
-test('waiting additions share a transaction, whatever their streams', async () => {
+test('waiting additions to any streams share a transaction', async () => {
   const streams = await Promise.all(Array.from({ length: 4 }, createStream));
   let calls = 0;
   const changes = createAddressChanges(watching(() => calls++));
@@ -54,7 +54,7 @@ test('waiting additions share a transaction, whatever their streams', async () =
   for (const id of streams) expect(await rowsOf(id)).toHaveLength(16);
 });
 
-test('other writers get their turn between shared transactions', async () => {
+test('other writers run between shared transactions', async () => {
   const id = await createStream();
   const begun: number[] = [];
   const changes = createAddressChanges(watching(() => begun.push(performance.now())));
@@ -63,11 +63,11 @@ test('other writers get their turn between shared transactions', async () => {
   await Promise.all([first, ...many]);
   const ended = performance.now();
   await changes.add(id, toAdded(100));
-  // A quarter of a millisecond for each of the 80.
+  // The pause is a quarter of a millisecond for each of the 80 additions.
   expect(begun.at(-1)! - ended).toBeGreaterThan(15);
 });
 
-test('one that fails or is rejected does not affect the others', async () => {
+test('a failed or rejected addition does not affect the others', async () => {
   const id = await createStream();
   const changes = createAddressChanges(
     watching((addresses) => {

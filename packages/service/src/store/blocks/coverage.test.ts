@@ -6,7 +6,7 @@ const nothing = { holes: [], backfilled: [], unverified: [] };
 const paused = (from: number, to: number) => ({ from, to, reason: 'paused' as const });
 
 describe('the coverage of a stream', () => {
-  test('is empty before its chain was read', () => {
+  test('is empty before its chain is read', () => {
     expect(toCoverage({ live: undefined, ...nothing })).toEqual({
       from: null,
       to: null,
@@ -57,7 +57,7 @@ describe('the coverage of a stream', () => {
     ).toMatchObject({ from: 10, to: 200, holes: [{ from: 21, to: 99, reason: 'before' }] });
   });
 
-  test('law: every block is in a hole or was evaluated, never both; those evaluated say whether they were verified', () => {
+  test('law: each block is either in a hole or was evaluated, and evaluated ones show whether they were verified', () => {
     const range = fc
       .tuple(fc.integer({ min: 0, max: 40 }), fc.integer({ min: 0, max: 40 }))
       .map(([a, b]) => ({ from: Math.min(a, b), to: Math.max(a, b) }));

@@ -50,7 +50,7 @@ const isFirst =
     reason === undefined && ids.includes(id);
 
 describe('a ledger that rejects a row', () => {
-  test('gets halves until the row is alone, then the other rows in growing batches', async () => {
+  test('receives halves until the row is isolated, then growing batches of the rest', async () => {
     const { writer, written, sizes, delays, add } = createWorld({ refuses: isFirst(0) });
     add(16);
     await writer.flush();
@@ -60,12 +60,12 @@ describe('a ledger that rejects a row', () => {
       0,
     ]);
     expect(written.at(-1)).toEqual({ id: 0, reason: REFUSED.message });
-    // It was not an outage: nothing waited.
+    // A rejection is not an outage, so nothing waits.
     expect(delays).toEqual([]);
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('gets the rest of a batch at once, although fewer rows would wait for more', async () => {
+  test('receives the rest of a batch at once, even if too few rows are left to be due', async () => {
     const { writer, sizes, add } = createWorld({
       refuses: isFirst(0),
       isDue: (size) => size >= 4,
@@ -75,14 +75,14 @@ describe('a ledger that rejects a row', () => {
     expect(sizes).toEqual([4, 2, 1, 1, 2, 1]);
   });
 
-  test('loses only a row whose substitute it rejects as well', async () => {
+  test('loses a row only if it also rejects the substitute', async () => {
     const { writer, written, add } = createWorld({ refuses: ({ id }) => id === 2 });
     add(4);
     await writer.flush();
     expect(written).toEqual([{ id: 0 }, { id: 1 }, { id: 3 }]);
   });
 
-  test('law: stores every other row once, in order, and each rejected one with its reason', async () => {
+  test('law: stores the other rows once, in order, and each rejected row with its reason', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 0, max: 200 }),
@@ -96,7 +96,7 @@ describe('a ledger that rejects a row', () => {
           expect(ids).toEqual([...Array(count).keys()].filter((id) => !bad.includes(id)));
           const set = written.filter(({ reason }) => reason !== undefined).map(({ id }) => id);
           expect(set.toSorted((a, b) => a - b)).toEqual(refused);
-          // A few halvings and doublings for each of them.
+          // Each rejected row costs a few halvings and doublings.
           expect(sizes.length).toBeLessThanOrEqual(
             4 + refused.length * (4 + 3 * Math.ceil(Math.log2(count + 1))),
           );
@@ -107,7 +107,7 @@ describe('a ledger that rejects a row', () => {
 });
 
 describe('an unavailable ledger', () => {
-  test('delays rows without replacing or losing any, one alone or many', async () => {
+  test('delays one or many rows without replacing or losing any', async () => {
     const { writer, written, sizes, delays, add } = createWorld({ isAway: (n) => n <= 4 });
     add(4);
     const flushed = writer.flush();
@@ -125,7 +125,7 @@ describe('an unavailable ledger', () => {
     ]);
   });
 
-  test('that accepts no large batch gets small ones', async () => {
+  test('receives small batches if it fails on large ones', async () => {
     const { writer, written, add } = createWorld({ isAway: (_, rows) => rows.length > 4 });
     add(32);
     const flushed = writer.flush();
@@ -135,7 +135,7 @@ describe('an unavailable ledger', () => {
   });
 });
 
-test('rows accumulate until due, and one write at a time takes them all', async () => {
+test('rows accumulate until due, then are written together, one write at a time', async () => {
   let isDue = false;
   const { writer, sizes, add } = createWorld({ isDue: () => isDue });
   add(3);

@@ -1,4 +1,4 @@
-/** Migrations of ledgers of older programs, on both engines. */
+/** Migrations of older ledgers, on both engines. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -56,8 +56,8 @@ const ENGINES = {
     const url = postgres.url.replace(/postgres$/, database);
     return () => {
       const pool = new pg.Pool({ connectionString: url });
-      // An ended pool does not wait for its connections to close: the server's end may reach them, and
-      // through those that were idle the pool.
+      // Ending a pool does not wait for its connections to close, so a server shutdown can still
+      // raise errors on them and, if they are idle, on the pool.
       pool.on('connect', (client) => client.on('error', () => {}));
       pool.on('error', () => {});
       return new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
@@ -83,7 +83,7 @@ describe.each(['sqlite', 'postgres'] as const)('migrations on %s', (engine) => {
     return stream!.columns.map(({ name }) => name);
   };
 
-  test('of the first schema keep its rows, and a second start changes nothing', async () => {
+  test('keep the rows of the first schema, and a second run changes nothing', async () => {
     const { db } = await firstSchema();
     await migrate(db, next);
     await migrate(db, next);
@@ -94,7 +94,7 @@ describe.each(['sqlite', 'postgres'] as const)('migrations on %s', (engine) => {
     await db.destroy();
   });
 
-  // SQLite locks the folder, so that there is one process.
+  // SQLite locks the folder, so only one process can migrate it.
   if (engine === 'postgres')
     test('run once when processes start at the same moment', async () => {
       const { open, db } = await firstSchema();
@@ -104,7 +104,7 @@ describe.each(['sqlite', 'postgres'] as const)('migrations on %s', (engine) => {
       await Promise.all([db, ...others].map((each) => each.destroy()));
     });
 
-  test('that fail leave the ledger unchanged, and name the failed migration', async () => {
+  test('leave the ledger unchanged on failure, and name the failed migration', async () => {
     const { db } = await firstSchema();
     await expect(migrate(db, broken)).rejects.toThrow('Migration 9999 a later one failed');
     expect(await columns(db)).not.toContain('later');
@@ -112,7 +112,7 @@ describe.each(['sqlite', 'postgres'] as const)('migrations on %s', (engine) => {
     await db.destroy();
   });
 
-  test('of a newer program are rejected, and nothing changes', async () => {
+  test('reject a ledger of a newer program without changing it', async () => {
     const { db } = await firstSchema();
     await migrate(db, next);
     await expect(migrate(db)).rejects.toMatchObject({
@@ -126,7 +126,7 @@ describe.each(['sqlite', 'postgres'] as const)('migrations on %s', (engine) => {
 
   test.each<[string, Migration]>([
     [
-      'newer, with a column more',
+      'newer, with an extra column',
       {
         async up(db) {
           await migrations['0001 ledger']!.up(db);
@@ -135,7 +135,7 @@ describe.each(['sqlite', 'postgres'] as const)('migrations on %s', (engine) => {
       },
     ],
     [
-      'older, with a column less',
+      'older, with a missing column',
       {
         async up(db) {
           await migrations['0001 ledger']!.up(db);
@@ -144,7 +144,7 @@ describe.each(['sqlite', 'postgres'] as const)('migrations on %s', (engine) => {
       },
     ],
     [
-      'with the same columns and another index',
+      'same columns, different indexes',
       {
         async up(db) {
           await migrations['0001 ledger']!.up(db);
@@ -152,7 +152,7 @@ describe.each(['sqlite', 'postgres'] as const)('migrations on %s', (engine) => {
         },
       },
     ],
-  ])('of another build are rejected, and nothing changes: %s', async (_, edited) => {
+  ])('reject a ledger of another build without changing it: %s', async (_, edited) => {
     const db = (await ENGINES[engine]())();
     await migrate(db, { '0001 ledger': edited });
     const before = await columns(db);
@@ -169,7 +169,7 @@ describe.each(['sqlite', 'postgres'] as const)('migrations on %s', (engine) => {
     await db.destroy();
   });
 
-  test('of a build that recorded no hash are rejected', async () => {
+  test('reject a ledger of a build that recorded no hash', async () => {
     const { db } = await firstSchema();
     await sql`drop table migration_hash`.execute(db);
     await expect(migrate(db)).rejects.toThrow('its "0001 ledger" is without a hash');

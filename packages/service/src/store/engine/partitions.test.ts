@@ -1,4 +1,4 @@
-/** Partitions of PostgreSQL: which are created, read and dropped. */
+/** Creation, use and removal of PostgreSQL partitions. */
 import { type Postgres, startPostgres } from '@sluice/testkit';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -46,7 +46,7 @@ let url: string;
 let sql: (text: string) => Promise<Record<string, never>[]>;
 let lastChain = 0;
 
-/** A stream, and a job that commits a matching block of any time. */
+/** Creates a stream, with functions that commit matching blocks and attempt deliveries. */
 async function newStream() {
   const chain = `0x${(++lastChain).toString(16)}`;
   const { id: streamId } = await store.createStream({
@@ -106,14 +106,12 @@ const countIn = async (table: string): Promise<number> =>
 
 const compact = (day: string): string => day.replaceAll('-', '');
 
-/**
- * Delivered ones are kept for this many days; with -1, as if everything was created the day before.
- */
+/** Keeps delivered rows for this many days; with -1, even new rows have expired. */
 const tend = async (days = 1, undelivered = 30) =>
   store.tendPartitions({ deliveredMs: days * DAY_MS, undeliveredMs: undelivered * DAY_MS });
 
 describe('a partition is created', () => {
-  test('for each recent day and each older month, and before the first block of the day', async () => {
+  test('for each recent day and each older month, and for the next two days', async () => {
     const { commit } = await newStream();
     for (const daysAgo of [0, 1, 3]) await commit(nowS - daysAgo * DAY_S);
     for (const day of ['2019-02-03', '2019-02-28', '2019-12-31']) {
@@ -140,13 +138,13 @@ describe('a partition is created', () => {
     expect(await partitions()).toEqual(['20240401_month', '20240501', '20240502']);
   });
 
-  test('for times outside of any calendar', async () => {
+  test('for timestamps that no real block can have', async () => {
     const { commit } = await newStream();
     for (const timestamp of [0, 1e15]) await commit(timestamp);
     expect(await partitions()).toEqual(['19700101_month', '99991201']);
   });
 
-  test('once, though many chains reach the day at the same moment', async () => {
+  test('once, even if many chains reach the day at the same moment', async () => {
     const streams = await Promise.all(Array.from({ length: 6 }, newStream));
     await Promise.all(streams.map(({ commit }) => commit(nowS)));
     expect(await partitions()).toHaveLength(1);
@@ -155,7 +153,7 @@ describe('a partition is created', () => {
 });
 
 describe('a partition is open', () => {
-  test('while a delivery in it has not ended, and again when one is replayed', async () => {
+  test('while it has unfinished deliveries, and again after a replay', async () => {
     const { streamId, commit, attempt } = await newStream();
     const name = compact(toBlockDay(nowS));
     await commit(nowS);
@@ -203,7 +201,7 @@ describe('a partition is open', () => {
     });
   });
 
-  test('and is the only one that claims and completions read', async () => {
+  test('and only open partitions are read by claims and completions', async () => {
     const { commit, attempt } = await newStream();
     for (let daysAgo = 5; daysAgo > 0; daysAgo--) {
       await commit(nowS - daysAgo * DAY_S, 3);
@@ -253,7 +251,7 @@ describe('an old partition', () => {
     expect(await partitions()).toContain(name);
   });
 
-  test('is kept while anything in it is pending, then keeps only recent failures', async () => {
+  test('is kept while it has pending deliveries, then keeps only recent failures', async () => {
     const { streamId, commit, attempt } = await newStream();
     await commit(old, 50);
     const [failed] = await attempt('failed', 1);
@@ -278,7 +276,7 @@ describe('an old partition', () => {
     expect(await countIn('match')).toBe(0);
   });
 
-  test('is left for later while it is being read, without blocking others', async () => {
+  test('is kept while a transaction reads it, without blocking others', async () => {
     const { commit, attempt } = await newStream();
     await commit(old);
     await attempt('succeeded');

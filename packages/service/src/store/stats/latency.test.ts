@@ -11,12 +11,12 @@ const count = (durations: readonly number[]): Map<number, number> => {
   return counts;
 };
 
-test('without counts there is none', () => {
+test('without counts, the quantile is null', () => {
   expect(quantileMs(new Map(), 0.5)).toBeNull();
   expect(readBucket('delivered')).toBeUndefined();
 });
 
-test('law: a quantile is in the same bucket as the true one', () => {
+test('law: a quantile is in the same bucket as the exact one', () => {
   fc.assert(
     fc.property(
       fc.array(fc.integer({ min: 0, max: 20_000 }), { minLength: 1, maxLength: 50 }),
@@ -25,7 +25,7 @@ test('law: a quantile is in the same bucket as the true one', () => {
         const sorted = durations.toSorted((a, b) => a - b);
         const exact = sorted[Math.ceil(share * sorted.length) - 1]!;
         const read = quantileMs(count(durations), share)!;
-        // The bounds of a bucket differ by less than three quarters, or by a millisecond or two.
+        // The bounds of a bucket differ by less than 75%, or by one or two milliseconds.
         expect(read).toBeGreaterThanOrEqual(Math.floor(exact / 2) - 1);
         expect(read).toBeLessThanOrEqual(exact > 15_000 ? 30_000 : exact * 2 + 1);
       },

@@ -39,16 +39,16 @@ export function testAccess(open: () => Promise<Store>): void {
     );
 
   describe('API keys', () => {
-    test('a first key is created once, however many callers request it at the same time', async () => {
+    test('the first key is created only once, despite concurrent requests', async () => {
       const asked = ['a', 'b', 'c', 'd'].map((name) => store.createFirstApiKey(newKey(name)));
       const made = (await Promise.all(asked)).filter((key) => key !== undefined);
-      // The ledger of the suite may already have had keys.
+      // Other tests may already have added keys to this ledger.
       expect(made.length).toBeLessThanOrEqual(1);
       expect((await store.listApiKeys()).length).toBeGreaterThanOrEqual(1);
       expect(await store.createFirstApiKey(newKey('late'))).toBeUndefined();
     });
 
-    test('are stored as created, used and revoked', async () => {
+    test('record their creation, use and revocation', async () => {
       const key = newKey('mine');
       const before = await store.readLedgerTime();
       const made = await store.createApiKey(key);
@@ -75,7 +75,7 @@ export function testAccess(open: () => Promise<Store>): void {
   });
 
   describe('ended sessions', () => {
-    test('are remembered until a day after they would have expired', async () => {
+    test('are listed until a day after their expiry', async () => {
       const now = await store.readLedgerTime();
       const all: string[] = [randomUUID(), randomUUID(), randomUUID()];
       const [good = '', late = '', over = ''] = all;

@@ -1,4 +1,4 @@
-/** Counts over time, per minute and per hour, and their breakdown. */
+/** Counts per minute and per hour, and their breakdown. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { newMatch } from '../blocks/newMatch.test-only.ts';
 import type { Store } from '../store.ts';
@@ -32,7 +32,7 @@ export function testActivity(
       return result.reduce((sum, point) => sum + point.delivered, 0);
     };
 
-    test('minutes are kept for two days, hours for eight; totals are kept', async () => {
+    test('keep minutes for two days, hours for eight days, and totals without limit', async () => {
       const now = Math.floor((await tools.store.readLedgerTime()) / MINUTE_MS);
       const fill = (table: string, minute: number, n: number) =>
         execute(`insert into ${table} values ('${streamId}', ${minute}, '0x1', 'delivered', ${n})`);
@@ -54,7 +54,7 @@ export function testActivity(
       expect((await tools.store.readTotals(streamId))[0]?.webhooksDelivered).toBe(7);
     });
 
-    test('the last 24 hours by the minute, clock hours, and the last 60 minutes', async () => {
+    test('cover exactly the last 24 hours, clock hours, and the last 60 minutes', async () => {
       const { id } = await tools.store.createStream(draft(['0x1']));
       const now = Math.floor((await tools.store.readLedgerTime()) / MINUTE_MS);
       const fill = (ago: number, n: number) =>
@@ -80,7 +80,7 @@ export function testActivity(
       expect(stats.deliveredSeries.reduce((sum, n) => sum + n, 0)).toBe(111);
     });
 
-    test('attempts and matches by type', async () => {
+    test('break down attempts and matches by response, chain and record type', async () => {
       const [one, two] = [await tools.startChain(), await tools.startChain()];
       const { id } = await tools.store.createStream(draft([one.chain, two.chain]));
       const both = { logs: 2, records: { [TRANSFER]: 1, [APPROVAL]: 1 } };
@@ -127,7 +127,7 @@ export function testActivity(
       const all = await tools.store.readBreakdown({ stepMinutes: 5, points: 10 });
       expect(all.chains.map(({ chainId }) => chainId)).toContain(one.chain);
 
-      // A block that comes back has no new matches.
+      // A block that comes back adds no matches.
       const [before, block] = [one.tip(), one.next()];
       const match = newMatch(id);
       await one.commit(block, [match], 1000);

@@ -12,7 +12,7 @@ export function testAddresses(tools: StoreTools): void {
   const { packed, addition, add, remove, replace, listed, labelsIn, cleanUp, startChain } = tools;
 
   describe('addresses', () => {
-    test('are added once, listed in order, and removed all or none', async () => {
+    test('are added once, listed in order, and removed all or not at all', async () => {
       const { chain, tip } = await startChain();
       const changed = { outcome: 'changed', effectiveFrom: { [chain]: tip().number + 1 } };
       const { id } = await tools.store.createStream(draft([chain, '0xffffff']));
@@ -53,7 +53,7 @@ export function testAddresses(tools: StoreTools): void {
       expect((await tools.store.readStream(id))?.addressCount).toBe(3);
     });
 
-    test('record when they were added and by which key, whatever their label', async () => {
+    test('record when and by which key they were added, even if their label changes', async () => {
       const { id } = await tools.store.createStream(draft(['0x1']));
       const { id: other } = await tools.store.createStream(draft(['0x1']));
       const changes = createAddressChanges(tools.store);
@@ -105,7 +105,7 @@ export function testAddresses(tools: StoreTools): void {
       );
     });
 
-    test('are found by prefix, by shortened form, and by parts of them or of their labels', async () => {
+    test('are found by prefix, shortened form, and parts of the address or label', async () => {
       const { id } = await tools.store.createStream(draft(['0x1']));
       await add(id, [0x1f, 0xf1, 0xabc], {
         0x1f: 'Binance 14',
@@ -135,7 +135,7 @@ export function testAddresses(tools: StoreTools): void {
       expect(await found('binance')).toEqual([]);
     });
 
-    test('law: a search finds the same addresses as a naive one, page by page', async () => {
+    test('law: a paged search finds the same addresses as a plain scan', async () => {
       const { id } = await tools.store.createStream(draft(['0x1']));
       const numbers = Array.from({ length: 60 }, (_, n) => (n * 2_654_435_761) % 2 ** 32);
       const labels = Object.fromEntries(
@@ -181,7 +181,7 @@ export function testAddresses(tools: StoreTools): void {
       );
     });
 
-    test('a hundred thousand are added, replaced and removed with one call', async () => {
+    test('can be added, replaced and removed by the hundred thousand in one call', async () => {
       const { id } = await tools.store.createStream(draft(['0x1']));
       const count = async () => (await tools.store.readStream(id))?.addressCount;
       const many = Array.from({ length: 100_000 }, (_, n) => n + 1);
@@ -220,7 +220,7 @@ export function testAddresses(tools: StoreTools): void {
       ];
       const page = async (id: string) => labelsIn(id, { limit: 9 });
 
-      test('none of it is visible, and other changes of the stream wait', async () => {
+      test('none of it is visible, and other changes of the stream are rejected as busy', async () => {
         const { id, change } = await staged();
         const { revision } = await tools.store.readRules(Number.MAX_SAFE_INTEGER);
         expect(await page(id)).toEqual({ addresses: before, next: undefined });
@@ -244,7 +244,7 @@ export function testAddresses(tools: StoreTools): void {
         expect((await add(id, [12])).outcome).toBe('changed');
       });
 
-      test('an abandoned change leaves nothing behind', async () => {
+      test('undoing it leaves nothing behind', async () => {
         const { id, change } = await staged();
         while (await tools.store.undoAddressChange(change));
         expect(await page(id)).toEqual({ addresses: before, next: undefined });
@@ -252,7 +252,7 @@ export function testAddresses(tools: StoreTools): void {
         expect((await add(id, [10])).outcome).toBe('changed');
       });
 
-      test('an abandoned one is undone by housekeeping', async () => {
+      test('housekeeping undoes it once it is stale', async () => {
         const { id, change } = await staged();
         await cleanUp({ staleMs: 60_000 });
         expect(await add(id, [12])).toEqual({ outcome: 'busy' });
@@ -264,7 +264,7 @@ export function testAddresses(tools: StoreTools): void {
         expect((await add(id, [12])).outcome).toBe('changed');
       });
 
-      test('deleting the stream deletes it too', async () => {
+      test('deleting the stream discards it', async () => {
         const { id, change } = await staged();
         await tools.store.deleteStream(id);
         expect(await tools.store.activateAddressChange(change)).toEqual({ outcome: 'lost' });

@@ -1,4 +1,4 @@
-/** Blocks that are committed and removed, and their matches. */
+/** Committed and removed blocks, and their matches. */
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_OPTIONS, type EvmStreamDraft } from '../streams/contract.ts';
 import type { BlockHeader } from '../blocks/contract.ts';
@@ -33,9 +33,9 @@ export function testBlocks(tools: StoreTools): void {
       expect(await deliveriesOf(id)).toHaveLength(1);
     });
 
-    // Even the very next one: the parent of a block after a skipped range is unknown.
+    // The next block can be passed over to as well: its parent is unknown after a skipped range.
     test.each([101, 140])(
-      'are passed over in one step up to %i, from the checkpoint they follow and with no newer rules',
+      'are passed over in one step up to %i, only from the expected checkpoint and with current rules',
       async (number) => {
         const chain = await startChain();
         const start = chain.tip();
@@ -65,7 +65,7 @@ export function testBlocks(tools: StoreTools): void {
           outcome: 'committed',
           deliveries: [],
         });
-        // The window has no gap.
+        // The window starts over, so it has no gap.
         const window = await tools.store.readWindow(chain.chain, 256);
         expect(window.map(({ hash }) => hash)).toEqual([block.hash]);
         const next = chain.next(block);
@@ -100,7 +100,7 @@ export function testBlocks(tools: StoreTools): void {
       );
     });
 
-    test('of a deleted stream are not confirmed', async () => {
+    test('do not confirm matches of deleted streams', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
       const kept = await tools.store.createStream(draft([chain.chain]));
@@ -114,7 +114,7 @@ export function testBlocks(tools: StoreTools): void {
       ]);
     });
 
-    test('without confirmations, both deliveries are created at once', async () => {
+    test('create both deliveries at once if no confirmations are required', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
       const result = await chain.commit(chain.next(), [newMatch(id)], 0);
@@ -123,7 +123,7 @@ export function testBlocks(tools: StoreTools): void {
       );
     });
 
-    test('leave the chain in a reorg: unsent deliveries are cancelled, sent ones stay, none is confirmed', async () => {
+    test('leave the chain in a reorg: unsent deliveries are cancelled, sent ones stay, none are confirmed', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
       const ancestor = chain.tip();
@@ -141,7 +141,7 @@ export function testBlocks(tools: StoreTools): void {
       ).toEqual(['101 unconfirmed succeeded', '102 unconfirmed cancelled']);
     });
 
-    test('of a restarted chain are neither confirmed nor sent for the first time', async () => {
+    test('from before a chain restart are neither confirmed nor sent', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
       await chain.commit(chain.next(), [newMatch(id)]);
@@ -220,7 +220,7 @@ export function testBlocks(tools: StoreTools): void {
       expect(claimed).toHaveLength(2);
     });
 
-    test('waits while its stream is paused, confirmed or not, and continues with it', async () => {
+    test('waits while its stream is paused, even once confirmed, and resumes with it', async () => {
       const { chain, id } = await oneMatch();
       await tools.store.setStreamStatus(id, 'paused', '');
       for (let n = 0; n < 2; n++) await chain.commit(chain.next(), []);
@@ -230,7 +230,7 @@ export function testBlocks(tools: StoreTools): void {
       expect(await claimOf(id)).toHaveLength(2);
     });
 
-    test('is history once its stream is deleted: nothing is sent, everything can be read', async () => {
+    test('is no longer sent once its stream is deleted, but can still be read', async () => {
       const { chain, id } = await oneMatch();
       const [sent] = await claimOf(id);
       await tools.store.completeDeliveries([outcomeOf(sent!)]);
@@ -247,7 +247,7 @@ export function testBlocks(tools: StoreTools): void {
   });
 
   describe('removal webhooks', () => {
-    /** A sent and an unsent match above an ancestor, of a stream with removal webhooks. */
+    /** Commits a sent and an unsent match above an ancestor, for a stream with removal webhooks. */
     const twoMatches = async (changes: Partial<EvmStreamDraft> = {}) => {
       const chain = await startChain();
       const stream = await tools.store.createStream(
@@ -284,7 +284,7 @@ export function testBlocks(tools: StoreTools): void {
       );
     });
 
-    test('are not created for streams without them, or deleted ones', async () => {
+    test('are not created for streams that are deleted or do not request them', async () => {
       const silent = await twoMatches({ notifyRemoved: false });
       expect((await silent.chain.rewind(silent.ancestor)).map((each) => each.phase)).toEqual([
         'unconfirmed',
@@ -294,7 +294,7 @@ export function testBlocks(tools: StoreTools): void {
       expect(await deleted.chain.rewind(deleted.ancestor)).toEqual([]);
     });
 
-    test('are sent once per match, though both of its deliveries were sent', async () => {
+    test('are sent once per match, even if both of its deliveries were sent', async () => {
       const { chain, id, ancestor } = await twoMatches();
       await chain.commit(chain.next(), []);
       for (const claimed of await claimOf(id))
@@ -309,7 +309,7 @@ export function testBlocks(tools: StoreTools): void {
       ]);
     });
 
-    test('are followed by a new announcement with new ids when the block comes back', async () => {
+    test('are followed by deliveries with new ids when the block comes back', async () => {
       const { chain, id, ancestor, sent, unsent } = await twoMatches();
       await chain.rewind(ancestor);
       await chain.commit(sent, [newMatch(id)]);
@@ -320,7 +320,7 @@ export function testBlocks(tools: StoreTools): void {
         '101 unconfirmed succeeded',
         '102 unconfirmed pending',
       ]);
-      // Once more: the newest announcement is removed and announced again.
+      // A second reorg removes the newest deliveries, and they are created again.
       for (const claimed of await claimOf(id))
         await tools.store.completeDeliveries([outcomeOf(claimed)]);
       await chain.rewind(ancestor);

@@ -11,13 +11,10 @@ import { draft, useStore } from './storeTools.test-only.ts';
 const HOUR_MS = 3_600_000;
 const LOOKED_AT = 25_000;
 const OLD_ROWS = 25_100;
-/** The number of oldest deliveries. */
+/** Number of oldest deliveries, all failed. */
 const FAILED_ROWS = 200;
 
-/**
- * Copies of the stream's first delivery, created two hours ago one after the other; the oldest have
- * failed.
- */
+/** Copies the stream's first delivery to two hours ago, in order; the oldest copies have failed. */
 const copyOldRows = (streamId: string): string => `
   with recursive n (i) as (select 1 union all select i + 1 from n where i < ${OLD_ROWS})
   insert into delivery (id, match_id, stream_id, phase, chain, block_number, block_day, tag, records, about,
@@ -39,7 +36,7 @@ export function testCounts(
       return opened.store;
     });
 
-    test('cover the newest of the selected streams and times, and report that there are more', async () => {
+    test('cover the newest deliveries of the selected streams and times, and report if there are more', async () => {
       const chain = await tools.startChain();
       const { id: busy } = await tools.store.createStream(draft([chain.chain]));
       const { id: quiet } = await tools.store.createStream(draft([chain.chain]));

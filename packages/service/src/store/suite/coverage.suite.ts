@@ -1,4 +1,4 @@
-/** Which blocks each stream was matched against; backfills; retention. */
+/** Coverage of streams, backfills and retention. */
 import { describe, expect, test } from 'vitest';
 import type { BlockHeader } from '../blocks/contract.ts';
 import { newMatch } from '../blocks/newMatch.test-only.ts';
@@ -10,7 +10,7 @@ export function testCoverage(tools: StoreTools): void {
   describe('coverage', () => {
     const coverageOf = async (id: string) => (await tools.store.readCoverage(id))[0];
 
-    test('starts with the next block, and excludes blocks that passed while the stream was paused', async () => {
+    test('starts with the next block, and excludes blocks committed while the stream was paused', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
       expect(await coverageOf(id)).toMatchObject({ chainId: chain.chain, from: null, holes: [] });
@@ -26,7 +26,7 @@ export function testCoverage(tools: StoreTools): void {
       await chain.commit(chain.next(), []);
       expect(await coverageOf(id)).toMatchObject({ from: 101, to: 106, holes: growing });
 
-      // Paused and resumed between two blocks: nothing was missed.
+      // A pause that ends before the next block misses nothing.
       await tools.store.setStreamStatus(id, 'paused', '');
       await tools.store.setStreamStatus(id, 'active', '');
       expect((await coverageOf(id))?.holes).toEqual(growing);
@@ -49,7 +49,7 @@ export function testCoverage(tools: StoreTools): void {
       });
     });
 
-    test('lists the blocks that a resumed chain skipped, and starts over with another chain', async () => {
+    test('lists the blocks that a resumed chain skipped, and starts over with a different chain', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
       await chain.commit(chain.next(), []);
@@ -92,7 +92,7 @@ export function testCoverage(tools: StoreTools): void {
   describe('unverified blocks', () => {
     const gap = 'gap in log indices (2 nodes agree)';
 
-    test('are in the coverage of every stream and in that of the chain, consecutive ones as one range', async () => {
+    test('are listed for every stream and for the chain, consecutive ones as one range', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
       expect(await tools.store.readUnverified(chain.chain)).toBeNull();
@@ -117,7 +117,7 @@ export function testCoverage(tools: StoreTools): void {
       });
     });
 
-    test('are removed by a reorg and with the chain', async () => {
+    test('are removed by reorgs and chain restarts', async () => {
       const chain = await startChain();
       let ancestor = chain.tip();
       for (let n = 0; n < 4; n++) {
@@ -134,7 +134,7 @@ export function testCoverage(tools: StoreTools): void {
       expect(await tools.store.readUnverified(chain.chain)).toBeNull();
     });
 
-    test('are kept for the newest 1,000 ranges', { timeout: 60_000 }, async () => {
+    test('are limited to the newest 1,000 ranges', { timeout: 60_000 }, async () => {
       const chain = await startChain();
       for (let n = 0; n < 1_005; n++) {
         await chain.commit(chain.next(), [], 2, n % 2 === 0 ? gap : 'missing receipt');
@@ -225,7 +225,7 @@ export function testCoverage(tools: StoreTools): void {
       expect(await deliveriesOf(streamId)).toHaveLength(5);
     });
 
-    test('are paused, resumed and cancelled, and nothing is committed meanwhile', async () => {
+    test('can be paused, resumed and cancelled, and commit nothing while paused', async () => {
       const { chain, streamId, job } = await newJob();
       expect(await tools.store.setJobState(job.id, 'paused', '')).toMatchObject({
         state: 'paused',
@@ -248,7 +248,7 @@ export function testCoverage(tools: StoreTools): void {
       expect(await tools.store.listJobs({ streamId, limit: 10 })).toHaveLength(1);
     });
 
-    test('of an unknown or deleted stream are not started', async () => {
+    test('are not started for a deleted stream', async () => {
       const { chain, streamId } = await newJob();
       await tools.store.deleteStream(streamId);
       const range = { streamId, chain: chain.chain, blockFrom: 1, blockTo: 2 };
@@ -258,7 +258,7 @@ export function testCoverage(tools: StoreTools): void {
 
   describe('retention', () => {
     const DAY = 86_400_000;
-    /** The deliveries counted before are those deleted. */
+    /** Deletes what has expired, and expects as many deliveries as were counted before. */
     const expire = async (rule: { deliveredMs: number; undeliveredMs: number }) => {
       const atMs = await tools.store.readLedgerTime();
       const counted = await tools.store.countExpiring({ ...rule, atMs });
@@ -275,7 +275,7 @@ export function testCoverage(tools: StoreTools): void {
       return sum;
     };
 
-    test('deletes delivered ones first, undelivered ones later, and never ones that may be confirmed', async () => {
+    test('deletes delivered webhooks first, undelivered ones later, and no match that may still be confirmed', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
       for (let n = 0; n < 3; n++) await chain.commit(chain.next(), [newMatch(id)], 1000);
@@ -290,7 +290,7 @@ export function testCoverage(tools: StoreTools): void {
         undelivered: 0,
       });
 
-      // As if a day had passed: everything was created before tomorrow.
+      // A negative age expires everything created so far.
       await expire({ deliveredMs: -DAY, undeliveredMs: DAY });
       expect((await deliveriesOf(id)).map((each) => each.state).toSorted()).toEqual([
         'failed',
@@ -301,7 +301,7 @@ export function testCoverage(tools: StoreTools): void {
       expect(gone.undelivered).toBeGreaterThanOrEqual(1);
       expect(await deliveriesOf(id)).toEqual([]);
 
-      // The matches were kept, because their blocks are not confirmed yet.
+      // The matches are kept because their blocks are not confirmed yet.
       const confirmed = await chain.commit(chain.next(), [], 0);
       expect(confirmed.outcome === 'committed' && confirmed.deliveries).toHaveLength(3);
     });

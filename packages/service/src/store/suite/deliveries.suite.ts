@@ -1,4 +1,4 @@
-/** Deliveries: claimed, completed, cancelled, lost. */
+/** Claims, completions, cancellations and lost leases of deliveries. */
 import { describe, expect, test } from 'vitest';
 import type { AttemptTransport } from '../deliveries/contract.ts';
 import type { Store } from '../store.ts';
@@ -36,7 +36,7 @@ export function testDeliveries(tools: StoreTools): void {
       expect(detail?.attemptList).toMatchObject([{ number: 1, status: 200, responseBody: 'ok' }]);
     });
 
-    test('that fail are due again after their wait, and each attempt is recorded', async () => {
+    test('are due again some time after a failure, and record each attempt', async () => {
       const { id } = await oneDue();
       const [first] = await claimOf(id);
       const failure = { status: 500, error: 'HTTP 500', result: 'retry', retryInMs: 0 } as const;
@@ -65,7 +65,7 @@ export function testDeliveries(tools: StoreTools): void {
       expect(detail?.attemptList.map((attempt) => attempt.number)).toEqual([1, 2]);
       expect(detail?.attemptList).toMatchObject([
         {
-          // No transport was stored, so there was an immediate response on an open connection.
+          // Without a stored transport, the duration counts as waiting on an open connection.
           parts: { dnsMs: null, connectMs: null, tlsMs: null, waitMs: 5, bodyMs: 0 },
           address: null,
           certificate: null,
@@ -76,7 +76,7 @@ export function testDeliveries(tools: StoreTools): void {
       expect(await tools.store.readDeliveryBody(first!.id)).toContain('"retries":1');
     });
 
-    test('with an expired lease return to the queue; the late owner changes nothing', async () => {
+    test('return to the queue when their lease expires, and the late owner changes nothing', async () => {
       const { id } = await oneDue();
       const [lost] = await claimOf(id, -1);
       await tools.store.releaseLeases('expired');
@@ -86,7 +86,7 @@ export function testDeliveries(tools: StoreTools): void {
       expect(await tools.store.completeDeliveries([outcomeOf(again!)])).toHaveLength(1);
     });
 
-    test('of a paused stream wait until it resumes, those of a deleted one are cancelled', async () => {
+    test('wait while their stream is paused, and are cancelled when it is deleted', async () => {
       const { id } = await oneDue();
       await tools.store.setStreamStatus(id, 'paused', '');
       expect(await claimOf(id)).toEqual([]);
@@ -153,7 +153,7 @@ export function testDeliveries(tools: StoreTools): void {
       expect(await counted()).toEqual([40, 40]);
     });
 
-    test('of a match in parts have one part each, and are confirmed with the same', async () => {
+    test('of a split match have one part each, and are confirmed with the same parts', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
       const parts = [0, 1, 2].map((part) =>
@@ -181,7 +181,7 @@ export function testDeliveries(tools: StoreTools): void {
       }
     });
 
-    test('are paged newest first, filtered, each exactly once', async () => {
+    test('are paged newest first with filters, each exactly once', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
       for (let n = 0; n < 9; n++) await chain.commit(chain.next(), [newMatch(id)], 1000);
@@ -216,7 +216,7 @@ export function testDeliveries(tools: StoreTools): void {
     });
   });
 
-  describe('a retry that is no longer wanted is cancelled', () => {
+  describe('an obsolete retry is cancelled', () => {
     const failing = { result: 'retry', status: 500, error: 'HTTP 500', retryInMs: 1 } as const;
 
     test('if its stream was deleted during the attempt', async () => {
@@ -254,7 +254,7 @@ export function testDeliveries(tools: StoreTools): void {
     const loseLeases = async (): Promise<Awaited<ReturnType<Store['releaseLeases']>>> =>
       tools.store.releaseLeases('all');
 
-    /** Streams of other tests have suspects too, which are removed here. */
+    /** Claims a suspect of the stream, after claiming those of other tests. */
     const claimSuspectOf = async (id: string) => {
       for (;;) {
         const suspect = await tools.store.claimSuspect({ leaseMs: 40_000, notStreams: [] });
@@ -262,13 +262,13 @@ export function testDeliveries(tools: StoreTools): void {
       }
     };
 
-    /** Loses all leases; returns the deliveries of the stream that are quarantined. */
+    /** Loses all leases; returns the quarantined deliveries of the stream. */
     const condemnedOf = async (streamId: string): Promise<string[]> => {
       const { quarantined } = await loseLeases();
       return quarantined.filter((each) => each.streamId === streamId).map(({ id }) => id);
     };
 
-    /** A stream with one suspect delivery. */
+    /** Creates a stream with one suspect delivery. */
     const makeSuspect = async (): Promise<string> => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
@@ -280,7 +280,7 @@ export function testDeliveries(tools: StoreTools): void {
       return id;
     };
 
-    test('is a suspect after two losses, and only claimed as such', async () => {
+    test('is a suspect after two losses, and excluded from normal claims', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
       await chain.commit(chain.next(), [newMatch(id)]);
@@ -294,7 +294,7 @@ export function testDeliveries(tools: StoreTools): void {
       expect(await claimSuspectOf(id)).toBeUndefined();
     });
 
-    test('waits while its stream gets nothing', async () => {
+    test('waits while its stream is excluded', async () => {
       const id = await makeSuspect();
       for (;;) {
         const suspect = await tools.store.claimSuspect({ leaseMs: 40_000, notStreams: [id] });
@@ -304,7 +304,7 @@ export function testDeliveries(tools: StoreTools): void {
       expect(await claimSuspectOf(id)).toMatchObject({ streamId: id });
     });
 
-    test('is not blamed for what happens while it is isolated', async () => {
+    test('is not quarantined for leases lost while it is isolated', async () => {
       const id = await makeSuspect();
       for (let n = 0; n < 20; n++) {
         const suspect = await claimSuspectOf(id);
@@ -314,7 +314,7 @@ export function testDeliveries(tools: StoreTools): void {
       }
     });
 
-    test('is quarantined when the service dies ten times in a row while claiming it', async () => {
+    test('is quarantined after the service crashes ten times in a row with it', async () => {
       const id = await makeSuspect();
       for (let lost = 3; lost <= 9; lost++) {
         expect(await claimSuspectOf(id)).toBeDefined();
@@ -332,7 +332,7 @@ export function testDeliveries(tools: StoreTools): void {
       expect(await claimOf(id)).toHaveLength(1);
     });
 
-    test('is quarantined with its attempt when its isolated process died', async () => {
+    test('is quarantined with its attempt when its isolated process dies', async () => {
       const id = await makeSuspect();
       const suspect = await claimSuspectOf(id);
       const death = { result: 'quarantined', status: null, error: 'ended by SIGABRT' } as const;
@@ -342,7 +342,7 @@ export function testDeliveries(tools: StoreTools): void {
       expect(await claimSuspectOf(id)).toBeUndefined();
     });
 
-    test('is no longer a suspect after an attempt ended', async () => {
+    test('is no longer a suspect after a completed attempt', async () => {
       const id = await makeSuspect();
       const suspect = await claimSuspectOf(id);
       const failure = { result: 'retry', status: 500, error: 'HTTP 500', retryInMs: 0 } as const;
@@ -351,7 +351,7 @@ export function testDeliveries(tools: StoreTools): void {
     });
   });
 
-  test('claims are limited in bytes, and one delivery is claimed however large it is', async () => {
+  test('claims are limited in bytes, but always include one delivery', async () => {
     const chain = await startChain();
     const { id } = await tools.store.createStream(draft([chain.chain]));
     const bodyTail = `,"logs":["${'x'.repeat(10_000)}"]}`;

@@ -35,7 +35,7 @@ export function testEnrichment(tools: StoreTools): void {
       expect(committed).toMatchObject({ deliveries: [{ state: 'enriching', streamId: id }] });
       expect(await claimOf(id)).toEqual([]);
       for (let n = 0; n < 2; n++) await chain.commit(chain.next(), []);
-      // Confirmed in the meantime: that delivery waits too, and the queue counts both.
+      // The confirmed delivery waits too, and the queue counts both.
       expect((await deliveriesOf(id)).map(({ state }) => state)).toEqual([
         'enriching',
         'enriching',
@@ -69,7 +69,7 @@ export function testEnrichment(tools: StoreTools): void {
       for (const body of sent) expect(body).toContain(whole);
     });
 
-    test('is listed oldest first, fairly, and without the excluded ones', async () => {
+    test('is listed oldest first, fairly, without excluded streams and matches', async () => {
       const chain = await startChain();
       const other = await startChain();
       const busy = await tools.store.createStream(draft([chain.chain]));
@@ -94,7 +94,7 @@ export function testEnrichment(tools: StoreTools): void {
       expect(later).toHaveLength(2);
     });
 
-    test('ends when a block leaves the chain, and continues when it comes back', async () => {
+    test('stops when a block leaves the chain, and resumes when it comes back', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain], { notifyRemoved: true }));
       const before = chain.tip();
@@ -112,7 +112,7 @@ export function testEnrichment(tools: StoreTools): void {
       await chain.commit(block, []);
       expect((await deliveriesOf(id)).map(({ state }) => state)).toEqual(['enriching']);
       expect(await listAll(chain.chain, {})).toHaveLength(1);
-      // The summary has not changed.
+      // An empty summary keeps the earlier one.
       expect(await tools.store.completeEnrichments(late)).toMatchObject([
         { state: 'pending', about: 'log of 0x28c6…1d60' },
       ]);
@@ -159,7 +159,7 @@ export function testEnrichment(tools: StoreTools): void {
       expect(await claimOf(id)).toHaveLength(2);
     });
 
-    test('waiting deliveries count in the age of the queue', async () => {
+    test('counts waiting deliveries in the age of the queue', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
       const before = await tools.store.readLedgerTime();

@@ -9,13 +9,13 @@ import { takeChain } from '../blocks/takeChain.test-only.ts';
 import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from '../streams/contract.ts';
 import type { Store } from '../store.ts';
 
-/** Reads a feed from its newest batch, or from this position. */
+/** Follows a feed from its newest batch, or from this position. */
 export async function followFeed(feed: EventFeed, from?: string) {
   let position = from ?? (await feed.newest()).position;
   const told: LiveEvent[] = [];
   const readOn = async (): Promise<void> => {
     const batches = await feed.readFrom(position);
-    if (batches === undefined) throw new Error(`${position} is not held`);
+    if (batches === undefined) throw new Error(`${position} is no longer stored`);
     for (const { events } of batches.slice(1)) {
       told.push(...events.map((event) => JSON.parse(event) as LiveEvent));
     }
@@ -57,7 +57,7 @@ export function testEvents(open: () => Promise<Store>): void {
   let store: Store;
   beforeAll(async () => {
     store = await open();
-    // Threads take a moment to start.
+    // Starts the threads before the first test.
     await store.checkWritable();
   });
   afterAll(() => store.close());
@@ -160,14 +160,14 @@ export function testEvents(open: () => Promise<Store>): void {
       await store.commitJob({ id: job!.id, chain, epoch, blocks });
       expect(about(await feed.take('delivery'))).toEqual(['job', '1 pending']);
 
-      // A rejected write produces no events: another process took the chain.
+      // Another process took the chain, so the write is rejected and produces no events.
       await store.takeLease({ name: chain, holder: 'other', forMs: 60_000, force: true });
       expect(await store.rewindChain({ chain, epoch, ancestor: header(0) })).toBeUndefined();
       await store.announce({ type: 'chain', chain: CHAIN_HEALTH });
       expect(await feed.take('chain')).toEqual([{ type: 'chain', chain: CHAIN_HEALTH }]);
     });
 
-    test('continue from any batch that is kept, and learn when one is not', async () => {
+    test('continue from any stored batch, and learn when a batch is unknown', async () => {
       const feed = await followFeed(store.events);
       const from = feed.position();
       await eventStream(store, chain);
@@ -181,7 +181,7 @@ export function testEvents(open: () => Promise<Store>): void {
       }
     });
 
-    test('lose none of the newest when the oldest are deleted', async () => {
+    test('lose no new events when the oldest are deleted', async () => {
       const feed = await followFeed(store.events);
       await eventStream(store, chain);
       await store.trimEvents();

@@ -35,7 +35,7 @@ export function testHistory(open: () => Promise<Store>): void {
       ...DEFAULT_DELIVERY,
     });
 
-  /** A new chain whose blocks are created with the given matches. */
+  /** Starts a new chain; each commit adds a block with the given matches. */
   const startChain = async () => {
     const chain = `0x${(++lastChain).toString(16)}`;
     let tip: BlockHeader = { number: 100, hash: hashOf(), parentHash: hashOf(), timestamp: 1 };
@@ -96,7 +96,7 @@ export function testHistory(open: () => Promise<Store>): void {
       },
     ]);
 
-  /** A stream with one delivery that ended like this. */
+  /** Creates a stream with one delivery that has had this result. */
   const oneThat = async (result: AttemptOutcome['result']) => {
     const chain = await startChain();
     const { id: streamId } = await createStream([chain.chain]);
@@ -175,7 +175,7 @@ export function testHistory(open: () => Promise<Store>): void {
       return ids;
     };
 
-    test('law: a filter selects the same deliveries as a naive reading', async () => {
+    test('law: a filter selects the same deliveries as a plain scan', async () => {
       const { chains, streams, all } = await makeVaried();
       const times = all.map((each) => timeOfId(each.id));
       const oneOf = <T>(values: readonly T[]) => fc.constantFrom(...values);
@@ -289,7 +289,7 @@ export function testHistory(open: () => Promise<Store>): void {
                 await countOf({ ...filter, attemptsFrom: attempts, attemptsTo: attempts }),
               );
             }
-            // All of it was created a moment ago.
+            // All deliveries were created a moment ago.
             const { createdFrom: _, ...anyTime } = filter;
             const made = await countOf(anyTime);
             expect(counts.age).toEqual(made === 0 ? [] : [{ value: '15m', count: made }]);
@@ -325,11 +325,11 @@ export function testHistory(open: () => Promise<Store>): void {
       const ids = await store.listReplayable({ filter, after: position, lastId, limit: 2 });
       const step = { id: replay.id, after: position, ids, isLast: false };
       expect((await store.advanceReplay(step))?.map((each) => each.id).toSorted()).toEqual(ids);
-      // Another process at the same position comes too late.
+      // Another process at the same position changes nothing.
       expect(await store.advanceReplay(step)).toBeUndefined();
       expect((await running())!.dueInMs).toBeGreaterThan(800);
       expect(await store.readReplay(replay.id)).toMatchObject({ replayed: 2, waiting: 2 });
-      // Later deliveries are not part of it; the remaining ones follow.
+      // The replay ends with the remaining deliveries, without later ones.
       const left = await store.listReplayable({ filter, after: ids[1]!, lastId, limit: 100 });
       await store.advanceReplay({ id: replay.id, after: ids[1]!, ids: left, isLast: true });
       expect(await running()).toBeUndefined();
@@ -380,7 +380,7 @@ export function testHistory(open: () => Promise<Store>): void {
     });
   });
 
-  test('a pending delivery can be given up, and replayed later', async () => {
+  test('a pending delivery can be stopped, and replayed later', async () => {
     const { streamId, id } = await oneThat('retry');
     expect(await store.stopDelivery(id)).toMatchObject({
       state: 'failed',
@@ -395,7 +395,7 @@ export function testHistory(open: () => Promise<Store>): void {
   });
 
   describe('attempted deliveries', () => {
-    test('show where they were sent, what was sent, and how they ended', async () => {
+    test('include the URL, the body and the last error', async () => {
       const { streamId, id } = await oneThat('retry');
       const page = await store.listAttempted({
         results: ['undelivered', 'delivered'],
@@ -427,7 +427,7 @@ export function testHistory(open: () => Promise<Store>): void {
       expect(await store.countAttempted({ results, streamId })).toBe(0);
     });
 
-    test('a page ends early when its bodies are too large together', async () => {
+    test('a page ends early when its bodies are too large in total', async () => {
       const chain = await startChain();
       const { id: streamId } = await createStream([chain.chain]);
       const bodyTail = `,"logs":[],"data":"${'a'.repeat(3 * 1024 * 1024)}"}`;
@@ -444,7 +444,7 @@ export function testHistory(open: () => Promise<Store>): void {
       expect((await store.listAttempted({ ...filter, withBody: false })).rows).toHaveLength(4);
     });
 
-    test('are listed and counted by any filter like a naive reading', async () => {
+    test('are listed and counted by any filter like a plain scan', async () => {
       const chains = [await startChain(), await startChain()] as const;
       const streams = await Promise.all([0, 1, 2].map(() => createStream(['0x1'])));
       const hashes = Array.from({ length: 6 }, hashOf);
@@ -514,7 +514,7 @@ export function testHistory(open: () => Promise<Store>): void {
             expect([...listed].toSorted()).toEqual(expected.toSorted());
             expect(counted).toBe(expected.length);
             if (filter.chains === undefined || filter.chains.includes('0x1')) return;
-            // Both chains belong to this test, so the complete order is visible.
+            // Only this test uses these chains, so the order of all results is known.
             expect(await listAll(filter, limit)).toEqual(expected);
           },
         ),
@@ -525,7 +525,7 @@ export function testHistory(open: () => Promise<Store>): void {
 
   describe('a replay', () => {
     test.each(['succeeded', 'failed', 'retry'] as const)(
-      'of one that ended as %s is due at once, with the next number of retries',
+      'of a delivery that ended as %s is due at once, and counts as a retry',
       async (result) => {
         const { streamId, id } = await oneThat(result);
         const replayed = await store.replayDelivery(streamId, id);
@@ -543,7 +543,7 @@ export function testHistory(open: () => Promise<Store>): void {
       },
     );
 
-    test('of one in progress changes nothing', async () => {
+    test('of a delivery in flight changes nothing', async () => {
       const { streamId, id } = await oneThat('failed');
       await store.replayDelivery(streamId, id);
       const under = (await claim()).find((each) => each.id === id)!;
@@ -562,7 +562,7 @@ export function testHistory(open: () => Promise<Store>): void {
       expect((await claim()).map((each) => each.id)).toContain(id);
     });
 
-    test('skips cancelled ones, and finds none of another or a deleted stream', async () => {
+    test('skips cancelled deliveries, and those of other or deleted streams', async () => {
       const chain = await startChain();
       const { id: streamId } = await createStream([chain.chain]);
       const ancestor = chain.tip();
@@ -689,7 +689,7 @@ export function testHistory(open: () => Promise<Store>): void {
               expect(streamCreatedAt).toBeGreaterThan(0);
             }
           }
-          // The sum equals that of all streams.
+          // The totals of all streams include those of each stream.
           const together = (await store.readTotals()).filter(({ streamId }) =>
             ids.includes(streamId),
           );

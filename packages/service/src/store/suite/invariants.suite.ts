@@ -15,7 +15,7 @@ const CHAIN = '0xabcd';
 export function testInvariants(
   open: () => Promise<{ store: Store; execute(statement: string): Promise<void> }>,
 ): void {
-  describe('invariants', () => {
+  describe('the integrity check', () => {
     let store: Store;
     let execute: (statement: string) => Promise<void>;
     let stream: StreamRecord;
@@ -59,10 +59,7 @@ export function testInvariants(
       return check.counts();
     };
 
-    /**
-     * Commits the next block with a match, and sends what is due; every tenth delivery fails
-     * permanently.
-     */
+    /** Commits blocks with one match each, and completes due deliveries; every tenth fails. */
     const advance = async (blocks: number): Promise<void> => {
       for (let n = 0; n < blocks; n++) {
         const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER);
@@ -109,7 +106,7 @@ export function testInvariants(
       );
     };
 
-    test('a normal day causes no violations: reorg, pause, replay, deletion, retention', async () => {
+    test('finds nothing after a reorg, a pause, a replay, a deletion and retention', async () => {
       await advance(30);
       expect(await found()).toEqual(NOTHING);
 
@@ -140,7 +137,7 @@ export function testInvariants(
       const ageMs = (await store.readLedgerTime()) - listed.at(-20)!.createdAt;
       await store.deleteExpired({ deliveredMs: ageMs, undeliveredMs: ageMs, forMs: 0, after: '' });
       expect(await store.readDelivery(listed.at(-1)!.id)).toBeUndefined();
-      // Nothing is younger than the retention period, so deleted rows are not missed.
+      // No row is younger than the retention period, so deleted rows are not reported.
       expect(await found(-1000)).toEqual(NOTHING);
     });
 
@@ -164,10 +161,10 @@ export function testInvariants(
       expect(logged.join('\n')).toContain(kind);
       const lines = logged.length;
       await used.look();
-      expect(logged.length, 'what is known is not said again').toBe(lines);
+      expect(logged.length, 'a known violation is logged once').toBe(lines);
       for (const statement of mending) await execute(statement);
       await used.look();
-      expect(used.counts()[kind], `${kind}, mended`).toBe(0);
+      expect(used.counts()[kind], `${kind} after the repair`).toBe(0);
     };
 
     const someDelivery = async (state: string): Promise<string> =>
@@ -175,7 +172,7 @@ export function testInvariants(
         (row) => row.state === state,
       )!.id;
 
-    test('a checkpoint that is not the newest block of its window', async () => {
+    test('finds a checkpoint that is not the newest block of its window', async () => {
       await advance(1);
       await broken('checkpoint_off_window', {
         breaking: [`update checkpoint set number = number + 1 where chain = '${CHAIN}'`],
@@ -188,7 +185,7 @@ export function testInvariants(
       });
     });
 
-    test('a block whose matches are missing', async () => {
+    test('finds a block whose matches are missing', async () => {
       await advance(1);
       const at = tip.number;
       await broken('block_without_matches', {
@@ -197,7 +194,7 @@ export function testInvariants(
       });
     });
 
-    test('a match whose delivery is missing', async () => {
+    test('finds a match whose delivery is missing', async () => {
       await advance(1);
       const id = await someDelivery('succeeded');
       const hidden = randomUUID();
@@ -209,7 +206,7 @@ export function testInvariants(
       });
     });
 
-    test('a delivery in an invalid state', async () => {
+    test('finds a delivery in an invalid state', async () => {
       const id = await someDelivery('succeeded');
       await broken('illegal_delivery', {
         breaking: [`update delivery set state = 'lost' where id = '${id}'`],
@@ -225,7 +222,7 @@ export function testInvariants(
       });
     });
 
-    test('a delivery that counts attempts it does not have', async () => {
+    test('finds a delivery with a wrong number of attempts', async () => {
       const id = await someDelivery('succeeded');
       await broken('attempts_miscounted', {
         breaking: [`update attempt set delivery_id = 'gone' where delivery_id = '${id}'`],
@@ -233,7 +230,7 @@ export function testInvariants(
       });
     });
 
-    test('totals that do not equal the number of rows', async () => {
+    test('finds totals that do not equal the number of rows', async () => {
       await advance(1);
       await store.rollUpStats();
       await broken('totals_miscounted', {
@@ -244,7 +241,7 @@ export function testInvariants(
       });
     });
 
-    test('a lease that is too long', async () => {
+    test('finds a lease that ends too late or expired long ago', async () => {
       const id = await someDelivery('succeeded');
       const leased = (until: number) =>
         `update delivery set state = 'leased', lease_token = 'kept', lease_until = ${until} where id = '${id}'`;
@@ -263,9 +260,9 @@ export function testInvariants(
   });
 }
 
-/** The rows that a stream was created from. */
+/** Returns the draft of a stream. */
 function withoutLife(record: StreamRecord) {
-  if (record.family !== 'evm') throw new Error('an EVM stream');
+  if (record.family !== 'evm') throw new Error('expected an EVM stream');
   const {
     tag,
     description,

@@ -7,7 +7,7 @@ export function testLeases(tools: StoreTools): void {
   const { startChain, deliveriesOf, claimOf, outcomeOf } = tools;
 
   describe('leases of deliveries', () => {
-    test('are extended while they are held, and no longer', async () => {
+    test('can be extended only while they are held', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
       await chain.commit(chain.next(), [newMatch(id)], 1000);
@@ -45,7 +45,7 @@ export function testLeases(tools: StoreTools): void {
       expect(await isFree(name)).toBe(false);
       await tools.store.giveUpLease({ name, epoch: 1 });
       expect(await take(name, 500)).toBe(2);
-      // A lease that was taken since cannot be released.
+      // A former holder cannot release a lease that was taken again.
       await tools.store.giveUpLease({ name, epoch: 1 });
       expect(await take(name, 500)).toBeUndefined();
       await expect.poll(() => isFree(name), { timeout: 10_000 }).toBe(true);
@@ -56,7 +56,7 @@ export function testLeases(tools: StoreTools): void {
       expect(await renew(name, 3)).toBe(false);
     });
 
-    test('an expired one can be renewed unless it was taken', async () => {
+    test('can be renewed after they expire, unless they were taken', async () => {
       const name = newChain();
       await take(name, 0);
       expect(await renew(name, 1)).toBe(true);
@@ -70,7 +70,7 @@ export function testLeases(tools: StoreTools): void {
       for (const name of names) expect(await take(name, 60_000)).toBe(2);
     });
 
-    test('of a chain: writes of an earlier holder change nothing', async () => {
+    test('of a chain reject writes of an earlier holder', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
       const waiting = newMatch(id, { enrichment: '{}' });

@@ -1,4 +1,4 @@
-/** The data of charts and explanations. */
+/** Reads for charts and explanations. */
 import { describe, expect, test } from 'vitest';
 import type { BlockRef } from '../blocks/contract.ts';
 import { newMatch } from '../blocks/newMatch.test-only.ts';
@@ -7,8 +7,8 @@ import { type StoreTools, hashOf, newChain, draft, address } from './storeTools.
 export function testReads(tools: StoreTools): void {
   const { packed, add, startChain, claimOf, outcomeOf } = tools;
 
-  describe('the data of charts', () => {
-    test('attempts over time: how they ended, how long they took, in steps without gaps', async () => {
+  describe('the data of charts includes', () => {
+    test('the results and durations of attempts over time, in steps without gaps', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
       for (let n = 0; n < 6; n++) await chain.commit(chain.next(), [newMatch(id)], 1000);
@@ -56,7 +56,7 @@ export function testReads(tools: StoreTools): void {
       expect(stats.p95Ms).toBeGreaterThan(500);
     });
 
-    test('since when a stream fails: from its first failed attempt after the last 2xx', async () => {
+    test('the start of a failure: the first failed attempt after the last 2xx', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
       await chain.commit(chain.next(), [newMatch(id)]);
@@ -79,7 +79,7 @@ export function testReads(tools: StoreTools): void {
       expect(await readSince()).toBeNull();
     });
 
-    test('blocks with the state of their deliveries, including removed blocks, and the reorg', async () => {
+    test('blocks with the state of their deliveries, removed blocks, and reorgs', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
       const other = await tools.store.createStream(draft([chain.chain]));
@@ -122,7 +122,7 @@ export function testReads(tools: StoreTools): void {
       ]);
     });
 
-    test('where a chain did not continue block by block: skipped, halted, resumed later, restarted', async () => {
+    test('gaps of a chain: blocks passed over, halts, skipped blocks, restarts', async () => {
       const { store } = tools;
       const { chain, held, next, tip } = await startChain();
       const first = tip().number + 1;
@@ -167,13 +167,13 @@ export function testReads(tools: StoreTools): void {
         { ...halt, reason: 'another reason', ...over },
       ]);
 
-      // A process that lost the chain cannot change it.
+      // A process that lost the chain cannot record a halt.
       await store.recordHalt({ chain, epoch: held.epoch + 1, why: 'stale' });
       expect((await listed())[0]!.reason).toBe('another chain');
     });
   });
 
-  describe('the data of explanations', () => {
+  describe('the data of explanations includes', () => {
     test('a block by hash and height, a transaction, its matches and their deliveries', async () => {
       const chain = await startChain();
       const stream = await tools.store.createStream(draft([chain.chain]));
@@ -220,7 +220,7 @@ export function testReads(tools: StoreTools): void {
       expect((await tools.store.findTransaction(hash))?.block.hash).toBe(again.hash);
     });
 
-    test('the watchers of an address: active lists, not those being changed', async () => {
+    test('the streams that watch an address, without staged changes', async () => {
       const stream = await tools.store.createStream(draft([newChain()]));
       const watched = address(0xabcdef01);
       const watchers = async () =>

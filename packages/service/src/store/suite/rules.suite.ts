@@ -31,7 +31,7 @@ export function testRules(tools: StoreTools): void {
       const nothing = { revision: all.revision, whole: false, changed: [], gone: [] };
       expect(await tools.store.readRules(all.revision)).toEqual(nothing);
 
-      // A changed list is read as its changes only, without its stream.
+      // A changed list is read as its changes alone, without its stream.
       await add(active.id, [8]);
       await remove(active.id, [7]);
       const added = await tools.store.readRules(all.revision);
@@ -52,7 +52,7 @@ export function testRules(tools: StoreTools): void {
       expect(later.gone).toEqual([active.id]);
     });
 
-    test('are complete again when the changes of lists are no longer stored', async () => {
+    test('are complete again once list changes are no longer stored', async () => {
       const { id } = await tools.store.createStream(draft(['0x1']));
       const { revision } = await tools.store.readRules(-1);
       await add(id, [1]);
@@ -66,7 +66,7 @@ export function testRules(tools: StoreTools): void {
       expect((await tools.store.readRules(now.revision)).whole).toBe(false);
     });
 
-    test('belong to one family, and on Aptos apply from a version', async () => {
+    test('belong to one chain family, and on Aptos apply from a ledger version', async () => {
       const chain = newChain();
       const own = `0x${'b0b'.padStart(64, '0')}`;
       const aptos = await tools.store.createStream({
@@ -116,7 +116,7 @@ export function testRules(tools: StoreTools): void {
       expect(await change()).toMatchObject({ effectiveFrom: { [chain]: 105 } });
     });
 
-    test('a match of a final chain is confirmed with its block, and its body has no `confirmed`', async () => {
+    test('a match on a chain with final blocks is confirmed at once, and its body has no `confirmed`', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
       const body = splitFinalBody({ streamId: id, tag: 'tag' }, { transactions: [] });
@@ -165,7 +165,7 @@ export function testRules(tools: StoreTools): void {
       expect(await commitWith(await newest())).toEqual({ outcome: 'not-next' });
     });
 
-    test('coverage follows the rules that a block was matched with, if they are newer than settled ones', async () => {
+    test('coverage follows the rules that a block was matched with, even if newer than the settled ones', async () => {
       const { store } = tools;
       const chain = await startChain();
       const create = async () => (await store.createStream(draft([chain.chain]))).id;

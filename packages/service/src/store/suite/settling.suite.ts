@@ -1,4 +1,4 @@
-/** Rules that change while blocks are committed, by several processes if the engine allows it. */
+/** Rule changes while blocks are committed, in several processes if the engine allows it. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { followRules } from '../../chains/matching.ts';
@@ -11,7 +11,7 @@ import { KEY_ID, address, draft, hashOf, newChain } from './storeTools.test-only
 
 /** @param open opens one store per process; the last one reads the chain */
 export function testSettling(open: () => Promise<Store[]>): void {
-  test('law: blocks match what an answer promised, and no block takes more than two commits', async () => {
+  test('law: blocks match the rules that responses promised, in at most two commits each', async () => {
     const stores = await open();
     const reader = stores.at(-1)!;
     const run = fc.record({

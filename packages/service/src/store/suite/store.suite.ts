@@ -1,4 +1,4 @@
-/** Requirements on every engine of the store. Run by `sqlite.test.ts` and `postgres.test.ts`. */
+/** Requirements of every store engine. Run by `sqlite.test.ts` and `postgres.test.ts`. */
 import type { Store } from '../store.ts';
 import { testAddresses } from './addresses.suite.ts';
 import { testBlocks } from './blocks.suite.ts';

@@ -77,12 +77,12 @@ export function useStore(open: () => Promise<Store>) {
   };
   const listed = async (id: string): Promise<number[]> =>
     (await store.listAddresses(id, { limit: 100 })).addresses.map((row) => Number(row.address));
-  /** Runs all housekeeping. */
+  /** Runs the housekeeping of addresses to its end. */
   const cleanUp = async (ages: { keepMs?: number; staleMs?: number }): Promise<void> => {
     while (await store.cleanUpAddresses({ keepMs: 3_600_000, staleMs: 60_000, ...ages }));
   };
 
-  /** A chain with a first checkpoint, and a function to extend it. */
+  /** Starts a chain with a first checkpoint. */
   const startChain = async () => {
     const chain = newChain();
     let tip: BlockHeader = {
@@ -166,7 +166,7 @@ export function useStore(open: () => Promise<Store>) {
   });
 
   return {
-    /** Open once the tests run. */
+    /** The store, available once the tests run. */
     get store() {
       return store;
     },

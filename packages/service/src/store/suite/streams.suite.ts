@@ -41,7 +41,7 @@ export function testStreams(tools: StoreTools): void {
       expect(await add(created.id, [1])).toEqual({ outcome: 'unknown-stream' });
     });
 
-    test('are listed newest first, each exactly once while new ones arrive', async () => {
+    test('are listed newest first, each exactly once, even while new ones arrive', async () => {
       const mine: string[] = [];
       for (let n = 0; n < 7; n++) mine.push((await tools.store.createStream(draft(['0x1']))).id);
       const seen: string[] = [];
@@ -59,7 +59,7 @@ export function testStreams(tools: StoreTools): void {
       expect(seen.filter((id) => mine.includes(id)).toSorted()).toEqual(mine.toSorted());
     });
 
-    test('a page of streams ends early when they are too large together', async () => {
+    test('end a page early when they are too large in total', async () => {
       const abi = [{ type: 'event', name: 'x'.repeat(900_000), inputs: [] }];
       const options = { ...DEFAULT_OPTIONS, abi };
       const large: string[] = [];
@@ -85,7 +85,7 @@ export function testStreams(tools: StoreTools): void {
     expect(await count('cancelled')).toBe(200);
     expect(await claimOf(id)).toEqual([]);
 
-    // However short the time, some deliveries are cancelled.
+    // Each step cancels some deliveries, however short its time.
     expect(await tools.store.cancelDeleted({ forMs: 0 })).toBe(true);
     expect(await count('cancelled')).toBe(400);
     while (await tools.store.cancelDeleted({ forMs: 0 }));
@@ -93,7 +93,7 @@ export function testStreams(tools: StoreTools): void {
   });
 
   describe('the limits of a stream', () => {
-    /** A stream with `count` due deliveries, in block order. */
+    /** Creates a stream with `count` due deliveries, in block order. */
     const limited = async (limits: Partial<StreamLimits>, count = 5, blocks: object[] = []) => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(
@@ -109,7 +109,7 @@ export function testStreams(tools: StoreTools): void {
     const again = { result: 'retry', status: 500, error: 'HTTP 500' } as const;
     const idsOf = (claimed: { id: string }[]): string[] => claimed.map((each) => each.id);
 
-    test('limit deliveries in flight across processes', async () => {
+    test('apply to deliveries in flight across processes', async () => {
       const { id } = await limited({ maxInFlight: 2 });
       const [first, second, ...more] = await claimOf(id);
       expect(more).toEqual([]);
@@ -120,7 +120,7 @@ export function testStreams(tools: StoreTools): void {
       expect(await claimOf(id)).toHaveLength(1);
     });
 
-    test('assign turns at even intervals, shortly ahead', async () => {
+    test('space deliveries evenly, and allow claims shortly ahead', async () => {
       const { id } = await limited({ maxPerSecond: 4 }, 8);
       const waits = async (): Promise<number[]> => (await claimOf(id)).map((each) => each.waitMs);
       expect(await waits()).toEqual([0, 250]);
@@ -131,7 +131,7 @@ export function testStreams(tools: StoreTools): void {
       expect(await claimOf(slow.id)).toEqual([]);
     });
 
-    test('keep a strict order: one at a time, and a failing one delays the rest until it is over', async () => {
+    test('keep a strict order: one at a time, and a failing delivery holds back the rest until it ends', async () => {
       const { id, ids } = await limited({ strictOrder: true }, 3);
       const [first, ...none] = await claimOf(id);
       expect(first?.id).toBe(ids[0]);
@@ -147,7 +147,7 @@ export function testStreams(tools: StoreTools): void {
       ]);
       const [second] = await claimOf(id);
       expect(second?.id).toBe(ids[1]);
-      // A replayed delivery goes before later ones, and not while another is in flight.
+      // A replayed delivery precedes later ones, but waits for the one in flight.
       await tools.store.replayDelivery(id, ids[0]!);
       expect(await claimOf(id)).toEqual([]);
       await tools.store.completeDeliveries([outcomeOf(second!)]);
@@ -209,7 +209,7 @@ export function testStreams(tools: StoreTools): void {
       expect(failed).toMatchObject({ status: 'error', statusMessage: 'it is down' });
       expect(failed!.errorSince).toBeGreaterThan(Date.now() - 60_000);
       expect(await tools.store.failStream(id, 'it is still down')).toBeUndefined();
-      // It still matches.
+      // A stream in error still matches.
       expect((await rulesOf(id))?.status).toBe('error');
       expect(await tools.store.recoverStream(id)).toMatchObject({
         status: 'active',
@@ -234,7 +234,7 @@ export function testStreams(tools: StoreTools): void {
       expect(changes[0]!.at).toBeGreaterThan(Date.now() - 60_000);
     });
 
-    test('in error it collects deliveries, gets only probes, and everything once it recovers', async () => {
+    test('error collects deliveries, allows only probes, and releases all deliveries on recovery', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
       for (let n = 0; n < 5; n++) await chain.commit(chain.next(), [newMatch(id)], 100);
@@ -250,7 +250,7 @@ export function testStreams(tools: StoreTools): void {
       expect(await claimed()).toEqual(Array(6).fill(false));
     });
 
-    test('lists backed-off receivers, until they recover or change', async () => {
+    test('lists a backed-off receiver until it recovers or changes', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
       const read = async () =>
@@ -284,7 +284,7 @@ export function testStreams(tools: StoreTools): void {
       await tools.store.updateStream(id, { description: 'the same receiver' });
       expect(await read()).toBeDefined();
 
-      // In error, the next probe ends the wait.
+      // In error, the wait ends with the next probe.
       const failed = await tools.store.failStream(id, 'it is down');
       expect(await read()).toMatchObject({ reason: 'failures', since: failed!.errorSince });
       expect((await read())!.leftMs).toBeGreaterThan(9 * 60_000);
@@ -295,7 +295,7 @@ export function testStreams(tools: StoreTools): void {
       expect(await spare('failures', 60_000)).toBeUndefined();
     });
 
-    test('stores when the certificate of its receiver expires, until it changes', async () => {
+    test("includes the expiry of the receiver's certificate, until the receiver changes", async () => {
       const { id } = await tools.store.createStream(draft(['0x1']));
       const read = async () =>
         (await tools.store.listCertificates()).find(({ streamId }) => streamId === id)?.endsAt;
@@ -345,7 +345,7 @@ export function testStreams(tools: StoreTools): void {
         verified: true,
       });
 
-    test('respond as configured: the first fail, and every third', async () => {
+    test('respond as configured, here failing the first request and every third', async () => {
       await tools.store.setInbox('told', {
         ...DEFAULT_INBOX_RESPONSE,
         failFirst: 1,

@@ -46,7 +46,7 @@ describe('PostgreSQL store', () => {
     });
     afterAll(() => Promise.all(stores.map((store) => store.close())));
 
-    test('waits for a transaction that started earlier, and then skips none of its rows', async () => {
+    test('waits for earlier transactions, and skips none of their rows', async () => {
       const feeds = await Promise.all(stores.map(({ events }) => followFeed(events)));
       const slow = new pg.Client(postgres.url);
       await slow.connect();
@@ -70,7 +70,7 @@ describe('PostgreSQL store', () => {
       }
     });
 
-    test('is the same for every process, however many write at once', async () => {
+    test('is the same for every process during concurrent writes', async () => {
       const start = (await stores[0].events.newest()).position;
       const feeds = await Promise.all(stores.map(({ events }) => followFeed(events, start)));
       const made: string[] = [];
@@ -102,7 +102,7 @@ describe('PostgreSQL store', () => {
       await woken;
     });
 
-    test('deletes the oldest events beyond 32 MiB, and ids that this server has not assigned yet', async () => {
+    test('deletes the oldest events beyond 32 MiB, and those with ids of another server', async () => {
       const count = async (where: string): Promise<number> => {
         const client = new pg.Client(postgres.url);
         await client.connect();
@@ -125,7 +125,7 @@ describe('PostgreSQL store', () => {
     });
   });
 
-  describe('in a database of its own', () => {
+  describe('in a separate database', () => {
     const openBesides = async (name: string) => {
       const url = new URL(postgres.url);
       url.pathname = `/${name}`;
@@ -140,7 +140,7 @@ describe('PostgreSQL store', () => {
     testActivity(() => openBesides('activity'));
   });
 
-  test('survives the loss of its server: the next call after the restart works', async () => {
+  test('survives a server crash: the next call after the restart succeeds', async () => {
     const store = await openPostgresStore(postgres.url);
     await store.saveSetting('before', 'kept');
     const { position } = await store.events.newest();
@@ -148,7 +148,7 @@ describe('PostgreSQL store', () => {
     await expect(store.readSetting('before')).rejects.toThrow(/connect|terminat|ECONN/i);
     await postgres.restart();
     expect(await store.readSetting('before')).toBe('kept');
-    // The events kept for readers are lost in the crash, and readers learn of it.
+    // The crash loses the kept events, so the old position is unknown.
     expect(await store.events.readFrom(position)).toBeUndefined();
     const feed = await followFeed(store.events);
     await eventStream(store, '0x1');
@@ -156,7 +156,7 @@ describe('PostgreSQL store', () => {
     await store.close();
   });
 
-  test('one of several claimers probes a stream in error, every ten minutes', async () => {
+  test('only one of several claimers probes a stream in error, every ten minutes', async () => {
     const stores = await Promise.all([1, 2, 3].map(() => openPostgresStore(postgres.url)));
     const [one] = stores as [Store];
     const chain = '0xe44';
@@ -189,7 +189,7 @@ describe('PostgreSQL store', () => {
     await Promise.all(stores.map((store) => store.close()));
   });
 
-  test('adds no sessions while commits wait for a standby, and continues when it is back', async () => {
+  test('opens no sessions while commits wait for a standby, and continues when it is back', async () => {
     const store = await openPostgresStore(postgres.url);
     const readiness = createReadiness(
       store,
@@ -210,7 +210,7 @@ describe('PostgreSQL store', () => {
       await execute(postgres.url, 'select pg_reload_conf()');
     };
     await synchronousWith("set synchronous_standby_names = 'nobody'");
-    // A commit waits once the server has received it; an earlier one is retried.
+    // Commits wait only once the setting applies; earlier ones are repeated.
     let hasBegun = false;
     const waiting = Promise.all(
       clients.map(async (client, n) => {
@@ -226,7 +226,7 @@ describe('PostgreSQL store', () => {
       await expect(openPostgresStore(postgres.url)).rejects.toThrow(
         '20 commits are waiting for a standby of the database, and none responds',
       );
-      // Queries on existing connections wait as well, and report it.
+      // Existing connections wait too, and readiness reports it.
       await expect
         .poll(() => readiness.read(), { timeout: 15_000, interval: 1_000 })
         .toEqual(['commits are waiting for a standby of the database, and none responds']);
@@ -240,7 +240,7 @@ describe('PostgreSQL store', () => {
     await store.close();
   });
 
-  test('claimers never take the same delivery, and respect the limit of a lane', async () => {
+  test('claimers never take the same delivery, and respect the limit of each lane', async () => {
     const PER_STREAM = 8;
     const stores = await Promise.all([1, 2, 3].map(() => openPostgresStore(postgres.url)));
     const [one] = stores as [Store];
@@ -300,7 +300,7 @@ describe('PostgreSQL store', () => {
           most = Math.max(most, n);
         }
         await new Promise((resolve) => setTimeout(resolve, Math.random() * 5));
-        // It is no longer in flight shortly before the ledger knows.
+        // A delivery leaves this count shortly before the ledger records its completion.
         for (const { streamId } of claimed) {
           underWay.set(streamId, (underWay.get(streamId) ?? 1) - 1);
         }

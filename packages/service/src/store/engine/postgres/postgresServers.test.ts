@@ -8,7 +8,7 @@ import { createServers, parseServers } from './postgresServers.ts';
 const GIVEN_UP_MS = 30_000;
 
 describe('the servers of a URL', () => {
-  test('are separate URLs with all shared parts', () => {
+  test('become separate URLs that keep the shared parts', () => {
     expect(parseServers('postgres://u:p%40ss@a:1,b:2/db?sslmode=require')).toEqual([
       'postgres://u:p%40ss@a:1/db?sslmode=require',
       'postgres://u:p%40ss@b:2/db?sslmode=require',
@@ -36,9 +36,7 @@ describe('the servers of a URL', () => {
 describe('a broken network path', () => {
   afterEach(() => void vi.useRealTimers());
 
-  /**
-   * A proxy before a real server; each connection stops working after a query that contains `text`.
-   */
+  /** Starts a proxy to a real server; a connection goes silent after a query with this text. */
   async function startDeadPath(text: string) {
     const postgres = await startPostgres();
     let lost = 0;
@@ -80,30 +78,33 @@ describe('a broken network path', () => {
     await path.stop();
   });
 
-  test.each(['listen ', 'pg_notify'])('while signals ask %s is left for another', async (text) => {
-    const path = await startDeadPath(text);
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    const signals = createPostgresSignals(path.url);
-    const losesNext = async (count: number): Promise<void> => {
+  test.each(['listen ', 'pg_notify'])(
+    'makes signals reconnect after a stalled %s',
+    async (text) => {
+      const path = await startDeadPath(text);
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+      const signals = createPostgresSignals(path.url);
+      const losesNext = async (count: number): Promise<void> => {
+        await expect
+          .poll(() => {
+            signals.send(['jobs']);
+            return path.lost();
+          })
+          .toBe(count);
+      };
+      await losesNext(1);
+      await vi.advanceTimersByTimeAsync(GIVEN_UP_MS);
+      // A closed session is reopened after a second.
       await expect
-        .poll(() => {
+        .poll(async () => {
+          await vi.advanceTimersByTimeAsync(1_000);
           signals.send(['jobs']);
           return path.lost();
         })
-        .toBe(count);
-    };
-    await losesNext(1);
-    await vi.advanceTimersByTimeAsync(GIVEN_UP_MS);
-    // After it is closed, the session is reopened a second later.
-    await expect
-      .poll(async () => {
-        await vi.advanceTimersByTimeAsync(1_000);
-        signals.send(['jobs']);
-        return path.lost();
-      })
-      .toBe(2);
-    await signals.close();
-    vi.useRealTimers();
-    await path.stop();
-  });
+        .toBe(2);
+      await signals.close();
+      vi.useRealTimers();
+      await path.stop();
+    },
+  );
 });

@@ -5,7 +5,7 @@ import { createPostgresSignals } from './postgresSignals.ts';
 
 afterEach(() => void vi.restoreAllMocks());
 
-test('a session that breaks while it is opened is released, not kept next to a new one', async () => {
+test('a session that fails while opening is closed, not kept next to a new one', async () => {
   const postgres = await startPostgres();
   const query = pg.Client.prototype.query as (...args: unknown[]) => unknown;
   let broken = 0;

@@ -20,7 +20,7 @@ import { takeChain } from '../../blocks/takeChain.test-only.ts';
 const folder = mkdtempSync(join(tmpdir(), 'sluice-store-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Includes a connection that bypasses the store. */
+/** Opens a store; `execute` runs a statement on a connection that bypasses it. */
 async function openBesides(name: string) {
   const path = join(folder, name);
   const store = await openSqliteStore(path);
@@ -70,7 +70,7 @@ describe('SQLite store', () => {
     expect(await store.readSetting('kept')).toBe('yes');
     await store.saveSetting('kept', 'still');
     expect(await store.readSetting('kept')).toBe('still');
-    // The reading thread is gone: closing does not need it.
+    // Closing does not need the reading thread.
     await threads[3]!.terminate();
     await store.close();
     await expect(store.readSetting('kept')).rejects.toThrow('The ledger is closed');
@@ -103,7 +103,7 @@ describe('SQLite store', () => {
     await store.close();
   });
 
-  test('deletes a few deliveries at a time, and others get their turn in between', async () => {
+  test('deletes a few deliveries at a time, and other calls run in between', async () => {
     const store = await openSqliteStore(join(folder, 'forgetting'));
     const chain = '0x1';
     const epoch = await takeChain(store, chain);
@@ -118,7 +118,7 @@ describe('SQLite store', () => {
     const commit = { chain, epoch, ruleRevision: revision, windowBlocks: 256 };
     await store.commitBlock({ ...commit, block: header(2), confirmUpTo: 2, matches: parts });
 
-    // As if a day had passed. However short the time, some rows are deleted.
+    // A negative age expires new rows. Each step deletes some, however short its time.
     const rule = { deliveredMs: -86_400_000, undeliveredMs: -86_400_000, forMs: 0 };
     const claim = { limit: 1, maxBytes: 1e9, perStream: 1000, taken: {}, leaseMs: 40_000 };
     const forgotten: number[] = [];
@@ -137,7 +137,7 @@ describe('SQLite store', () => {
     await store.close();
   });
 
-  test('rolls up many counts, and deletes old ones, in steps', async () => {
+  test('rolls up many counts and deletes old ones in steps', async () => {
     const path = join(folder, 'counts');
     const store = await openSqliteStore(path);
     const { id } = await store.createStream(draft(['0x1']));
@@ -178,7 +178,7 @@ describe('SQLite store', () => {
     await store.close();
   });
 
-  test('rejects a folder that is in use, naming the fix', async () => {
+  test('rejects a folder that is in use, and names the fix', async () => {
     const path = join(folder, 'taken');
     const first = await openSqliteStore(path);
     await expect(openSqliteStore(path)).rejects.toMatchObject({

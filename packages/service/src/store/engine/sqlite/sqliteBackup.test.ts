@@ -27,7 +27,7 @@ const settingOf = (path: string): unknown => {
   return row?.['value'];
 };
 
-test('contains all commits although the ledger is in use, and is readable only by its owner', async () => {
+test('a backup of a ledger in use contains all commits, and only its owner can read it', async () => {
   let writing = true;
   const writer = (async () => {
     for (let n = 0; writing; n++) await store.saveSetting('counter', String(n));
@@ -43,7 +43,7 @@ test('contains all commits although the ledger is in use, and is readable only b
   expect(settingOf(target)).toBe('green');
 });
 
-test('replaces no file, and a ledger only if requested', async () => {
+test('a backup replaces no file, and a restore replaces a ledger only if requested', async () => {
   expect(() => backUpSqlite(ledger, file)).toThrow('already exists');
   const target = join(folder, 'other');
   const other = await openSqliteStore(target);
@@ -60,7 +60,7 @@ test('replaces no file, and a ledger only if requested', async () => {
   expect(settingOf(target)).toBe('green');
 });
 
-describe('is rejected, and the ledger does not change,', () => {
+describe('a restore is rejected without changing the ledger', () => {
   const refused = async (made: string, reason: RegExp) => {
     const target = join(folder, 'kept');
     await restoreSqlite(file, target, { overwrite: true });
@@ -71,7 +71,7 @@ describe('is rejected, and the ledger does not change,', () => {
     expect(settingOf(target)).toBe('red');
   };
 
-  test('if it is not a ledger', async () => {
+  test('if the file is not a ledger', async () => {
     const text = join(folder, 'text');
     writeFileSync(text, 'not a database, whatever its length'.repeat(100));
     await refused(text, /text cannot be used: file is not a database/);
@@ -81,7 +81,7 @@ describe('is rejected, and the ledger does not change,', () => {
     await refused(join(folder, 'nowhere'), /does not exist/);
   });
 
-  test('if one of its pages is damaged', async () => {
+  test('if a page of the file is damaged', async () => {
     const damaged = join(folder, 'damaged');
     const bytes = readFileSync(file);
     for (let at = 8192; at < bytes.length; at += 4096) bytes.fill(0xff, at, at + 200);
@@ -89,7 +89,7 @@ describe('is rejected, and the ledger does not change,', () => {
     await refused(damaged, /damaged cannot be used/);
   });
 
-  test('if it was created by a newer program', async () => {
+  test('if a newer program created the file', async () => {
     const newer = join(folder, 'newer');
     writeFileSync(newer, readFileSync(file));
     const db = new DatabaseSync(newer);

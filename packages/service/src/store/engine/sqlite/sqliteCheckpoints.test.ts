@@ -27,7 +27,7 @@ describe.runIf(isSqliteFrom351)('the write-ahead log', () => {
     await db.destroy();
   });
 
-  // How many pages the committing thread copies itself, each time.
+  // Pages that the committing thread copies itself, per checkpoint.
   const own: number[] = [];
   const prepare = sqlite.prepare.bind(sqlite);
   vi.spyOn(sqlite, 'prepare').mockImplementation((text) => {
@@ -36,7 +36,7 @@ describe.runIf(isSqliteFrom351)('the write-ahead log', () => {
   });
   beforeEach(() => void own.splice(0));
 
-  /** One commit of at least this many pages. */
+  /** Commits at least this many pages. */
   const commit = (pages: number): void => {
     const insert = prepare('insert into page (filler) values (zeroblob(4096))');
     sqlite.exec('begin');
@@ -45,7 +45,7 @@ describe.runIf(isSqliteFrom351)('the write-ahead log', () => {
     checkpoints.look();
   };
 
-  test('is copied by another thread when it is long, and restarts', async () => {
+  test('is copied by another thread when it grows long, then restarts', async () => {
     commit(9_000);
     expect(readLog().checkpointed).toBe(0);
     commit(2_000);
@@ -55,7 +55,7 @@ describe.runIf(isSqliteFrom351)('the write-ahead log', () => {
     expect(own).toEqual([]);
   });
 
-  test('reaches its end during continuous commits: one of them copies the last part', async () => {
+  test('is fully copied during continuous commits: one commit copies the last part', async () => {
     commit(11_000);
     await vi.waitFor(() => {
       commit(10);
@@ -65,7 +65,7 @@ describe.runIf(isSqliteFrom351)('the write-ahead log', () => {
     for (const pages of own) expect(pages).toBeLessThan(1_000);
   });
 
-  test('that a long read needs is copied after it, still by the other thread', async () => {
+  test('is copied after a long read that needs it, still by the other thread', async () => {
     commit(1);
     const reader = new DatabaseSync(path, { readOnly: true });
     reader.exec('begin');

@@ -17,7 +17,7 @@ import { openSqliteStore } from './sqlite.ts';
 import { backUpSqlite, restoreSqlite } from './sqliteBackup.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-damage-'));
-/** As left by a killed process: the log contains its commits. */
+/** The ledger of a killed process, with its commits still in the log. */
 const killed = join(folder, 'killed');
 beforeAll(async () => {
   const live = join(folder, 'live');
@@ -42,7 +42,7 @@ const colourIn = async (data: string): Promise<string | undefined> => {
   }
 };
 
-test('after a kill the log contains the commits, and a close copies them', async () => {
+test('after a kill, the log contains the commits, and closing copies them', async () => {
   const { data, ledger } = copyOf('whole');
   expect(statSync(`${ledger}-wal`).size).toBeGreaterThan(0);
   expect(await colourIn(data)).toBe('green');
@@ -50,7 +50,7 @@ test('after a kill the log contains the commits, and a close copies them', async
   expect(await colourIn(data)).toBe('green');
 });
 
-test('a ledger whose log was deleted is rejected with a fix, each time', async () => {
+test('a ledger without its log is rejected with a fix, every time', async () => {
   const { data, ledger } = copyOf('lost');
   rmSync(`${ledger}-wal`);
   const before = statSync(ledger).mtimeMs;
@@ -66,7 +66,7 @@ test('a ledger whose log was deleted is rejected with a fix, each time', async (
   expect(await colourIn(data)).toBe('green');
 });
 
-test('a backup can be restored over it', async () => {
+test('a backup can be restored over a ledger without its log', async () => {
   const backup = join(folder, 'backup');
   backUpSqlite(killed, backup);
   const { data, ledger } = copyOf('restored');
@@ -92,11 +92,11 @@ test('if another program copied the log, deleting the marker file fixes it', asy
 });
 
 test.each([
-  ['text in its place', 0, 'file is not a database'],
-  ['a page of it', 4096, 'database disk image is malformed'],
+  ['overwritten from the start', 0, 'file is not a database'],
+  ['overwritten from the second page', 4096, 'database disk image is malformed'],
 ])('a damaged ledger (%s) is rejected, and the fix names restore', async (_, from, why) => {
   const { data, ledger } = copyOf(`damaged-${from}`);
-  // Everything is in the one file.
+  // Opening and closing it copies the log into the file.
   expect(await colourIn(data)).toBe('green');
   const bytes = Buffer.alloc(statSync(ledger).size - from, 'x');
   const file = openSync(ledger, 'r+');
