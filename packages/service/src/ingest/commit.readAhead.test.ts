@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createReadAhead } from './commit.ts';
 
-/** Reads that end when told. */
+/** Creates reads that the test completes by hand. */
 function manualFetch(sizeBytes = 1) {
   const begun = new Map<number, PromiseWithResolvers<number | undefined>>();
   const fetch = (number: number) => {
@@ -14,7 +14,7 @@ function manualFetch(sizeBytes = 1) {
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('reading ahead', () => {
-  test('begins few, and more while the taker waits, up to the limit', async () => {
+  test('starts few reads, and more while the consumer waits, up to the limit', async () => {
     const { begun, fetch, sizeOf } = manualFetch();
     const ahead = createReadAhead(fetch, sizeOf, { maxBlocks: 10, maxBytes: 1_000 });
     ahead.want(1, 500);
@@ -29,7 +29,7 @@ describe('reading ahead', () => {
     expect([...begun.keys()].at(-1)).toBe(60);
   });
 
-  test('never reads beyond what is wanted, nor a block twice', async () => {
+  test('reads no block beyond the requested range, and none twice', async () => {
     const { begun, fetch, sizeOf } = manualFetch();
     const ahead = createReadAhead(fetch, sizeOf, { maxBlocks: 10, maxBytes: 1_000 });
     ahead.want(1, 2);
@@ -60,7 +60,7 @@ describe('reading ahead', () => {
     }
   });
 
-  test('a failure is no answer, and less is read ahead after it', async () => {
+  test('returns nothing for a failed read, and reads less ahead afterwards', async () => {
     const { begun, fetch, sizeOf } = manualFetch();
     const ahead = createReadAhead(fetch, sizeOf, { maxBlocks: 10, maxBytes: 1_000 });
     ahead.want(1, 500);

@@ -23,7 +23,7 @@ describe('settled rules', () => {
     return { asked, result: await committed.catch((error: Error) => error) };
   };
 
-  test('take a second commit where they moved, with the revision they were settled at', async () => {
+  test('take a second commit if rules changed, with the settled revision', async () => {
     expect(await commit(['settled'])).toEqual({ asked: [undefined], result: 'settled' });
     expect(await commit([stale(7), 'settled'])).toEqual({
       asked: [undefined, 7],
@@ -31,14 +31,14 @@ describe('settled rules', () => {
     });
   });
 
-  test('are never refused twice', async () => {
+  test('are never rejected twice', async () => {
     const { asked, result } = await commit([stale(7), stale(8), 'settled']);
     expect(asked).toHaveLength(2);
     expect(result).toBeInstanceOf(Error);
   });
 });
 
-/** A watched or unwatched chain at block 1, whose newest whole block is 5. */
+/** A chain at block 1, with or without streams, whose newest complete block is 5. */
 function open({ watched = [false], refused = undefined as string | undefined } = {}) {
   const calls: string[] = [];
   const committing = createCommitting<object>('0x1', {
@@ -73,7 +73,7 @@ function open({ watched = [false], refused = undefined as string | undefined } =
   return { committing, calls };
 }
 
-test('what was read ahead is taken where it is that block, and read again where it is not', async () => {
+test('a block read ahead is used if its hash matches, and read again if not', async () => {
   const { committing, calls } = open({ watched: [true] });
   expect((await committing.readHeader(2, 3))?.hash).toBe('ahead');
   await committing.commit(header(2, 'ahead'));
@@ -84,13 +84,13 @@ test('what was read ahead is taken where it is that block, and read again where 
   ]);
 });
 
-test('nothing is read of blocks that no stream watches', async () => {
+test('blocks without streams are not read', async () => {
   const { committing, calls } = open();
   expect(await committing.passOver(header(6))).toBe(true);
   expect(calls).toEqual(['append a5 after a1']);
 });
 
-test('a stream that is created meanwhile gets the blocks that were to be passed over', async () => {
+test('a stream created in the meantime gets the blocks that would be passed over', async () => {
   const { committing, calls } = open({ watched: [false, true] });
   expect(await committing.passOver(header(6))).toBe(false);
   expect(calls).toEqual([]);

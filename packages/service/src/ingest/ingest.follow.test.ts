@@ -10,7 +10,7 @@ const header = (number: number, branch = 'a', parent = branch): BlockHeader => (
   timestamp: number,
 });
 
-/** A chain of blocks 1 to 3, and a source that knows these headers. */
+/** A chain of blocks 1 to 3, and a source with these headers. */
 function open(
   known: BlockHeader[],
   options: { isFinal?: boolean; resetWhenReplaced?: boolean } = {},
@@ -58,7 +58,7 @@ function open(
 
 const fork = [header(2, 'b', 'a'), header(3, 'b'), header(4, 'b')];
 
-test('a reorg takes blocks back before the other branch is committed, in order', async () => {
+test('a reorg removes blocks before it commits the other branch in order', async () => {
   const { following, calls } = open(fork);
   await following.follow(fork[2]!);
   expect(calls).toEqual([
@@ -67,7 +67,7 @@ test('a reorg takes blocks back before the other branch is committed, in order',
   ]);
 });
 
-test('a chain that does not fork halts on another branch, and takes nothing back', async () => {
+test('a chain that cannot fork halts on another branch, and removes nothing', async () => {
   const { following, calls } = open(fork, { isFinal: true });
   await expect(following.follow(fork[0]!)).rejects.toMatchObject({ code: 'chain_halted' });
   await expect(following.follow(fork[2]!)).rejects.toThrow(
@@ -76,13 +76,13 @@ test('a chain that does not fork halts on another branch, and takes nothing back
   expect(calls).toEqual([]);
 });
 
-test('a made-up parent is no reorg: whoever gave it is doubted', async () => {
+test('an invented parent is not a reorg, and its block is doubted', async () => {
   const { following, calls } = open([]);
   await expect(following.follow(fork[2]!)).rejects.toThrow('parent b3 of block 4 is missing');
   expect(calls).toEqual(['doubt b4']);
 });
 
-test('a branch from below the window halts, or begins anew where the chain may be replaced', async () => {
+test('a branch from below the window halts the chain, or restarts one that may be replaced', async () => {
   const deep = [0, 1, 2, 3].map((number) => header(number, 'c'));
   const halting = open(deep);
   await expect(halting.following.follow(deep[3]!)).rejects.toMatchObject({ code: 'chain_halted' });
@@ -92,7 +92,7 @@ test('a branch from below the window halts, or begins anew where the chain may b
   expect(replaced.calls).toEqual(['start at head9, hole from 1']);
 });
 
-test('next is the block after the tip, or a head that is not ours', async () => {
+test('next returns the block after the tip, or a head of another branch', async () => {
   const { following } = open([header(4), header(5)]);
   expect(await following.next(header(5))).toEqual(header(4));
   expect(await following.next(header(3))).toBeUndefined();
@@ -100,6 +100,6 @@ test('next is the block after the tip, or a head that is not ours', async () => 
   await expect(open([]).following.next(header(5))).rejects.toThrow(
     'block 4 is missing below head 5',
   );
-  // A node that lags says nothing of a chain that does not fork.
+  // If a chain cannot fork, a lower head only means that the node lags.
   expect(await open([], { isFinal: true }).following.next(header(2, 'b'))).toBeUndefined();
 });

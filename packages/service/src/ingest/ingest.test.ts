@@ -1,4 +1,4 @@
-/** Ingestion through the whole service, on a scripted chain that forks. `lyingNodes.test.ts` has more of nodes. */
+/** Ingestion through the whole service on a scripted chain; faulty nodes: `lyingNodes.test.ts`. */
 import { createClient } from '@sluice/kit';
 import type { ChainHealth, ProviderHealth } from '@sluice/kit/contract';
 import {
@@ -66,7 +66,7 @@ describe('following a chain', () => {
     },
   );
 
-  test('reports how long ago its head was first seen', async () => {
+  test('reports the age of its head', async () => {
     await world.startWatching({ pollMs: 20 });
     const age = async () => (await world.health()).headAgeMs;
     await expect.poll(age).toBeGreaterThan(500);
@@ -75,7 +75,7 @@ describe('following a chain', () => {
     await expect.poll(age).toBeGreaterThan(500);
   });
 
-  test('with silent or broken sockets the poll goes on, and heads are pushed again later', async () => {
+  test('polls while sockets are silent or broken, and receives pushed heads again later', async () => {
     await world.startWatching({ urls: [world.chain.wsUrl], pollMs: 50 });
     world.chain.trouble({ kind: 'silentHeads' });
     world.chain.mine(transferTo(WATCHED));
@@ -88,7 +88,7 @@ describe('following a chain', () => {
     await world.expectOracle(1);
   });
 
-  test('a stream of logs alone asks for logs, not for receipts', async () => {
+  test('reads logs but no receipts for a stream of logs alone', async () => {
     await world.startWatching({}, false);
     world.chain.mine(tokenTransfer());
     await world.caughtUp();
@@ -98,7 +98,7 @@ describe('following a chain', () => {
     expect(delivery).toMatchObject({ blockNumber: 1, records: 1 });
   });
 
-  test('a chain nobody watches is followed by its headers', async () => {
+  test('reads only headers of a chain without streams', async () => {
     await world.start();
     world.chain.mineMany(5);
     await world.caughtUp();
@@ -106,7 +106,7 @@ describe('following a chain', () => {
     expect(world.chain.calls['eth_getBlockReceipts'] ?? 0).toBe(0);
   });
 
-  test('three hundred blocks mined while it was down are delivered in order, none skipped', async () => {
+  test('delivers 300 blocks mined while it was down, in order, and skips none', async () => {
     await world.startWatching();
     await world.service.stop();
     for (let n = 0; n < 300; n++) world.chain.mine(n % 25 === 0 ? transferTo(WATCHED) : {});
@@ -126,7 +126,7 @@ describe('following a chain', () => {
     expect(order).toHaveLength(12);
   }, 180_000);
 
-  test('an address counts from exactly the block its answer names, while blocks come', async () => {
+  test('matches an address from exactly the block in the response, while blocks arrive', async () => {
     const streamId = await world.startWatching();
     const client = createClient({ apiKey: API_KEY, baseUrl: world.service.url });
     let mining = true;
@@ -178,7 +178,7 @@ describe('internal transactions', () => {
       .map((request) => JSON.parse(request.body) as { streamId: string; txsInternal: unknown[] })
       .filter((body) => body.streamId !== '');
 
-  test('are delivered where the node traces blocks', async () => {
+  test('are delivered if the node traces blocks', async () => {
     await watchInternal();
     const block = world.chain.mine(withCall());
     await world.caughtUp();
@@ -199,7 +199,7 @@ describe('internal transactions', () => {
     });
   });
 
-  test('a node without traces holds nobody up, and stream and chain say so', async () => {
+  test('a node without traces delays nothing, and stream and chain report it', async () => {
     const id = await watchInternal();
     world.chain.trouble({
       kind: 'error',
@@ -213,7 +213,7 @@ describe('internal transactions', () => {
     await world.until('the log is delivered', async () => bodies().length === 1);
     expect(bodies()[0]).toMatchObject({ logs: [{ address: TOKEN }], txsInternal: [] });
     expect(
-      await world.until('the chain says it', async () => (await world.health()).message),
+      await world.until('the chain reports it', async () => (await world.health()).message),
     ).toContain('debug_traceBlockByHash or trace_block');
     const client = createClient({ apiKey: API_KEY, baseUrl: world.service.url });
     expect((await client.streams.get(id)).statusMessage).toMatch(
@@ -221,13 +221,16 @@ describe('internal transactions', () => {
     );
   });
 
-  test('are waited for when the node only fails to answer', async () => {
+  test('are awaited if the node fails for a while', async () => {
     await watchInternal();
     world.chain.mine(withCall());
     await world.caughtUp();
     world.chain.trouble({ kind: 'error', methods: ['debug_traceBlockByHash'] });
     world.chain.mine(withCall());
-    await world.until('it is an outage', async () => (await world.health()).state === 'down');
+    await world.until(
+      'the outage is reported',
+      async () => (await world.health()).state === 'down',
+    );
     expect((await world.health()).checkpoint).toBe(1);
     world.chain.heal();
     await world.caughtUp();
@@ -255,7 +258,7 @@ describe('reorgs', () => {
     },
   );
 
-  test('of the same height are noticed without a longer branch', async () => {
+  test('to a branch of the same height are detected', async () => {
     await world.startWatching();
     world.chain.mine(transferTo(WATCHED));
     await world.caughtUp();
@@ -263,7 +266,7 @@ describe('reorgs', () => {
     await world.expectOracle(1);
   });
 
-  test('that flip back (A, B, A) announce nothing twice', async () => {
+  test('that flip back (A, B, A) deliver nothing twice', async () => {
     await world.startWatching();
     world.chain.mine();
     const a = world.chain.mine(transferTo(WATCHED));
@@ -278,7 +281,7 @@ describe('reorgs', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  test('that happened while it was down are found at the start', async () => {
+  test('that happen while it is down are detected at startup', async () => {
     await world.startWatching();
     for (let n = 0; n < 6; n++) world.chain.mine(transferTo(WATCHED));
     await world.expectOracle(1);
@@ -291,16 +294,13 @@ describe('reorgs', () => {
     await world.expectOracle(1);
   });
 
-  test('a head that goes back and comes again changes nothing', async () => {
+  test('a head that goes back and returns changes nothing', async () => {
     await world.startWatching();
     for (let n = 0; n < 5; n++) world.chain.mine(transferTo(WATCHED));
     await world.expectOracle(1);
     const tip = world.chain.head.hash;
     world.chain.rollBack(3);
-    await world.until(
-      'a few looks at the lower head',
-      async () => (await world.health()).head === 2,
-    );
+    await world.until('the lower head is reported', async () => (await world.health()).head === 2);
     expect((await world.health()).checkpoint).toBe(5);
     world.chain.switchTo(tip);
     world.chain.mineMany(CONFIRMATIONS);
@@ -308,7 +308,7 @@ describe('reorgs', () => {
   });
 });
 
-describe('removal notices', () => {
+describe('removal webhooks', () => {
   interface Body {
     confirmed: boolean;
     removed?: true;
@@ -321,7 +321,7 @@ describe('removal notices', () => {
       .map((request) => ({ ...(JSON.parse(request.body) as Body), id: request.id }))
       .filter((body) => body.streamId !== '');
 
-  /** What the receiver has been told of a block, in order. */
+  /** Phases of a block that the receiver got, in order. */
   const toldOf = (hash: string): string[] =>
     received()
       .filter((body) => body.block.hash === hash)
@@ -333,16 +333,16 @@ describe('removal notices', () => {
     await client.streams.update(id, { notifyRemoved: true });
   };
 
-  test('follow what was sent of a block that left the chain, and the block may come back', async () => {
+  test('follow deliveries of a block that left the chain, and the block may come back', async () => {
     await watchRemovals();
     world.chain.mine();
     const a = world.chain.mine(transferTo(WATCHED));
-    await world.until('it is told', async () => toldOf(a.hash).length === 1);
+    await world.until('the block is delivered', async () => toldOf(a.hash).length === 1);
     world.chain.fork({ depth: 1, blocks: [tokenTransfer()] });
-    await world.until('it is taken back', async () => toldOf(a.hash).length === 2);
+    await world.until('the removal is delivered', async () => toldOf(a.hash).length === 2);
     expect(toldOf(a.hash)).toEqual(['unconfirmed', 'removed']);
     world.chain.switchTo(a.hash);
-    await world.until('it is told again', async () => toldOf(a.hash).length === 3);
+    await world.until('the block is delivered again', async () => toldOf(a.hash).length === 3);
     world.chain.mineMany(CONFIRMATIONS);
     await world.until('it is confirmed', async () => toldOf(a.hash).length === 4);
     expect(toldOf(a.hash)).toEqual(['unconfirmed', 'removed', 'unconfirmed', 'confirmed']);
@@ -355,18 +355,18 @@ describe('removal notices', () => {
     expect(taken).toEqual(told);
   });
 
-  test('take back confirmed deliveries too, where a reorg is deeper than the confirmations', async () => {
+  test('also follow confirmed deliveries if a reorg is deeper than the confirmations', async () => {
     await watchRemovals();
     const old = world.chain.mine(transferTo(WATCHED));
     world.chain.mineMany(CONFIRMATIONS + 2);
     await world.until('it is confirmed', async () => toldOf(old.hash).includes('confirmed'));
     world.chain.fork({ depth: CONFIRMATIONS + 3, blocks: CONFIRMATIONS + 4 });
-    await world.until('it is taken back', async () => toldOf(old.hash).includes('removed'));
+    await world.until('the removal is delivered', async () => toldOf(old.hash).includes('removed'));
     expect(toldOf(old.hash).toSorted()).toEqual(['confirmed', 'removed', 'unconfirmed']);
   });
 });
 
-test('a block takes two commits at most, however often the rules move', async () => {
+test('a block takes at most two commits, however often rules change', async () => {
   const store = await openSqliteStore(world.folder);
   const source = createEvmSource({
     chain: CHAIN,
@@ -419,7 +419,7 @@ test('a block takes two commits at most, however often the rules move', async ()
   await store.close();
 });
 
-test('while the disk is full no block is committed, and all are afterwards', async () => {
+test('no block is committed while the disk is full, and all are afterwards', async () => {
   let full: string | undefined;
   const store = await openSqliteStore(world.folder);
   const source = createEvmSource({
@@ -469,7 +469,7 @@ test('while the disk is full no block is committed, and all are afterwards', asy
 });
 
 describe('a node', () => {
-  test('of another chain is refused by name', async () => {
+  test('of another chain is rejected with its chain id', async () => {
     world.chain.trouble({ kind: 'wrongChainId', chainId: 5 });
     await world.start();
     const down = await world.until('it is down', async () => {
@@ -481,7 +481,7 @@ describe('a node', () => {
     await world.until('it recovers by itself', async () => (await world.health()).state === 'live');
   });
 
-  test('that gives receipts only one by one is read so', async () => {
+  test('that returns receipts only one by one is read that way', async () => {
     world.chain.trouble({
       kind: 'error',
       code: -32601,
@@ -495,7 +495,7 @@ describe('a node', () => {
     expect(world.chain.calls['eth_getTransactionReceipt']).toBeGreaterThan(0);
   });
 
-  test('is left for the next provider', async () => {
+  test('that fails is replaced by the next provider', async () => {
     const same = createScriptedChain();
     const bad = await startScriptedChain({ chain: same });
     const good = await startScriptedChain({ chain: same });
@@ -503,7 +503,7 @@ describe('a node', () => {
     await world.start({ urls: [bad.url, good.url] });
     same.mineMany(3);
     await world.until(
-      'it follows the good one',
+      'the good node is followed',
       async () => (await world.health()).checkpoint === 3,
     );
     await world.service.stop();
@@ -517,7 +517,7 @@ describe('several nodes', () => {
   afterEach(async () => {
     await Promise.all(more.splice(0).map((each) => each.stop()));
   });
-  /** Another node, of the same chain or of one that was mined apart. */
+  /** Starts another node, of the same chain or of a separate one. */
   const startNode = async (of: ScriptedChain = world.chain): Promise<RunningScriptedChain> => {
     const node = await startScriptedChain({ chain: of });
     more.push(node);
@@ -525,10 +525,10 @@ describe('several nodes', () => {
   };
   const providerOf = async (node: RunningScriptedChain): Promise<ProviderHealth> =>
     (await world.health()).providers.find(({ name }) => name === new URL(node.url).host)!;
-  /** Every state the chain's health went through, but for starting and being live. */
+  /** Log lines of every outage of the chain. */
   const outages = (): string[] => world.log.filter((line) => line.includes('chain down'));
 
-  test('fault 18: a balancer turns between a node at the head and one three blocks behind', async () => {
+  test('fault 18: a balancer alternates between a node at the head and one three blocks behind', async () => {
     await world.startWatching();
     world.chain.trouble({
       kind: 'lag',
@@ -546,13 +546,13 @@ describe('several nodes', () => {
     await world.expectOracle(1);
   });
 
-  test('fault 19: of three, the one that has other blocks is outvoted', async () => {
+  test('fault 19: one of three nodes is outvoted if its blocks differ', async () => {
     const lying = createScriptedChain();
     const liar = await startNode(lying);
     const honest = await startNode();
     await world.startWatching({ urls: [liar.url, world.chain.url, honest.url] });
     for (let n = 0; n < 6; n++) {
-      // The liar is first with every block, and its blocks hold together.
+      // The liar is first with every block, and its blocks are consistent.
       lying.mine({ transactions: [...transferTo(WATCHED).transactions], timestamp: 1n });
       world.chain.mine(n % 2 === 0 ? tokenTransfer() : {});
       await world.caughtUp();
@@ -566,7 +566,7 @@ describe('several nodes', () => {
     expect((await providerOf(liar)).disagreements).toBeGreaterThan(0);
     expect((await providerOf(world.chain)).disagreements).toBe(0);
     expect((await providerOf(honest)).disagreements).toBe(0);
-    // How they are judged says the same.
+    // The scores agree.
     const { score, isPrimary } = await providerOf(liar);
     expect(score.doubt).toBeGreaterThan(0);
     expect(score.total).toBeGreaterThanOrEqual(score.doubt);
@@ -574,13 +574,13 @@ describe('several nodes', () => {
     expect(isPrimary).toBe(false);
   });
 
-  test('fault 19: two that disagree are waited for, and said by name; nothing is delivered', async () => {
+  test('fault 19: two nodes that disagree are named, and nothing is delivered', async () => {
     const lying = createScriptedChain();
     const liar = await startNode(lying);
     await world.startWatching({ urls: [world.chain.url, liar.url] });
     lying.mine({ ...transferTo(WATCHED), timestamp: 1n });
     world.chain.mine(tokenTransfer());
-    const held = await world.until('it is held', async () => {
+    const held = await world.until('the chain is down', async () => {
       const now = await world.health();
       return now.state === 'down' && now;
     });
@@ -596,7 +596,7 @@ describe('several nodes', () => {
     world.chain.mineMany(CONFIRMATIONS);
     await world.expectOracle(1);
     await world.until(
-      'it is seen to be gone',
+      'the stopped node is reported as down',
       async () => (await providerOf(liar)).state === 'down',
     );
   });
@@ -617,7 +617,7 @@ describe('several nodes', () => {
     await world.start({ urls });
     const seen: ChainHealth[] = [];
     await world.until(
-      'it has caught up',
+      'the service has caught up',
       async () => {
         seen.push(await world.health());
         return seen.at(-1)!.blocks[0]?.hash === world.chain.head.hash;
@@ -638,7 +638,7 @@ describe('several nodes', () => {
     expect(world.log.join('')).toMatch(/info caught up .*blocks=300 seconds=/);
   }, 180_000);
 
-  test('one of another chain id, or another block 0, is left out by name; the others go on', async () => {
+  test('a node with another chain id or block 0 is excluded, and the others continue', async () => {
     const otherId = await startNode(createScriptedChain({ chainId: 5 }));
     const otherGenesis = await startNode(createScriptedChain({ genesisTimestamp: 1n }));
     await world.startWatching();
@@ -647,7 +647,7 @@ describe('several nodes', () => {
     world.chain.mine(transferTo(WATCHED));
     world.chain.mineMany(CONFIRMATIONS);
     await world.expectOracle(1);
-    await world.until('both are left out', async () => {
+    await world.until('both are excluded', async () => {
       const states = (await world.health()).providers.map(({ state }) => state);
       return states.join() === 'wrong-chain,wrong-chain,good';
     });
@@ -658,10 +658,10 @@ describe('several nodes', () => {
     expect(outages()).toEqual([]);
   });
 
-  test('a chain seen for the first time begins on none of two that differ in block 0', async () => {
+  test('a new chain does not start on two nodes that differ in block 0', async () => {
     const other = await startNode(createScriptedChain({ genesisTimestamp: 1n }));
     await world.start({ urls: [world.chain.url, other.url] });
-    const down = await world.until('it is held', async () => {
+    const down = await world.until('the chain is down', async () => {
       const now = await world.health();
       return now.state === 'down' && now;
     });
@@ -669,7 +669,7 @@ describe('several nodes', () => {
     expect(down.checkpoint).toBe(null);
   });
 
-  test('one that was away is used again; keys in its URL are shown nowhere', async () => {
+  test('a node that recovers is used again, and keys in its URL are never shown', async () => {
     const other = await startNode();
     other.trouble({ kind: 'httpError', status: 503 });
     await world.startWatching({
@@ -688,7 +688,7 @@ describe('several nodes', () => {
 });
 
 describe('finality', () => {
-  test('with confirmations=finalized, matches are confirmed as far as the chain is final', async () => {
+  test('with confirmations=finalized, matches are confirmed up to the finalized block', async () => {
     await world.startWatching({ confirmations: 'finalized', pollMs: 20 });
     world.chain.mine(transferTo(WATCHED));
     world.chain.mineMany(20);
@@ -701,31 +701,31 @@ describe('finality', () => {
         .toSorted();
     expect(await phases()).toEqual(['1 unconfirmed', '22 unconfirmed']);
     expect((await world.health()).confirmations).toBe('finalized');
-    // The scripted chain calls final what is 64 blocks deep.
+    // The scripted chain finalizes blocks at a depth of 64.
     world.chain.mineMany(43);
     await world.until(
-      'its block 1 is final',
+      'block 1 is finalized',
       async () => (await world.health()).confirmedUpTo === 1,
     );
     expect(await phases()).toHaveLength(2);
     world.chain.mine();
     await world.until(
-      'it is confirmed with the next block',
+      'block 1 is confirmed with the next block',
       async () => (await phases()).length === 3,
     );
     expect(await phases()).toEqual(['1 confirmed', '1 unconfirmed', '22 unconfirmed']);
     expect((await world.health()).confirmedUpTo).toBeLessThan(22);
   });
 
-  test('a node that names no final block confirms nothing, and the chain says so', async () => {
+  test('a node without a finalized block confirms nothing, and the chain reports it', async () => {
     world.chain.trouble({ kind: 'unknownTags' });
     await world.startWatching({ confirmations: 'finalized' });
     world.chain.mine(transferTo(WATCHED));
     world.chain.mineMany(100);
     await world.caughtUp();
     expect((await world.readDeliveries()).map(({ phase }) => phase)).toEqual(['unconfirmed']);
-    expect(await world.until('it says so', async () => (await world.health()).message)).toMatch(
-      /reports a finalized block, so nothing is confirmed. Set --chain …,confirmations=N/,
-    );
+    expect(
+      await world.until('the chain reports it', async () => (await world.health()).message),
+    ).toMatch(/reports a finalized block, so nothing is confirmed. Set --chain …,confirmations=N/);
   });
 });

@@ -1,7 +1,4 @@
-/**
- * A scripted chain, the whole service that follows it, and a receiver: what was delivered is held
- * against what the chain says should have been.
- */
+/** The whole service on a scripted chain, whose deliveries are checked against that chain. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,15 +28,15 @@ export const OTHER = '0x00000000000000000000000000000000000000cc';
 export interface IngestWorld {
   readonly chain: RunningScriptedChain;
   readonly sink: WebhookSink;
-  /** Of the ledger. */
+  /** Folder of the ledger. */
   readonly folder: string;
-  /** What the service has logged, over all its starts. */
+  /** Log lines of the service, over all its starts. */
   readonly log: readonly string[];
-  /** The service that was started last, and a client of it. */
+  /** The service that was started last; `sluice` is a client of it. */
   readonly service: Service;
   readonly sluice: SluiceClient;
   start(change?: Partial<ChainConfig>): Promise<void>;
-  /** Starts, and watches an address on logs and native transactions from the next block on. */
+  /** Starts, and creates a stream that watches an address from the next block on. */
   startWatching(change?: Partial<ChainConfig>, native?: boolean): Promise<string>;
   health(): Promise<ChainHealth>;
   until<T>(
@@ -47,15 +44,15 @@ export interface IngestWorld {
     read: () => Promise<T | undefined | false>,
     timeoutMs?: number,
   ): Promise<T>;
-  /** Until the service stands at the head of the chain. */
+  /** Waits until the service is at the head of the chain. */
   caughtUp(): Promise<boolean>;
   readDeliveries(): Promise<DeliverySummary[]>;
-  /** Holds the ledger against the canonical chain from this block on. */
+  /** Checks the ledger against the canonical chain from this block on. */
   expectOracle(from: number): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** @param databaseUrl of an empty PostgreSQL database for the ledger. Default: SQLite. */
+/** @param databaseUrl an empty PostgreSQL database for the ledger; default: SQLite */
 export async function createIngestWorld(databaseUrl?: string): Promise<IngestWorld> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-ingest-'));
   const sink = await startWebhookSink();
@@ -121,7 +118,7 @@ export async function createIngestWorld(databaseUrl?: string): Promise<IngestWor
         if (value !== undefined && value !== false) return value;
         if (Date.now() > deadline) {
           const health = JSON.stringify({ ...(await world.health()), blocks: [] });
-          throw new Error(`${what}: not in time; ${health}\n${log.join('')}`);
+          throw new Error(`${what}: timed out; ${health}\n${log.join('')}`);
         }
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
@@ -161,7 +158,7 @@ export async function createIngestWorld(databaseUrl?: string): Promise<IngestWor
       const live = details.filter((each) => canonical.has(each.blockHash));
       expect(live.map((each) => `${each.blockNumber} ${each.phase}`).toSorted()).toEqual(expected);
       expect(live.every((each) => each.state === 'succeeded')).toBe(true);
-      // Nothing of a removed block was ever confirmed beyond its depth.
+      // Confirmed deliveries of a removed block must have been sent before it left.
       const gone = details.filter((each) => !canonical.has(each.blockHash));
       for (const each of gone)
         expect(each.phase === 'unconfirmed' || each.state === 'succeeded').toBe(true);
@@ -179,12 +176,12 @@ export async function createIngestWorld(databaseUrl?: string): Promise<IngestWor
   return world;
 }
 
-/** What a block with one native transaction is made of. */
+/** Contents of a block with one native transaction. */
 export const transferTo = (to: string) => ({
   transactions: [scripted.transfer({ from: OTHER, to: to as `0x${string}`, value: 5n })],
 });
 
-/** What a block with a log that concerns the watched address is made of, and a transaction that does not. */
+/** Contents of a block with a log of the watched address and an unrelated transaction. */
 export const tokenTransfer = () => ({
   transactions: [
     scripted.erc20Transfer({ token: TOKEN, from: OTHER, to: WATCHED, value: 7n }),

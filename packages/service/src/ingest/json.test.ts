@@ -12,7 +12,7 @@ test.each<[string, () => unknown]>([
   ['a number', () => hex({ number: HUGE }, 'number')],
   ['a quantity', () => toNumber(HUGE_HEX)],
   ['a hash', () => hash({ hash: HUGE_HEX }, 'hash')],
-])('%s of 20 MB is not repeated', (_, read) => {
+])('%s of 20 MB is not repeated in the error', (_, read) => {
   try {
     read();
   } catch (error) {
@@ -20,10 +20,10 @@ test.each<[string, () => unknown]>([
     expect((error as SourceError).message.length).toBeLessThan(200);
     return;
   }
-  throw new Error('it was taken');
+  throw new Error('the input was accepted');
 });
 
-test('nothing a node says makes a message or a line of the log long', () => {
+test('no node response makes an error message or a log line long', () => {
   expect(new SourceError('missing', HUGE).message).toHaveLength(1_001);
   for (const format of ['text', 'json'] as const) {
     const lines: string[] = [];

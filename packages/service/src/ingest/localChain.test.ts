@@ -46,7 +46,7 @@ function open() {
 }
 
 describe('the window', () => {
-  test('is what was committed, newest first, without what was taken back', async () => {
+  test('contains committed blocks, newest first, without removed ones', async () => {
     const { local, append, hashes } = open();
     await local.startAt(header(1), 'genesis');
     for (const number of [2, 3, 4]) await append(header(number));
@@ -57,14 +57,14 @@ describe('the window', () => {
     expect(hashes()).toEqual(['b3', 'a2', 'a1']);
   });
 
-  test('begins anew after blocks that were passed over: it has no holes', async () => {
+  test('starts over after blocks that were passed over, so it has no holes', async () => {
     const { local, append, hashes } = open();
     await local.startAt(header(1), 'genesis');
     await append(header(50), header(1));
     expect(hashes()).toEqual(['a50']);
   });
 
-  test('is read again where another moved the checkpoint, and stays where the rules moved', async () => {
+  test('is read again if another process moved the checkpoint, but not if rules changed', async () => {
     const { local, append, hashes, answerWith, calls } = open();
     await local.startAt(header(1), 'genesis');
     answerWith({ outcome: 'stale-rules', revision: 7 });
@@ -77,7 +77,7 @@ describe('the window', () => {
   });
 });
 
-test('every write says that the lease is lost, and changes nothing', async () => {
+test('every write with a lost lease throws and changes nothing', async () => {
   const { local, append, hashes, answerWith } = open();
   await local.startAt(header(1), 'genesis');
   answerWith(undefined);
@@ -87,7 +87,7 @@ test('every write says that the lease is lost, and changes nothing', async () =>
   expect(hashes()).toEqual(['a1']);
 });
 
-test('a halt is over with the next block, and ended once', async () => {
+test('a halt ends once, with the next block', async () => {
   const { local, append, calls } = open();
   await local.startAt(header(1), 'genesis');
   await append(header(2));

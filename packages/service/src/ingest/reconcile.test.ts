@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { BlockHeader } from '../store/blocks/contract.ts';
 import { reconcile } from './reconcile.ts';
 
-/** A branch named by a letter: block 5 of branch `a` is `a5`; below `from` it is its parent's. */
+/** Creates a branch: block 5 of branch `a` is `a5`, and blocks below `from` are its parent's. */
 function chainOf(
   name: string,
   from: number,
@@ -33,16 +33,16 @@ describe('reconcile', () => {
     expect(reconcile(local, [at(longer, 11)])).toEqual({ kind: 'extend' });
   });
 
-  test('knows a block it holds, tip or older', () => {
+  test('recognizes a block of the window as a duplicate', () => {
     expect(reconcile(local, [at(a, 10)])).toEqual({ kind: 'duplicate' });
     expect(reconcile(local, [at(a, 4)])).toEqual({ kind: 'duplicate' });
   });
 
-  test('names where a gap begins', () => {
+  test('returns where a gap begins', () => {
     expect(reconcile(local, [at(chainOf('a', 11, 14, a), 14)])).toEqual({ kind: 'gap', from: 11 });
   });
 
-  test('asks for parents until it knows the common ancestor', () => {
+  test('requests parents until it finds the common ancestor', () => {
     const b = chainOf('b', 8, 11, a);
     expect(reconcile(local, [at(b, 11)])).toEqual({ kind: 'detached' });
     expect(reconcile(local, [at(b, 9), at(b, 10), at(b, 11)])).toEqual({ kind: 'detached' });
@@ -57,14 +57,14 @@ describe('reconcile', () => {
     });
   });
 
-  test('takes a shorter branch too: the source decides what is canonical', () => {
+  test('follows a shorter branch too, because the source decides what is canonical', () => {
     expect(reconcile(local, [at(chainOf('b', 9, 9, a), 9)])).toMatchObject({
       kind: 'reorg',
       commonAncestor: { number: 8 },
     });
   });
 
-  test('says so when the branch leaves below what it remembers', () => {
+  test('reports a branch that begins below the window as too deep', () => {
     const b = chainOf('b', 1, 11);
     expect(reconcile(local, [at(b, 2), ...b.slice(2)])).toEqual({ kind: 'too-deep', oldest: 1 });
     expect(reconcile(local.slice(0, 3), [at(chainOf('b', 8, 8, a), 8)])).toEqual({

@@ -1,7 +1,4 @@
-/**
- * Reorgs deeper than what the ledger remembers, and the ways on from there (`ingest.test.ts` has those
- * that are not so deep). On both stores.
- */
+/** Reorgs deeper than the window, on both engines; `ingest.test.ts` has shallower ones. */
 import { createClient } from '@sluice/kit';
 import { type Postgres, startPostgres } from '@sluice/testkit';
 import pg from 'pg';
@@ -39,7 +36,7 @@ describe.each(['sqlite', 'postgres'] as const)('on %s, reorgs', (engine) => {
   });
   afterEach(() => world.stop());
 
-  test('deeper than the window start a local chain over at its head, and say so', async () => {
+  test('deeper than the window restart a local chain at its head, and log it', async () => {
     await world.startWatching({ resetWhenReplaced: true });
     world.chain.mineMany(300);
     await world.caughtUp();
@@ -55,11 +52,11 @@ describe.each(['sqlite', 'postgres'] as const)('on %s, reorgs', (engine) => {
     expect(gap!.reason).toMatch(/^rolled back below block \d+/);
   }, 180_000);
 
-  describe('halt a chain, and the way out', () => {
-    /** Of the other branch, whose blocks begin at 2. */
+  describe('halt a chain, which can be resumed', () => {
+    /** Whether a block of the other branch, which begins at 2, matches. */
     const matches = (number: number): boolean => number % 20 === 0 || number > 300;
 
-    /** A chain that halted since another branch came from below its window; it goes on from no block its node lacks. */
+    /** Halts a chain with a branch from below its window; it cannot resume beyond the head. */
     const halted = async (): Promise<void> => {
       await world.startWatching();
       world.chain.mineMany(300);
@@ -68,7 +65,7 @@ describe.each(['sqlite', 'postgres'] as const)('on %s, reorgs', (engine) => {
         depth: 299,
         blocks: Array.from({ length: 310 }, (_, n) => (matches(n + 2) ? transferTo(WATCHED) : {})),
       });
-      const now = await world.until('it halts', async () => {
+      const now = await world.until('the chain halts', async () => {
         const health = await world.health();
         return health.state === 'down' && health;
       });
@@ -87,7 +84,7 @@ describe.each(['sqlite', 'postgres'] as const)('on %s, reorgs', (engine) => {
       expect(await world.sluice.listGaps({ chain: CHAIN })).toMatchObject([halt]);
     };
 
-    test('is a block to go on from; what lies between is a hole that a backfill can fill', async () => {
+    test('from a given block, with a hole below it that a backfill can fill', async () => {
       await halted();
       expect(await world.sluice.resumeChain(CHAIN, { from: 305 })).toEqual({
         chainId: CHAIN,
@@ -133,11 +130,11 @@ describe.each(['sqlite', 'postgres'] as const)('on %s, reorgs', (engine) => {
       }
     }, 180_000);
 
-    test('is the head where no block is named', async () => {
+    test('from the head if no block is given', async () => {
       await halted();
       expect(await world.sluice.resumeChain(CHAIN)).toEqual({ chainId: CHAIN, from: 311 });
       await world.caughtUp();
-      await world.until('it is live', async () => (await world.health()).state === 'live');
+      await world.until('the chain is live', async () => (await world.health()).state === 'live');
     }, 180_000);
   });
 });

@@ -1,4 +1,4 @@
-/** Aptos through the service against a scripted fullnode: what is delivered is what the script did. */
+/** Aptos ingestion through the whole service, checked against a scripted fullnode. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -80,7 +80,7 @@ async function until<T>(what: string, read: () => Promise<T | false> | T | false
     const value = await read();
     if (value !== false) return value;
     if (Date.now() > deadline) {
-      throw new Error(`${what}: not in time; ${JSON.stringify(await health())}`);
+      throw new Error(`${what}: timed out; ${JSON.stringify(await health())}`);
     }
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
@@ -90,11 +90,14 @@ const health = async (): Promise<Omit<ChainHealth, 'blocks'>> => {
   const { blocks: _, ...rest } = (await sluice.listChains())[0]!;
   return rest;
 };
-const isLive = () => until('it is live', async () => (await health()).state === 'live');
+const isLive = () => until('the chain is live', async () => (await health()).state === 'live');
 const caughtUp = () =>
-  until('it caught up', async () => (await health()).checkpoint === Number(node.head.height));
+  until(
+    'the service caught up',
+    async () => (await health()).checkpoint === Number(node.head.height),
+  );
 
-/** A stream of Bob's wallet. */
+/** Creates a stream of Bob's wallet. */
 async function watchBob(): Promise<string> {
   const { id } = await client.streams.create({
     networkType: 'aptos',
@@ -115,7 +118,7 @@ const toCarol = (amount: bigint): ScriptedAptosTransaction =>
 const bodies = (): AptosWebhook[] =>
   sink.requests.map(({ body }) => JSON.parse(body) as AptosWebhook);
 
-/** Every amount once, in one delivery each, however often that was sent. */
+/** Expects each amount in exactly one delivery, however often that was sent. */
 async function expectAmounts(amounts: readonly bigint[]): Promise<void> {
   const wanted = amounts.map(String).toSorted();
   await until('every amount is delivered', () => {
@@ -131,8 +134,8 @@ async function expectAmounts(amounts: readonly bigint[]): Promise<void> {
   expect(values.toSorted()).toEqual(wanted);
 }
 
-describe('in order', () => {
-  test('many blocks that came while it was away are all read, over pages that end early', async () => {
+describe('ingestion', () => {
+  test('reads all blocks mined while it was down, over pages that end early', async () => {
     await start();
     await watchBob();
     await isLive();
@@ -149,7 +152,7 @@ describe('in order', () => {
     await expectAmounts(amounts);
   });
 
-  test('a block that ends as those of the years before is read', async () => {
+  test('reads a block that ends like those of earlier years', async () => {
     await start();
     await watchBob();
     await isLive();
@@ -157,7 +160,7 @@ describe('in order', () => {
     await expectAmounts([5n]);
   });
 
-  test('effectiveFrom is the version after the last one that was read', async () => {
+  test('returns the version after the last one read as effectiveFrom', async () => {
     await start();
     const id = await watchBob();
     await caughtUp();
@@ -166,17 +169,17 @@ describe('in order', () => {
   });
 });
 
-describe('a network that nobody watches', () => {
-  test('is followed by its heads alone, and read from whom it is watched on', async () => {
+describe('a network without streams', () => {
+  test('is followed by its heads alone, and read once an address is watched', async () => {
     await start();
     await isLive();
     const before = node.calls.transactions ?? 0;
     for (let n = 1; n <= 40; n++) node.mine({ transactions: [toBob(BigInt(n))] });
-    // The newest block may not be whole yet.
+    // The newest block may still be incomplete.
     const passed = Number(node.head.height) - 1;
-    await until('it is passed over', async () => (await health()).checkpoint === passed);
+    await until('the blocks are passed over', async () => (await health()).checkpoint === passed);
 
-    // A stream without addresses watches nothing either.
+    // A stream without addresses matches nothing either.
     const { id } = await client.streams.create({
       networkType: 'aptos',
       webhookUrl: `${sink.url}/hook`,
@@ -185,8 +188,11 @@ describe('a network that nobody watches', () => {
       network: ['local'],
     });
     node.mineMany(2);
-    await until('it is passed over', async () => (await health()).checkpoint === passed + 2);
-    // One gap, in however many steps.
+    await until(
+      'the blocks are passed over',
+      async () => (await health()).checkpoint === passed + 2,
+    );
+    // There is one gap, however many steps it took.
     const gap = { chainId: 'aptos:local', kind: 'passed-over', to: passed + 2 };
     expect(await sluice.listGaps({ chain: 'aptos:local' })).toMatchObject([gap]);
     const { head, safe, finalized } = await health();
@@ -204,7 +210,7 @@ describe('a network that nobody watches', () => {
     expect(coverage).toMatchObject({ from: passed + 1, holes: [] });
   });
 
-  test('loses nothing to a stream that comes while blocks do', async () => {
+  test('loses nothing when a stream is created while blocks arrive', async () => {
     await start();
     await isLive();
     const { id } = await client.streams.create({
@@ -223,7 +229,7 @@ describe('a network that nobody watches', () => {
     await until('some blocks were passed over', () => paid.length > 20);
     const { effectiveFrom } = await client.streams.addAddress(id, BOB, { networkType: 'aptos' });
     const known = paid.length;
-    await until('more blocks came', () => paid.length > known + 20);
+    await until('more blocks arrived', () => paid.length > known + 20);
     clearInterval(timer);
     await caughtUp();
     const promised = paid.filter(({ version }) => version >= effectiveFrom!['local']!);
@@ -232,24 +238,24 @@ describe('a network that nobody watches', () => {
   });
 });
 
-describe('a node that fails, lags or lies', () => {
+describe('a faulty node', () => {
   const troubles: [string, AptosTrouble][] = [
-    ['leaves a version out', { kind: 'versionGap' }],
-    ['answers an empty page', { kind: 'truncatedPage', limit: 0 }],
-    ['limits the rate with 429', { kind: 'rateLimit', retryAfterSeconds: 1 }],
-    ['limits the rate with 503', { kind: 'rateLimit', status: 503, retryAfterSeconds: 1 }],
-    ['answers half a JSON', { kind: 'malformedJson' }],
-    ['sits behind a broken proxy', { kind: 'httpError', status: 502 }],
-    ['answers internal errors', { kind: 'internalError' }],
+    ['omits a version', { kind: 'versionGap' }],
+    ['returns an empty page', { kind: 'truncatedPage', limit: 0 }],
+    ['rate limits with 429', { kind: 'rateLimit', retryAfterSeconds: 1 }],
+    ['rate limits with 503', { kind: 'rateLimit', status: 503, retryAfterSeconds: 1 }],
+    ['returns truncated JSON', { kind: 'malformedJson' }],
+    ['is behind a broken proxy', { kind: 'httpError', status: 502 }],
+    ['returns internal errors', { kind: 'internalError' }],
   ];
-  test.each(troubles)('%s: nothing is delivered, and all is after', async (_, trouble) => {
+  test.each(troubles)('%s: nothing is delivered until it recovers', async (_, trouble) => {
     await start();
     await watchBob();
     await isLive();
     const before = (await health()).checkpoint;
     node.trouble(trouble);
     node.mine({ transactions: [toBob(7n)] });
-    await until('it is called an outage', async () => (await health()).state === 'down');
+    await until('the outage is reported', async () => (await health()).state === 'down');
     expect((await health()).message).not.toBe('');
     expect((await health()).checkpoint).toBe(before);
     expect(sink.requests).toEqual([]);
@@ -258,7 +264,7 @@ describe('a node that fails, lags or lies', () => {
     await isLive();
   });
 
-  test('lags: what it does not have yet comes when it has it', async () => {
+  test('lags: missing blocks are delivered once it has them', async () => {
     await start();
     await watchBob();
     await isLive();
@@ -267,13 +273,13 @@ describe('a node that fails, lags or lies', () => {
     node.mineMany(2);
     await new Promise((resolve) => setTimeout(resolve, 200));
     expect(sink.requests).toEqual([]);
-    // A head below the checkpoint is that of a node that lags, not of another branch.
+    // A head below the checkpoint means that the node lags, not that there is another branch.
     expect((await health()).state).toBe('live');
     node.heal();
     await expectAmounts([11n]);
   });
 
-  test('prunes what was not read: it halts, says the way out, and that way works', async () => {
+  test('prunes unread blocks: the chain halts, and resuming as its message says works', async () => {
     await start();
     await watchBob();
     node.mineMany(2);
@@ -284,7 +290,7 @@ describe('a node that fails, lags or lies', () => {
     const kept = node.mine({ transactions: [toBob(17n)] });
     node.trouble({ kind: 'pruned', belowVersion: oldest!.firstVersion });
     await start();
-    const down = await until('it halts', async () => {
+    const down = await until('the chain halts', async () => {
       const now = await health();
       return now.state === 'down' && now;
     });
@@ -304,7 +310,7 @@ describe('a node that fails, lags or lies', () => {
     ]);
   });
 
-  test('of a chain that was set up anew is refused, for its blocks are others', async () => {
+  test('of a recreated chain is rejected because its blocks differ', async () => {
     await start();
     await watchBob();
     await caughtUp();
@@ -313,7 +319,7 @@ describe('a node that fails, lags or lies', () => {
     others.push(other);
     other.mineMany(20);
     await start([other.url]);
-    const down = await until('it halts', async () => {
+    const down = await until('the chain halts', async () => {
       const now = await health();
       return now.state === 'down' && now;
     });
@@ -322,13 +328,13 @@ describe('a node that fails, lags or lies', () => {
     );
   });
 
-  test('of another chain id is refused', async () => {
+  test('of another chain id is rejected', async () => {
     await start();
     await caughtUp();
     await stop();
     node.trouble({ kind: 'wrongChainId', chainId: 99 });
     await start();
-    const down = await until('it halts', async () => {
+    const down = await until('the chain halts', async () => {
       const now = await health();
       return now.state === 'down' && now;
     });
@@ -345,11 +351,11 @@ describe('two nodes of one chain', () => {
 
   test.each<[string, AptosTrouble]>([
     ['fails', { kind: 'httpError', status: 502 }],
-    ['leaves versions out', { kind: 'versionGap' }],
-    ['limits the rate', { kind: 'rateLimit', retryAfterSeconds: 60 }],
+    ['omits versions', { kind: 'versionGap' }],
+    ['rate limits', { kind: 'rateLimit', retryAfterSeconds: 60 }],
     ['prunes', { kind: 'pruned', belowVersion: 10_000n }],
     ['lags', { kind: 'lag', blocks: 8 }],
-  ])('where one %s the other is asked, and nothing is missed', async (_, trouble) => {
+  ])('if one %s, the other is read and nothing is missed', async (_, trouble) => {
     const second = await startSecond();
     await start([node.url, second.url]);
     await watchBob();
@@ -367,12 +373,12 @@ describe('two nodes of one chain', () => {
   });
 });
 
-test('nodes of two chains with one chain id are not both believed', async () => {
+test('nodes of two chains with the same chain id halt the chain', async () => {
   const other = await startScriptedAptos({ seed: 'another' });
   others.push(other);
   other.mineMany(3);
   await start([node.url, other.url]);
-  const down = await until('it halts', async () => {
+  const down = await until('the chain halts', async () => {
     const now = await health();
     return now.state === 'down' && now;
   });
@@ -386,7 +392,7 @@ describe('a transaction stream', () => {
     streams = [];
   });
   afterEach(async () => {
-    // First the service, which reads them.
+    // The service reads them, so it stops first.
     await stop();
     await Promise.all(streams.map((each) => each.stop()));
   });
@@ -400,7 +406,7 @@ describe('a transaction stream', () => {
   const pagesOfNode = (): number => node.calls.transactions ?? 0;
   const healthOf = async ({ port }: RunningScriptedAptosStream) =>
     (await health()).providers.find(({ name }) => name === `127.0.0.1:${port}`);
-  /** Pays Bob and others, a block each; answers with what Bob got. */
+  /** Pays Bob and others, one block each; returns the amounts that Bob received. */
   const pay = (count: number, from = 1): bigint[] => {
     const amounts: bigint[] = [];
     for (let n = from; n < from + count; n++) {
@@ -411,7 +417,7 @@ describe('a transaction stream', () => {
     return amounts;
   };
 
-  test('gives every transaction, by one stream with the key; the fullnode gives none', async () => {
+  test('provides every transaction over one authenticated stream, and the fullnode none', async () => {
     const stream = await startStream({ key: 'a key/with signs' });
     await start([node.url], [stream.url]);
     await watchBob();
@@ -426,7 +432,7 @@ describe('a transaction stream', () => {
     expect(await healthOf(stream)).toMatchObject({ state: 'good', failures: 0 });
   });
 
-  test('law: whatever becomes of it, what is delivered is what was paid', async () => {
+  test('law: despite any trouble, deliveries equal payments', async () => {
     const [one, two] = [await startStream(), await startStream()];
     await start([node.url], [one.url, two.url]);
     await watchBob();
@@ -457,7 +463,7 @@ describe('a transaction stream', () => {
     expect((await health()).state).toBe('live');
   });
 
-  test('serves a backfill beside what is live', async () => {
+  test('serves a backfill and live blocks at once', async () => {
     const stream = await startStream();
     const amounts = pay(30);
     const versionTo = Number(node.head.lastVersion);
@@ -482,19 +488,19 @@ describe('the owner of a store that its transaction does not show', () => {
     await expectAmounts([23n]);
   });
 
-  test('is waited for while the node that is asked lags', async () => {
+  test('is awaited while the queried node lags', async () => {
     await start();
     await watchBob();
     await isLive();
     node.trouble({ kind: 'lag', blocks: 2, routes: ['resource'] });
     node.mine({ transactions: [hidden(29n)] });
-    await until('it is called an outage', async () => (await health()).state === 'down');
+    await until('the outage is reported', async () => (await health()).state === 'down');
     expect(sink.requests).toEqual([]);
     node.heal();
     await expectAmounts([29n]);
   });
 
-  test('is as it is now where the node keeps no older state', async () => {
+  test('is the current one if the node has pruned older state', async () => {
     await start();
     await watchBob();
     await caughtUp();

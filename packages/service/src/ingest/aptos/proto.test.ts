@@ -1,4 +1,4 @@
-/** A transaction is the same one, whether a fullnode or the transaction stream told of it. */
+/** Transactions are equal, whether read from a fullnode or from the transaction stream. */
 import {
   type ScriptedAptosTransaction,
   aptMetadata,
@@ -82,7 +82,7 @@ const transaction: fc.Arbitrary<ScriptedAptosTransaction> = fc.oneof(
   })),
 );
 
-/** What the stream has no way to say, left out. */
+/** Omits fields that the stream does not contain. */
 function withoutUnsaid(raw: unknown): unknown {
   return JSON.parse(
     JSON.stringify(raw, (key, value: unknown) => {
@@ -100,14 +100,14 @@ function withoutUnsaid(raw: unknown): unknown {
   );
 }
 
-/** Without the node's own words for all of it. */
+/** Parses a transaction, and omits its raw form. */
 const read = (raw: AptosJson): Omit<AptosTransaction, 'raw'> => {
   const { raw: _, ...rest } = toAptosTransaction(raw, 'a test');
   return rest;
 };
 
 describe('a message of the stream', () => {
-  test('law: is read as the answer of a fullnode, with the same raw parts to the byte', async () => {
+  test('law: is parsed like the response of a fullnode, with the same raw parts to the byte', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(transaction, { minLength: 1, maxLength: 12 }), async (script) => {
         const ledger = createScriptedAptosLedger({

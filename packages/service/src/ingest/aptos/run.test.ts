@@ -23,7 +23,7 @@ for (let n = 0; n < BLOCKS; n++) {
 const blocks = ledger.blocks().slice(FIRST);
 const ENDS = ['block_epilogue_transaction', 'state_checkpoint_transaction'];
 
-/** Every transaction by version; without those that end these blocks, as at the end of an epoch. */
+/** Lists transactions by version; these blocks lack their last one, as at the end of an epoch. */
 function versionsOf(endless: readonly number[]): AptosTransaction[] {
   const all = ledger
     .blocks()
@@ -35,7 +35,7 @@ function versionsOf(endless: readonly number[]): AptosTransaction[] {
   return all.map((transaction, version) => ({ ...transaction, version }));
 }
 
-/** A run over these versions, whose pages end after so many of them as `lengths` says in turn. */
+/** Creates a run over these versions; its pages contain `lengths` transactions in turn. */
 function runOver(versions: AptosTransaction[], lengths: readonly number[] = [100], upTo?: number) {
   let pages = 0;
   const faults: string[] = [];
@@ -71,7 +71,7 @@ function runOver(versions: AptosTransaction[], lengths: readonly number[] = [100
 }
 
 describe('a run of blocks', () => {
-  test('law: is the chain, however pages end, whatever blocks end an epoch, whoever asks first', async () => {
+  test('law: equals the chain for any page ends, epoch ends and order of reads', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.integer({ min: 1, max: 100 }), { minLength: 1, maxLength: 8 }),
@@ -102,7 +102,7 @@ describe('a run of blocks', () => {
     );
   });
 
-  test('does not give a block before it is whole, and gives it then', async () => {
+  test('returns a block only once it is complete', async () => {
     const versions = versionsOf([]);
     const last = versions.findLastIndex(({ type }) => type === 'user_transaction');
     const { run, state } = runOver(versions, [100], last);
@@ -115,7 +115,7 @@ describe('a run of blocks', () => {
     expect(await run.read(whole)).toMatchObject({ number: whole, lastVersion: last + 1 });
   });
 
-  test('refuses a height that does not follow, faults who gave it, and goes on from there', async () => {
+  test('rejects a height out of sequence, blames the node, and continues from there', async () => {
     const versions = versionsOf([]);
     const metadata = versions.filter(({ type }) => type === 'block_metadata_transaction');
     const wrong = versions.map((each) =>
@@ -129,7 +129,7 @@ describe('a run of blocks', () => {
     expect((await run.read(30))!.hash).toBe(blocks[29]!.hash);
   });
 
-  test('fails those who wait together when a page cannot be read, and tries again when asked', async () => {
+  test('fails all waiting reads when a page cannot be read, and retries on the next read', async () => {
     const versions = versionsOf([]);
     let isDown = true;
     const { run, state } = runOver(versions);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { SourceError } from '../source.ts';
 import { createAptosRuns } from './runs.ts';
 
-/** Runs that begin where they are asked to, and find no transactions there. */
+/** Creates runs that begin at the requested height and find no transactions. */
 function open() {
   const opened: number[] = [];
   const runs = createAptosRuns({
@@ -13,7 +13,7 @@ function open() {
         ...{ firstVersion: number, lastVersion: number },
       });
     },
-    readPage: () => Promise.reject(new SourceError('inconsistent', 'a version is left out')),
+    readPage: () => Promise.reject(new SourceError('inconsistent', 'a version is missing')),
     hashAt: () => undefined,
     ledgerVersion: () => Number.MAX_SAFE_INTEGER,
   });
@@ -21,16 +21,16 @@ function open() {
   return { runs, read, opened };
 }
 
-test('those that wait for one run together open it once; one far ahead gets its own', async () => {
+test('concurrent reads open one run, and a read far ahead gets its own', async () => {
   const { runs, read, opened } = open();
   expect(runs.isReading()).toBe(false);
   await Promise.all([read(100), read(101), read(9_000)]);
   expect(opened).toEqual([100, 99, 9_000, 8_999]);
 });
 
-test('a run that left a version out is given up, and the next one begins anew', async () => {
+test('a run that omits a version is discarded, and the next read opens a new one', async () => {
   const { runs, read, opened } = open();
-  expect(await read(100)).toBe('a version is left out');
+  expect(await read(100)).toBe('a version is missing');
   expect(runs.isReading()).toBe(false);
   await read(100);
   expect(opened).toEqual([100, 99, 100, 99]);

@@ -1,4 +1,4 @@
-/** One endpoint of the transaction stream, over a real connection to a scripted one. */
+/** One endpoint of the transaction stream, over a real connection to a scripted server. */
 import {
   type AptosStreamTrouble,
   type RunningScriptedAptosStream,
@@ -13,7 +13,7 @@ import { SourceError } from '../source.ts';
 const NAME = 'stream.example:443';
 const CHAIN_ID = '4';
 
-/** A ledger of as many versions as are said, which all hold one small transaction. */
+/** Creates a ledger with this many versions, each with the same small transaction. */
 function longLedger(versions: number): ScriptedAptosLedger {
   const ledger = createScriptedAptosLedger();
   const block = ledger.mine();
@@ -61,7 +61,7 @@ const caught = async (work: Promise<unknown>): Promise<SourceError> => {
 };
 
 describe('pages', () => {
-  test('are whole, however many are asked for at once, and come of one stream', async () => {
+  test('are complete, however many are read at once, and share one stream', async () => {
     const { server, stream } = await start();
     const starts = range(0, 12).map((n) => 7 + n * 90);
     const pages = await Promise.all(starts.map((first) => versionsOf(stream, first, 90)));
@@ -70,7 +70,7 @@ describe('pages', () => {
     expect(server.calls).toEqual([7]);
   });
 
-  test('some way ahead are reached by reading on; before, or far ahead, by another stream', async () => {
+  test('a short way ahead use the same stream; earlier or distant pages open another', async () => {
     const { server, stream } = await start();
     expect(await versionsOf(stream, 100, 50)).toEqual(range(100, 50));
     expect(await versionsOf(stream, 400, 50)).toEqual(range(400, 50));
@@ -81,18 +81,18 @@ describe('pages', () => {
     expect(server.calls).toEqual([100, 300, 15_000]);
   });
 
-  test('are sent no faster than they are asked for', async () => {
+  test('are sent no faster than they are read', async () => {
     const { server, stream } = await start();
     await versionsOf(stream, 0, 100);
     await new Promise((resolve) => setTimeout(resolve, 500));
-    // What the connection and the reader hold: some messages of a hundred.
+    // The connection and the reader buffer a few messages of 100 transactions.
     expect(server.sent).toBeLessThan(5_000);
     const pages = await Promise.all(range(1, 199).map((n) => versionsOf(stream, n * 100, 100)));
     expect(pages.flat()).toEqual(range(100, 19_900));
     expect(server.calls).toEqual([0]);
   });
 
-  test('of a stream that ended, well or not, come of another from there on', async () => {
+  test('continue on another stream when one ends', async () => {
     const { server, stream } = await start();
     server.trouble({ kind: 'ends' });
     for (const first of range(0, 10).map((n) => n * 100)) {
@@ -102,7 +102,7 @@ describe('pages', () => {
     expect(stream.health()).toMatchObject({ state: 'good', failures: 0 });
   });
 
-  test('that are not there yet are waited for', async () => {
+  test('that do not exist yet are awaited', async () => {
     const { server, stream } = await start({ ledger: longLedger(150) });
     server.trouble({ kind: 'lag', versions: 20 });
     const page = versionsOf(stream, 100, 50);
@@ -113,35 +113,35 @@ describe('pages', () => {
 });
 
 describe('an endpoint', () => {
-  test('is given the key, whatever signs it has', async () => {
+  test('receives the key, with any special characters', async () => {
     const { stream } = await start({ key: 'a key/with:signs@' });
     expect(await versionsOf(stream, 0, 3)).toEqual([0, 1, 2]);
   });
 
   const troubles: [string, AptosStreamTrouble, string, RegExp][] = [
-    ['that breaks off', { kind: 'status', code: 14 }, 'unreachable', /failed: .*UNAVAILABLE/],
+    ['that disconnects', { kind: 'status', code: 14 }, 'unreachable', /failed: .*UNAVAILABLE/],
     ['that fails', { kind: 'status', code: 13 }, 'unreachable', /INTERNAL/],
-    ['that refuses the key', { kind: 'status', code: 16 }, 'unreachable', /rejected the API key/],
+    ['that rejects the key', { kind: 'status', code: 16 }, 'unreachable', /rejected the API key/],
     [
-      'whose gateway limits the rate',
+      'whose gateway rate limits',
       { kind: 'status', code: 14, details: 'Received HTTP status code 429' },
       'rate-limited',
       /is rate limited/,
     ],
     [
-      'that limits the rate',
+      'that rate limits',
       { kind: 'rateLimit', retryAfterSeconds: 7 },
       'rate-limited',
       /is rate limited/,
     ],
     [
-      'with a message beyond all limits',
+      'with a message over the limit',
       { kind: 'status', code: 8, details: 'Received message larger than max (9 vs. 8)' },
       'too-large',
       /too large/,
     ],
     [
-      'that leaves a version out',
+      'that omits a version',
       { kind: 'versionGap' },
       'inconsistent',
       /returned version 51 instead of 50/,
@@ -152,35 +152,38 @@ describe('an endpoint', () => {
       'wrong-chain',
       /streams the Aptos chain 99, not 4. Correct its --aptos/,
     ],
-    ['that sends what is no message', { kind: 'garbage' }, 'inconsistent', /could not be decoded/],
+    ['that sends invalid messages', { kind: 'garbage' }, 'inconsistent', /could not be decoded/],
   ];
-  test.each(troubles)('%s says so, and rests', async (_, trouble, kind, message) => {
-    const { server, stream } = await start();
-    server.trouble(trouble);
-    const pages = range(0, 8).map((n) => caught(stream.readPage(n * 100, 100)));
-    for (const error of await Promise.all(pages)) {
-      expect(error.kind).toBe(kind);
-      expect(error.message).toMatch(message);
-    }
-    expect(server.calls.length).toBeLessThanOrEqual(9);
-    if (kind === 'rate-limited') expect(stream.health().state).toBe('limited');
-    if (kind === 'unreachable') expect(stream.health().state).toBe('down');
-    if (kind === 'wrong-chain') expect(stream.health().state).toBe('wrong-chain');
-    if (kind !== 'too-large') expect(stream.score).toBeUndefined();
-  });
+  test.each(troubles)(
+    '%s reports it, and is not queried for a while',
+    async (_, trouble, kind, message) => {
+      const { server, stream } = await start();
+      server.trouble(trouble);
+      const pages = range(0, 8).map((n) => caught(stream.readPage(n * 100, 100)));
+      for (const error of await Promise.all(pages)) {
+        expect(error.kind).toBe(kind);
+        expect(error.message).toMatch(message);
+      }
+      expect(server.calls.length).toBeLessThanOrEqual(9);
+      if (kind === 'rate-limited') expect(stream.health().state).toBe('limited');
+      if (kind === 'unreachable') expect(stream.health().state).toBe('down');
+      if (kind === 'wrong-chain') expect(stream.health().state).toBe('wrong-chain');
+      if (kind !== 'too-large') expect(stream.score).toBeUndefined();
+    },
+  );
 
-  test('that obeys is asked again after the time it names', async () => {
+  test('that returns a retry time is retried after it', async () => {
     const { server, stream } = await start();
     server.trouble({ kind: 'rateLimit', retryAfterSeconds: 7 });
     const { retryAfterMs } = await caught(stream.readPage(0, 1));
     expect(retryAfterMs).toBe(7_000);
   });
 
-  test('that falls silent is left after a while, and is good again when it speaks', async () => {
+  test('that falls silent is abandoned, and is good again once it responds', async () => {
     const { server, stream } = await start();
     await versionsOf(stream, 0, 100);
     server.trouble({ kind: 'hangs' });
-    // What was on its way already comes first.
+    // Buffered messages arrive first.
     const error = await caught(
       (async () => {
         for (let n = 1; ; n++) await stream.readPage(n * 100, 100);
@@ -193,7 +196,7 @@ describe('an endpoint', () => {
     expect(stream.health().state).toBe('good');
   }, 30_000);
 
-  test('that is gone says so', async () => {
+  test('that has stopped is reported as unreachable', async () => {
     const { server, stream } = await start();
     await versionsOf(stream, 0, 100);
     await server.stop();

@@ -9,8 +9,8 @@ const hexOf = (bytes: number) =>
 const log = fc.record({ address: hexOf(20), topics: fc.array(hexOf(32), { maxLength: 4 }) });
 
 describe('bloom', () => {
-  test('equals a filter known from go-ethereum (bloom9_test: "testtest" and friends as data)', () => {
-    // One address, checked by hand: keccak256(0x00…00) = 5380c7b7…, pairs 0x5380, 0xc7b7, 0xae81.
+  test('sets the three bits that Ethereum defines for an address', () => {
+    // keccak256 of the zero address begins with the byte pairs 0x5380, 0xc7b7 and 0xae81.
     const bloom = bloomOf([{ address: `0x${'00'.repeat(20)}`, topics: [] }]);
     const bits = [0x5380 & 2047, 0xc7b7 & 2047, 0xae81 & 2047];
     const expected = new Uint8Array(256);
@@ -18,7 +18,7 @@ describe('bloom', () => {
     expect(Buffer.from(bloom).toString('hex')).toBe(Buffer.from(expected).toString('hex'));
   });
 
-  test('law: logs cover their own filter, and a filter of more logs is not covered by fewer', () => {
+  test('law: logs cover their own filter, but not a filter of more logs', () => {
     fc.assert(
       fc.property(fc.array(log, { maxLength: 20 }), log, (some, one) => {
         const all = bloomOf([...some, one]);
@@ -29,7 +29,7 @@ describe('bloom', () => {
     );
   });
 
-  test('an empty filter asks for nothing', () => {
+  test('an empty filter is covered without logs', () => {
     expect(covers(bloomOf([]), new Uint8Array(256))).toBe(true);
   });
 });

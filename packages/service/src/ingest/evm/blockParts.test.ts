@@ -1,4 +1,4 @@
-/** Each check by itself: what the others would have caught too is left right. */
+/** Tests each check alone, with data that passes the others. */
 import { describe, expect, test } from 'vitest';
 import { assemble, checkLogs, checkReceipts, bloomOf } from './blockParts.ts';
 import type { Json } from '../json.ts';
@@ -20,7 +20,7 @@ const logAt = (logIndex: number, transactionIndex: number, of: number): Json => 
 const bloomOfRaw = (logs: Json[]): string =>
   toHex(bloomOf(logs as { address: string; topics: string[] }[]));
 
-// The last log sets no bit that the first does not set: the block's own bloom does not miss it.
+// The last log sets only bits of the first, so the block's bloom does not reveal its absence.
 const logs = [logAt(0, 0, 1), logAt(1, 0, 2), logAt(2, 1, 1)];
 const receiptOf = (n: number): Json => {
   const own = logs.filter(({ transactionIndex }) => transactionIndex === `0x${n}`);
@@ -43,21 +43,21 @@ const receipts = [receiptOf(0), receiptOf(1)];
 const change = (item: Json, changes: Json): Json => ({ ...item, ...changes });
 
 describe('receipts', () => {
-  test('of the block are taken', () => {
+  test('of the block are accepted', () => {
     const found = [...checkReceipts('node', block, header, receipts.toReversed())];
     expect(new Map(found)).toEqual(new Map(receipts.map((each, n) => [`0x${n + 1}`, each])));
   });
 
   test.each<[string, unknown, RegExp]>([
-    ['none', null, /2 transactions but no receipts/],
-    ['one twice', [...receipts, receiptOf(1)], /receipt 2 of block 7 belongs to transaction 0x2/],
+    ['none at all', null, /2 transactions but no receipts/],
+    ['a duplicate', [...receipts, receiptOf(1)], /receipt 2 of block 7 belongs to transaction 0x2/],
     [
-      'of a transaction of no block',
+      'one of an unknown transaction',
       [receipts[0], change(receipts[1]!, { transactionHash: '0x3' })],
       /receipt 1 of block 7 belongs to transaction 0x3/,
     ],
     [
-      'of another block',
+      'one of another block',
       [receipts[0], change(receipts[1]!, { blockHash: '0xc7' })],
       /receipt 1 .* in block 0xc7/,
     ],
@@ -66,11 +66,11 @@ describe('receipts', () => {
       [receipts[0], change(receipts[1]!, { logs: [] })],
       /receipt 1 of block 7 covers logs that are missing \(0 returned\)/,
     ],
-  ])('%s are refused', (_, answer, message) => {
+  ])('are rejected: %s', (_, answer, message) => {
     expect(() => checkReceipts('node', block, header, answer)).toThrow(message);
   });
 
-  test('without a bloom of their own are taken: not every chain gives one', () => {
+  test('without a bloom are accepted, because not every chain has one', () => {
     const plain = receipts.map((receipt) => change(receipt, { logsBloom: undefined }));
     expect(checkReceipts('node', block, header, plain).size).toBe(2);
   });
@@ -91,14 +91,14 @@ describe('transactions and their receipts', () => {
   const reasonsOf = (read: ReturnType<typeof assemble>): string[] =>
     read.doubts.map(({ reason }) => reason);
 
-  test('bring the logs of the block', () => {
+  test('contain the logs of the block', () => {
     const read = assemble('node', whole, header, receipts);
     expect(read.logs.map(({ logIndex }) => logIndex)).toEqual([0, 1, 2]);
     expect(read.transactions.map(({ hash }) => hash)).toEqual(['0x1', '0x2']);
     expect(read.doubts).toEqual([]);
   });
 
-  test('a missing one whose logs the bloom does not miss is a doubt, and all of its fields are null', () => {
+  test('a missing receipt that the bloom does not prove is a doubt, with null fields', () => {
     const read = assemble('node', whole, header, receipts.slice(0, 1));
     expect(reasonsOf(read)).toEqual(['missing receipt']);
     expect(read.doubts[0]!.message).toMatch(/^node: block 7 has 2 transactions but 1 receipts/);
@@ -112,13 +112,13 @@ describe('transactions and their receipts', () => {
     expect(read.logs).toHaveLength(2);
   });
 
-  test('a missing one whose logs the bloom has is missing', () => {
+  test('a missing receipt whose logs are in the bloom is rejected', () => {
     expect(() => assemble('node', whole, header, receipts.slice(1))).toThrow(
       /the bloom of block 7 covers logs that are missing \(1 returned\)/,
     );
   });
 
-  test('a log that counts only transactions with receipts belongs to that of its hash', () => {
+  test('a log that counts only transactions with receipts is assigned by hash', () => {
     const bloom = bloomOfRaw([logs[2]!]);
     const counted = change(logs[2]!, { transactionIndex: '0x0', logIndex: '0x0' });
     const only = [change(receipts[1]!, { logs: [counted] })];
@@ -153,7 +153,7 @@ describe('transactions and their receipts', () => {
     expect(read.transactions[0]!.receipt).toMatchObject({ [key]: null });
   });
 
-  test('a list of calls is a call of the first that moves the values of all', () => {
+  test('a list of calls becomes its first call, with the sum of all values', () => {
     const { to: _to, value: _value, input: _input, ...rest } = transactions[0]!;
     const calls = [
       { to: address(3), value: '0x2', input: '0xaa', data: null },
@@ -169,17 +169,17 @@ describe('transactions and their receipts', () => {
 describe('logs', () => {
   const read = (answer: Json[]) => checkLogs('node', block, header, answer, { miscounted: false });
 
-  test('of the block are taken, in their order', () => {
+  test('of the block are accepted, in order', () => {
     const taken = read(logs.toReversed());
     expect(taken.logs.map(({ logIndex }) => logIndex)).toEqual([0, 1, 2]);
     expect(taken.doubts).toEqual([]);
   });
 
   test.each<[string, Json[], RegExp]>([
-    ['none', [], /the bloom of block 7 covers logs that are missing \(0 returned\)/],
+    ['none at all', [], /the bloom of block 7 covers logs that are missing \(0 returned\)/],
     ['some', logs.slice(0, 1), /covers logs that are missing \(1 returned\)/],
-    ['all but one between', [logs[0]!, logs[2]!], /covers logs that are missing \(2 returned\)/],
-    ['one twice', [...logs, logs[2]!], /has two logs with one index/],
+    ['all but a middle one', [logs[0]!, logs[2]!], /covers logs that are missing \(2 returned\)/],
+    ['a duplicate', [...logs, logs[2]!], /has two logs with one index/],
     [
       'one of another block',
       [logs[0]!, logs[1]!, change(logs[2]!, { blockHash: '0xc7' })],
@@ -190,17 +190,17 @@ describe('logs', () => {
       [logs[0]!, logs[1]!, change(logs[2]!, { transactionHash: '0x9' })],
       /claims to belong to transaction 0x9, but the transaction at index 1 is 0x2/,
     ],
-  ])('%s are refused', (_, answer, message) => {
+  ])('are rejected: %s', (_, answer, message) => {
     expect(() => read(answer)).toThrow(message);
   });
 
-  test('whose indices have a gap are a doubt', () => {
+  test('with a gap in their indices are a doubt', () => {
     const { logs: taken, doubts } = read(logs.slice(1));
     expect(taken.map(({ logIndex }) => logIndex)).toEqual([1, 2]);
     expect(doubts.map(({ reason }) => reason)).toEqual(['gap in log indices']);
   });
 
-  test('without indices are counted, which is a doubt', () => {
+  test('without indices are numbered, which is a doubt', () => {
     const bare = logs.map((log) => change(log, { logIndex: null, transactionIndex: null }));
     const { logs: taken, doubts } = read(bare);
     expect(taken.map(({ logIndex, transactionIndex }) => [logIndex, transactionIndex])).toEqual([
@@ -214,7 +214,7 @@ describe('logs', () => {
     ]);
   });
 
-  test('that the chain itself adds after the last transaction are taken', () => {
+  test('that the chain adds after the last transaction are accepted', () => {
     const added = change(logAt(3, 2, 1), { transactionHash: '0x99' });
     expect(read([...logs, added]).logs).toHaveLength(4);
   });

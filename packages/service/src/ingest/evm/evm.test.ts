@@ -1,4 +1,4 @@
-/** A source over scripted nodes: who is asked, what is believed, and what the health says. */
+/** An EVM source over scripted nodes: which it queries, what it accepts, and their health. */
 import {
   type RunningScriptedChain,
   type Trouble,
@@ -58,7 +58,7 @@ describe('a part that one node lacks', () => {
     ['receipts', 'eth_getBlockReceipts', ALL],
     ['traces', 'debug_traceBlockByHash', ALL],
     ['logs', 'eth_getLogs', LOGS],
-  ] as const)('%s come from the next that knows the block', async (_, method, needs) => {
+  ] as const)('%s are read from the next node that has the block', async (_, method, needs) => {
     const header = mine();
     await source.readHead();
     one.trouble({ kind: 'error', methods: [method] });
@@ -68,7 +68,7 @@ describe('a part that one node lacks', () => {
     expect(two.calls['eth_getBlockByHash'] ?? 0).toBe(0);
   });
 
-  test('no other node is asked while the first has all', async () => {
+  test('no other node is queried while the first has all parts', async () => {
     const header = mine();
     await source.readHead();
     await source.readBlock(header, ALL);
@@ -77,8 +77,8 @@ describe('a part that one node lacks', () => {
   });
 });
 
-describe('what a node leaves out', () => {
-  test('of logs is taken from the receipts', async () => {
+describe('data that a node omits', () => {
+  test('from logs is read from the receipts', async () => {
     const header = mine();
     one.trouble({ kind: 'emptyLogs' });
     expect((await source.readBlock(header, LOGS)).logs).toHaveLength(2);
@@ -89,7 +89,7 @@ describe('what a node leaves out', () => {
   test.each([
     ['transactions', ALL],
     ['logs', LOGS],
-  ])('of receipts is requested by transaction hash, for %s', async (_, needs) => {
+  ])('from receipts is read by transaction hash, for %s', async (_, needs) => {
     const header = mine();
     one.trouble({ kind: 'truncatedReceipts' });
     one.trouble({ kind: 'emptyLogs' });
@@ -102,7 +102,7 @@ describe('what a node leaves out', () => {
   });
 });
 
-describe('a block that breaks the rules although nothing proves it wrong', () => {
+describe('a block with an unprovable problem', () => {
   const receiptsOf = (block: EvmBlock) => block.transactions.map(({ receipt }) => receipt.status);
   const lackReceipt = (node: RunningScriptedChain): void => {
     node.trouble({ kind: 'truncatedReceipts' });
@@ -114,7 +114,7 @@ describe('a block that breaks the rules although nothing proves it wrong', () =>
     two.trouble(trouble);
   };
 
-  test('lacks a receipt on both nodes: it is accepted, and says so', async () => {
+  test('is accepted and marked if both nodes lack a receipt', async () => {
     const header = mine();
     lackReceipt(one);
     lackReceipt(two);
@@ -125,7 +125,7 @@ describe('a block that breaks the rules although nothing proves it wrong', () =>
     expect([health(0).failures, health(1).failures]).toEqual([0, 0]);
   });
 
-  test('lacks a receipt whose logs are in the bloom: no number of nodes makes up for them', async () => {
+  test('is rejected if all nodes lack a receipt whose logs are in the bloom', async () => {
     const { hash, parentHash, number, timestamp } = one.mine({
       transactions: ['a', 'd'].map((to) =>
         scripted.erc20Transfer({ token, from, to: `0x${to.repeat(40)}`, value: 1n }),
@@ -144,7 +144,7 @@ describe('a block that breaks the rules although nothing proves it wrong', () =>
   test.each([
     ['transactions', ALL],
     ['logs', LOGS],
-  ])('has a gap between log indices, read for %s: it is accepted', async (_, needs) => {
+  ])('is accepted with a gap in log indices, read for %s', async (_, needs) => {
     const header = mine();
     both(gap);
     const block = await source.readBlock(header, needs);
@@ -152,7 +152,7 @@ describe('a block that breaks the rules although nothing proves it wrong', () =>
     expect(block.unverified).toBe('gap in log indices (2 nodes agree)');
   });
 
-  test('has null where Ethereum has a number: it is accepted', async () => {
+  test('is accepted with null instead of a number', async () => {
     const header = mine();
     both({ kind: 'nullFields', fields: ['gas', 'cumulativeGasUsed'] });
     const { transactions, unverified } = await source.readBlock(header, ALL);
@@ -160,7 +160,7 @@ describe('a block that breaks the rules although nothing proves it wrong', () =>
     expect(unverified).toBe('null transaction gas, null receipt cumulativeGasUsed (2 nodes agree)');
   });
 
-  test('is held where the nodes differ about it', async () => {
+  test('is rejected if the nodes differ about it', async () => {
     const header = mine();
     one.trouble(gap);
     two.trouble({ ...gap, by: 4 });
@@ -169,7 +169,7 @@ describe('a block that breaks the rules although nothing proves it wrong', () =>
     );
   });
 
-  test('is read from the node that has it without a doubt', async () => {
+  test('is read from a node that does not have the problem', async () => {
     const header = mine();
     one.trouble(gap);
     const block = await source.readBlock(header, ALL);
@@ -178,14 +178,14 @@ describe('a block that breaks the rules although nothing proves it wrong', () =>
     expect(health(0).failures).toBe(1);
   });
 
-  test('is not accepted once it is no longer at its height', async () => {
+  test('is rejected once another block is at its height', async () => {
     const header = mine();
     both(gap);
     one.fork({ depth: 1, blocks: 1 });
     await expect(source.readBlock(header, ALL)).rejects.toThrow(/is not the block at its height/);
   });
 
-  test('is held with a single node, which names the way on', async () => {
+  test('is rejected with a single node, and the error names the option to accept it', async () => {
     const header = mine();
     one.trouble(gap);
     const alone = createEvmSource({ chain: CHAIN, urls: [one.url], pollMs: 5, log: silent });
@@ -205,7 +205,7 @@ describe('a block that breaks the rules although nothing proves it wrong', () =>
     await accepting.stop();
   });
 
-  test('is never accepted where Ethereum proves its blocks', async () => {
+  test('is never accepted on Ethereum, where blocks can be proved', async () => {
     const nodes = [await startScriptedChain({ chainId: 1 })];
     nodes.push(await startScriptedChain({ chain: nodes[0]! }));
     const mainnet = createEvmSource({
@@ -229,18 +229,18 @@ describe('a block that breaks the rules although nothing proves it wrong', () =>
   });
 });
 
-describe('too large an answer', () => {
+describe('a response that is too large', () => {
   test.each([
     ['an error', { kind: 'error', code: -32005, message: 'query returned more than 1 results' }],
     ['HTTP 413', { kind: 'httpError', status: 413 }],
-  ] as const)('of logs, as %s: they are taken from the receipts', async (_, trouble) => {
+  ] as const)('for logs, as %s: they are read from the receipts', async (_, trouble) => {
     const header = mine();
     for (const node of [one, two]) node.trouble({ ...trouble, methods: ['eth_getLogs'] });
     expect((await source.readBlock(header, LOGS)).logs).toHaveLength(2);
     expect(health(0).failures).toBe(0);
   });
 
-  test('of receipts: they are taken one by one', async () => {
+  test('for receipts: they are read one by one', async () => {
     const header = mine();
     for (const node of [one, two]) {
       node.trouble({ kind: 'httpError', status: 413, methods: ['eth_getBlockReceipts'] });
@@ -255,7 +255,7 @@ describe('a request at a block', () => {
   const balanceAt = ({ number, hash }: BlockHeader): Promise<unknown> =>
     source.requestAt({ number, hash }, 'eth_getBalance', [from, { blockHash: hash }]);
 
-  test('goes to a node that knows it', async () => {
+  test('goes to a node that has the block', async () => {
     const header = mine();
     one.trouble({ kind: 'lag', blocks: 1, methods: BLOCKS });
     one.answerBalances(() => 1n);
@@ -264,14 +264,14 @@ describe('a request at a block', () => {
     expect(one.calls['eth_getBalance'] ?? 0).toBe(0);
   });
 
-  test('of a block that nobody has is missing', async () => {
+  test('for a block that no node has fails as missing', async () => {
     const nobodys = { number: 1, hash: `0x${'12'.repeat(32)}` };
     await expect(source.requestAt(nobodys, 'eth_call', [])).rejects.toMatchObject({
       kind: 'missing',
     });
   });
 
-  test('that a contract refuses is asked of no other node', async () => {
+  test('that a contract reverts is sent to no other node', async () => {
     const header = mine();
     one.answerCalls(() => {
       throw new Error('no');
@@ -284,21 +284,21 @@ describe('a request at a block', () => {
 });
 
 describe('a new block', () => {
-  test('is shown to a second node, which is given a moment to have it', async () => {
+  test('is checked against a second node, which gets a moment to receive it', async () => {
     const header = mine();
     two.trouble({ kind: 'lag', blocks: 1, methods: BLOCKS, times: 4 });
     expect(await source.readHead()).toEqual(header);
     expect(two.calls['eth_getBlockByNumber']).toBeGreaterThan(4);
   });
 
-  test('is taken from the node that has it, when the other does not get it in time', async () => {
+  test('is accepted from one node if the other does not receive it in time', async () => {
     const header = mine();
     two.trouble({ kind: 'lag', blocks: 1, methods: BLOCKS });
     expect(await source.readHead()).toEqual(header);
     expect(health(1).disagreements).toBe(0);
   });
 
-  test('that both had, and that one of them still has after a reorg, is not taken again', async () => {
+  test('that left the chain is not accepted again from a node that still has it', async () => {
     const stuck = await startScriptedChain();
     const alive = await startScriptedChain();
     const both = createEvmSource({
@@ -321,7 +321,7 @@ describe('a new block', () => {
     await Promise.all([stuck.stop(), alive.stop()]);
   });
 
-  test('below the head is waited for by nobody', async () => {
+  test('below the head is read without waiting for the second node', async () => {
     const header = mine();
     mine();
     two.trouble({ kind: 'lag', blocks: 2, methods: BLOCKS });
@@ -334,7 +334,7 @@ describe('a new block', () => {
 });
 
 describe('the health of providers', () => {
-  test('lagging, limited and down are told apart, and pass', async () => {
+  test('distinguishes lagging, limited and down, and recovers from each', async () => {
     await source.readHead();
     for (let n = 0; n < 10; n++) mine();
     two.trouble({ kind: 'lag', blocks: 5, methods: BLOCKS });
@@ -350,7 +350,7 @@ describe('the health of providers', () => {
     const failures = health(1).failures;
     const calls = { ...two.calls };
     expect(failures).toBeGreaterThan(1);
-    // It is left alone for a second and longer, while the other is read.
+    // It is not queried for at least a second, while the other node is.
     for (let n = 0; n < 20; n++) {
       mine();
       await source.readHead();
@@ -361,12 +361,12 @@ describe('the health of providers', () => {
     await until('it is back', () => health(1).state === 'good');
   });
 
-  test('a slow node is left for a fast one', async () => {
+  test('prefers a fast node to a slow one', async () => {
     one.trouble({ kind: 'delay', delayMs: 150 });
     mine();
     await source.readHead();
     await until('both were measured', () => (health(1).latencyMs ?? 0) > 0);
-    await until('the slow one is known', () => (health(0).latencyMs ?? 0) > 100);
+    await until('the slow one is measured as slow', () => (health(0).latencyMs ?? 0) > 100);
     const before = two.calls['eth_getBlockByNumber'] ?? 0;
     const start = Date.now();
     for (let n = 0; n < 20; n++) await source.readHead();
@@ -374,7 +374,7 @@ describe('the health of providers', () => {
     expect(Date.now() - start).toBeLessThan(20 * 150);
   });
 
-  test('two of one host are told apart', async () => {
+  test('names two providers of one host differently', async () => {
     const same = createEvmSource({
       chain: CHAIN,
       urls: [`${one.url}/a-key`, `${one.url}/another`],
@@ -388,7 +388,7 @@ describe('the health of providers', () => {
 });
 
 describe('on a chain whose headers can be proved', () => {
-  test('a node that hides logs in header and answer is found out alone', async () => {
+  test('a node that hides logs in header and response is detected without a second one', async () => {
     const ethereum = await startScriptedChain({ chainId: 1 });
     const proving = createEvmSource({
       chain: '0x1',

@@ -20,8 +20,8 @@ beforeAll(async () => {
 });
 afterAll(() => chain.stop());
 
-describe('a header of Ethereum', () => {
-  test('is of its hash', () => {
+describe('a block header', () => {
+  test('is accepted if it matches its hash', () => {
     expect(toHeader('0x1', block)).toEqual({
       number: 1,
       hash: chain.head.hash,
@@ -38,22 +38,22 @@ describe('a header of Ethereum', () => {
     ['receiptsRoot', `0x${'12'.repeat(32)}`],
     ['hash', `0x${'12'.repeat(32)}`],
     ['withdrawalsRoot', undefined],
-  ])('with another %s is refused', (name, value) => {
+  ])('with a wrong %s is rejected', (name, value) => {
     expect(() => toHeader('0x1', { ...block, [name]: value })).toThrow(/does not match its hash/);
   });
 
-  test('without its transactions is refused', () => {
+  test('without its transactions is rejected', () => {
     expect(() => toHeader('0x1', { ...block, transactions: ['0x12'] })).toThrow(
       /has transactions, but its header shows otherwise/,
     );
   });
 
-  test('with a field of a fork to come is taken as it is', () => {
+  test('with a field of a future fork is accepted unchecked', () => {
     const later = { ...block, timestamp: '0x1', blockAccessListHash: `0x${'12'.repeat(32)}` };
     expect(toHeader('0x1', later).timestamp).toBe(1);
   });
 
-  test('of a chain that may hash otherwise is taken as it is', () => {
+  test('of a chain that may hash differently is accepted unchecked', () => {
     expect(toHeader('0xa86a', { ...block, timestamp: '0x1' }).timestamp).toBe(1);
   });
 });

@@ -19,7 +19,7 @@ describe.each(['HTTP', 'WebSocket'])('over %s', (transport) => {
   const call = (bytes: number, maxBytes?: number) =>
     client.request('eth_call', [{ to: `0x${'c0'.repeat(20)}`, data: bytes }, 'latest'], maxBytes);
 
-  test('an answer beyond its bound is cut off and said to be too large, and the next is read', async () => {
+  test('a response over its limit is aborted as too large, and the next one is read', async () => {
     await expect(call(2_000_000, 1_000_000)).rejects.toMatchObject({
       name: 'SourceError',
       kind: 'too-large',
@@ -28,7 +28,7 @@ describe.each(['HTTP', 'WebSocket'])('over %s', (transport) => {
     expect(await call(2, 1_000_000)).toBe('0x5a5a');
   });
 
-  test('an answer of as many bytes is read', async () => {
+  test('a response of exactly its limit is read', async () => {
     const bytes = JSON.stringify({ jsonrpc: '2.0', id: 1, result: '0x5a' }).length;
     expect(await call(1, bytes)).toBe('0x5a');
     await expect(call(1, bytes - 1)).rejects.toMatchObject({ kind: 'too-large' });

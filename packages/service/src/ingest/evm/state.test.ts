@@ -22,7 +22,7 @@ async function headOf({ request }: Anvil): Promise<BlockRef> {
 
 const SHAPE = { label: 'a', points: [{ x: 1n, y: -1 }], closed: true };
 
-/** Sends it in a block of its own; answers with the contract it created, if it did. */
+/** Mines a transaction in its own block; returns the address of the contract it created, if any. */
 async function mine(transaction: object): Promise<string> {
   const hash = await anvil.request('eth_sendTransaction', [
     { from: artist(), gas: '0x4c4b40', ...transaction },
@@ -39,7 +39,7 @@ async function draw(): Promise<void> {
   await mine({ to: contract, data, value: '0xde0b6b3a7640000' });
 }
 
-/** Sets the code of an address to what a contract's constructor leaves. */
+/** Deploys Multicall3, and copies its code to its well-known address. */
 async function placeMulticall(): Promise<void> {
   const address = await mine({ data: multicall.bytecode });
   const code = await anvil.request('eth_getCode', [address, 'latest']);
@@ -68,7 +68,7 @@ interface Requested {
   params: readonly unknown[];
 }
 
-/** A reader over the real node, with what it asked; `answer` may come first. */
+/** Creates a reader over the real node that records requests; `answer` can override responses. */
 function createReader(answer?: (request: Requested) => unknown): {
   reader: StateReader;
   requests: Requested[];
@@ -111,7 +111,7 @@ describe.each([
   ['one by one', WITHOUT],
   ['through Multicall3', WITH],
 ])('calls made %s', (_, at) => {
-  test('answer each for itself, in order', async () => {
+  test('have one result each, in order', async () => {
     const { reader, requests } = createReader();
     const calls = [
       callOf('drawings'),
@@ -134,18 +134,18 @@ describe.each([
       read(word(BigInt(at))),
     ]);
     const ethCalls = requests.filter(({ method }) => method === 'eth_call');
-    // Together they take one, and one more for the call that failed without a word.
+    // Together they take one, and one more for the call that failed without a reason.
     expect(ethCalls).toHaveLength(at === WITH ? 2 : calls.length);
   });
 
-  test('are of the block that was asked for, although the head moved on', async () => {
+  test('read the requested block, even if the head has moved on', async () => {
     const { reader } = createReader();
     const before = blocks[at - 1]!;
     const calls = [callOf('drawings'), callOf('drawings')];
     expect(await reader.call(before, calls)).toEqual(calls.map(() => read(word(BigInt(at - 1)))));
   });
 
-  test('have the sender they name', async () => {
+  test('use their own sender', async () => {
     const { reader } = createReader();
     const sender = '0x00000000000000000000000000000000000000aa';
     expect(
@@ -161,7 +161,7 @@ describe.each([
     ]);
   });
 
-  test('that take all gas take none of the others', async () => {
+  test('that use up all gas do not affect the others', async () => {
     const { reader } = createReader();
     const [first, drawings, second, ...others] = await reader.call(blocks[at]!, [
       callOf('exhaust'),
@@ -174,7 +174,7 @@ describe.each([
     expect([drawings, ...others]).toEqual(Array(3).fill(read(word(BigInt(at)))));
   });
 
-  test('go by the hundred', async () => {
+  test('can be made by the hundred', async () => {
     const { reader, requests } = createReader();
     const calls = Array.from({ length: 250 }, () => callOf('drawings'));
     expect(await reader.call(blocks[at]!, calls)).toEqual(calls.map(() => read(word(BigInt(at)))));
@@ -182,7 +182,7 @@ describe.each([
     expect(ethCalls).toHaveLength(at === WITH ? 3 : 250);
   });
 
-  test('balances are those after the block', async () => {
+  test('return balances as of the end of the block', async () => {
     const { reader } = createReader();
     const nobody = '0x00000000000000000000000000000000000000bb';
     expect(await reader.balances(blocks[at]!, [contract, nobody])).toEqual([
@@ -200,7 +200,7 @@ const encodeDivide = (by: bigint): Hex =>
 
 const head = (): BlockRef => blocks[WITH]!;
 
-test('a multicall that fails as a whole is made call by call', async () => {
+test('a multicall that fails as a whole is repeated call by call', async () => {
   let refusals = 0;
   const { reader } = createReader(({ method, params }) => {
     if (method !== 'eth_call' || (params[0] as StateCall).to !== MULTICALL) return undefined;
@@ -214,20 +214,17 @@ test('a multicall that fails as a whole is made call by call', async () => {
 
 test.each([
   ['alone', 1],
-  ['beside others', 3],
-])(
-  'a call %s that returns more than it may has failed, and the others have not',
-  async (_, count) => {
-    const calls = Array.from({ length: count }, () => callOf('drawings'));
-    const { reader } = createReader();
-    expect(await reader.call(head(), [{ ...calls[0]!, maxBytes: 31 }, ...calls.slice(1)])).toEqual([
-      failed('more than 31 bytes were returned'),
-      ...calls.slice(1).map(() => read(word(2n))),
-    ]);
-  },
-);
+  ['with others', 3],
+])('a call %s that returns too much fails without affecting the others', async (_, count) => {
+  const calls = Array.from({ length: count }, () => callOf('drawings'));
+  const { reader } = createReader();
+  expect(await reader.call(head(), [{ ...calls[0]!, maxBytes: 31 }, ...calls.slice(1)])).toEqual([
+    failed('more than 31 bytes were returned'),
+    ...calls.slice(1).map(() => read(word(2n))),
+  ]);
+});
 
-test('a node is read only as far as its answer is of use', async () => {
+test('a response is read only up to its useful size', async () => {
   const bounds: unknown[] = [];
   const reader = createStateReader({
     async requestAt(_, method, params, maxBytes) {
@@ -247,10 +244,10 @@ test('a node is read only as far as its answer is of use', async () => {
   expect(bounds).toEqual([1_048_576, 4096 + 2 * 4096, 4096 + 2 * 65_536]);
 });
 
-test('a multicall whose results share their data is made call by call', async () => {
+test('a multicall whose results share their data is repeated call by call', async () => {
   const calls = Array.from({ length: 3 }, () => callOf('drawings'));
   const wordOf = (n: number): string => n.toString(16).padStart(64, '0');
-  // Each result is at the same place: 3 results of one word in the data of one.
+  // All 3 results point to the same word.
   const shared = `0x${[32, 3, 96, 96, 96, 1, 64, 32, 7].map(wordOf).join('')}`;
   const { reader } = createReader(({ method, params }) =>
     method === 'eth_call' && (params[0] as StateCall).to === MULTICALL ? shared : undefined,
@@ -266,7 +263,7 @@ test('a chain that was replaced by one without Multicall3 is read call by call',
   expect(await reader.call(head(), calls)).toEqual(calls.map(() => read(word(2n))));
 });
 
-test('Multicall3 is looked for once while it is there, and not at each block while it is not', async () => {
+test('Multicall3 is looked up once if present, and not at each block if absent', async () => {
   const looks = (requests: Requested[]): number =>
     requests.filter(({ method }) => method === 'eth_getCode').length;
   const there = createReader();
@@ -278,13 +275,13 @@ test('Multicall3 is looked for once while it is there, and not at each block whi
   expect(looks(absent.requests)).toBe(1);
 });
 
-test('the block is named by its hash', async () => {
+test('the block is identified by its hash', async () => {
   const { reader, requests } = createReader();
   await reader.call(head(), [callOf('drawings')]);
   expect(requests[0]!.params[1]).toEqual({ blockHash: head().hash, requireCanonical: false });
 });
 
-describe('a node that takes no hashes', () => {
+describe('a node that does not accept block hashes', () => {
   const refuseHashes = ({ params }: Requested): unknown => {
     if (typeof params[1] !== 'object') return undefined;
     throw new SourceError('refused', 'anvil: eth_call failed: invalid argument 1 (-32602)', {
@@ -292,11 +289,11 @@ describe('a node that takes no hashes', () => {
     });
   };
 
-  test('is asked by number, and its hash at that number held against ours', async () => {
+  test('is queried by number, and its hash at that number is checked', async () => {
     const { reader, requests } = createReader(refuseHashes);
     expect(await reader.call(blocks[0]!, [callOf('drawings')])).toEqual([read(word(0n))]);
     expect(await reader.call(head(), [callOf('drawings')])).toEqual([read(word(2n))]);
-    // Once refused, a hash is not offered again.
+    // Once a hash is rejected, none is tried again.
     expect(requests.map(({ method }) => method)).toEqual([
       'eth_call',
       'eth_call',
@@ -306,7 +303,7 @@ describe('a node that takes no hashes', () => {
     ]);
   });
 
-  test('is not believed when its block at that number is another', async () => {
+  test('is ignored if it has another block at that number', async () => {
     const { reader } = createReader(refuseHashes);
     const orphan = { number: head().number, hash: `0x${'ab'.repeat(32)}` };
     expect(await reader.call(orphan, [callOf('drawings')])).toEqual([
@@ -315,7 +312,7 @@ describe('a node that takes no hashes', () => {
   });
 });
 
-test('a block no node knows is refused; so is a call of a method nobody offers', async () => {
+test('a block that no node has is refused, and so is a method that no node supports', async () => {
   const { reader } = createReader();
   const orphan = { number: 9, hash: `0x${'ab'.repeat(32)}` };
   const [answer] = await reader.call(orphan, [callOf('drawings')]);
@@ -328,7 +325,7 @@ test('a block no node knows is refused; so is a call of a method nobody offers',
   ]);
 });
 
-test('an outage is thrown, and names no contract', async () => {
+test('an outage throws, without naming a contract', async () => {
   const { reader } = createReader(() => {
     throw new SourceError('unreachable', 'node-1: connection refused');
   });
@@ -337,7 +334,7 @@ test('an outage is thrown, and names no contract', async () => {
   );
 });
 
-test('what a revert says is the same with data or in words', async () => {
+test('the reason of a revert is the same from data and from text', async () => {
   const data = `0x08c379a0${encodeAbiParameters([{ type: 'string' }], ['no more']).slice(2)}`;
   const answerWith = async (error: SourceError) => {
     const { reader } = createReader(() => {

@@ -137,15 +137,15 @@ const expected = [
 }));
 
 describe('internal transactions', () => {
-  test('of a callTracer answer: what moved value and was not undone', () => {
+  test('from callTracer are the calls that moved value and were not reverted', () => {
     expect(fromCallTracer(callTracer, transactions)).toEqual(expected);
   });
 
-  test('of a trace_block answer: the same', () => {
+  test('from trace_block are the same', () => {
     expect(fromTraceBlock(traceBlock, transactions)).toEqual(expected);
   });
 
-  test('of an older node that names no transactions', () => {
+  test('from an older node without transaction hashes are the same', () => {
     const unnamed = callTracer.map(({ result }) => ({ result }));
     expect(fromCallTracer(unnamed, transactions)).toEqual(expected);
   });
@@ -156,10 +156,10 @@ describe('internal transactions', () => {
     ['another transaction', () => fromCallTracer(callTracer.toReversed(), transactions)],
     ['another block', () => fromTraceBlock([{ ...traceBlock[1], blockHash: '0x1' }], transactions)],
     [
-      'a transaction of another place',
+      'a transaction at another index',
       () => fromTraceBlock([{ ...traceBlock[1], transactionPosition: 2 }], transactions),
     ],
-  ])('%s is not believed', (_, read) => {
+  ])('are rejected: %s', (_, read) => {
     expect(read).toThrow(SourceError);
   });
 });

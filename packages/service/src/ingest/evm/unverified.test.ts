@@ -1,4 +1,4 @@
-/** Blocks that cannot be verified in all they say, through the whole service. */
+/** Blocks that cannot be fully verified, through the whole service. */
 import { scripted, startScriptedChain } from '@sluice/testkit';
 import { test as base, expect } from 'vitest';
 import {
@@ -36,7 +36,7 @@ const readMetric = async ({ service }: IngestWorld): Promise<string | undefined>
 };
 
 test(
-  'a single node holds the chain and names the way on; taken, the block says so everywhere',
+  'with a single node the chain stops and names the option; once accepted, the block is marked',
   { timeout: 120_000 },
   async ({ world }) => {
     const streamId = await world.startWatching();
@@ -70,7 +70,7 @@ test(
 );
 
 test(
-  'two nodes that agree go on, and a reorg takes the mark along',
+  'with two nodes that agree the block is accepted, and a reorg removes its mark',
   { timeout: 120_000 },
   async ({ world }) => {
     const other = await startScriptedChain({ chain: world.chain });

@@ -1,4 +1,4 @@
-/** Ingestion from several nodes, most of which lag and lie: what is committed is the honest chain. */
+/** Ingestion from three nodes, of which two may fail, lag and lie. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -56,8 +56,8 @@ const script = fc.array(fc.constantFrom<Step>('mine', 'mine', 'mine', 'fork', 'w
 });
 
 /**
- * Two logs in one transaction, so that one of them can be missing. They differ in a topic: the loss
- * of a block's last log shows in the receipt's bloom, unless another log there sets the same bits.
+ * Puts two logs in one transaction, so that one can be missing. Their topics differ, because a
+ * bloom reveals a missing log only if no other log sets the same bits.
  */
 const someLogs = () => {
   const token = `0x${'b'.repeat(40)}` as const;
@@ -76,7 +76,7 @@ const isTrue = (read: EvmBlock, mined: ScriptedBlock): boolean =>
   read.logs.flatMap(({ topics }) => topics).join() ===
     mined.transactions.flatMap(({ logs }) => logs.flatMap(({ topics }) => topics)).join();
 
-test('law: two of three nodes in any trouble, and the committed blocks are those of the honest one', async () => {
+test('law: with two of three nodes in any trouble, only the honest blocks are committed', async () => {
   await fc.assert(
     fc.asyncProperty(
       script,
@@ -119,7 +119,7 @@ test('law: two of three nodes in any trouble, and the committed blocks are those
             },
           },
         );
-        /** Whether it stands at the honest head in time. */
+        /** Reports whether the checkpoint reaches the honest head in time. */
         const arrives = async (timeoutMs: number): Promise<boolean> => {
           const deadline = Date.now() + timeoutMs;
           for (;;) {
@@ -143,7 +143,7 @@ test('law: two of three nodes in any trouble, and the committed blocks are those
           honest.mine(someLogs());
           const isThere = await arrives(20_000);
           expect(isThere ? '' : `${ingest.report().message}\n${log.join('')}`).toBe('');
-          // Every block that was matched was mined, and whole.
+          // Every matched block was mined, and is complete.
           const isWrong = (block: EvmBlock): boolean => {
             const mined = honest.blockOf(block.hash as `0x${string}`);
             return mined === undefined || !isTrue(block, mined);
@@ -166,7 +166,7 @@ test('law: two of three nodes in any trouble, and the committed blocks are those
     {
       numRuns: 12,
       examples: [
-        // A liar that is asked first, whose headers the others contradict, and which has no blocks.
+        // The first node lies: the others contradict its headers, and it has no blocks.
         [
           ['mine', 'mine', 'mine', 'mine', 'mine', 'mine'],
           [
@@ -178,7 +178,7 @@ test('law: two of three nodes in any trouble, and the committed blocks are those
           ],
           [1, 0, 2],
         ],
-        // One that gives a false parent now and then, to the block that is read ahead of its turn.
+        // The first node sometimes returns a wrong parent, for a block that is read ahead.
         [
           ['mine', 'mine', 'wait', 'mine', 'mine', 'mine', 'mine', 'mine'],
           [

@@ -9,7 +9,7 @@ function errorOf(read: () => unknown): SourceError {
     if (error instanceof SourceError) return error;
     throw error;
   }
-  throw new Error('It gave a result');
+  throw new Error('a result was returned');
 }
 const refuse = (code: number, message: string): SourceError =>
   errorOf(() =>
@@ -21,9 +21,9 @@ const refuse = (code: number, message: string): SourceError =>
 const answer = (status: number, retryAfter?: string): SourceError =>
   errorOf(() => readResult('node', 'eth_x', '<html>', { status, retryAfter }));
 
-describe('what a node means', () => {
+describe('a response of a node', () => {
   test.each([
-    // Infura and others: one code for two things.
+    // Infura and others use one code for two errors.
     [-32005, 'query returned more than 10000 results', 'too-large'],
     [-32005, 'daily request count exceeded, request rate limited', 'rate-limited'],
     [-32005, 'limit exceeded', 'rate-limited'],
@@ -48,21 +48,21 @@ describe('what a node means', () => {
     [-32000, 'execution reverted: block not found', 'refused'],
     [-32000, 'internal error', 'refused'],
     [-32602, 'invalid argument 0', 'refused'],
-  ])('%i %s is %s', (code, message, kind) => {
+  ])('with error %i %s is %s', (code, message, kind) => {
     expect(refuse(code, message)).toMatchObject({
       kind,
       message: `node: eth_x failed: ${message} (${code})`,
     });
   });
 
-  test('an HTTP answer that is no JSON-RPC', () => {
+  test('without JSON-RPC is classified by its HTTP status', () => {
     expect(answer(429).kind).toBe('rate-limited');
     expect(answer(413).kind).toBe('too-large');
     expect(answer(502)).toMatchObject({ kind: 'unreachable', message: /HTTP 502/ });
     expect(answer(200)).toMatchObject({ kind: 'unreachable', message: /URL of a node/ });
   });
 
-  test('Retry-After is seconds or a date, obeyed up to five minutes; anything else is a second', () => {
+  test('has a Retry-After in seconds or as a date, up to five minutes, else of one second', () => {
     expect(answer(429, '7').retryAfterMs).toBe(7_000);
     expect(answer(429, '0').retryAfterMs).toBe(0);
     expect(answer(429, '315360000').retryAfterMs).toBe(300_000);
@@ -74,7 +74,7 @@ describe('what a node means', () => {
     expect(inAMinute).toBeLessThanOrEqual(60_000);
   });
 
-  test('what a reverted call returned is kept', () => {
+  test('to a reverted call keeps its data', () => {
     const text = JSON.stringify({
       error: { code: 3, message: 'execution reverted', data: '0x08' },
     });
@@ -85,7 +85,7 @@ describe('what a node means', () => {
     });
   });
 
-  test('a result is any result, null too', () => {
+  test('can have any result, including null', () => {
     expect(readResult('node', 'eth_x', '{"result":null}')).toBe(null);
     expect(readResult('node', 'eth_x', '{"result":[1],"error":null}')).toEqual([1]);
   });

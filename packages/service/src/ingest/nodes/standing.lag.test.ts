@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { createLag, createOutage } from './standing.ts';
 
-test('an outage is probed after waits that double up to a minute, and anew after it is over', () => {
+test('an outage is probed after waits that double up to a minute, and reset when it ends', () => {
   const outage = createOutage();
   const waits: number[] = [];
   for (let n = 0, now = 5; n < 8; n++) {
     outage.note(now);
-    // Others that fail before the probe are no news.
+    // Failures before the probe change nothing.
     outage.note(outage.probeAt() - 1);
     waits.push(outage.probeAt() - now);
     now = outage.probeAt();

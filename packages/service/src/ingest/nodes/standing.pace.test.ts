@@ -14,7 +14,7 @@ const limited = (retryAfterMs: number) => async (): Promise<never> => {
 };
 
 describe('pace', () => {
-  /** How many run at once when many are asked for, and those that run. */
+  /** Starts many requests; `finish` completes them, and returns how many ran at once. */
   const fill = (pace: ReturnType<typeof createPace>, wanted: number) => {
     let running = 0;
     let most = 0;
@@ -37,7 +37,7 @@ describe('pace', () => {
     return { finish };
   };
 
-  test('allows a little more at once with each answer, and half as much after a refusal', async () => {
+  test('allows more requests at once with each response, and half as many after a rate limit', async () => {
     const pace = createPace('node');
     const first = fill(pace, 500);
     await vi.advanceTimersByTimeAsync(0);
@@ -50,7 +50,7 @@ describe('pace', () => {
     expect(await second.finish()).toBeLessThanOrEqual(most / 2 + 1);
   });
 
-  test('refuses at once while the node wants none, those that wait included; then goes on', async () => {
+  test('rejects requests at once for the time that the node asks, then continues', async () => {
     const pace = createPace('node');
     await expect(pace.run(limited(5_000))).rejects.toThrow('too many');
     expect(pace.pausedUntil).toBe(performance.now() + 5_000);
@@ -63,7 +63,7 @@ describe('pace', () => {
     expect(await result).toBe(2);
   });
 
-  test('spreads requests out after a refusal, until answers come again', async () => {
+  test('spaces requests out after a rate limit, until responses arrive again', async () => {
     const pace = createPace('node');
     await expect(pace.run(limited(0))).rejects.toThrow('too many');
     vi.advanceTimersByTime(1);
@@ -75,7 +75,7 @@ describe('pace', () => {
     expect(Math.min(...gaps)).toBeGreaterThanOrEqual(9);
   });
 
-  test('what is asked aside waits for all others, and never takes more than half', async () => {
+  test('lets requests aside wait for all others, and use at most half of the capacity', async () => {
     const pace = createPace('node');
     const started: string[] = [];
     const ends: (() => void)[] = [];
@@ -101,7 +101,7 @@ describe('pace', () => {
     expect(started).toHaveLength(14);
   });
 
-  test('a burst of refusals slows down once', async () => {
+  test('slows down once for a burst of rate limits', async () => {
     const pace = createPace('node');
     const burst = await Promise.allSettled(Array.from({ length: 8 }, () => pace.run(limited(0))));
     expect(burst.every(({ status }) => status === 'rejected')).toBe(true);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { FinalityTag, Source } from '../source.ts';
 import { createFinality } from './status.ts';
 
-/** A source that says so of the tags, and what it was asked. */
+/** A source with these heights by tag, which records the tags that are read. */
 const sourceOf = (says: Record<FinalityTag, number | undefined | Error>) => {
   const asked: FinalityTag[] = [];
   const source = {
@@ -18,7 +18,7 @@ const sourceOf = (says: Record<FinalityTag, number | undefined | Error>) => {
 
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-test('both heights, and no second look within seconds however the head moves', async () => {
+test('both heights are read, and not again within seconds, even if the head moves', async () => {
   const { source, asked } = sourceOf({ safe: 32, finalized: 7 });
   const finality = createFinality(source);
   expect(finality.heights()).toEqual({ safe: null, finalized: null });
@@ -30,7 +30,7 @@ test('both heights, and no second look within seconds however the head moves', a
   expect(asked).toEqual(['safe', 'finalized']);
 });
 
-test('a node that knows one tag alone, or fails, leaves the other open', async () => {
+test('a tag that a node does not know, or fails to read, is null', async () => {
   const { source } = sourceOf({ safe: undefined, finalized: 7 });
   const one = createFinality(source);
   one.look(64);

@@ -2,19 +2,19 @@ import { describe, expect, test } from 'vitest';
 import { createProgress } from './status.ts';
 
 describe('progress', () => {
-  test('is told by the blocks of late, and counts the growth of the head', () => {
+  test('uses the recent rate, and includes the growth of the head', () => {
     let now = 0;
     const progress = createProgress(() => now);
     expect(progress.read()).toBe(undefined);
     progress.begin(100, 1_100);
     expect(progress.read()).toEqual({ from: 100, to: 1_100, perSecond: 0, secondsLeft: null });
-    // 50 blocks a second against a head that grows by 10.
+    // 50 blocks a second, while the head grows by 10.
     for (let second = 1; second <= 10; second++) {
       now = second * 1_000;
       progress.note(100 + 50 * second, 1_100 + 10 * second);
     }
     expect(progress.read()).toEqual({ from: 100, to: 1_200, perSecond: 50, secondsLeft: 15 });
-    // Then the node slows down: what was fast long ago does not count.
+    // Then the node slows down, and the earlier rate no longer counts.
     for (let second = 11; second <= 40; second++) {
       now = second * 1_000;
       progress.note(600 + 5 * (second - 10), 1_200 + 10 * (second - 10));
