@@ -24,7 +24,7 @@ import { VERSION } from './version.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-cli-'));
 const KEY = 'key-0123456789abcdef';
-/** Answers the session check of sign-in. */
+/** Responds to the session check of sign-in. */
 const service = createServer((request, response) => {
   response.writeHead(request.headers['x-api-key'] === KEY ? 204 : 401).end();
 });
@@ -86,7 +86,7 @@ test('rejects missing and extra arguments', async () => {
   );
 });
 
-test('a service that cannot be reached is exit code 6, a slow one 124', async () => {
+test('the exit code is 6 for an unreachable service, 124 for a slow one', async () => {
   const gone = ['--api-url', 'http://127.0.0.1:9', '--api-key', KEY];
   const { code, stderr } = await sluice(['chains', 'list', ...gone]);
   expect(code).toBe(6);
@@ -183,7 +183,7 @@ test('rejects an unknown shell', async () => {
   expect(await sluice(['completion', 'csh'])).toMatchObject({ code: 2 });
 });
 
-describe('which service', () => {
+describe('service selection', () => {
   const env = { XDG_CONFIG_HOME: join(folder, 'config') };
   const cwd = join(folder);
   const file = join(folder, 'config', 'sluice', 'contexts.json');
@@ -299,17 +299,17 @@ describe('which service', () => {
 
     test.each<[string, object, { locked?: true; others?: true; link?: true; key?: true }]>([
       ['has no lock', {}, {}],
-      ['names a process that does not run', { pid: 2 ** 22 + 1 }, { locked: true }],
-      ['names no process', { pid: '1' }, { locked: true }],
-      ['leads elsewhere', { apiUrl: 'http://203.0.113.1:4400' }, { locked: true }],
+      ['names a process that is not running', { pid: 2 ** 22 + 1 }, { locked: true }],
+      ['has an invalid process id', { pid: '1' }, { locked: true }],
+      ['points to another host', { apiUrl: 'http://203.0.113.1:4400' }, { locked: true }],
       [
-        'leads to a name that looks local',
+        'points to a name that looks local',
         { apiUrl: 'http://127.0.0.1.example' },
         { locked: true },
       ],
-      ['can be written by others', {}, { locked: true, others: true }],
-      ['is a link', {}, { locked: true, link: true }],
-      ['stands beside a key that was given', {}, { locked: true, key: true }],
+      ['is writable by others', {}, { locked: true, others: true }],
+      ['is a symbolic link', {}, { locked: true, link: true }],
+      ['conflicts with a given key', {}, { locked: true, key: true }],
     ])('%s', async (_, content, { locked, others, link, key }) => {
       rmSync(data, { recursive: true, force: true });
       mkdirSync(data, { recursive: true, mode: 0o700 });
@@ -328,7 +328,7 @@ describe('which service', () => {
       lock?.close();
     });
 
-    test('a trusted one is used', async () => {
+    test('with a trusted one, it is used', async () => {
       rmSync(data, { recursive: true });
       mkdirSync(data, { recursive: true, mode: 0o700 });
       const lock = lockFolder(data);

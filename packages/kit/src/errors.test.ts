@@ -5,8 +5,8 @@ import type { SluiceErrorCode } from './errors.ts';
 import { decodeLogs } from './webhooks/decode.ts';
 import { verifySignature } from './webhooks/verify.ts';
 
-describe('the catalogue', () => {
-  it('is what the documentation lists: a change here is a change of the public face', () => {
+describe('ERROR_HINTS', () => {
+  it('has the documented codes; a change here changes the public API', () => {
     expect(Object.keys(ERROR_HINTS)).toEqual([
       'invalid_argument',
       'invalid_network',
@@ -40,7 +40,7 @@ describe('the catalogue', () => {
   });
 });
 
-describe('the messages that code written for the hosted service may know', () => {
+describe('messages that code for the hosted service may depend on', () => {
   const { streams } = createClient({ apiKey: 'k', baseUrl: 'http://sluice.test' });
   const selectors = { getNativeBalances: [{ selectors: ['from'], type: 'tx' as const }] };
   const signed = { body: '{}', signature: `0x${'0'.repeat(64)}` };
@@ -87,7 +87,7 @@ describe('the messages that code written for the hosted service may know', () =>
     const error = await Promise.resolve()
       .then(run)
       .catch((error: unknown) => error);
-    if (!isSluiceError(error)) throw new Error('It did not fail');
+    if (!isSluiceError(error)) throw new Error('The call did not reject');
     expect([error.code, error.message]).toEqual([code, message]);
     expect(error.hint).toBe(ERROR_HINTS[code]);
     expect(error.docUrl).toMatch(new RegExp(`^https://.+#${code}$`));
@@ -106,7 +106,7 @@ describe('isSluiceError', () => {
     expectTypeOf<SluiceError['code']>().toEqualTypeOf<SluiceErrorCode>();
   });
 
-  it('knows an error of another copy of the kit', () => {
+  it('recognizes an error from another copy of the kit', () => {
     const other = Object.assign(new Error('x'), { name: 'SluiceError', code: 'timeout' });
     expect(isSluiceError(other, 'timeout')).toBe(true);
   });
@@ -117,11 +117,11 @@ describe('isSluiceError', () => {
     { name: 'SluiceError', code: 'timeout' },
     null,
     'x',
-  ])('refuses %j', (value) => {
+  ])('is false for %j', (value) => {
     expect(isSluiceError(value)).toBe(false);
   });
 
-  it('has no cause where none was given', () => {
+  it('sets cause and hint only if given', () => {
     expect(error).not.toHaveProperty('cause');
     expect(new SluiceError('timeout', 'x', { cause: 7 }).cause).toBe(7);
     expect(new SluiceError('timeout', 'x', { hint: 'Hurry.' }).hint).toBe('Hurry.');

@@ -19,7 +19,7 @@ async function namesOf(file: URL): Promise<string[]> {
 }
 
 // To change the exports deliberately, run with `--update`.
-it('what the package exports is in exports.txt', async () => {
+it('exports.txt lists the exports of the package', async () => {
   const { exports } = JSON.parse(await readFile(PACKAGE, 'utf8')) as {
     exports: Record<string, { '@sluice/source': string; default?: string }>;
   };
@@ -39,7 +39,7 @@ it('what the package exports is in exports.txt', async () => {
   await expect(lines.sort().join('')).toMatchFileSnapshot('exports.txt');
 });
 
-/** Every module that a source file reaches, including types, which appear in declarations. */
+/** All modules that a source file imports, even indirectly, including types. */
 async function modulesOf(entry: URL, seen = new Set<string>()): Promise<Set<string>> {
   seen.add(entry.href);
   const text = await readFile(entry, 'utf8');
@@ -52,9 +52,9 @@ async function modulesOf(entry: URL, seen = new Set<string>()): Promise<Set<stri
   return seen;
 }
 
-describe('what the package leads to', () => {
+describe('imports', () => {
   it.each(['index.ts', 'client/sluice.ts', 'records/index.ts'])(
-    '%s never leads to zod',
+    'of %s never include zod',
     async (entry) => {
       const modules = await modulesOf(new URL(entry, import.meta.url));
       const packages = [...modules].filter((it) => !it.startsWith('file:'));
@@ -65,7 +65,7 @@ describe('what the package leads to', () => {
     },
   );
 
-  it('only the contract leads to zod', async () => {
+  it('of the contract include zod', async () => {
     const modules = await modulesOf(new URL('contract/index.ts', import.meta.url));
     expect([...modules]).toContain('zod');
   });

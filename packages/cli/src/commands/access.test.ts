@@ -61,7 +61,7 @@ describe('keys', () => {
     expect(refused.stderr).toContain('error[unauthorized]: Invalid API key');
   });
 
-  test('as JSON', async () => {
+  test('are printed as JSON', async () => {
     const made = await json<CreatedApiKey>('keys', 'create', 'machine');
     expect(made).toMatchObject({ name: 'machine', cidrs: [], expiresAt: null, revokedAt: null });
     const { key, ...rest } = made;

@@ -22,7 +22,7 @@ beforeAll(async () => {
   };
   const { id } = await world.api.streams.create(stream);
   world.pay(2n ** 255n);
-  const { id: delivery } = await until('it has failed', async () =>
+  const { id: delivery } = await until('a delivery with status 500', async () =>
     (await world.client.listDeliveries()).result.find(({ status }) => status === 500),
   );
   const { id: replay } = await world.client.createReplay({

@@ -16,7 +16,7 @@ const noteOf = async (command: string): Promise<string> => {
   return stderr.trim();
 };
 
-test('lists without rows', async () => {
+test('an empty list explains what to do', async () => {
   const create = 'Create one: npm run -s sluice -- streams create --help';
   expect(await noteOf('streams list')).toBe(`No streams yet. ${create}`);
   expect(await noteOf('deliveries list')).toBe(

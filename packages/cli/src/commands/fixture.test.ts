@@ -26,7 +26,7 @@ beforeAll(async () => {
   });
   world.pay(77n);
   world.chain.mine();
-  const deliveries = await until('both deliveries', async () => {
+  const deliveries = await until('both phases are delivered', async () => {
     const { result } = await world.client.listDeliveries({ state: 'succeeded' });
     return result.length === 2 && result;
   });

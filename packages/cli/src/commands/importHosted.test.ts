@@ -67,13 +67,13 @@ test(`imports all ${TOTAL} addresses despite kill -9 and Ctrl-C, without duplica
     env: { ...process.env, ...world.env },
     stdio: 'ignore',
   });
-  await until('a part is noted', () => (noted()?.addresses ?? 0) > 0, 30_000);
+  await until('a part is in the journal', () => (noted()?.addresses ?? 0) > 0, 30_000);
   killed.kill('SIGKILL');
   await once(killed, 'exit');
   const { addresses: atKill } = noted()!;
 
   const first = world.start(flags());
-  await until('another part is noted', () => noted()!.addresses > atKill);
+  await until('another part is in the journal', () => noted()!.addresses > atKill);
   first.interrupt();
   expect(await first.ended).toMatchObject({ code: 130 });
   const { addresses, done } = noted()!;

@@ -1,4 +1,4 @@
-/** Ctrl-C ends each long-running command at once and leaves nothing partial. On real processes. */
+/** Ctrl-C ends each long-running command at once and leaves nothing partial. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
@@ -64,7 +64,7 @@ async function interrupt(
   }
   const closed = once(child, 'close') as Promise<[number | null]>;
   const isUnderWay = underWay instanceof RegExp ? () => underWay.test(output) : underWay;
-  await until('it is under way', isUnderWay, 30_000).catch((error: Error) => {
+  await until('the command is running', isUnderWay, 30_000).catch((error: Error) => {
     throw new Error(`${error.message}\n${output}`);
   });
   process.kill(-child.pid!, 'SIGINT');
@@ -130,7 +130,7 @@ test('addresses import: survives a restart of the service without duplicates', a
     includeContractLogs: true,
   });
   const begun = world.start(['addresses', 'import', tag, path]);
-  await until('it is under way', () => /\d of 12,000/.test(begun.stderr()));
+  await until('the command is running', () => /\d of 12,000/.test(begun.stderr()));
   await world.restart();
   let { code, stderr } = await begun.ended;
   // The calls of a batch are retried, so the service may be back in time.
@@ -141,7 +141,7 @@ test('addresses import: survives a restart of the service without duplicates', a
     ({ code, stderr } = await world.sluice(resume.split(' ')));
   }
   const { stdout } = await world.sluice(['addresses', 'list', tag]);
-  expect(stdout === `${lines.join('\n')}\n`, 'the list is the file').toBe(true);
+  expect(stdout === `${lines.join('\n')}\n`, 'the list equals the file').toBe(true);
 });
 
 test('fixture run: the files are unchanged', async () => {

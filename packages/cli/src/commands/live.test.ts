@@ -37,7 +37,7 @@ const paidAt = (path: string): number[] =>
 
 const app = (path: string): string => `${world.sink.url}${path}`;
 
-test('completes streams, chains and deliveries; nothing without a service', async () => {
+test('completes streams, chains and deliveries, and nothing without a service', async () => {
   const complete = async (...words: string[]): Promise<string> =>
     (await world.sluice(['complete', '--', ...words])).stdout;
   expect(await complete('streams', 'pause', '')).toBe('pay\n');
@@ -66,10 +66,10 @@ describe('listen', () => {
     world.pay(1n);
     await world.sink.waitFor(1);
     running = world.start(['listen', app('/app')]);
-    await until('it listens', () => running!.stderr().includes('Forwarding all streams'));
+    await until('listen has started', () => running!.stderr().includes('Forwarding all streams'));
     await new Promise((resolve) => setTimeout(resolve, 200));
     for (const value of [2n, 3n, 4n]) world.pay(value);
-    await until('all are forwarded', () => idsAt('/app').length >= 6);
+    await until('all deliveries are forwarded', () => idsAt('/app').length >= 6);
     const forwarded = world.sink.requests
       .filter(({ path }) => path === '/app')
       .map(({ body }) => JSON.parse(body) as EvmWebhook);
@@ -95,12 +95,14 @@ describe('listen', () => {
     running = world.start(['listen', app('/dropped'), '--json', '--events', 'unconfirmed'], {
       env: { SLUICE_API_URL: `http://127.0.0.1:${proxy.port}` },
     });
-    await until('it listens', () => running!.stderr().includes('Forwarding'));
+    await until('listen has started', () => running!.stderr().includes('Forwarding'));
     world.pay(10n);
     await until('the first is forwarded', () => paidAt('/dropped').includes(10));
     proxy.cut();
     world.pay(11n);
-    await until('it noticed', () => running!.stderr().includes('Connection lost'));
+    await until('the lost connection is reported', () =>
+      running!.stderr().includes('Connection lost'),
+    );
     proxy.heal();
     await until('the second is forwarded', () => paidAt('/dropped').includes(11), 30_000);
     await world.restart();
@@ -109,7 +111,7 @@ describe('listen', () => {
     expect(paidAt('/dropped').filter((value) => value >= 10)).toEqual([10, 11, 12]);
     expect(new Set(idsAt('/dropped')).size).toBe(idsAt('/dropped').length);
     expect(running.stderr()).toContain('Reconnected');
-    const told = await until('all are told', () => {
+    const told = await until('all deliveries are printed', () => {
       const lines = running!.stdout().trim().split('\n');
       return lines.length === idsAt('/dropped').length && lines;
     });
@@ -125,30 +127,32 @@ describe('listen', () => {
   test('shows error responses of the app and continues', async () => {
     world.sink.respond({ status: 500 }, { path: '/broken' });
     running = world.start(['listen', app('/broken'), '--events', 'unconfirmed']);
-    await until('it listens', () => running!.stderr().includes('Forwarding'));
+    await until('listen has started', () => running!.stderr().includes('Forwarding'));
     await new Promise((resolve) => setTimeout(resolve, 200));
     world.pay(20n);
     world.pay(21n);
-    await until('both are told', () => running!.stdout().split('✗ 500').length === 3);
+    await until('both failures are printed', () => running!.stdout().split('✗ 500').length === 3);
     expect(running.stdout()).toContain('HTTP 500');
   });
 
   test('on a terminal: move, inspect, replay, copy as curl, quit', async () => {
     running = world.start(['listen', app('/seen'), '--events', 'unconfirmed'], { tty: true });
-    await until('it waits', () => running!.stdout().includes('waiting for the first delivery'));
+    await until('listen has started', () =>
+      running!.stdout().includes('waiting for the first delivery'),
+    );
     await new Promise((resolve) => setTimeout(resolve, 200));
     world.pay(30n);
-    await until('it is shown', () => running!.stdout().includes('Transfer 30 '));
+    await until('the delivery is in the list', () => running!.stdout().includes('Transfer 30 '));
     running.type('\r');
-    await until('its body is shown', () => running!.stdout().includes('"confirmed": false'));
+    await until('the body is shown', () => running!.stdout().includes('"confirmed": false'));
     running.type('r');
     await until(
-      'it came again',
+      'the webhook is sent again',
       () => paidAt('/seen').filter((value) => value === 30).length === 2,
     );
     running.type('c');
     const copied = await until(
-      'it is copied',
+      'the command is copied',
       () => /\]52;c;([\w+/=]+)/.exec(running!.stdout())?.[1],
     );
     expect(Buffer.from(copied, 'base64').toString()).toMatch(
@@ -178,9 +182,9 @@ test('tail prints each delivery as text and as JSON Lines', async () => {
     world.start(['tail']),
     world.start(['tail', '--json', '--state', 'succeeded', '--since', '1h']),
   ];
-  await until('those of the last hour are told', () => lines.stdout() !== '');
+  await until('the deliveries of the last hour are printed', () => lines.stdout() !== '');
   world.pay(40n);
-  await until('it is told', () =>
+  await until('the new delivery is printed', () =>
     /✓ 200 +\d+ ms {2}pay {2}#\d+ unconfirmed {2}Transfer 40 0x/.test(people.stdout()),
   );
   people.interrupt();
@@ -214,7 +218,7 @@ describe('trigger', () => {
     expect(() => unwrap({ headers, body, secret: SECRET, family: 'any' })).not.toThrow();
   });
 
-  test('both phases, a reorg, several', async () => {
+  test('sends both phases, a reorg or several webhooks', async () => {
     const phases = async (...args: string[]) => {
       world.sink.clear();
       await trigger('erc20-transfer', ...args);
@@ -275,7 +279,7 @@ describe('trigger', () => {
     world.pay(78n);
     const { hash } = world.chain.head.transactions[0]!;
     await until(
-      'its block is read',
+      'the block is read',
       async () => (await world.sluice(['explain', hash, '--expect', 'delivered'])).code === 0,
     );
     expect(await eventsOf('transaction', '--from-tx', hash)).toEqual([78n]);
@@ -319,7 +323,7 @@ describe('trigger', () => {
   test('sends a real transaction of a followed chain', async () => {
     world.pay(77n);
     const { hash } = world.chain.head.transactions[0]!;
-    const { stdout } = await until('its block is read', async () => {
+    const { stdout } = await until('the block is read', async () => {
       const run = await trigger('transaction', '--from-tx', hash);
       return run.code === 0 && run;
     });
@@ -350,11 +354,11 @@ describe('trigger', () => {
   });
 });
 
-test('replay sends one again, through the service or from here to another URL', async () => {
+test('replay sends a delivery again, through the service or directly to another URL', async () => {
   world.pay(50n);
   const { id } = await world.sink.waitFor((each) => each.body.includes('"value":"50"'));
   await until(
-    'it is delivered',
+    'the webhook is delivered',
     async () => (await world.client.getDelivery(id)).state === 'succeeded',
   );
   world.sink.clear();
@@ -377,7 +381,7 @@ test('explain shows why a webhook was sent or not', async () => {
   await world.api.streams.create({ webhookUrl: app('/other'), ...other });
   world.pay(60n);
   const { hash } = world.chain.head.transactions[0]!;
-  const { stdout } = await until('it is delivered', async () => {
+  const { stdout } = await until('the webhook is delivered', async () => {
     const run = await world.sluice(['explain', hash, '--expect', 'delivered']);
     return run.code === 0 && run;
   });
@@ -449,14 +453,14 @@ test('a selection is counted, confirmed, replayed by the service and followed', 
   });
 });
 
-test('deliveries of a deleted stream are found by its id and sent only from here', async () => {
+test('deliveries of a deleted stream are found by its id but only sent directly', async () => {
   const fields = { description: '', chainIds: ['0x7a69'], includeContractLogs: true };
   const { id } = await world.api.streams.create({
     ...{ webhookUrl: app('/gone'), tag: 'gone', topic0: ['Transfer(address,address,uint256)'] },
     ...{ ...fields, allAddresses: true },
   });
   world.pay(70n);
-  await until('it is delivered', async () => {
+  await until('the webhook is delivered', async () => {
     const { result } = await world.client.listDeliveries({ streamId: id, state: 'succeeded' });
     return result.length > 0;
   });

@@ -351,7 +351,7 @@ describe('deliveries and dry runs', () => {
     const flags = ['--url', world.sink.url, '--tag', 'pay', '--chain', '31337', '--logs'];
     await sluice(['streams', 'create', ...flags, '--address', ALICE]);
     world.pay(250n);
-    const { id: first } = await until('a delivery', async () =>
+    const { id: first } = await until('the webhook is delivered', async () =>
       (await world.client.listDeliveries({ state: 'succeeded' })).result.find(
         ({ phase }) => phase === 'unconfirmed',
       ),
@@ -560,7 +560,7 @@ getNativeBalances: [{ type: erc20transfer, selectors: [$from] }]
     expect(resting.code).toBe(9);
     world.sink.respond({ status: 500 }, { path: '/down' });
     world.pay(77n);
-    await until('it fails', async () =>
+    await until('the stream is failing', async () =>
       (await world.client.listStreamSummaries()).some((each) => each.failingSince !== null),
     );
     const failing = await sluice(['doctor']);

@@ -22,7 +22,7 @@ beforeAll(async () => {
   ]);
   expect(made.stdout).toMatch(/^tag +pay$/m);
   world.pay(5n);
-  delivery = await until('it is delivered', async () => {
+  delivery = await until('the webhook is delivered', async () => {
     const { result } = await world.client.listDeliveries({ state: 'succeeded' });
     return result.find(({ phase }) => phase === 'unconfirmed')?.id;
   });
@@ -137,7 +137,7 @@ test.each([
 
 const DAMAGED = /^(--.)(.)(.)/;
 
-test('every command has examples with its own flags, and refuses a mistyped one', async () => {
+test('every command has examples with its own flags, and rejects a mistyped flag', async () => {
   const toLeaves = async (path: string[]): Promise<string[][]> => {
     const { stdout } = await sluiceAlone([...path, '--help']);
     const children = stdout

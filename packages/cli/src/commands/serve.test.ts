@@ -15,8 +15,10 @@ afterAll(() => rmSync(folder, { recursive: true }));
 test('warns about missing chains and misspelled variables', async () => {
   const env = { SLUICE_CHIAN: '0x1=https://node.example', SLUICE_PORT_4400_TCP: 'tcp://10.0.0.1' };
   const running = start(['serve', '--port', '0', '--data', join(folder, 'data')], { env });
-  await until('it listens', () => running.stdout().includes('listening on'));
-  await until('it says so', () => running.stderr().includes('No chain is configured. Add one'));
+  await until('the service is listening', () => running.stdout().includes('listening on'));
+  await until('the warning is printed', () =>
+    running.stderr().includes('No chain is configured. Add one'),
+  );
   expect(running.stderr()).toContain(
     'Ignoring unknown variable SLUICE_CHIAN. Did you mean SLUICE_CHAIN?\n',
   );
@@ -30,7 +32,7 @@ test('warns about missing chains and misspelled variables', async () => {
 test('reports a failed start even after a signal', async () => {
   const words = ['serve', '--port', '0', '--data', join(folder, 'held')];
   const holder = start(words);
-  await until('it listens', () => holder.stdout().includes('listening on'));
+  await until('the service is listening', () => holder.stdout().includes('listening on'));
   const running = start(words);
   running.interrupt();
   expect(await running.ended).toMatchObject({ code: EXIT.notStarted });
@@ -39,7 +41,7 @@ test('reports a failed start even after a signal', async () => {
   expect(await holder.ended).toMatchObject({ code: 0 });
 });
 
-test('knows the variable of each flag and suggests it for a typo', () => {
+test('has a variable for each flag and suggests it for a typo', () => {
   const command = addServiceOptions(new Command(), 'data');
   const names = command.options.flatMap(({ envVar }) => envVar ?? []);
   expect(

@@ -31,7 +31,7 @@ beforeAll(async () => {
   await world.api.streams.create({ ...stream, tag: CJK, chainIds: ['0x7a69', '0x1'] });
   await world.api.streams.create({ ...stream, tag: HOSTILE, chainIds: ['0x7a69', '0x89'] });
   world.pay(5n);
-  const delivery = await until('one has failed', async () =>
+  const delivery = await until('a delivery has failed', async () =>
     (await world.client.listDeliveries()).result.find(({ status }) => status === 500),
   );
   names = { DELIVERY: delivery.id, CJK, HOSTILE, SINK: new URL(world.sink.url).host };
@@ -106,11 +106,15 @@ describe.each([80, 120])('%i columns', (columns) => {
 
   test('listen: list, open a delivery, quit', async () => {
     const running = start('listen SINK', columns);
-    await until('it listens', () => running.written().includes('waiting for the first delivery'));
+    await until('listen has started', () =>
+      running.written().includes('waiting for the first delivery'),
+    );
     world.pay(6n);
-    await until('both are there', () => /#\d+ unconf[\s\S]*#\d+ unconf/.test(running.written()));
+    await until('both deliveries are listed', () =>
+      /#\d+ unconf[\s\S]*#\d+ unconf/.test(running.written()),
+    );
     running.type('\r');
-    await until('it is opened', () => running.written().includes('webhook-signature:'));
+    await until('the delivery is open', () => running.written().includes('webhook-signature:'));
     running.type('q');
     expect(await running.ended).toBe(0);
     const lines = linesOf(running.written());

@@ -42,7 +42,7 @@ describe('every command accepts the ids that others print', () => {
     }));
     world.pay(1n);
     world.pay(2n);
-    ids = await until('they are delivered', async () => {
+    ids = await until('the webhooks are delivered', async () => {
       const { result } = await world.client.listDeliveries({ state: ['succeeded'] });
       return result.length >= 3 ? result.map(({ id }) => id) : undefined;
     });
@@ -78,7 +78,7 @@ describe('every command accepts the ids that others print', () => {
     for (const id of ids) expect(stderr).toContain(id);
   });
 
-  test('streams and replays', async () => {
+  test('accepts short ids of streams and replays', async () => {
     const short = `${streamId.slice(0, 5)}…${streamId.slice(-4)}`;
     for (const each of [short, streamId.slice(0, 8), streamId.slice(-8)]) {
       expect(await world.sluice(['streams', 'pause', each])).toMatchObject({ code: 0 });

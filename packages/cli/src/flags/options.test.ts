@@ -86,12 +86,12 @@ test.each([
   ['1', false],
   ['false', true],
   ['', true],
-])('SLUICE_NO_TEST_WEBHOOK=%j leaves the test webhook %j', (value, expected) => {
+])('SLUICE_NO_TEST_WEBHOOK=%j sets testWebhook to %j', (value, expected) => {
   vi.stubEnv('SLUICE_NO_TEST_WEBHOOK', value);
   expect(parse([]).testWebhook).toBe(expected);
 });
 
-test('retention settings', () => {
+test('parses retention settings', () => {
   expect(parse([])).toMatchObject({
     retention: { deliveredDays: 7, undeliveredDays: 30, minFreeBytes: 512 * 1024 * 1024 },
     terminateAfterHours: undefined,

@@ -9,7 +9,7 @@ import { reportError } from '../terminal/errors.ts';
 import { sluice } from '../terminal/scripted.test-only.ts';
 import { createTerminal } from '../terminal/terminal.ts';
 
-test('each command is rewritten as it is typed here', async () => {
+test('each command is rewritten for a checkout', async () => {
   const { stdout } = await sluice(['--help']);
   const names = [...stdout.matchAll(/^ {2}([a-z][a-z-]*) {2,}\S/gm)].map(([, name]) => name);
   expect(names).toEqual(expect.arrayContaining(['dev', 'dry-run', 'import', 'context']));
@@ -56,7 +56,7 @@ test('chains list and doctor rewrite the fix that the service returns for a halt
   server.close();
 });
 
-test('so does a settings error', async () => {
+test('a settings error rewrites its fix, too', async () => {
   const printed: string[] = [];
   const write = (text: string): void => void printed.push(text);
   const output = { isTTY: false, columns: 80, rows: 24, hasColor: false, write };

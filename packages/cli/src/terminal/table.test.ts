@@ -92,7 +92,7 @@ test('law: a text is cut and padded to columns, and no combining mark follows th
   expect(cutText('支払い入金', 8, 'middle')).toBe('支払…金');
 });
 
-test('law: wrapped CJK text is complete and never too wide', () => {
+test('law: wrapped CJK text loses nothing and is never too wide', () => {
   const text = fc.stringMatching(/^[財務部支払入金 ]{1,200}$/);
   fc.assert(
     fc.property(text, fc.integer({ min: 20, max: 120 }), (given, width) => {

@@ -18,7 +18,7 @@ test('lines of the body are returned in parts', () => {
   expect(reader.lineOf(NONE, '$.logs[2].data')).toBe(-1);
 });
 
-test('changed openness is not answered from the cache', () => {
+test('a change of open rows is not served from the cache', () => {
   const reader = createBodyReader(body);
   expect(reader.count(NONE)).toBe(1);
   const toggled = (...paths: string[]): Openness => ({ ...NONE, toggled: new Set(paths) });

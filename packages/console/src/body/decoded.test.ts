@@ -75,7 +75,7 @@ test('trigger results and errors belong to their record, balances are separate',
   });
 });
 
-test('a token is known without an ABI, and a known topic is named without both', () => {
+test('a transfer is named by its record without an ABI, or by its topic without either', () => {
   expect(toDecodedRecords({ ...body, abi: [] })?.[0]).toMatchObject({ title: 'Transfer' });
   const bare = toDecodedRecords({ ...body, abi: [], erc20Transfers: [] })?.[0];
   expect(bare).toMatchObject({ title: 'Transfer', unknown: false });

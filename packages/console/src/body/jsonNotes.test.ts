@@ -37,9 +37,9 @@ const notesOf = (body: object, record: object): Record<string, string> => {
 };
 
 test.each([
-  ['by the ABI of the stream', { abi }],
-  ['by what the service made of it', { abi: [] }],
-])('a log says what it is and what its topics and data hold, %s', (_, { abi: known }) => {
+  ['from the ABI of the stream', { abi }],
+  ['from the decoded transfer', { abi: [] }],
+])('a log has notes on its event, topics and data, %s', (_, { abi: known }) => {
   const notes = notesOf({ logs: [transfer], erc20Transfers: [erc20], abi: known }, transfer);
   expect(notes).toMatchObject({
     '': 'Transfer 1,200.5 USDT',

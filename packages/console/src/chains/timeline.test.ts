@@ -56,7 +56,7 @@ const delivery = (changes: Partial<DeliverySummary>): DeliverySummary => ({
 /** Oldest first. */
 const fills = (timeline: Timeline) => timeline.ticks.map(({ fill }) => fill);
 
-test('oldest first, hollow above the final block', () => {
+test('blocks are ordered oldest first, and hollow above the final block', () => {
   const timeline = chainTimeline(chain(), 60);
   expect(fills(timeline)).toEqual(['empty', 'solid', 'empty', 'hollow']);
   expect(timeline.unconfirmed).toBe(2);
@@ -74,7 +74,7 @@ test('only the newest blocks that fit are shown', () => {
   expect(fills(chainTimeline(chain(), 2))).toEqual(['empty', 'hollow']);
 });
 
-test('a removed block is before its replacement', () => {
+test('a removed block comes before its replacement', () => {
   const timeline = chainTimeline(chain({ removed: [block(10, 2)] }), 60);
   expect(fills(timeline).slice(-2)).toEqual(['reorged', 'hollow']);
 });

@@ -11,7 +11,7 @@ const running = {
   waiting: 5,
 } as const;
 
-test('the rest takes time; deliveries of a later replay are counted there', () => {
+test('the time left follows the rate; deliveries of a later replay are counted separately', () => {
   expect(standingOf(running)).toEqual({ total: 100, left: 60, elsewhere: 3, secondsLeft: 3 });
   expect(standingOf({ ...running, state: 'cancelled' })).toMatchObject({
     left: 60,
@@ -24,7 +24,7 @@ test('a finished replay has nothing left, whatever its estimate was', () => {
   expect(standingOf({ ...running, replayed: 120 })).toMatchObject({ total: 120, left: 0 });
 });
 
-test('its figures change until the last delivery has ended', () => {
+test('a replay stays open until its last delivery has ended', () => {
   expect(isOpen(running)).toBe(true);
   expect(isOpen({ state: 'done', waiting: 1 })).toBe(true);
   expect(isOpen({ state: 'cancelled', waiting: 0 })).toBe(false);

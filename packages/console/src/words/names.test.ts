@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { isolated, nameOfStream, nameOfStreamId, withoutTurns } from './names.ts';
 
-test('a stream goes by its tag, else its description, else its id', () => {
+test('a stream is named by its tag, else its description, else its id', () => {
   const stream = { tag: 'deposits', description: 'All deposits', id: 'a-1' };
   expect(nameOfStream(stream)).toBe('deposits');
   expect(nameOfStream({ ...stream, tag: '' })).toBe('All deposits');

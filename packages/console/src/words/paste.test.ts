@@ -40,7 +40,7 @@ test.each([
   expect(recognise(text)).toEqual(expected);
 });
 
-test('an ABI, alone or inside an artifact', () => {
+test('recognizes an ABI, alone or inside an artifact', () => {
   const items = '[{"type":"event","name":"Ping","inputs":[]}]';
   expect(recognise(items)?.kind).toBe('abi');
   expect(recognise('["function f()", "event Paused(address)"]')?.kind).toBe('abi');
@@ -49,7 +49,7 @@ test('an ABI, alone or inside an artifact', () => {
   expect(recognise('[1,2]')).toBeUndefined();
 });
 
-test('the pasted address and its family', () => {
+test('returns the pasted address and its family', () => {
   expect(toAddress(recognise(`https://etherscan.io/address/${ADDRESS}`))).toEqual({
     family: 'evm',
     address: ADDRESS,
@@ -59,7 +59,7 @@ test('the pasted address and its family', () => {
   expect(toAddress(recognise('#41'))).toBeUndefined();
 });
 
-test('a list of addresses', () => {
+test('recognizes a list of addresses', () => {
   expect(recognise(`address,label\n${ADDRESS},tether\n${ADDRESS},again`)).toMatchObject({
     kind: 'addresses',
     count: 2,
@@ -67,7 +67,7 @@ test('a list of addresses', () => {
 });
 
 test.each(['', '   ', 'whale', 'https://example.com/', '0x', '99999999999999999999'])(
-  'nothing in %j',
+  'recognizes nothing in %j',
   (text) => {
     expect(recognise(text)).toBeUndefined();
   },

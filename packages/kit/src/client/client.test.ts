@@ -69,7 +69,7 @@ describe('each call', () => {
       { ...STREAM, chainIds: ['0x1'] },
     ],
     [
-      'create with networkType and every spelling of a chain',
+      'create with networkType and chain ids in every form',
       () =>
         streams().create({ ...STREAM, networkType: 'evm', chainIds: [137, '56', '0X0A', '0x1'] }),
       'PUT /streams/evm',
@@ -99,7 +99,11 @@ describe('each call', () => {
       'GET /streams/evm?limit=10&cursor=a%2Fb&status=paused',
     ],
     ['get', () => streams().get(ID), `GET /streams/evm/${ID}`],
-    ['get with an odd id', () => streams().get('a/b?c'), 'GET /streams/evm/a%2Fb%3Fc'],
+    [
+      'get with an id that needs escaping',
+      () => streams().get('a/b?c'),
+      'GET /streams/evm/a%2Fb%3Fc',
+    ],
     [
       'update',
       () => streams().update(ID, { tag: 'new' }),
@@ -317,7 +321,7 @@ describe('each call', () => {
     expect(requests[0]?.headers['content-type']).toBe(body && 'application/json');
   });
 
-  it('the route table holds the 25 calls and the five newer ones, none twice', () => {
+  it('has its own route: 25 official calls and five newer ones', () => {
     const routes = Object.values(ROUTES).map(({ method, path }) => `${method} ${path}`);
     expect(routes).toHaveLength(25 + 5);
     expect(new Set(routes).size).toBe(routes.length);
@@ -328,14 +332,14 @@ describe('each call', () => {
     expect(requests[0]?.body).toMatchObject({ abi: erc20Abi });
   });
 
-  it('goes below the path of baseUrl, with or without a slash at its end', async () => {
+  it('extends the path of baseUrl, with or without a trailing slash', async () => {
     for (const end of ['/prefix', '/prefix/', '/prefix//?a=b#c']) {
       await createClient({ apiKey: 'k', baseUrl: baseUrl + end, fetch }).streams.get('x');
     }
     expect(sent().map(({ call }) => call)).toEqual(Array(3).fill('GET /prefix/streams/evm/x'));
   });
 
-  it('sends the headers of the client and of the call, ours last', async () => {
+  it('sends the headers of the client and the call, but always its own key', async () => {
     const client = createClient({
       apiKey: 'test-key',
       baseUrl,
@@ -351,8 +355,8 @@ describe('each call', () => {
   });
 });
 
-describe('answers', () => {
-  it('fills what the service leaves out, and keeps what it adds', async () => {
+describe('results', () => {
+  it('get defaults for missing fields and keep extra fields', async () => {
     answers = [{ id: ID, chainIds: ['0x1'], includeNativeTxs: true, allAddresses: null, extra: 1 }];
     expect(await streams().get(ID)).toEqual({
       id: ID,
@@ -383,7 +387,7 @@ describe('answers', () => {
     });
   });
 
-  it('fills Aptos streams', async () => {
+  it('get defaults for Aptos streams', async () => {
     answers = [{ id: ID, network: ['mainnet'], includeEvents: true }];
     expect(await streams().get(ID, aptos)).toEqual({
       id: ID,
@@ -408,7 +412,7 @@ describe('answers', () => {
     expect((await streams().list(aptos)).result[0]).toMatchObject({ includeChanges: false });
   });
 
-  it('gives what an Aptos service answers to delete and to a status', async () => {
+  it('of delete and setStatus on Aptos are returned unchanged', async () => {
     answers = [true];
     expect(await streams().delete(ID, aptos)).toBe(true);
     answers = [{ status: 'paused', statusMessage: 'Stream was paused by the user' }];
@@ -418,7 +422,7 @@ describe('answers', () => {
     });
   });
 
-  it('fills a duplicate, as it is a stream', async () => {
+  it('get defaults for a duplicated stream', async () => {
     answers = [{ id: 'b' }];
     expect(await streams().duplicate(ID)).toMatchObject({ id: 'b', demo: false });
   });
@@ -434,7 +438,7 @@ describe('answers', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('a list too, of its first page', async () => {
+  it('of a list come with the HTTP response of the first page', async () => {
     answers = [{ result: [{ id: 'a' }], total: 2, cursor: 'c' }];
     const list = streams().list();
     const { data, response, requestId } = await list.withResponse();
@@ -444,7 +448,7 @@ describe('answers', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('a failure is told once, whichever way it is awaited', async () => {
+  it('a failed call rejects withResponse, too', async () => {
     const failing = createClient({ apiKey: 'k', baseUrl, fetch: () => Promise.reject(Error('x')) });
     const options = { maxRetries: 0 };
     await expect(failing.stats.all(options).withResponse()).rejects.toMatchObject({
@@ -455,26 +459,26 @@ describe('answers', () => {
     });
   });
 
-  it('fills streams of a list too', async () => {
+  it('get defaults for listed streams', async () => {
     answers = [{ result: [{ id: ID }], total: 1 }];
     const { result, total, cursor } = await streams().list();
     expect(result[0]).toMatchObject({ id: ID, allAddresses: false });
     expect([total, cursor]).toEqual([1, undefined]);
   });
 
-  it('gives the answer to an address change as it came', async () => {
+  it('of address changes are returned unchanged', async () => {
     const answer = { streamId: ID, address: LOWER, effectiveFrom: { '0x1': 7 } };
     answers = [answer];
     expect(await streams().addAddress(ID, LOWER)).toEqual(answer);
   });
 
-  it.each(['text', 7, true, [], {}])('refuses %j as a stream', async (answer) => {
+  it.each(['text', 7, true, [], {}])('with %j instead of a stream are rejected', async (answer) => {
     answers = [answer];
     await expect(streams().get(ID)).rejects.toMatchObject({ code: 'invalid_answer' });
   });
 });
 
-describe('arguments that cannot be right are not sent', () => {
+describe('invalid arguments are not sent', () => {
   it.each(['solana', 'EVM', ''])('networkType %j', async (networkType) => {
     const message = `Incorrect network provided. Got "${networkType}", Valid values are: "aptos", "evm"`;
     const options = { networkType: networkType as 'evm' };
@@ -499,60 +503,88 @@ describe('arguments that cannot be right are not sent', () => {
   it.each<[string, () => PromiseLike<unknown>, RegExp]>([
     ['a chain name', () => streams().create({ ...STREAM, chainIds: ['eth'] }), /chainIds: "eth"/],
     ['chain 0', () => streams().update(ID, { chainIds: [0] }), /chainIds: 0/],
-    ['chains as text', () => streams().update(ID, { chainIds: '0x1' as never }), /array/],
-    ['a bad address', () => streams().addAddress(ID, '0x1'), /Invalid address provided: "0x1"/],
-    ['one of many', () => streams().removeAddress(ID, [LOWER, 'x']), /address provided: "x"/],
-    ['no address', () => streams().addAddress(ID, undefined as never), /Invalid address/],
+    ['chains as a string', () => streams().update(ID, { chainIds: '0x1' as never }), /array/],
+    [
+      'an invalid address',
+      () => streams().addAddress(ID, '0x1'),
+      /Invalid address provided: "0x1"/,
+    ],
+    [
+      'an invalid address in a list',
+      () => streams().removeAddress(ID, [LOWER, 'x']),
+      /address provided: "x"/,
+    ],
+    ['a missing address', () => streams().addAddress(ID, undefined as never), /Invalid address/],
     ['an empty id', () => streams().get(''), /Param id is required/],
     ['an id that leaves the path', () => streams().delete('..'), /Param id is required/],
-    ['no id', () => streams().get(undefined as never), /Param id is required/],
+    ['a missing id', () => streams().get(undefined as never), /Param id is required/],
     ['limit 0', () => streams().list({ limit: 0 }), /limit should be/],
     ['limit 101', () => streams().listAddresses(ID, { limit: 101 }), /limit should be/],
-    ['a header', () => streams().get(ID, { headers: { 'x-a': 'line\nbreak' } }), /header "x-a"/],
-    ['a block number', () => streams().dryRunBlock({ chainId: 1, blockNumber: -1 }), /blockNumber/],
     [
-      'half a block',
+      'a header with a line break',
+      () => streams().get(ID, { headers: { 'x-a': 'line\nbreak' } }),
+      /header "x-a"/,
+    ],
+    [
+      'a negative block number',
+      () => streams().dryRunBlock({ chainId: 1, blockNumber: -1 }),
+      /blockNumber/,
+    ],
+    [
+      'a fractional block number',
       () => streams().createHistoricalJob({ chainId: 1, streamId: ID, blockFrom: 0.5, blockTo: 1 }),
       /blockFrom should be a block number/,
     ],
     [
-      'a chain of a block',
+      'an invalid chain in sendBlock',
       () => streams().sendBlock({ chainId: 'eth', blockNumber: 1, streamId: ID }),
       /chainId: "eth" is not a chain id/,
     ],
     [
-      'a chain of the history',
+      'an invalid chain in history.list',
       () => client().history.list({ chainId: ['eth'] }),
       /chainIds: "eth"/,
     ],
     [
-      'an Aptos network',
+      'an unknown Aptos network',
       () => streams().create({ ...aptos, ...STREAM, network: ['solana' as '1'] }),
       /^Aptos network is not supported: solana$/,
     ],
     [
-      'an Aptos network as text',
+      'an Aptos network as a string',
       () => streams().update(ID, { ...aptos, network: 'mainnet' as never }),
       /network should be an array/,
     ],
     [
-      'an Aptos address',
+      'an invalid Aptos address',
       () => streams().addAddress(ID, '0xg', aptos),
       /Invalid address provided: "0xg" is not 0x and up to 64 hex digits/,
     ],
     [
-      'a trigger on an odd contract',
+      'a trigger with an invalid contract address',
       () =>
         streams().update(ID, {
           triggers: [{ type: 'tx', contractAddress: '0x1', functionAbi: { type: 'function' } }],
         }),
       /Invalid address provided: "0x1"/,
     ],
-    ['no stream of a record', () => client().history.replay({ streamId: '', id: 'a' }), /streamId/],
-    ['no stream of a number', () => client().stats.stream(''), /Param streamId is required/],
-    ['no time', () => streams().get(ID, { timeoutMs: 0 }), /timeoutMs should be/],
-    ['endless time', () => streams().get(ID, { timeoutMs: Infinity }), /timeoutMs should be/],
-    ['retries', () => streams().get(ID, { maxRetries: -1 }), /maxRetries should be/],
+    [
+      'history.replay without a stream',
+      () => client().history.replay({ streamId: '', id: 'a' }),
+      /streamId/,
+    ],
+    [
+      'stats.stream without a stream',
+      () => client().stats.stream(''),
+      /Param streamId is required/,
+    ],
+    ['a timeout of 0', () => streams().get(ID, { timeoutMs: 0 }), /timeoutMs should be/],
+    [
+      'an infinite timeout',
+      () => streams().get(ID, { timeoutMs: Infinity }),
+      /timeoutMs should be/,
+    ],
+    ['negative retries', () => streams().get(ID, { maxRetries: -1 }), /maxRetries should be/],
   ])('%s', async (_, run, message) => {
     await expect(run()).rejects.toMatchObject({
       code: 'invalid_argument',
@@ -572,15 +604,15 @@ describe('arguments that cannot be right are not sent', () => {
 
   it.each([
     ['an empty key', { apiKey: '' }],
-    ['no key', { apiKey: undefined as never }],
+    ['a missing key', { apiKey: undefined as never }],
     ['a key with a line break', { apiKey: 'secret-key\n' }],
     ['a key with umlauts', { apiKey: 'schlüssel-key' }],
-    ['no URL', { baseUrl: undefined as never }],
+    ['a missing URL', { baseUrl: undefined as never }],
     ['another protocol', { baseUrl: 'ftp://example.com' }],
     ['a URL with credentials', { baseUrl: 'https://user:secret-key@example.com' }],
-    ['a timeout', { timeoutMs: Number.NaN }],
-    ['retries', { maxRetries: -1 }],
-  ])('createClient refuses %s', (_, change) => {
+    ['an invalid timeout', { timeoutMs: Number.NaN }],
+    ['negative retries', { maxRetries: -1 }],
+  ])('createClient rejects %s', (_, change) => {
     let thrown: unknown;
     try {
       createClient({ apiKey: 'test-key', baseUrl: 'http://localhost', ...change });
@@ -592,7 +624,7 @@ describe('arguments that cannot be right are not sent', () => {
   });
 });
 
-it('createClient takes a relative URL in a page, and there alone', () => {
+it('createClient accepts a relative URL only in a page', () => {
   const create = () => createClient({ apiKey: 'k', baseUrl: '/api' });
   if ('location' in globalThis) expect(create).not.toThrow();
   else expect(create).toThrow(/baseUrl should be/);
@@ -610,7 +642,7 @@ describe('lists', () => {
     return ids;
   };
 
-  it('counts its pages from 0, where it is told to begin further on too', async () => {
+  it('number their pages from 0, even after a given cursor', async () => {
     answers = [page(['a', 'b'], 'c1'), page(['c', 'd'], 'c2'), page(['e'])];
     const numbers: number[] = [];
     for await (const { page: number } of streams().list({ limit: 2 }).pages()) numbers.push(number);
@@ -619,7 +651,7 @@ describe('lists', () => {
     expect((await streams().list({ cursor: 'c1' })).page).toBe(0);
   });
 
-  it('iterates over every row of every page, asking for each page once', async () => {
+  it('iterate over every row, requesting each page once', async () => {
     answers = [page(['a', 'b'], 'c1'), page(['c', 'd'], 'c2'), page(['e'])];
     expect(await idsOf(streams().list({ limit: 2 }))).toEqual(['a', 'b', 'c', 'd', 'e']);
     expect(sent().map(({ call }) => call)).toEqual([
@@ -633,27 +665,27 @@ describe('lists', () => {
     ['absent', undefined],
     ['empty', ''],
     ['null', null],
-  ])('stops where the cursor is %s, whatever total says', async (_, cursor) => {
+  ])('stop if the cursor is %s, whatever the total', async (_, cursor) => {
     answers = [page(['a'], 'c1'), page(['b'], cursor, 99)];
     expect(await idsOf(streams().list())).toEqual(['a', 'b']);
   });
 
-  it('stops at an empty page after all rows, though it has a cursor', async () => {
+  it('stop at an empty page after all rows, even if it has a cursor', async () => {
     answers = [page(['a', 'b'], 'c1', 2), page([], 'c2', 2)];
     expect(await idsOf(streams().list())).toEqual(['a', 'b']);
   });
 
-  it('goes on over an empty page before all rows', async () => {
+  it('continue after an empty page before all rows', async () => {
     answers = [page([], 'c1', 1), page(['a'], undefined, 1)];
     expect(await idsOf(streams().list())).toEqual(['a']);
   });
 
-  it('does not circle when a service repeats a cursor', async () => {
+  it('fail if the service repeats a cursor', async () => {
     answers = [page(['a'], 'c1'), page(['b'], 'c1')];
     await expect(idsOf(streams().list())).rejects.toMatchObject({ code: 'invalid_answer' });
   });
 
-  it('iterates over pages', async () => {
+  it('iterate over pages', async () => {
     answers = [page(['a'], 'c1'), page(['b'])];
     const totals: number[] = [];
     for await (const { result, total } of streams().list().pages()) {
@@ -662,13 +694,13 @@ describe('lists', () => {
     expect(totals).toEqual([5, 1, 5, 1]);
   });
 
-  it('goes on after a given cursor', async () => {
+  it('continue after a given cursor', async () => {
     answers = [page(['b'])];
     expect(await idsOf(streams().list({ cursor: 'c1' }))).toEqual(['b']);
     expect(sent().map(({ call }) => call)).toEqual(['GET /streams/evm?limit=100&cursor=c1']);
   });
 
-  it('sends nothing before it is used, and one request however often it is awaited', async () => {
+  it('send nothing before use, and one request however often they are awaited', async () => {
     const list = streams().list();
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(requests).toEqual([]);
@@ -678,7 +710,7 @@ describe('lists', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it('sends nothing more once the loop is left', async () => {
+  it('send nothing after the loop ends early', async () => {
     answers = [page(['a', 'b'], 'c1'), page(['c'])];
     for await (const { id } of streams().list()) {
       expect(id).toBe('a');
@@ -694,12 +726,12 @@ describe('lists', () => {
     expect(isSluiceError(caught, 'invalid_argument')).toBe(true);
   });
 
-  it('survives an answer without rows', async () => {
+  it('are empty if the response has no rows', async () => {
     answers = [{}];
     expect(await streams().list()).toEqual({ result: [], total: 0, page: 0 });
   });
 
-  it('lists addresses', async () => {
+  it('of addresses continue after a cursor, too', async () => {
     answers = [
       { result: [{ address: LOWER }], total: 2, cursor: 'c1' },
       { result: [{ address: CHECKSUMMED }], total: 2, page_size: 2 },
@@ -729,7 +761,7 @@ describe('types', () => {
     >();
   });
 
-  it('follow the network', () => {
+  it('depend on the network type', () => {
     const { streams, history, settings, stats } = client();
     const network = 'aptos' as 'aptos' | 'evm';
     const get = () => streams.get(ID, aptos);
@@ -752,11 +784,11 @@ describe('types', () => {
     expectTypeOf(updateEvm).returns.resolves.toEqualTypeOf<Stream>();
 
     const common = { webhookUrl: '', description: '', tag: '' };
-    // @ts-expect-error -- an Aptos stream has networks
+    // @ts-expect-error -- an Aptos stream has networks, not chains
     void (() => streams.create({ ...common, ...aptos, chainIds: [1] }));
-    // @ts-expect-error -- an EVM stream has chains
+    // @ts-expect-error -- an EVM stream has chains, not networks
     void (() => streams.create({ ...common, network: ['mainnet'] }));
-    // @ts-expect-error -- there are two families
+    // @ts-expect-error -- not a chain family
     void (() => streams.get(ID, { networkType: 'solana' }));
 
     expectTypeOf<Awaited<ReturnType<typeof history.list>>>().toEqualTypeOf<

@@ -13,7 +13,7 @@ const closeMatches = (changes: Partial<CloseMatch>): CloseMatch => ({
   ...changes,
 });
 
-test('the same rule of two blocks is one, with the range of both; the most frequent comes first', () => {
+test('matches of one condition are merged across blocks, the most frequent first', () => {
   const first = mergeCloseMatches([], [closeMatches({}), closeMatches({ name: 'fee', count: 2 })]);
   const all = mergeCloseMatches(first, [closeMatches({ count: 4, min: '99', max: '101' })]);
   expect(all).toEqual([
@@ -22,7 +22,7 @@ test('the same rule of two blocks is one, with the range of both; the most frequ
   ]);
 });
 
-test('values are compared as numbers of any size', () => {
+test('values are compared as integers of any size', () => {
   const huge = String(2n ** 200n);
   expect(
     mergeCloseMatches([closeMatches({ min: '-5' })], [closeMatches({ min: '-30', max: huge })]),

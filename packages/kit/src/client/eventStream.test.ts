@@ -49,7 +49,7 @@ describe('readEventStream', () => {
     expect(await parse(text)).toEqual(events);
   });
 
-  it('reads the same however the bytes are cut', async () => {
+  it('returns the same events however the bytes are split', async () => {
     const text = 'id: é1\r\ndata: ☕ one\r\n: ping\r\ndata: two\r\n\r\nid: 2\ndata: 😀\n\n';
     const whole = await parse(text);
     expect(whole).toHaveLength(2);

@@ -44,7 +44,7 @@ function startService(fail: (request: number) => 'before' | 'after' | undefined 
   return { client, kept, parts, urls };
 }
 
-it('sends them in order, in parts that grow while they are quick, and tells how far it came', async () => {
+it('sends addresses in order, in growing parts while requests are fast, and reports progress', async () => {
   const { client, parts, urls } = startService();
   const addresses = listed(20_000);
   const told: number[] = [];
@@ -60,9 +60,9 @@ it('sends them in order, in parts that grow while they are quick, and tells how 
   expect(told).toEqual(sizes.map((_, n) => sizes.slice(0, n + 1).reduce((a, b) => a + b)));
 });
 
-it('sends smaller parts to a service that is slow', async () => {
+it('sends smaller parts to a slow service', async () => {
   const { client, parts } = startService();
-  // Pretend that each takes ten seconds.
+  // Each request appears to take ten seconds.
   let now = 0;
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => (now += 10_000));
   await client.importAddresses({ streamId: 's', family: 'evm', addresses: listed(800) });
@@ -70,7 +70,7 @@ it('sends smaller parts to a service that is slow', async () => {
   expect(parts.map(({ address }) => address.length)).toEqual([500, 100, 100, 100]);
 });
 
-it('sends addresses of Aptos with all their zeros', async () => {
+it('pads Aptos addresses with zeros', async () => {
   const { client, parts, urls } = startService();
   const addresses = [{ address: '0x1', label: 'framework' }];
   await client.importAddresses({ streamId: 's', family: 'aptos', addresses });
@@ -79,7 +79,7 @@ it('sends addresses of Aptos with all their zeros', async () => {
   expect(parts).toEqual([{ address: [framework], labels: { [framework]: 'framework' } }]);
 });
 
-it('refuses what is no address, and sends nothing of its part', async () => {
+it('rejects an invalid address and does not send its part', async () => {
   const { client, parts } = startService();
   const addresses = [{ address: toAddress(1) }, { address: '0x12' }];
   const sent = client.importAddresses({ streamId: 's', family: 'evm', addresses });
@@ -90,7 +90,7 @@ it('refuses what is no address, and sends nothing of its part', async () => {
   expect(parts).toEqual([]);
 });
 
-it('law: whatever breaks off, going on from where it came to adds each address, and only those', async () => {
+it('law: despite any failures, resuming adds each address and no others', async () => {
   const failures = fc.array(fc.constantFrom(undefined, 'before', 'after'), { maxLength: 30 });
   await fc.assert(
     fc.asyncProperty(fc.nat(3_000), failures, async (count, plan) => {

@@ -6,7 +6,7 @@ const observed = (topic0: string, count: number, indexed = 2): ObservedEvent => 
   ...{ topic0, signature: null, indexed, count },
 });
 
-test('the same event of two blocks is one; the most frequent comes first', () => {
+test('events are merged across blocks, the most frequent first', () => {
   const first = mergeObserved([], [observed('0xa', 3), observed('0xb', 1)]);
   expect(mergeObserved(first, [observed('0xb', 5), observed('0xc', 4)])).toEqual([
     observed('0xb', 6),
@@ -15,14 +15,14 @@ test('the same event of two blocks is one; the most frequent comes first', () =>
   ]);
 });
 
-test('an event of as many other inputs indexed is another, though its topic is the same', () => {
+test('events with the same topic but different indexed inputs are separate', () => {
   expect(mergeObserved([observed('0xa', 3)], [observed('0xa', 1, 3)])).toEqual([
     observed('0xa', 3),
     observed('0xa', 1, 3),
   ]);
 });
 
-test('a function and an event of one path are two', () => {
+test('a function and an event with the same path are separate', () => {
   const path = (kind: ObservedMovePath['kind'], count: number): ObservedMovePath => ({
     ...{ kind, path: '0x1::coin::transfer', count },
   });

@@ -36,7 +36,7 @@ async function errorOf(promise: PromiseLike<unknown>): Promise<SluiceError> {
     if (isSluiceError(error)) return error;
     throw error;
   }
-  throw new Error('It did not reject');
+  throw new Error('The call did not reject');
 }
 
 /** Every text that is reachable from a value, including non-enumerable properties. */
@@ -63,19 +63,19 @@ afterEach(() => {
 });
 
 describe('retries', () => {
-  it.each([408, 429, 500, 502, 503, 504, 599])('a read is repeated on %i', async (status) => {
+  it.each([408, 429, 500, 502, 503, 504, 599])('a read is retried on %i', async (status) => {
     const { streams, fetch } = fakeClient([failed(status), failed(status), ok()]);
     expect(await streams.get('a')).toMatchObject({ id: 'a' });
     expect(fetch).toHaveBeenCalledTimes(3);
   });
 
-  it.each([400, 401, 403, 404, 409, 413, 422, 418])('nothing is repeated on %i', async (status) => {
+  it.each([400, 401, 403, 404, 409, 413, 422, 418])('nothing is retried on %i', async (status) => {
     const { streams, fetch } = fakeClient([failed(status), ok()]);
     expect(await errorOf(streams.get('a'))).toMatchObject({ status });
     expect(fetch).toHaveBeenCalledTimes(1);
   });
 
-  it('gives up after two repetitions, or as many as are set', async () => {
+  it('a call is retried twice by default, or maxRetries times', async () => {
     const { streams, fetch } = fakeClient([failed(503)]);
     expect(await errorOf(streams.get('a'))).toMatchObject({ code: 'server_error', status: 503 });
     expect(fetch).toHaveBeenCalledTimes(3);
@@ -86,7 +86,7 @@ describe('retries', () => {
     expect(patient.fetch).toHaveBeenCalledTimes(6);
   });
 
-  it('a read is repeated when the network fails, a list too', async () => {
+  it('a read or list is retried after a network failure', async () => {
     const page = Response.json({ result: [], total: 0 });
     const { streams, fetch } = fakeClient([new TypeError('fetch failed'), page]);
     expect((await streams.list()).result).toEqual([]);
@@ -107,7 +107,7 @@ describe('retries', () => {
       (client) => client.streams.dryRunBlock({ chainId: 1, blockNumber: 1 }),
     ],
   ];
-  it.each(moreRepeatable)('%s is repeated like a read', async (_, write) => {
+  it.each(moreRepeatable)('%s is retried like a read', async (_, write) => {
     const client = fakeClient([failed(500), ok()]);
     await write(client);
     expect(client.fetch).toHaveBeenCalledTimes(2);
@@ -126,7 +126,7 @@ describe('retries', () => {
     ['removeAddress', (streams) => streams.removeAddress('a', ADDRESS)],
   ];
 
-  it.each(repeatable)('%s, the same done twice, is repeated like a read', async (_, write) => {
+  it.each(repeatable)('%s is idempotent and retried like a read', async (_, write) => {
     for (const problem of [failed(500), failed(408), new TypeError('fetch failed')]) {
       const { streams, fetch } = fakeClient([problem, ok()]);
       await write(streams);
@@ -134,7 +134,7 @@ describe('retries', () => {
     }
   });
 
-  it.each(once)('%s is not repeated once it may have been done', async (_, write) => {
+  it.each(once)('%s is not retried once it may have taken effect', async (_, write) => {
     for (const problem of [
       failed(500),
       failed(503, { 'retry-after': '0' }),
@@ -149,7 +149,7 @@ describe('retries', () => {
     }
   });
 
-  it.each([...once, ...repeatable])('%s is repeated when it was not done', async (_, write) => {
+  it.each([...once, ...repeatable])('%s is retried if it had no effect', async (_, write) => {
     for (const problem of [
       failed(429),
       fetchFailed('ECONNREFUSED'),
@@ -162,14 +162,14 @@ describe('retries', () => {
     }
   });
 
-  it('waits as Retry-After says', async () => {
+  it('a retry waits as long as Retry-After requests', async () => {
     const { streams } = fakeClient([failed(429, { 'retry-after': '0.3' }), ok()]);
     const started = performance.now();
     await streams.get('a');
     expect(performance.now() - started).toBeGreaterThan(290);
   });
 
-  it('does not wait for minutes, and tells for how long to', async () => {
+  it('a wait of more than a minute is returned to the caller instead', async () => {
     const { streams, fetch } = fakeClient([failed(429, { 'retry-after': '61' }), ok()]);
     expect(await errorOf(streams.get('a'))).toMatchObject({
       code: 'rate_limited',
@@ -178,7 +178,7 @@ describe('retries', () => {
     expect(fetch).toHaveBeenCalledTimes(1);
   });
 
-  it('waits a random part of a limit that doubles', () => {
+  it('a retry waits a random part of a limit that doubles', () => {
     expect([0, 1, 2, 9].map((attempt) => retryWaitMs(attempt, undefined))).toEqual([0, 0, 0, 0]);
     vi.mocked(Math.random).mockReturnValue(0.5);
     expect([0, 1, 2, 9].map((attempt) => retryWaitMs(attempt, undefined))).toEqual([
@@ -230,7 +230,7 @@ describe('errors', () => {
     [{ message: 7 }, 'The service returned 404 Not Found'],
     [[], 'The service returned 404 Not Found'],
     [null, 'The service returned 404 Not Found'],
-  ])('says what the service says: %j', async (body, message) => {
+  ])('contain the message of the service: %j', async (body, message) => {
     const answer = Response.json(body, { status: 404, statusText: 'Not Found' });
     const { streams } = fakeClient([answer]);
     const error = await errorOf(streams.get('a'));
@@ -239,13 +239,13 @@ describe('errors', () => {
     expect(error.details).toEqual(details);
   });
 
-  it('does not show the page of a proxy', async () => {
+  it('do not contain the HTML page of a proxy', async () => {
     const answer = new Response('<html>Bad gateway</html>', { status: 502 });
     const { streams } = fakeClient([answer], { maxRetries: 0 });
     expect((await errorOf(streams.get('a'))).message).toBe('The service returned 502');
   });
 
-  it('never contains the API key, though the service repeats it', async () => {
+  it('never contain the API key, even if the service echoes it', async () => {
     const body = {
       message: `No such key ${KEY}`,
       details: { key: { message: 'bad', value: KEY } },
@@ -257,7 +257,7 @@ describe('errors', () => {
     expect(textsIn([error, streams]).join(' ')).not.toContain(KEY);
   });
 
-  it('tells a network failure from an answer', async () => {
+  it('distinguish a network failure from a response', async () => {
     const cause = fetchFailed('ECONNRESET');
     const { streams } = fakeClient([cause], { maxRetries: 0 });
     const error = await errorOf(streams.get('a'));
@@ -265,7 +265,7 @@ describe('errors', () => {
     expect(error.message).toBe('No response from http://sluice.test');
   });
 
-  it('does not take a web page for an answer', async () => {
+  it('report a web page as an invalid response', async () => {
     const { streams } = fakeClient([new Response('<!doctype html>')]);
     expect(await errorOf(streams.get('a'))).toMatchObject({ code: 'invalid_answer', status: 200 });
   });
@@ -287,7 +287,7 @@ describe('hooks', () => {
     return { ...client, requests, responses, retries };
   }
 
-  it('see each attempt, its answer and the wait before the next', async () => {
+  it('receive each attempt, its response and the wait before the next', async () => {
     const headers = { 'x-request-id': 'req-1', 'retry-after': '0' };
     const { streams, requests, responses, retries } = watched([failed(503, headers), ok()]);
     await streams.update('a', { tag: 'b' });
@@ -324,14 +324,14 @@ describe('hooks', () => {
     ]);
   });
 
-  it('see a retry where no answer came', async () => {
+  it('receive a retry after a request without a response', async () => {
     const { streams, responses, retries } = watched([fetchFailed('ECONNRESET'), ok()]);
     await streams.get('a');
     expect(responses).toHaveLength(1);
     expect(retries.map(({ error }) => error.code)).toEqual(['network_error']);
   });
 
-  it('see no secret', async () => {
+  it('receive no secrets', async () => {
     const { streams, settings, ...seen } = watched(
       [
         failed(500, { 'set-cookie': `session=${SECRET}`, 'x-echo': KEY }),
@@ -356,13 +356,13 @@ describe('hooks', () => {
     expect(requests.at(-1)?.url).toBe('http://sluice.test/streams/evm/[secret]');
   });
 
-  it('a secret the service repeats is in no message', async () => {
+  it('hide a secret that the service echoes in an error', async () => {
     const { settings } = watched([failed(422, {}, { message: `Not ${SECRET}` })]);
     const error = await errorOf(settings.set({ secretKey: SECRET }));
     expect(error.message).toBe('Not [secret]');
   });
 
-  it('change nothing about a call by failing', async () => {
+  it('do not affect the call if they fail', async () => {
     const fail = () => {
       throw new Error('hook');
     };
@@ -375,8 +375,8 @@ describe('hooks', () => {
   });
 });
 
-describe('time and signals', () => {
-  it('a deadline holds also over a fetch that takes no notice of its signal', async () => {
+describe('timeouts and signals', () => {
+  it('a timeout or abort ends even a fetch that ignores its signal', async () => {
     const { streams } = fakeClient([() => new Promise<Response>(() => {})], { maxRetries: 0 });
     expect(await errorOf(streams.get('a', { timeoutMs: 30 }))).toMatchObject({ code: 'timeout' });
     const signal = AbortSignal.timeout(30);
@@ -400,7 +400,7 @@ describe('time and signals', () => {
     expect(fetch).toHaveBeenCalledTimes(1);
   });
 
-  it('leaves no listener on a signal that outlives its calls', async () => {
+  it('no listener stays on a signal that outlives its calls', async () => {
     const { signal } = new AbortController();
     const add = vi.spyOn(signal, 'addEventListener');
     const remove = vi.spyOn(signal, 'removeEventListener');

@@ -17,7 +17,7 @@ async function errorOf(promise: PromiseLike<unknown>): Promise<SluiceError> {
     if (isSluiceError(error)) return error;
     throw error;
   }
-  throw new Error('It did not reject');
+  throw new Error('The call did not reject');
 }
 
 let stop = () => {};
@@ -35,7 +35,7 @@ async function listen(handler: RequestListener): Promise<string> {
 const clientOf = (baseUrl: string, options: Partial<ClientOptions> = {}) =>
   createClient({ apiKey: 'k', baseUrl, maxRetries: 0, ...options }).streams;
 
-it('the timeout covers the wait for an answer', async () => {
+it('the timeout covers the wait for a response', async () => {
   const streams = clientOf(await listen(() => {}), { timeoutMs: 60 });
   expect(await errorOf(streams.get('a'))).toMatchObject({
     code: 'timeout',
@@ -50,7 +50,7 @@ it('the timeout covers the body', async () => {
   });
 });
 
-it('the timeout covers the body of an error', async () => {
+it('the timeout covers the body of an error response', async () => {
   const baseUrl = await listen((_, response) => {
     response.writeHead(404).write('{"message":');
   });
@@ -59,7 +59,7 @@ it('the timeout covers the body of an error', async () => {
   });
 });
 
-it('a read that timed out is repeated; each attempt has its own time', async () => {
+it('a read that timed out is retried; each attempt has its own timeout', async () => {
   let count = 0;
   const baseUrl = await listen((_, response) => {
     count++;
@@ -83,7 +83,7 @@ it('an aborted call ends at once and closes its connection', async () => {
   await closed.promise;
 });
 
-it('an answer that breaks off is a network error', async () => {
+it('an incomplete response is a network error', async () => {
   const baseUrl = await listen((_, response) => {
     response.writeHead(200, { 'content-length': '100' });
     response.write('{"id"');
@@ -102,7 +102,7 @@ it('the API key does not follow a redirect', async () => {
   expect(count).toBe(1);
 });
 
-it('a refused connection says where it went', async () => {
+it('the error for a refused connection names the URL', async () => {
   const baseUrl = await listen(() => {});
   stop();
   const error = await errorOf(clientOf(baseUrl).create(STREAM));

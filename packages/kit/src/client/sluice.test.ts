@@ -56,7 +56,7 @@ describe('each call', () => {
     expect(requests[0]?.headers).not.toHaveProperty('x-api-key');
   });
 
-  it('inboxes: each call with its name, and what it says', async () => {
+  it('inbox calls have the name in the path and the options in the body', async () => {
     answerJson({ result: [] });
     expect(await client().listInboxes()).toEqual([]);
     await client().listInboxRequests('my-app', { limit: 5 });
@@ -77,7 +77,7 @@ describe('each call', () => {
     ]);
   });
 
-  it('what charts are made of', async () => {
+  it('activity, timelines, changes, addresses, reorgs and gaps', async () => {
     answerJson({ result: [] });
     await client().getActivity();
     await client().getActivity({ streamId: 's1', step: 60, points: 24 });
@@ -102,21 +102,21 @@ describe('each call', () => {
     ]);
   });
 
-  it('what is about to go', async () => {
+  it('getExpiry', async () => {
     const expiry = { at: null, deliveries: 0, bodyBytes: 0, isCapped: false };
     answerJson(expiry);
     expect(await client().getExpiry()).toEqual(expiry);
     expect(calls()).toEqual([['GET /sluice/expiry']]);
   });
 
-  it('a dry run names its chain in the path, and its block in the body', async () => {
+  it('dryRunEvm has the chain in the path and the block in the body', async () => {
     const answer = { webhook: null, closeMatches: [], observed: [] };
     answerJson(answer);
     expect(await client().dryRunEvm('0x1', { block: 7, allAddresses: true })).toEqual(answer);
     expect(calls()).toEqual([['POST /sluice/evm/0x1/dry-run', { block: 7, allAddresses: true }]]);
   });
 
-  it('a dry run of Aptos names its network in the path', async () => {
+  it('dryRunAptos has the network in the path and the version in the body', async () => {
     const answer = { webhook: null, observed: [] };
     answerJson(answer);
     expect(await client().dryRunAptos('local', { version: 7, addresses: ['0x1'] })).toEqual(answer);
@@ -125,7 +125,7 @@ describe('each call', () => {
     ]);
   });
 
-  it('explain asks for what it was given, on one chain or any', async () => {
+  it('explain sends its query, for one chain or all', async () => {
     const explanation = { query: '0x12', kind: 'unknown', streams: [] };
     answerJson(explanation);
     expect(await client().explain('0x12')).toEqual(explanation);
@@ -145,7 +145,7 @@ describe('each call', () => {
     });
   });
 
-  it('checkSession is a yes or a no', async () => {
+  it('checkSession returns whether the session is valid', async () => {
     answerNothing(204);
     expect(await client().checkSession()).toBe(true);
     answerJson({ message: 'Unauthorized' }, 401);
@@ -162,14 +162,14 @@ describe('each call', () => {
     expect(calls()).toEqual([['DELETE /sluice/session']]);
   });
 
-  it('listStreamSummaries and listChains give the rows', async () => {
+  it('listStreamSummaries and listChains return the rows', async () => {
     answerJson({ result: [{ id: 'a' }] });
     expect(await client().listStreamSummaries()).toEqual([{ id: 'a' }]);
     expect(await client().listChains()).toEqual([{ id: 'a' }]);
     expect(calls()).toEqual([['GET /sluice/streams'], ['GET /sluice/chains']]);
   });
 
-  it.each([undefined, null, {}, { result: {} }])('does not take %j for a list', async (body) => {
+  it.each([undefined, null, {}, { result: {} }])('rejects %j instead of a list', async (body) => {
     answerJson(body);
     const code = 'invalid_answer';
     await expect(client().listChains()).rejects.toMatchObject({ code });
@@ -177,7 +177,7 @@ describe('each call', () => {
     await expect(client().listDeliveries()).rejects.toMatchObject({ code });
   });
 
-  it('listDeliveries gives a page, or every row', async () => {
+  it('listDeliveries returns a page, or iterates over every row', async () => {
     answerJson({ result: [{ id: 'a' }] });
     const query = { limit: 5, streamId: 's', state: 'failed', cursor: 'c' } as const;
     expect(await client().listDeliveries(query)).toEqual({ result: [{ id: 'a' }], page: 0 });
@@ -193,7 +193,7 @@ describe('each call', () => {
     ]);
   });
 
-  it('stopDelivery, and replays of many', async () => {
+  it('stopDelivery and replays', async () => {
     const filter = { state: ['failed', 'quarantined'], status: '5xx' } as const;
     answerJson({ id: 'a' });
     await client().stopDelivery('a');
@@ -223,7 +223,7 @@ describe('each call', () => {
     expect(calls()).toEqual([['GET /sluice/deliveries/a%2Fb']]);
   });
 
-  it('getDeliveryBody is the text as it came', async () => {
+  it('getDeliveryBody returns the text unchanged', async () => {
     const body = '{"confirmed":true, "chainId":"0x1"}\n';
     answer = (response) => response.end(body);
     expect(await client().getDeliveryBody('a/b')).toBe(body);
@@ -256,7 +256,7 @@ describe('each call', () => {
     ]);
   });
 
-  it('comes with its HTTP response, whichever it is', async () => {
+  it('is available with its HTTP response', async () => {
     answer = (response, request) => {
       response.setHeader('x-request-id', `req-${requests.length}`);
       if (request.method !== 'GET') return response.writeHead(204).end();
@@ -285,20 +285,20 @@ describe('each call', () => {
     ]);
   });
 
-  it('tells the response also of a session that is none', async () => {
+  it('checkSession returns the response for an invalid session, too', async () => {
     answerJson({ message: 'Unauthorized' }, 401);
     const { data, response } = await client().checkSession().withResponse();
     expect([data, response.status]).toEqual([false, 401]);
   });
 
-  it.each([0, 101, 1.5])('listDeliveries sends no limit of %d', async (limit) => {
+  it.each([0, 101, 1.5])('listDeliveries rejects a limit of %d', async (limit) => {
     await expect(client().listDeliveries({ limit })).rejects.toMatchObject({
       code: 'invalid_argument',
     });
     expect(requests).toEqual([]);
   });
 
-  it('sends same-origin cookies where there is no key', async () => {
+  it('sends same-origin cookies if there is no key', async () => {
     const fetch = vi.fn<typeof globalThis.fetch>(async () => new Response(null, { status: 204 }));
     await createSluiceClient({ baseUrl, fetch }).checkSession();
     expect(fetch.mock.calls[0]?.[1]).toMatchObject({ credentials: 'same-origin' });
@@ -306,7 +306,7 @@ describe('each call', () => {
     expect(fetch.mock.calls[1]?.[1]).not.toHaveProperty('credentials');
   });
 
-  it('may be relative to the origin of a page', async () => {
+  it('accepts a base URL relative to the origin of the page', async () => {
     vi.stubGlobal('location', { origin: 'http://console.test', href: 'http://console.test/a/b' });
     const fetch = vi.fn<typeof globalThis.fetch>(async () => new Response(null, { status: 204 }));
     for (const relative of ['', '/']) {
@@ -340,7 +340,7 @@ describe('liveEvents', () => {
   const watch = (options: Parameters<ReturnType<typeof client>['liveEvents']>[0]) =>
     client().liveEvents(options);
 
-  it('yields events as they come, and closes the connection when it is left', async () => {
+  it('yields events as they arrive, and closes the connection when the loop ends', async () => {
     const closed = Promise.withResolvers<void>();
     answer = (response, request) => {
       request.on('close', () => closed.resolve());
@@ -361,7 +361,7 @@ describe('liveEvents', () => {
     await closed.promise;
   });
 
-  it('is live once the service has said where it begins, not before', async () => {
+  it('is live from the first data, not from the headers', async () => {
     const states: string[] = [];
     let statesAtHeaders: string[] = [];
     answer = (response) => {
@@ -377,13 +377,13 @@ describe('liveEvents', () => {
     expect(states).toEqual(['connecting', 'live']);
   });
 
-  it('goes on after a given id', async () => {
+  it('resumes after a given id', async () => {
     answer = (response) => stream(response, message(8));
     await read(1, { lastEventId: '7' });
     expect(requests[0]?.headers['last-event-id']).toBe('7');
   });
 
-  it('connects again where it broke off', async () => {
+  it('reconnects after the last event', async () => {
     answer = (response) => {
       stream(response, message(requests.length));
       setTimeout(() => response.destroy(), 20);
@@ -394,7 +394,7 @@ describe('liveEvents', () => {
     expect(requests.map(({ headers }) => headers['last-event-id'])).toEqual([undefined, '1']);
   });
 
-  it('waits longer each time nothing comes, from 1 s to 10 s', async () => {
+  it('backs off from 1 s to 10 s while connections fail', async () => {
     vi.useFakeTimers();
     vi.spyOn(Math, 'random').mockReturnValue(1);
     const waits: number[] = [];
@@ -421,11 +421,11 @@ describe('liveEvents', () => {
     await vi.advanceTimersByTimeAsync(60_000);
     vi.useRealTimers();
     expect(await all).toHaveLength(2);
-    // The wait starts over after an event.
+    // An event resets the wait.
     expect(waits).toEqual([1000, 2000, 4000, 8000, 10_000, 10_000, 1000, 1000]);
   });
 
-  it('gives up a connection that falls silent', async () => {
+  it('drops a silent connection', async () => {
     vi.useFakeTimers();
     const states: LiveState[] = [];
     const fetch = async () =>
@@ -446,7 +446,7 @@ describe('liveEvents', () => {
     expect(await end).toEqual({ done: true, value: undefined });
   });
 
-  it('ends without an error when it is aborted, wherever it stands', async () => {
+  it('ends without an error when aborted in any state', async () => {
     answer = (response) => stream(response, ': hello\n\n');
     const controller = new AbortController();
     const states: string[] = [];
@@ -461,7 +461,7 @@ describe('liveEvents', () => {
     expect(requests).toHaveLength(1);
   });
 
-  it.each([401, 403, 404])('throws when it is refused with %i', async (status) => {
+  it.each([401, 403, 404])('throws on status %i', async (status) => {
     answerJson({ message: 'No' }, status);
     const states: string[] = [];
     const next = watch({ onState: ({ state }) => states.push(state) }).next();
@@ -469,14 +469,14 @@ describe('liveEvents', () => {
     expect(states).toEqual(['connecting', 'closed']);
   });
 
-  it('throws when the answer is no event stream, or no JSON', async () => {
+  it('throws if the response is not an event stream, or an event is not JSON', async () => {
     answerJson({});
     await expect(watch({}).next()).rejects.toMatchObject({ code: 'invalid_answer' });
     answer = (response) => stream(response, 'data: {\n\n');
     await expect(watch({}).next()).rejects.toMatchObject({ code: 'invalid_answer' });
   });
 
-  it('an error of the reader is his, and closes the connection', async () => {
+  it('passes on an error thrown in the loop, and closes the connection', async () => {
     answer = (response) => stream(response, message(1));
     const states: string[] = [];
     const run = async () => {

@@ -3,6 +3,6 @@ import { expect, test } from 'vitest';
 import { generated } from '../../scripts/generated.ts';
 
 // After a change of the contract, run `npm run generate -w @sluice/kit`.
-test.each(await generated())('$url is what the contract says', async ({ url, text }) => {
+test.each(await generated())('$url is up to date', async ({ url, text }) => {
   expect(await readFile(url, 'utf8')).toBe(text);
 });

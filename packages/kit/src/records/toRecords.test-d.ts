@@ -26,7 +26,7 @@ for (const row of toRecords(webhook, { abi: erc20Abi }).logs) {
   expectTypeOf(row.name).toEqualTypeOf<'Transfer' | 'Approval'>();
   expectTypeOf(row.triggers).toEqualTypeOf<readonly WebhookTrigger[] | null>();
   if (row.name === 'Transfer') expectTypeOf(row.from).toEqualTypeOf<string>();
-  // @ts-expect-error a parameter of the other event
+  // @ts-expect-error a parameter of another event
   else void row.from;
 }
 

@@ -147,7 +147,7 @@ describe('toRecords', () => {
     ]);
   });
 
-  it('keeps a log that the ABI does not know, and the others beside it', () => {
+  it('keeps logs that are not in the ABI, and decodes the others', () => {
     const foreign = { ...transferLog, topic0: OTHER_HASH, logIndex: '1' };
     const webhook = webhookOf({ logs: [foreign, transferLog, { ...foreign, logIndex: '153' }] });
     const { logs, undecodedLogs } = toRecords(webhook, { abi: erc20Abi });
@@ -165,7 +165,7 @@ describe('toRecords', () => {
     expect(without.undecodedLogs[1]?.id).toBe(logs[0]?.id);
   });
 
-  it('passes over what is no log at all', () => {
+  it('skips invalid logs', () => {
     const logs = [null, 7, transferLog] as unknown as WebhookLog[];
     expect(toRecords(webhookOf({ logs }), { abi: erc20Abi })).toMatchObject({
       logs: [{ logIndex: 152 }],
@@ -173,7 +173,7 @@ describe('toRecords', () => {
     });
   });
 
-  it('gives every parameter a column that no other has', () => {
+  it('gives each parameter its own column', () => {
     expect(
       rowOf('event E(uint256 id, uint256 _id, uint256 __id, uint256 user, uint256 x)', [
         1n,
@@ -194,7 +194,7 @@ describe('toRecords', () => {
     expect(row).toMatchObject({ __id: '2', constructor: '3' });
   });
 
-  it('writes every value as text: lists as JSON, or as the hosted SDK does', () => {
+  it('writes values as text: lists as JSON, or like the hosted SDK', () => {
     const declaration =
       'event E(bool b, int8 i, bytes4 s, address a, (address who, uint256[] n)[] t, string indexed h)';
     const args = [true, -3, '0xabcdef01', TO, [{ who: TOKEN, n: [1n, 2n] }], 'text'];
@@ -212,7 +212,7 @@ describe('toRecords', () => {
     });
   });
 
-  it('turns transactions and transfers into rows, null where the webhook says nothing', () => {
+  it('turns transactions and transfers into rows, with null for missing values', () => {
     const { txs, internalTxs, erc20Transfers } = toRecords(
       webhookOf({
         txs: [{ ...tx, triggers: [{ name: 'output1', value: '0' }] }],
@@ -232,7 +232,7 @@ describe('toRecords', () => {
     expect(erc20Transfers[0]).toMatchObject({ logIndex: 152, tokenDecimals: null });
   });
 
-  it('tells internal transactions of one transaction apart, and entries of a batch', () => {
+  it('gives internal transactions and batch entries distinct ids', () => {
     const { internalTransactionIndex: _, ...unnumbered } = internalTx;
     const webhook = webhookOf({
       txs: [tx],
@@ -249,12 +249,12 @@ describe('toRecords', () => {
     );
     expect(distinct(idsOf(toRecords(webhook)))).toBe(6);
     expect(distinct(idsOf(toRecords(old)))).toBe(3);
-    // As in the hosted SDK: one for the transaction and everything inside it, one for the batch.
+    // Like the hosted SDK: one id for a transaction and its internal ones, one for the batch.
     expect(distinct(idsOf(toRecords(webhook, { ids: 'compatible' })))).toBe(2);
   });
 
   it.each(['erc20-transfer', 'erc20-approval', 'erc721-transfer', 'nft-approval-for-all'] as const)(
-    'writes the rows of %s as the hosted SDK does where it has filled the database',
+    'writes compatible rows of %s like the hosted SDK',
     (kind) => {
       const webhook = sampleWebhook(kind);
       const ours = toRecords(webhook);
@@ -272,7 +272,7 @@ describe('toRecords', () => {
     },
   );
 
-  it('a token id keeps its row in whatever order the batch is given', () => {
+  it('gives a token id the same row in any order of the batch', () => {
     const entries = ['1', '2', '3'].map((tokenId) => ({ ...nftTransfer, tokenId }));
     const ids = (nftTransfers: WebhookNftTransfer[]) =>
       new Map(
@@ -281,13 +281,13 @@ describe('toRecords', () => {
     expect(ids(entries.toReversed())).toEqual(ids(entries));
   });
 
-  it('reads an empty chainId as Ethereum', () => {
+  it('treats an empty chainId as Ethereum', () => {
     const { txs } = toRecords(webhookOf({ chainId: '', txs: [tx] }));
     expect(txs[0]?.chainId).toBe(1);
     expect(txs[0]?.id).toBe(toRecords(webhookOf({ chainId: '0x1', txs: [tx] })).txs[0]?.id);
   });
 
-  it('has no rows for the test webhook, or where lists are absent', () => {
+  it('returns no rows for the test webhook or for absent lists', () => {
     const empty = { logs: [], undecodedLogs: [], txs: [], nftApprovals: [] };
     expect(toRecords(TEST_WEBHOOK)).toMatchObject(empty);
     const { confirmed, chainId, tag, block } = webhookOf({});
@@ -295,7 +295,7 @@ describe('toRecords', () => {
   });
 
   it.each([null, undefined, 'text', [], {}, { ...TEST_WEBHOOK, block: null }, { logs: [] }])(
-    'refuses %j',
+    'rejects %j',
     (body) => {
       expect(() => toRecords(body as unknown as EvmWebhook)).toThrow(
         expect.toSatisfy((error) => isSluiceError(error) && error.code === 'invalid_webhook'),
@@ -342,7 +342,7 @@ describe('ids', () => {
       }),
     );
 
-  it('no two rows of a webhook share one', () => {
+  it('are unique in a webhook', () => {
     fc.assert(
       fc.property(body, fc.boolean(), (webhook, decodes) => {
         const ids = idsOf(toRecords(webhook, { abi: decodes ? erc20Abi : [] }));
@@ -380,12 +380,12 @@ describe('collection names', () => {
     expect(collectionNameOf(tag)).toBe(name);
   });
 
-  it('has a name for a tag without a Latin letter', () => {
+  it('exist for tags without Latin letters', () => {
     expect(collectionNameOf('')).toMatch(/^Tag_[0-9a-f]{8}$/);
     expect(collectionNameOf('日本')).not.toBe(collectionNameOf('韓国'));
   });
 
-  it('remembers a bounded number of tags, and answers the same for the others', () => {
+  it('are cached for a limited number of tags', () => {
     const tags = Array.from({ length: 1000 }, (_, at) => `tag-${at}`);
     expect(tags.map(collectionNameOf)).toEqual(tags.map((_, at) => `Tag${at}`));
     expect(cachedNames.size).toBe(MAX_CACHED_NAMES);
@@ -402,7 +402,7 @@ function idsOf(records: Records | CompatibleRecords): string[] {
 
 const distinct = (values: readonly unknown[]): number => new Set(values).size;
 
-describe('a removal notice', () => {
+describe('a removal webhook', () => {
   const KINDS = [
     'erc20-transfer',
     'erc20-approval',
@@ -414,7 +414,7 @@ describe('a removal notice', () => {
   ] as const;
 
   it.each(KINDS.flatMap((kind) => [[kind, 'distinct'] as const, [kind, 'compatible'] as const]))(
-    'names the rows that %s has made, with %s ids',
+    'has the row ids of %s, in %s form',
     (kind, ids) => {
       const delivered = sampleWebhook(kind);
       const { confirmed: _, ...rest } = delivered;
@@ -434,7 +434,7 @@ describe('a removal notice', () => {
     },
   );
 
-  it('makes no rows, and nothing else removes any', () => {
+  it('makes no rows, and no other webhook removes any', () => {
     const webhook = sampleWebhook('erc20-transfer');
     const removed = { ...webhook, confirmed: false, removed: true } as const;
     for (const [act, message] of [

@@ -17,7 +17,7 @@ const requestOf = async (webhook: AptosWebhook) => {
 };
 
 describe('unwrap', () => {
-  it('takes a webhook of the family that is asked for, and names the other', async () => {
+  it('accepts a webhook of the requested family, and names it when rejecting another', async () => {
     const given = await requestOf(sampleAptosWebhook('coin-transfer'));
     const received: ReceivedAptosWebhook = unwrap({ ...given, family: 'aptos' });
     expect(received).toMatchObject({ isTest: false, verifiedBy: 'webhook-signature' });
@@ -34,12 +34,12 @@ describe('unwrap', () => {
     }
   });
 
-  it('knows the test webhook of Aptos', async () => {
+  it('recognizes the Aptos test webhook', async () => {
     const given = await requestOf(TEST_APTOS_WEBHOOK);
     expect(unwrap({ ...given, family: 'any' }).isTest).toBe(true);
   });
 
-  it('tells the families apart', () => {
+  it('distinguishes the families', () => {
     expect(isAptosWebhook(sampleAptosWebhook('coin-transfer'))).toBe(true);
     expect(isAptosWebhook(sampleAptosWebhook('test'))).toBe(true);
     expect(isAptosWebhook(sampleWebhook('erc20-transfer'))).toBe(false);
@@ -47,7 +47,7 @@ describe('unwrap', () => {
 });
 
 describe('a handler', () => {
-  it('hands Aptos webhooks to onAptosWebhook alone, each once', async () => {
+  it('passes Aptos webhooks only to onAptosWebhook, each once', async () => {
     const aptos: string[] = [];
     const evm: string[] = [];
     const handler = createHandler({ secret })
@@ -68,7 +68,7 @@ describe('a handler', () => {
     expect(evm).toEqual(['0x1']);
   });
 
-  it('has a webhook sent again whose function failed', async () => {
+  it('responds 500 if onAptosWebhook throws, so that the webhook is sent again', async () => {
     let calls = 0;
     const handler = createHandler({ secret, onError: () => {} }).onAptosWebhook(() => {
       calls += 1;
@@ -84,7 +84,7 @@ describe('records', () => {
   const txHash = `0x${'5'.repeat(64)}`;
   const event = (n: number) => ({ type: '0x1::a::B', data: { n: String(n) }, txHash });
 
-  it('are rows by kind with ids that stay', () => {
+  it('are rows by kind with stable ids', () => {
     const webhook = sampleAptosWebhook('coin-transfer', { events: [[event(1), event(2)]] });
     const rows = toRecords(webhook);
     expect(toRecords({ ...webhook, retries: 3 })).toEqual(rows);
@@ -122,7 +122,7 @@ describe('records', () => {
     expect(new Set(ids).size).toBe(6);
   });
 
-  it('are the same where all events stand in one list, as the typings of the hosted SDK have it', () => {
+  it('are the same if all events are in one list, as the hosted SDK types them', () => {
     const nested = sampleAptosWebhook('coin-transfer', { events: [[event(1)], [event(2)]] });
     const flat = { ...nested, events: [event(1), event(2)] } as unknown as AptosWebhook;
     expect(toRecords(flat)).toEqual(toRecords(nested));

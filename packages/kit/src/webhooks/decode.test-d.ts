@@ -31,7 +31,7 @@ for (const log of decodeLogs(webhook, erc20Abi).decoded) {
       readonly value: bigint;
     }>();
   }
-  // @ts-expect-error an event that the ABI has not
+  // @ts-expect-error an event that is not in the ABI
   expectTypeOf(log.name === 'Deposit');
 }
 

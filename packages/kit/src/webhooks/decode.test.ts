@@ -90,7 +90,7 @@ describe('decodeLogs', () => {
     expect(decoded.map(({ args }) => args['to'])).toEqual([TO]);
   });
 
-  it('tells ERC-20 and ERC-721 transfers apart by what is indexed', () => {
+  it('distinguishes ERC-20 and ERC-721 transfers by their indexed inputs', () => {
     const both = [...erc721Abi, ...erc20Abi];
     const { decoded } = decodeLogs({ logs: [TRANSFER_20, TRANSFER_721] }, both);
     expect(decoded.map(({ args }) => Object.keys(args))).toEqual([
@@ -101,7 +101,7 @@ describe('decodeLogs', () => {
     expect(undecoded).toEqual([{ log: TRANSFER_20, reason: 'indexed-mismatch' }]);
   });
 
-  it('keeps going after logs it cannot decode, and keeps the order', () => {
+  it('continues after logs it cannot decode, and keeps the order', () => {
     const stranger = logOf([HASH]);
     const broken = { ...TRANSFER_20, data: '0x12' };
     const nothing = null as unknown as WebhookLog;
@@ -115,7 +115,7 @@ describe('decodeLogs', () => {
     ]);
   });
 
-  it('gives the topic of an indexed value that is hashed', () => {
+  it('returns the topic of an indexed value that is hashed', () => {
     const item = event('Named', [
       { name: 'name', type: 'string', indexed: true },
       { name: 'ids', type: 'uint256[]', indexed: true },
@@ -138,7 +138,7 @@ describe('decodeLogs', () => {
     });
   });
 
-  it('names parameters as if each were compared with all before it, thousands of equal ones too', () => {
+  it('makes parameter names unique, in linear time', () => {
     const expected = (given: readonly string[]): string[] => {
       const names: string[] = [];
       for (const [position, each] of given.entries()) {
@@ -162,7 +162,7 @@ describe('decodeLogs', () => {
     expect(same).toEqual(Array.from({ length: 1_000 }, (_, n) => `a${'_'.repeat(n)}`));
   });
 
-  it('loses no parameter to another of the same name, nor to __proto__', () => {
+  it('keeps parameters with equal names, and one named __proto__', () => {
     const inputs = ['a', 'a', 'arg3', '', '__proto__'].map((name) => ({ name, type: 'uint8' }));
     const args = decodeData(inputs, `0x${[1, 2, 3, 4, 5].map((n) => word(`${n}`)).join('')}`);
     expect(Object.entries(args ?? {})).toEqual([
@@ -216,7 +216,7 @@ describe('decodeLogs', () => {
     expect(decoded[0]?.args).toEqual({ a: 1n, b: 2n, c: 3n, d: 4n });
   });
 
-  it('says which events have a type that it cannot decode', () => {
+  it('reports logs with a type that it cannot decode', () => {
     for (const type of ['fixed128x18', 'uint7', 'tuple', 'uint8[0]', `uint8${'[]'.repeat(40)}`]) {
       const item = event('Odd', [{ name: 'a', type }]);
       const logs = [logOf([eventTopic(item)], `0x${word('1')}`), TRANSFER_20];
@@ -229,7 +229,7 @@ describe('decodeLogs', () => {
     }
   });
 
-  it('passes over items of an ABI that are no events', () => {
+  it('skips ABI items that are not events', () => {
     const items: unknown[] = [
       null,
       7,
@@ -243,7 +243,7 @@ describe('decodeLogs', () => {
     expect(decodeLogs({ logs: [TRANSFER_20] }, items as AbiItem[]).decoded).toHaveLength(1);
   });
 
-  it('takes upper-case hex, and gives lower case', () => {
+  it('accepts upper-case hex and returns lower case', () => {
     const upper = (hex: string | null) => hex && `0x${hex.slice(2).toUpperCase()}`;
     const log = logOf(
       [TRANSFER_20.topic0, TRANSFER_20.topic1, TRANSFER_20.topic2].map(upper),
@@ -257,7 +257,7 @@ describe('decodeLogs', () => {
   });
 
   it.each([undefined, null, {}, { abi: erc20Abi }, { logs: {} }, 'logs', 7])(
-    'refuses %j, which is no webhook',
+    'rejects %j as a webhook',
     (webhook) => {
       expect(() => decodeLogs(webhook as never)).toThrow(
         'Cannot decode the logs. No logs found in the webhook, or invalid webhook provided.',
@@ -265,7 +265,7 @@ describe('decodeLogs', () => {
     },
   );
 
-  it.each([undefined, null, [], {}])('refuses %j as an ABI', (abi) => {
+  it.each([undefined, null, [], {}])('rejects %j as an ABI', (abi) => {
     try {
       decodeLogs({ logs: [TRANSFER_20], abi: abi as never });
       expect.unreachable();
@@ -278,7 +278,7 @@ describe('decodeLogs', () => {
     }
   });
 
-  it('refuses the test webhook, which carries no ABI', () => {
+  it('rejects the test webhook, which has no ABI', () => {
     expect(() => decodeLogs(TEST_WEBHOOK)).toThrow('No abis found');
     expect(decodeLogs(TEST_WEBHOOK, erc20Abi)).toEqual({ decoded: [], undecoded: [] });
   });
@@ -311,7 +311,7 @@ describe('checksummed addresses', () => {
     },
   });
 
-  it('where they are asked for, wherever an address stands', () => {
+  it('are returned on request, at any depth', () => {
     const decode = (addresses?: 'lower' | 'checksummed') =>
       decodeLogs({ logs: [log] }, abi, { addresses }).decoded[0];
     expect(decode()).toMatchObject(expected((address) => address));
@@ -320,12 +320,12 @@ describe('checksummed addresses', () => {
     expect(decode('lower')).toMatchObject(expected((address) => address));
   });
 
-  it('with the ABI of the webhook, too', () => {
+  it('are returned with the ABI of the webhook, too', () => {
     const { decoded } = decodeLogs({ logs: [log], abi }, undefined, { addresses: 'checksummed' });
     expect(decoded[0]).toMatchObject(expected(getAddress));
   });
 
-  it('leave a contract that is no address as it is', () => {
+  it('leave an invalid contract address unchanged', () => {
     const { decoded } = decodeLogs({ logs: [{ ...log, address: 'X' }] }, abi, {
       addresses: 'checksummed',
     });
@@ -377,7 +377,7 @@ describe('malformed logs', () => {
     expect(decodeData(ABI[type] ?? [], data)).toBe('malformed');
   });
 
-  it('lets the padding at the very end be absent', () => {
+  it('do not include data that lacks only its final padding', () => {
     expect(decodeData(ABI['bytes'] ?? [], `0x${word('20')}${word('2')}abcd`)).toEqual({
       a: '0xabcd',
     });
@@ -395,14 +395,14 @@ describe('malformed logs', () => {
   it.each([
     ['an offset to itself', ['uint256[]'], [word('0')]],
     ['two arrays at one offset', ['uint256[]', 'uint256[]'], ['40', '40', '1', '7', '0', '0']],
-    ['an array in another', ['uint256[]', 'uint256[]'], ['40', '60', '2', '1', '7', '0', '0']],
-    ['texts with shared bytes', ['string', 'bytes'], ['40', '41', '20', '0', '0', '0']],
-  ])('refuses %s, and says so', (_, types, words) => {
+    ['an array inside another', ['uint256[]', 'uint256[]'], ['40', '60', '2', '1', '7', '0', '0']],
+    ['strings with shared bytes', ['string', 'bytes'], ['40', '41', '20', '0', '0', '0']],
+  ])('with %s are reported as overlapping', (_, types, words) => {
     const inputs = types.map((type, n) => ({ name: `a${n}`, type }));
     expect(decodeData(inputs, `0x${words.map((each) => word(each)).join('')}`)).toBe('overlapping');
   });
 
-  it('does not let a few words stand for a large value', () => {
+  it('cannot expand a few words into a large value', () => {
     // Six lists, each with 50 offsets to the next list: 50^7 numbers in 357 words.
     const list = word('32') + word('640').repeat(50);
     const bomb = `0x${word('20')}${list.repeat(6)}${word('32')}${word('1').repeat(50)}`;

@@ -33,12 +33,12 @@ describe('tokens', () => {
     );
   });
 
-  test('what a stream without logs gets of them', () => {
+  test('transfers are described without logs', () => {
     const webhook = transferOf({ value: '5', tokenDecimals: '0', tokenSymbol: 'A' });
     expect(describeWebhook({ ...webhook, logs: [] })).toMatch(/^Transfer 5 A /);
   });
 
-  test('an approval of any amount', () => {
+  test('an unlimited approval', () => {
     const webhook = transferOf({});
     const [{ from, to, ...transfer }] = webhook.erc20Transfers as [
       EvmWebhook['erc20Transfers'][number],
@@ -53,7 +53,7 @@ describe('tokens', () => {
     ).toBe('Approval unlimited USDC 0x28c6…1d60 → 0x5a52…efcb');
   });
 
-  test('an NFT, and several of one', () => {
+  test('one NFT, and several with one id', () => {
     const sample = sampleWebhook('erc721-transfer');
     const line = (changes: object) => {
       const moved = { from: FROM, to: TO, ...changes };
@@ -67,14 +67,14 @@ describe('tokens', () => {
   });
 });
 
-test('leave to move NFTs', () => {
+test('NFT approvals', () => {
   const sample = sampleWebhook('nft-approval-for-all');
   expect(describeWebhook(sample)).toMatch(/^Approval all .*0x.* → 0x/);
   const ofOne = sample.nftTokenApprovals.map((all) => ({ ...all, tokenId: '12' }));
   expect(describeWebhook({ ...sample, nftTokenApprovals: ofOne })).toMatch(/^Approval #12 /);
 });
 
-test('the record that comes first decides, and the others are counted', () => {
+test('the first record is described, and the others are counted', () => {
   const webhook = transferOf({ value: '5', tokenDecimals: '0', tokenSymbol: 'A' });
   const others = webhook.logs.map((log) => ({ ...log, logIndex: '9999', address: TO }));
   const { logs } = webhook;
@@ -82,7 +82,7 @@ test('the record that comes first decides, and the others are counted', () => {
   expect(describeWebhook({ ...webhook, logs: [...others, ...logs] })).toBe('log of 0x5a52…efcb +1');
 });
 
-test('an event that only its ABI can name', () => {
+test('an event without records is named by the ABI', () => {
   const { abi: _abi, ...webhook } = { ...transferOf({}), erc20Transfers: [] };
   const parameter = (name: string, type: string, indexed: boolean) => ({ name, type, indexed });
   const abiWith = (payer: string) => {
@@ -107,12 +107,12 @@ test.each([
   [[{ type: 'event', name: 'Transfer', inputs: [{ type: 'tuple', indexed: true }, {}, null] }]],
   [[{ type: 'event', name: 5, inputs: 'x' }]],
   [[{}, null]],
-])('an ABI that is none stops nothing: %j', (abi) => {
+])('an invalid ABI is ignored: %j', (abi) => {
   const webhook = { ...transferOf({}), erc20Transfers: [], abi } as unknown as EvmWebhook;
   expect(describeWebhook(webhook)).toMatch(/^log of 0x/);
 });
 
-test('payments are told in what the chain pays in', () => {
+test('payments have the native currency of the chain', () => {
   const sample = sampleWebhook('native-transfer');
   const line = (chainId: string, toAddress: string | null = TO) => {
     const paid = { value: '1500000000000000000', fromAddress: FROM, toAddress };

@@ -53,21 +53,21 @@ describe.each([
       'body-reserialized',
       false,
     ],
-    ['a body cut off', { body: BODY.slice(0, -5) }, 'body-altered', true],
+    ['a truncated body', { body: BODY.slice(0, -5) }, 'body-altered', true],
     ['no body', { body: '' }, 'body-altered', true],
     ['a list', { body: '[1]' }, 'body-altered', true],
-    ['a line added', { body: `${BODY}\n` }, 'body-altered', true],
+    ['an added line', { body: `${BODY}\n` }, 'body-altered', true],
     ['a byte order mark', { body: `\u{feff}${BODY}` }, 'body-altered', true],
     ['UTF-8 read as Latin-1', { body: latin1 }, 'body-altered', true],
     ['UTF-8 read as ASCII', { body: BODY.replace('é', '\u{fffd}') }, 'body-altered', false],
     [
-      'a number in other digits',
+      'a number in another form',
       { body: BODY.replace('"retries":0', '"retries":1.0') },
       'body-altered',
       false,
     ],
     [
-      'a value edited, with the sender’s secret known to be right',
+      'an edited value, with a secret known to be correct',
       { body: BODY.replace('0x1', '0x2'), secretIsProven: true },
       'body-altered',
       false,
@@ -89,7 +89,7 @@ describe.each([
     expect(() => unwrap(options as UnwrapOptions)).toThrow();
   });
 
-  it('tells an edited body by its length', () => {
+  it('detects an edited body by its length', () => {
     const body = BODY.replace('café', 'tea');
     const headers = {
       ...given.headers,
@@ -103,19 +103,19 @@ describe.each([
     expect(diagnose({ ...given, headers: encoded, body })?.problem).toBe('wrong-secret');
   });
 
-  it('names the secret that did sign', () => {
+  it('names the secret that signed', () => {
     const options = { ...given, secret: 'another', otherSecrets: { nft: 'x', deposits: SECRET } };
     expect(diagnose(options)?.secretName).toBe('deposits');
   });
 
-  it('finds nothing wrong with what verifies', () => {
+  it('returns undefined for a valid request', () => {
     expect(diagnose(given)).toBeUndefined();
     expect(diagnose({ ...given, body: new TextEncoder().encode(BODY) })).toBeUndefined();
     const { secret, ...rest } = given;
     expect(diagnose({ ...rest, secrets: ['new', secret] })).toBeUndefined();
   });
 
-  it('agrees with unwrap on whatever comes', () => {
+  it('agrees with unwrap on any input', () => {
     const name = fc.constantFrom(...Object.keys({ ...STANDARD, ...LEGACY }));
     const headers = fc.dictionary(
       name,
@@ -144,7 +144,7 @@ describe('diagnose', () => {
     headers: { ...STANDARD, 'webhook-signature': signature },
   });
 
-  it('knows a stale timestamp and a clock that is wrong', () => {
+  it('detects a stale timestamp and a wrong clock', () => {
     expect(problemOf({ now: () => (TIMESTAMP + 301) * 1000 })).toBe('stale-timestamp');
     expect(problemOf({ now: () => (TIMESTAMP - 301) * 1000 })).toBe('future-timestamp');
     expect(problemOf({ now: () => (TIMESTAMP + 301) * 1000, toleranceMs: 301_000 })).toBe(
@@ -152,7 +152,7 @@ describe('diagnose', () => {
     );
   });
 
-  it('knows a signature that was spelled anew', () => {
+  it('detects a reformatted signature', () => {
     const hex = LEGACY['x-signature'];
     for (const spelled of [
       hex.slice(2),
@@ -169,13 +169,13 @@ describe('diagnose', () => {
     }
   });
 
-  it('knows a changed id or time by the other signature', () => {
+  it('detects a changed id by the other signature', () => {
     const headers = { ...STANDARD, ...LEGACY, 'webhook-id': 'proxy-7' };
     expect(problemOf({ headers })).toBe('header-altered');
     expect(problemOf({ headers: { ...STANDARD, 'webhook-id': 'proxy-7' } })).toBe('wrong-secret');
   });
 
-  it('knows an x-signature alone, and malformed headers', () => {
+  it('detects an x-signature alone, and malformed headers', () => {
     expect(problemOf({ headers: LEGACY })).toBe('x-signature-only');
     expect(problemOf({ headers: { ...STANDARD, 'webhook-id': 'a b' } })).toBe('malformed-header');
   });

@@ -14,7 +14,7 @@ describe('createMemorySeenStore', () => {
     expect(store.has('a')).toBe(false);
   });
 
-  it('begins anew when an id is added again', () => {
+  it('restarts the expiry of an id that is added again', () => {
     let time = 0;
     const store = createMemorySeenStore({ now: () => time, keepMs: 10 });
     for (const [id, at] of [
@@ -29,7 +29,7 @@ describe('createMemorySeenStore', () => {
     expect(['a', 'b', 'c'].map((id) => store.has(id))).toEqual([true, false, true]);
   });
 
-  it('forgets the oldest beyond its maximum, and warns once', () => {
+  it('forgets the oldest ids above its maximum, and warns once', () => {
     const warn = vi.fn();
     const store = createMemorySeenStore({ maxIds: 2, warn });
     store.add('a');
@@ -40,13 +40,13 @@ describe('createMemorySeenStore', () => {
     expect(warn).toHaveBeenCalledExactlyOnceWith(expect.stringContaining('2 ids'));
   });
 
-  it('takes an id that is added again for a new one', () => {
+  it('treats an id that is added again as the newest', () => {
     const store = createMemorySeenStore({ maxIds: 2, warn: () => undefined });
     for (const id of ['a', 'b', 'a', 'c']) store.add(id);
     expect(['a', 'b', 'c'].filter((id) => store.has(id))).toEqual(['a', 'c']);
   });
 
-  it('does not warn of what has expired', () => {
+  it('does not warn about expired ids', () => {
     let time = 0;
     const warn = vi.fn();
     const store = createMemorySeenStore({ maxIds: 1, keepMs: 10, now: () => time, warn });
@@ -55,13 +55,13 @@ describe('createMemorySeenStore', () => {
   });
 
   it.each([{ maxIds: 0 }, { maxIds: Number.NaN }, { keepMs: 0 }, { keepMs: Number.NaN }])(
-    'refuses %j',
+    'rejects %j',
     (options) => {
       expect(() => createMemorySeenStore(options)).toThrow('maxIds must be 1 or more');
     },
   );
 
-  it('warns on the console where nothing else is given', () => {
+  it('warns on the console by default', () => {
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
     const store = createMemorySeenStore({ maxIds: 1 });
     store.add('a');

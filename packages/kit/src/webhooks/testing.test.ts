@@ -25,7 +25,7 @@ const WIRE_ORDER =
   'confirmed chainId abi streamId tag retries block logs txs txsInternal erc20Transfers erc20Approvals nftTokenApprovals nftApprovals nftTransfers nativeBalances';
 
 describe('sampleWebhook', () => {
-  it.each(KINDS)('%s has every key, in the order of the wire, and one record', (kind) => {
+  it.each(KINDS)('%s has every key, in wire order, and one record', (kind) => {
     const webhook = sampleWebhook(kind);
     const keys = kind === 'test' ? Object.keys(TEST_WEBHOOK) : WIRE_ORDER.split(' ');
     expect(Object.keys(webhook)).toEqual(keys);
@@ -41,13 +41,13 @@ describe('sampleWebhook', () => {
     ['erc1155-transfer', erc1155Abi, 'TransferSingle', { id: 7n, value: 3n }],
     ['erc1155-batch-transfer', erc1155Abi, 'TransferBatch', { ids: [7n, 8n], values: [3n, 4n] }],
     ['nft-approval-for-all', erc1155Abi, 'ApprovalForAll', { approved: true }],
-  ] as const)('%s has a log that decodes to what the record says', (kind, abi, name, args) => {
+  ] as const)('%s has a log that decodes to its record', (kind, abi, name, args) => {
     const { decoded, undecoded } = decodeLogs(sampleWebhook(kind), abi);
     expect(undecoded).toEqual([]);
     expect(decoded).toMatchObject([{ name, args }]);
   });
 
-  it('is a new object each time, with what is asked for', () => {
+  it('returns a new object each time, with the given fields', () => {
     const one = sampleWebhook('erc20-transfer', { confirmed: false, tag: 'mine' });
     one.logs.length = 0;
     one.block.number = '1';
@@ -60,7 +60,7 @@ describe('sampleWebhook', () => {
 });
 
 describe('signedRequest', () => {
-  it('verifies, by both signatures', async () => {
+  it('verifies by both signatures', async () => {
     const webhook = sampleWebhook('erc20-transfer');
     const request = signedRequest({ webhook, secret: SECRET, id: 'my-id' });
     const body = await request.text();
@@ -71,7 +71,7 @@ describe('signedRequest', () => {
     expect(headers.get('x-records-charged')).toBe('1');
   });
 
-  it('has a new id unless one is given, and the time it is given', async () => {
+  it('has a new id by default, and the given time', async () => {
     const sentAt = new Date(1_800_000_000_000);
     const request = () => signedRequest({ body: '{}', secret: SECRET, sentAt });
     const [one, two] = [request().headers, request().headers];
@@ -79,7 +79,7 @@ describe('signedRequest', () => {
     expect(one.get('webhook-timestamp')).toBe('1800000000');
   });
 
-  it('can be like that of the hosted service', async () => {
+  it('can imitate the hosted service', async () => {
     const webhook = sampleWebhook('native-transfer', { confirmed: false });
     const request = signedRequest({ webhook, secret: SECRET, sender: 'hosted' });
     expect([...request.headers.keys()].filter((name) => name.startsWith('webhook-'))).toEqual([]);
@@ -89,7 +89,7 @@ describe('signedRequest', () => {
     expect(unwrap(options).verifiedBy).toBe('x-signature');
   });
 
-  it('comes as bare headers too', () => {
+  it('is available as headers alone', () => {
     const headers = signedHeaders('{"streamId":"","logs":[]}', { secret: SECRET });
     expect(unwrap({ body: '{"streamId":"","logs":[]}', headers, secret: SECRET }).isTest).toBe(
       true,
@@ -104,7 +104,7 @@ describe('createFakeSender', () => {
   const received = async (request: Request) =>
     unwrap({ body: await request.text(), headers: request.headers, secret: SECRET });
 
-  it('sends until a 2xx answers, each attempt signed anew with the same id', async () => {
+  it('sends until a 2xx response, each attempt newly signed with the same id', async () => {
     const seen: { id: string; retries: number }[] = [];
     const { send } = createFakeSender({
       secret: SECRET,
@@ -133,7 +133,7 @@ describe('createFakeSender', () => {
     ['sluice', 503, [5_000, ...WAITS]],
     ['sluice', 599, [5_000, ...WAITS]],
     ['hosted', 500, WAITS],
-  ] as const)('gives up where %s does, after answers of %d', async (sender, status, waits) => {
+  ] as const)('gives up like %s after responses with %d', async (sender, status, waits) => {
     const wait = vi.fn(() => Promise.resolve());
     const to = () => new Response(null, { status });
     const delivery = await createFakeSender({ to, secret: SECRET, sender, wait }).send(webhook);
@@ -142,7 +142,7 @@ describe('createFakeSender', () => {
     expect(wait.mock.calls.flat()).toEqual(waits);
   });
 
-  it('sends again quickly where there is no answer, and once only', async () => {
+  it('retries quickly, once, if there is no response', async () => {
     let calls = 0;
     const to = () =>
       calls++ === 1 ? new Response(null, { status: 404 }) : Promise.reject(new Error('refused'));
@@ -158,7 +158,7 @@ describe('createFakeSender', () => {
     [503, 'soon', MINUTE],
     [503, new Date(Date.now() + 10 * 1440 * MINUTE).toUTCString(), 1440 * MINUTE],
     [500, '120', MINUTE],
-  ])('after %d with Retry-After %s waits %d ms', async (status, after, waitMs) => {
+  ])('responds to %d with Retry-After %s by waiting %d ms', async (status, after, waitMs) => {
     const to = () => new Response(null, { status, headers: { 'retry-after': after } });
     const scheduleMs = [MINUTE];
     const delivery = await createFakeSender({ to, secret: SECRET, scheduleMs }).send(webhook);
@@ -171,7 +171,7 @@ describe('createFakeSender', () => {
     expect(delivery.attempts).toHaveLength(1);
   });
 
-  it('takes an error and a hanging receiver for failures', async () => {
+  it('treats an error and a hanging receiver as failures', async () => {
     const scheduleMs: number[] = [];
     const failing = createFakeSender({
       to: () => Promise.reject(new Error('refused')),
@@ -189,7 +189,7 @@ describe('createFakeSender', () => {
     expect(second.attempts).toMatchObject([{ error: 'no complete answer within 20 ms' }]);
   });
 
-  it('sends the pair of a block', async () => {
+  it('sends both webhooks of a block', async () => {
     const phases: boolean[] = [];
     const { sendPair } = createFakeSender({
       secret: SECRET,
@@ -205,7 +205,7 @@ describe('createFakeSender', () => {
     expect([pair.unconfirmed.delivered, pair.confirmed.delivered]).toEqual([true, true]);
   });
 
-  it('sends the notice that a block is gone: its webhook, marked at the start', async () => {
+  it('sends a removal webhook: the original, marked at the start', async () => {
     const bodies: string[] = [];
     const { sendRemoved } = createFakeSender({
       secret: SECRET,

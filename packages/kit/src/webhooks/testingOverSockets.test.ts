@@ -19,7 +19,7 @@ it('does not follow redirects', async () => {
   expect(delivery.attempts.map((it) => it.status)).toEqual([307]);
 });
 
-it('sends the pair of a block, to a URL', async () => {
+it('sends both webhooks of a block to a URL', async () => {
   const phases: boolean[] = [];
   const server = createServer((request, response) => {
     void request.toArray().then((chunks) => {

@@ -35,7 +35,7 @@ function thrownBy(options: object, code: SluiceErrorCode) {
     if (isSluiceError(error, code)) return error;
     throw error;
   }
-  throw new Error('It was accepted');
+  throw new Error('The request was accepted');
 }
 
 describe('unwrap', () => {
@@ -65,7 +65,7 @@ describe('unwrap', () => {
   const bytes = new TextEncoder().encode(BODY);
   it.each([
     ['bytes', bytes],
-    ['a Buffer, where there is one', 'Buffer' in globalThis ? Buffer.from(BODY) : BODY],
+    ['a Buffer, if available', 'Buffer' in globalThis ? Buffer.from(BODY) : BODY],
     ['a view into a larger buffer', new Uint8Array([0, ...bytes, 0]).subarray(1, -1)],
     ['an ArrayBuffer', bytes.slice().buffer],
   ])('accepts %s', (_, body) => {
@@ -75,21 +75,24 @@ describe('unwrap', () => {
   it.each([
     ['Headers', new Headers(headersOf())],
     [
-      'names as sent',
+      'upper-case names',
       Object.fromEntries(Object.entries(headersOf()).map(([k, v]) => [k.toUpperCase(), v])),
     ],
-    ['lists of one', Object.fromEntries(Object.entries(headersOf()).map(([k, v]) => [k, [v]]))],
+    [
+      'lists of one value',
+      Object.fromEntries(Object.entries(headersOf()).map(([k, v]) => [k, [v]])),
+    ],
   ])('accepts headers as %s', (_, headers) => {
     expect(unwrap({ ...GIVEN, headers }).id).toBe(ID);
   });
 
-  it('knows the test webhook', () => {
+  it('recognizes the test webhook', () => {
     const body = JSON.stringify(TEST_WEBHOOK);
     expect(unwrap({ ...GIVEN, body, headers: headersOf(body) }).isTest).toBe(true);
   });
 
   describe('with several secrets', () => {
-    it('accepts each, whichever signed', () => {
+    it('accepts a signature by any of them', () => {
       for (const secrets of [
         [SECRET, OLD_SECRET],
         [OLD_SECRET, SECRET],
@@ -107,33 +110,33 @@ describe('unwrap', () => {
     });
 
     it.each([{}, { secret: '' }, { secrets: [] }, { secrets: [''] }, { apiKey: 'whsec_' }])(
-      'needs one that is not empty: %j',
+      'requires one that is not empty: %j',
       (key) => {
         const { secret: _, ...given } = GIVEN;
         thrownBy({ ...given, ...key, headers: headersOf(BODY, '') }, 'missing_secret');
       },
     );
 
-    it('names a secret that is not base64', () => {
+    it('rejects one that is not base64, without repeating it', () => {
       const error = thrownBy({ ...GIVEN, secret: 'whsec_no base64!' }, 'invalid_argument');
       expect(error.message).not.toContain('no base64!');
     });
   });
 
-  describe('the time', () => {
+  describe('the timestamp', () => {
     it.each([
       [-300_000, undefined],
       [300_000, undefined],
       [300_001, 'stale-timestamp'],
       [-300_001, 'future-timestamp'],
       [Number.NaN, 'stale-timestamp'],
-    ])('%d ms after it was sent: %s', (after, reason) => {
+    ])('is checked %d ms after sending: %s', (after, reason) => {
       const options = { ...GIVEN, now: () => TIMESTAMP * 1000 + after };
       if (reason === undefined) expect(unwrap(options).id).toBe(ID);
       else expect(thrownBy(options, 'stale_timestamp').details).toMatchObject({ reason });
     });
 
-    it('is as strict as is asked for', () => {
+    it('is checked with the given tolerance', () => {
       const later = { ...GIVEN, now: () => TIMESTAMP * 1000 + 1 };
       thrownBy({ ...later, toleranceMs: 0 }, 'stale_timestamp');
       expect(unwrap({ ...later, toleranceMs: 1 }).id).toBe(ID);
@@ -142,14 +145,14 @@ describe('unwrap', () => {
       thrownBy({ ...GIVEN, toleranceMs: Number.NaN }, 'invalid_argument');
     });
 
-    it('is the machine’s own unless a clock is given', () => {
+    it('is compared with the system clock by default', () => {
       const { now: _, ...given } = GIVEN;
       thrownBy(given, 'stale_timestamp');
     });
   });
 
   describe('by x-signature', () => {
-    it('only when allowed', () => {
+    it('verifies only if allowed', () => {
       const options = { ...GIVEN, headers: LEGACY };
       expect(thrownBy(options, 'invalid_signature')).toMatchObject({
         message: 'Signature is not valid',
@@ -164,12 +167,12 @@ describe('unwrap', () => {
       });
     });
 
-    it('never when there is a webhook-signature', () => {
+    it('never verifies next to a webhook-signature', () => {
       const headers = { ...GIVEN.headers, 'webhook-signature': 'v1,AAAA' };
       thrownBy({ ...GIVEN, headers, allowXSignature: true }, 'invalid_signature');
     });
 
-    it('takes no id from a header, but the same one for each attempt', () => {
+    it('ignores the id header, and returns the same id for each attempt', () => {
       const idOf = (change: object, headers: object) => {
         const body = JSON.stringify({ ...WEBHOOK, ...change });
         return unwrap({
@@ -189,42 +192,50 @@ describe('unwrap', () => {
     ['no headers', {}, 'missing-header'],
     ['no id', { ...GIVEN.headers, 'webhook-id': undefined }, 'missing-header'],
     ['two ids', { ...GIVEN.headers, 'webhook-id': ['a', 'b'] }, 'missing-header'],
-    ['no time', { ...GIVEN.headers, 'webhook-timestamp': '' }, 'missing-header'],
+    ['no timestamp', { ...GIVEN.headers, 'webhook-timestamp': '' }, 'missing-header'],
     ['an id with a dot', { ...GIVEN.headers, 'webhook-id': 'a.1' }, 'malformed-header'],
-    ['a time in hex', { ...GIVEN.headers, 'webhook-timestamp': '0x6b49d200' }, 'malformed-header'],
     [
-      'a time with zeros',
+      'a timestamp in hex',
+      { ...GIVEN.headers, 'webhook-timestamp': '0x6b49d200' },
+      'malformed-header',
+    ],
+    [
+      'a timestamp with a leading zero',
       { ...GIVEN.headers, 'webhook-timestamp': `0${TIMESTAMP}` },
       'malformed-header',
     ],
     ['another id', { ...GIVEN.headers, 'webhook-id': 'other' }, 'mismatch'],
-    ['another time', { ...GIVEN.headers, 'webhook-timestamp': `${TIMESTAMP + 1}` }, 'mismatch'],
+    [
+      'another timestamp',
+      { ...GIVEN.headers, 'webhook-timestamp': `${TIMESTAMP + 1}` },
+      'mismatch',
+    ],
     ['another version', { ...GIVEN.headers, 'webhook-signature': 'v2,abc' }, 'mismatch'],
-  ])('refuses %s', (_, headers, reason) => {
+  ])('rejects %s', (_, headers, reason) => {
     expect(thrownBy({ ...GIVEN, headers }, 'invalid_signature').details).toEqual({ reason });
   });
 
-  it.each([null, undefined, 'text', 7])('takes headers %j for none', (headers) => {
+  it.each([null, undefined, 'text', 7])('treats headers %j as missing', (headers) => {
     thrownBy({ ...GIVEN, headers }, 'invalid_signature');
   });
 
-  it.each([undefined, null, 7, WEBHOOK, [1]])('says that %j is no raw body', (body) => {
+  it.each([undefined, null, 7, WEBHOOK, [1]])('rejects %j, which is not a raw body', (body) => {
     thrownBy({ ...GIVEN, body }, 'body_already_parsed');
   });
 
   it.each(['', 'null', '7', '"text"', '[]', '{}', '{"streamId":1,"logs":[]}', '{"streamId":""}'])(
-    'refuses a signed body that is no webhook: %s',
+    'rejects a signed body that is not a webhook: %s',
     (body) => {
       thrownBy({ ...GIVEN, body, headers: headersOf(body) }, 'invalid_webhook');
     },
   );
 
-  it('refuses a signed body that is not UTF-8', () => {
+  it('rejects a signed body that is not UTF-8', () => {
     const body = new Uint8Array([0x22, 0xff, 0x22]);
     thrownBy({ ...GIVEN, body, headers: headersOf(body) }, 'invalid_webhook');
   });
 
-  it('never accepts what was not signed, and throws nothing but SluiceError', () => {
+  it('never accepts unsigned input, and throws only SluiceError', () => {
     const header = fc.oneof(
       fc.string(),
       fc.constantFrom(...Object.values(GIVEN.headers), `v1,${'A'.repeat(43)}=`, 'v1,', '0x'),
@@ -261,7 +272,7 @@ describe('unwrap', () => {
     );
   });
 
-  it('never accepts a signed request of which one bit has changed', () => {
+  it('never accepts a signed request after a single change', () => {
     const bytes = new TextEncoder().encode(BODY);
     const text = fc.constantFrom('webhook-id', 'webhook-timestamp', 'webhook-signature');
     fc.assert(
@@ -291,11 +302,11 @@ describe('unwrap', () => {
     );
   });
 
-  it('is checked by the compiler: one kind of key', () => {
+  it('requires exactly one kind of key in its types', () => {
     const { secret, ...given } = GIVEN;
     // @ts-expect-error no key
     expect(() => unwrap(given)).toThrow();
-    // @ts-expect-error two kinds
+    // @ts-expect-error two kinds of key
     expect(unwrap({ ...given, secret, apiKey: secret }).id).toBe(ID);
     // @ts-expect-error a parsed body
     expect(() => unwrap({ ...GIVEN, body: WEBHOOK })).toThrow();

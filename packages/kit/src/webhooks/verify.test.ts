@@ -17,7 +17,7 @@ describe('verifySignature', () => {
   it.each([
     ['text', TEST_BODY],
     ['bytes', encode(TEST_BODY)],
-    ['a Buffer, where there is one', 'Buffer' in globalThis ? Buffer.from(TEST_BODY) : TEST_BODY],
+    ['a Buffer, if available', 'Buffer' in globalThis ? Buffer.from(TEST_BODY) : TEST_BODY],
     ['an ArrayBuffer', encode(TEST_BODY).slice().buffer],
     ['a parsed body', JSON.parse(TEST_BODY)],
   ])('accepts %s', (_, body) => {
@@ -25,7 +25,7 @@ describe('verifySignature', () => {
     expect(verifySignature({ body, signature: TEST_SIGNATURE, apiKey: SECRET })).toBe(true);
   });
 
-  it('accepts the vectors of the contract', () => {
+  it('accepts the test vectors of the contract', () => {
     for (const body of [UNICODE_BODY, encode(UNICODE_BODY), JSON.parse(UNICODE_BODY)]) {
       expect(verifySignature({ body, signature: UNICODE_SIGNATURE, secret: SECRET })).toBe(true);
     }
@@ -41,22 +41,22 @@ describe('verifySignature', () => {
   it.each([
     ['another secret', { secret: 'test-secres' }],
     ['upper-case hex', { signature: `0x${TEST_SIGNATURE.slice(2).toUpperCase()}` }],
-    ['no 0x', { signature: TEST_SIGNATURE.slice(2) }],
-    ['a digit less', { signature: TEST_SIGNATURE.slice(0, -1) }],
-    ['a digit more', { signature: `${TEST_SIGNATURE}0` }],
-    ['another digit', { signature: `${TEST_SIGNATURE.slice(0, -1)}e` }],
-    ['a space before', { signature: ` ${TEST_SIGNATURE}` }],
+    ['no 0x prefix', { signature: TEST_SIGNATURE.slice(2) }],
+    ['a missing digit', { signature: TEST_SIGNATURE.slice(0, -1) }],
+    ['an extra digit', { signature: `${TEST_SIGNATURE}0` }],
+    ['a changed digit', { signature: `${TEST_SIGNATURE.slice(0, -1)}e` }],
+    ['a leading space', { signature: ` ${TEST_SIGNATURE}` }],
     ['no signature', { signature: '' }],
     ['a missing header', { signature: undefined }],
     ['a null header', { signature: null }],
-    ['a header list', { signature: [TEST_SIGNATURE] as never }],
-    ['a space in the body', { body: `${TEST_BODY} ` }],
+    ['a list of headers', { signature: [TEST_SIGNATURE] as never }],
+    ['a trailing space in the body', { body: `${TEST_BODY} ` }],
     ['another body', { body: { ...TEST_WEBHOOK, retries: 1 } }],
     ['keys in another order', { body: Object.fromEntries(Object.entries(TEST_WEBHOOK).reverse()) }],
     ['an empty body', { body: '' }],
     ['no body', { body: undefined as never }],
     ['a null body', { body: null as never }],
-  ])('refuses %s', (_, change) => {
+  ])('rejects %s', (_, change) => {
     const options = { body: TEST_BODY, signature: TEST_SIGNATURE, secret: SECRET, ...change };
     let thrown: unknown;
     try {
@@ -68,27 +68,30 @@ describe('verifySignature', () => {
     expect(thrown).toHaveProperty('message', 'Signature is not valid');
   });
 
-  it('takes the secret, not the API key, where both are given', () => {
+  it('uses the secret, not the API key, if both are given', () => {
     const both = { body: TEST_BODY, signature: TEST_SIGNATURE, secret: 'other', apiKey: SECRET };
     expect(() => verifySignature(both as never)).toThrow('Signature is not valid');
   });
 
-  it.each([{}, { apiKey: '' }, { secret: '' }, { secret: undefined }])('needs a key: %j', (key) => {
-    const options = { body: TEST_BODY, signature: signWebhook(TEST_BODY, ''), ...key };
-    let thrown: unknown;
-    try {
-      verifySignature(options as never);
-    } catch (error) {
-      thrown = error;
-    }
-    expect(isSluiceError(thrown, 'missing_secret')).toBe(true);
-    expect(thrown).toHaveProperty(
-      'message',
-      'Unable to verify signature without an api key or streams secret',
-    );
-  });
+  it.each([{}, { apiKey: '' }, { secret: '' }, { secret: undefined }])(
+    'requires a key: %j',
+    (key) => {
+      const options = { body: TEST_BODY, signature: signWebhook(TEST_BODY, ''), ...key };
+      let thrown: unknown;
+      try {
+        verifySignature(options as never);
+      } catch (error) {
+        thrown = error;
+      }
+      expect(isSluiceError(thrown, 'missing_secret')).toBe(true);
+      expect(thrown).toHaveProperty(
+        'message',
+        'Unable to verify signature without an api key or streams secret',
+      );
+    },
+  );
 
-  it('is checked by the compiler: one key, not none or both', () => {
+  it('requires exactly one key in its types', () => {
     const given = { body: TEST_BODY, signature: TEST_SIGNATURE };
     // @ts-expect-error no key
     expect(() => verifySignature(given)).toThrow();

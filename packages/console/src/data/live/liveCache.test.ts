@@ -90,12 +90,12 @@ test('a filter excludes rows that do not pass, and removes rows that no longer d
   expect(ids(withDeliveries(pages([]), [delivery('c', 1)], { streamId: 'other' }))).toEqual([]);
 });
 
-test('rows beyond the loaded pages are left to their page', () => {
+test('rows beyond the loaded pages are not inserted', () => {
   const data = { pages: [{ result: [delivery('b', 2)], cursor: 'more' }], pageParams: [] };
   expect(ids(withDeliveries(data, [delivery('a', 1)], {}))).toEqual(['b']);
 });
 
-test('a row on two pages counts once', () => {
+test('a row on two pages appears once', () => {
   expect(ids(pages([delivery('b', 2)], [delivery('b', 2), delivery('a', 1)]))).toEqual(['b', 'a']);
 });
 
@@ -203,7 +203,7 @@ const NOW = 9_000;
 const apply = (...events: LiveEvent[]) =>
   events.reduce((chains, event) => withChainEvent(chains, event, NOW), [chain])[0];
 
-test('a block moves the head, the checkpoint and the timeline', () => {
+test('a block updates the head, the checkpoint and the timeline', () => {
   const after = apply({ type: 'block', chainId: '0x1', block: block(4), head: 9 });
   expect(after).toMatchObject({ head: 9, checkpoint: 4 });
   expect(after?.blocks.map(({ number }) => number)).toEqual([4, 3, 2, 1]);

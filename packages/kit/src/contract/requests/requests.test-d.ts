@@ -1,5 +1,5 @@
 /**
- * Handwritten request types from before they were generated: code written for them must still
+ * Handwritten request types from before they were generated. Code written for them must still
  * type-check. New optional fields are not needed here.
  */
 import { expectTypeOf } from 'vitest';

@@ -26,11 +26,11 @@ const problems = (fields: object) =>
   );
 
 describe('createEvmStreamSchema', () => {
-  it('takes the least there can be', () => {
+  it('accepts a minimal stream', () => {
     expect(createEvmStreamSchema.parse(STREAM)).toEqual(STREAM);
   });
 
-  it('takes null for what is left out, in a new stream and in an update', () => {
+  it('treats null as absent, except where it is a value', () => {
     const unset = { topic0: null, abi: null, tag: null, demo: null, headers: null };
     expect(createEvmStreamSchema.parse({ ...STREAM, ...unset })).toEqual(STREAM);
     expect(updateEvmStreamSchema.parse({ ...unset, chainIds: null, maxInFlight: null })).toEqual({
@@ -38,7 +38,7 @@ describe('createEvmStreamSchema', () => {
     });
   });
 
-  it('spells chain ids one way, each once', () => {
+  it('normalizes and deduplicates chain ids', () => {
     const chainIds = ['0X01', 1, '137', '0x89'];
     expect(createEvmStreamSchema.parse({ ...STREAM, chainIds }).chainIds).toEqual(['0x1', '0x89']);
   });
@@ -46,7 +46,7 @@ describe('createEvmStreamSchema', () => {
   it.each([
     ['topic0', (event: string): unknown => event],
     ['advancedOptions', (topic0: string): unknown => ({ topic0 })],
-  ])('%s names events of at most 100,000 characters in total', (field, toEntry) => {
+  ])('accepts events of at most 100,000 characters in total in %s', (field, toEntry) => {
     const events = Array.from({ length: 25 }, (_, n) => `${String(n).padStart(3_998, 'e')}()`);
     expect(problems({ [field]: events.map(toEntry) })).toEqual([]);
     expect(problems({ [field]: [...events, 'e'].map(toEntry) })).toEqual([
@@ -54,7 +54,7 @@ describe('createEvmStreamSchema', () => {
     ]);
   });
 
-  it('takes types of at most 256 characters', () => {
+  it('accepts types of at most 256 characters', () => {
     const of = (length: number) => {
       const type = `uint8[]${'[]'.repeat(length)}`.slice(0, length);
       return { abi: [{ type: 'event', name: 'A', inputs: [{ name: 'a', type }] }] };
@@ -63,7 +63,7 @@ describe('createEvmStreamSchema', () => {
     expect(problems(of(257))).toEqual(['abi.0.inputs.0.type should be at most 256 characters']);
   });
 
-  it('takes whole ABIs, also where a parameter has no name', () => {
+  it('accepts complete ABIs and unnamed parameters', () => {
     const abi = [...erc20Abi, { type: 'event', name: 'A', inputs: [{ type: 'uint' }] }];
     expect(createEvmStreamSchema.parse({ ...STREAM, abi }).abi?.at(-1)).toEqual({
       type: 'event',
@@ -104,15 +104,15 @@ describe('createEvmStreamSchema', () => {
     [{ maxInFlight: 1.5 }, 'maxInFlight should be a whole number from 1 to 64, or null'],
     [{ maxPerSecond: 0 }, 'maxPerSecond should be at least 0.01'],
     [{ maxPerSecond: '5' }, 'maxPerSecond should be a number from 0.01 to 10000, or null'],
-  ])('%j', (fields, problem) => {
+  ])('rejects %j', (fields, problem) => {
     expect(problems(fields)).toEqual([problem]);
   });
 
-  it('refuses fields it does not know', () => {
+  it('rejects unknown fields', () => {
     expect(problems({ chains: ['0x1'] })).toHaveLength(1);
   });
 
-  it('allows three indexed inputs, four where the event is anonymous', () => {
+  it('allows three indexed inputs, or four for anonymous events', () => {
     const inputs = ['a', 'b', 'c', 'd'].map((name) => ({ name, type: 'bool', indexed: true }));
     const event = { type: 'event', name: 'A', inputs };
     expect(problems({ abi: [{ ...event, anonymous: true }] })).toEqual([]);
@@ -123,13 +123,13 @@ describe('createEvmStreamSchema', () => {
 });
 
 describe('the other schemas', () => {
-  it('an update may have any part of a stream', () => {
+  it('an update may have any subset of the fields', () => {
     expect(updateEvmStreamSchema.parse({})).toEqual({});
     expect(updateEvmStreamSchema.parse({ chainIds: [10] })).toEqual({ chainIds: ['0xa'] });
     expect(updateEvmStreamSchema.safeParse({ chainIds: [] }).success).toBe(false);
   });
 
-  it('addresses keep their form and become lower case', () => {
+  it('addresses become lower case, single or in a list', () => {
     const upper = ADDRESS.toUpperCase();
     expect(evmAddressesSchema.parse({ address: upper })).toEqual({ address: ADDRESS });
     expect(evmAddressesSchema.parse({ address: [upper] })).toEqual({ address: [ADDRESS] });
@@ -137,7 +137,7 @@ describe('the other schemas', () => {
     expect(evmAddressesSchema.safeParse({ address: '0x1' }).success).toBe(false);
   });
 
-  it('a limit is a whole number from 1 to 100, and 100 when absent', () => {
+  it('a limit is an integer from 1 to 100, default 100', () => {
     expect(listStreamsQuerySchema.parse({})).toEqual({ limit: 100 });
     expect(listStreamsQuerySchema.parse({ limit: '7', cursor: 'c' })).toEqual({
       limit: 7,
@@ -148,7 +148,7 @@ describe('the other schemas', () => {
     }
   });
 
-  it('a status is one that a user may set', () => {
+  it('only a status that a user may set is accepted', () => {
     expect(streamStatusSchema.safeParse({ status: 'paused' }).success).toBe(true);
     expect(streamStatusSchema.safeParse({ status: 'terminated' }).success).toBe(false);
   });
@@ -161,13 +161,13 @@ describe('Aptos streams', () => {
       .safeParse({ ...APTOS, ...fields })
       .error?.issues.map(({ path, message }) => `${path.join('.')} ${message}`);
 
-  it('takes the least there can be, and networks by chain id', () => {
+  it('may name networks by chain id', () => {
     const stream = { ...APTOS, network: ['1', 'mainnet', 'testnet'] };
     expect(createAptosStreamSchema.parse(stream).network).toEqual(['mainnet', 'testnet']);
     expect(updateAptosStreamSchema.parse({})).toEqual({});
   });
 
-  it('takes Move paths, with type arguments too', () => {
+  it('may have Move paths, with or without type arguments', () => {
     const events = ['0x1::coin::WithdrawEvent', '0x1::coin::Pair<0x1::a::B, u8>'];
     const stream = { ...APTOS, network: ['devnet'], events, functions: null };
     expect(createAptosStreamSchema.parse(stream)).toEqual({ ...stream, functions: undefined });
@@ -180,11 +180,11 @@ describe('Aptos streams', () => {
       { network: ['mainnet'], events: ['Withdraw'] },
       'events.0 should be a Move path, e.g. 0x1::coin::WithdrawEvent',
     ],
-  ])('%j', (fields, message) => {
+  ])('must not have %j', (fields, message) => {
     expect(messages(fields)).toEqual([message]);
   });
 
-  it('addresses are padded and become lower case', () => {
+  it('have addresses padded and in lower case', () => {
     const padded = `0x${'ab'.padStart(64, '0')}`;
     expect(aptosAddressesSchema.parse({ address: 'AB' })).toEqual({ address: padded });
     expect(aptosAddressesSchema.parse({ address: ['0xAb'] })).toEqual({ address: [padded] });
@@ -196,7 +196,7 @@ describe('Aptos streams', () => {
 describe('history, settings and blocks', () => {
   const ID = '6c86e9ed-0a93-4f8f-af4d-929ee8918bbb';
 
-  it('a query may name a filter once or several times', () => {
+  it('a query may repeat a filter', () => {
     expect(listHistoryQuerySchema.parse({})).toEqual({ limit: 100 });
     expect(
       listHistoryQuerySchema.parse({
@@ -224,13 +224,13 @@ describe('history, settings and blocks', () => {
     ]) {
       expect(listLogsQuerySchema.safeParse(wrong).success).toBe(false);
     }
-    // Filters of another list are unknown here.
+    // Filters of other lists are dropped.
     expect(listLogsQuerySchema.parse({ excludePayload: 'true' })).not.toHaveProperty(
       'excludePayload',
     );
   });
 
-  it('settings name what a region may be, as the hosted service does', () => {
+  it('an invalid region lists the valid ones, in the words of the hosted service', () => {
     expect(settingsSchema.parse({ region: 'us-west-2' })).toEqual({ region: 'us-west-2' });
     expect(settingsSchema.safeParse({ region: 'eu-central-100' }).error?.issues[0]?.message).toBe(
       "should be one of the following; ['us-east-1','us-west-2','eu-central-1','ap-southeast-1']",
@@ -238,13 +238,13 @@ describe('history, settings and blocks', () => {
     expect(settingsSchema.safeParse({ secretKey: '' }).success).toBe(false);
   });
 
-  it('a dry run takes what a stream watches, and no webhook', () => {
+  it('a dry run accepts the rules of a stream, but no webhook URL', () => {
     const dryRun = { includeNativeTxs: true, addresses: [ADDRESS.toUpperCase()] };
     expect(dryRunBlockSchema.parse(dryRun)).toEqual({ ...dryRun, addresses: [ADDRESS] });
     expect(dryRunBlockSchema.safeParse({ webhookUrl: STREAM.webhookUrl }).success).toBe(false);
   });
 
-  it('a historical job goes forward', () => {
+  it('a historical job does not end before its first block', () => {
     const job = { chainId: '1', streamId: ID, blockFrom: 1, blockTo: 1 };
     expect(historicalJobSchema.parse(job)).toEqual({ ...job, chainId: '0x1' });
     expect(historicalJobSchema.safeParse({ ...job, blockFrom: 2 }).success).toBe(false);

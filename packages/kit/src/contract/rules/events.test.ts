@@ -13,7 +13,7 @@ import {
 const TRANSFER = 'Transfer(address,address,uint256)';
 const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 
-it.each(Object.entries(KNOWN_EVENTS))('knows %s', (topic, signature) => {
+it.each(Object.entries(KNOWN_EVENTS))('%s is the topic of %s', (topic, signature) => {
   expect(toEventSelector(signature)).toBe(topic);
 });
 
@@ -26,7 +26,7 @@ describe('parseEventSignature', () => {
     'event Transfer(address indexed from, address indexed to, uint256 value)',
     'event Transfer(\n  address indexed from,\n  address indexed to,\n  uint value\n);',
     'Transfer(address indexed, address indexed, uint256)',
-  ])('reads %j as Transfer', (text) => {
+  ])('parses %j as Transfer', (text) => {
     expect(parseEventSignature(text)).toEqual({ topic0: TRANSFER_TOPIC, signature: TRANSFER });
   });
 
@@ -38,12 +38,12 @@ describe('parseEventSignature', () => {
     ['A(function,fixed,ufixed128x18)', 'A(function,fixed128x18,ufixed128x18)'],
     ['$_9(address[])', '$_9(address[])'],
     ['event(address)', 'event(address)'],
-  ])('reads %j as %s', (text, signature) => {
+  ])('parses %j as %s', (text, signature) => {
     const topic0 = toEventSelector(signature);
     expect(parseEventSignature(text)).toEqual({ topic0, signature });
   });
 
-  it('takes a 32-byte hash in any casing', () => {
+  it('accepts a 32-byte hash in upper and lower case', () => {
     expect(parseEventSignature(TRANSFER_TOPIC.toUpperCase())).toEqual({ topic0: TRANSFER_TOPIC });
   });
 
@@ -77,11 +77,11 @@ describe('parseEventSignature', () => {
     `${TRANSFER_TOPIC}0`,
     'A'.repeat(5000),
     `A${'('.repeat(2000)}${')'.repeat(2000)}`,
-  ])('refuses %j', (text) => {
+  ])('rejects %j', (text) => {
     expect(parseEventSignature(text)).toBeUndefined();
   });
 
-  it('never throws, whatever the text', () => {
+  it('never throws, whatever the input', () => {
     const pieces = [
       '(',
       ')',
@@ -125,11 +125,11 @@ it.each([
   ['Transfer(address[)', 16, '[', ')'],
   ['', 0, '', 'name'],
   [`A(${'a'.repeat(5000)})`, 4096, '', 'less'],
-])('of %j the place %i is said, where %j stands instead of %s', (text, at, found, expected) => {
+])('%j has a problem at position %i: found %j, expected %s', (text, at, found, expected) => {
   expect(findSignatureProblem(text)).toEqual({ at, found, expected });
 });
 
-describe('of an ABI item', () => {
+describe('the signature of an ABI item', () => {
   const item = {
     type: 'event',
     name: 'Filled',
@@ -139,7 +139,7 @@ describe('of an ABI item', () => {
     ],
   };
 
-  it('spells tuples and short names canonically', () => {
+  it('has canonical tuples and type names', () => {
     expect(eventSignature(item)).toBe('Filled((uint256)[2][],int256[])');
     expect(eventTopic(item)).toBe(toEventSelector('Filled((uint256)[2][],int256[])'));
     expect(eventSignature({ type: 'event', name: 'Paused' })).toBe('Paused()');

@@ -7,7 +7,7 @@ const ADDRESS = '0xcfdf6aaae9f6b927e3736fbd327853b622c5060e';
 const CHECKSUMMED = '0xCFDF6Aaae9f6B927E3736FBD327853B622c5060E';
 
 describe('toAddress', () => {
-  it('takes any casing and gives lower case', () => {
+  it('accepts upper and lower case, and returns lower case', () => {
     for (const text of [ADDRESS, CHECKSUMMED, ADDRESS.toUpperCase()]) {
       expect(toAddress(text)).toBe(ADDRESS);
     }
@@ -21,13 +21,13 @@ describe('toAddress', () => {
     '',
     1,
     null,
-  ])('refuses %j', (value) => {
+  ])('rejects %j', (value) => {
     expect(toAddress(value)).toBeUndefined();
   });
 });
 
 describe('checksumAddress', () => {
-  it('spells an address as the official client sends it', () => {
+  it('returns the form that the official client sends', () => {
     expect(checksumAddress(ADDRESS)).toBe(CHECKSUMMED);
   });
 
@@ -40,7 +40,7 @@ describe('checksumAddress', () => {
     );
   });
 
-  it('throws on anything else', () => {
+  it('throws on an invalid address', () => {
     expect(() => checksumAddress('0x1')).toThrow(TypeError);
   });
 });

@@ -10,19 +10,19 @@ const UNICODE_BODY = '{"tag":"é ☕ \\"q\\"","logs":[]}';
 
 const keccak = nativeKeccak();
 const hmac = nativeHmac();
-/** The native hash if available, otherwise another implementation. */
+/** The native hash if available, otherwise viem's. */
 const reference =
   keccak ??
   ((input: string | Uint8Array): string =>
     viemKeccak(typeof input === 'string' ? new TextEncoder().encode(input) : input).slice(2));
 
-it('finds what the Node that runs the tests has', () => {
+it('native hashes are used if this version of Node has them', () => {
   // Node before 26 has no Keccak.
   expect(keccak !== undefined).toBe(getHashes().includes('keccak-256'));
   expect(hmac).toBeTypeOf('function');
 });
 
-it('gives the same natively and in JavaScript, for text and for bytes', () => {
+it('native and JavaScript hashes of strings and bytes are equal', () => {
   const text = fc.string({ unit: 'binary', maxLength: 300 });
   const bytes = fc.uint8Array({ maxLength: 300 });
   fc.assert(
@@ -37,26 +37,26 @@ it('gives the same natively and in JavaScript, for text and for bytes', () => {
   );
 });
 
-it('takes a lone surrogate as U+FFFD either way', () => {
+it('a lone surrogate is hashed as U+FFFD, natively and in JavaScript', () => {
   expect(reference('\ud800')).toBe(portableKeccak('\ufffd'));
   expect(portableKeccak('\ud800')).toBe(portableKeccak('\ufffd'));
 });
 
 it.each([
   ['no process', undefined],
-  ['no way to the modules', {}],
-  ['no crypto', { getBuiltinModule: () => undefined }],
-  ['an empty crypto', { getBuiltinModule: () => ({}) }],
-  ['another keccak', { getBuiltinModule: () => ({ hash: () => '00' }) }],
+  ['no getBuiltinModule', {}],
+  ['no crypto module', { getBuiltinModule: () => undefined }],
+  ['an empty crypto module', { getBuiltinModule: () => ({}) }],
+  ['a wrong Keccak', { getBuiltinModule: () => ({ hash: () => '00' }) }],
   [
-    'an error',
+    'a getBuiltinModule that throws',
     {
       getBuiltinModule: () => {
         throw new Error('not here');
       },
     },
   ],
-])('does without where there is %s', (_, process) => {
+])('native hashes are not used with %s', (_, process) => {
   vi.stubGlobal('process', process);
   try {
     expect([nativeKeccak(), nativeHmac()]).toEqual([undefined, undefined]);
@@ -65,7 +65,7 @@ it.each([
   }
 });
 
-it('signs the same in JavaScript', async () => {
+it('signatures are the same in JavaScript', async () => {
   vi.stubGlobal('process', undefined);
   vi.resetModules();
   try {

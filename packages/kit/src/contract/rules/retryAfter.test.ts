@@ -12,6 +12,6 @@ test.each<[string | null | undefined, number | undefined]>([
   ['', undefined],
   [null, undefined],
   [undefined, undefined],
-])('%j asks for %j ms', (header, expected) => {
+])('%j is a wait of %j ms', (header, expected) => {
   expect(parseRetryAfter(header, NOW)).toBe(expected);
 });

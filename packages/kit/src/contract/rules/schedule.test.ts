@@ -14,10 +14,10 @@ test.each<[string | undefined, number | undefined]>([
   ['soon', undefined],
   ['', undefined],
   [undefined, undefined],
-])('Retry-After %j asks for %j ms', (header, expected) => {
+])('Retry-After %j is a wait of %j ms', (header, expected) => {
   expect(readRetryAfterMs(503, header, NOW)).toBe(expected);
 });
 
-test.each([200, 302, 404, 500, null])('after %j the header says nothing', (status) => {
+test.each([200, 302, 404, 500, null])('the header is ignored for status %j', (status) => {
   expect(readRetryAfterMs(status, '120', NOW)).toBeUndefined();
 });

@@ -23,7 +23,7 @@ describe('signWebhook', () => {
       'k9'.repeat(32),
       '0x3c4b2e6b07e386f97198eb2dc639f7901f00a5d3ec1b8c8effe4838920d71829',
     ],
-  ])('signs as the official client does', (body, secret, signature) => {
+  ])('signs like the official client', (body, secret, signature) => {
     expect(signWebhook(body, secret)).toBe(signature);
     expect(signWebhook(new TextEncoder().encode(body), secret)).toBe(signature);
   });
@@ -40,7 +40,7 @@ describe('signStandardWebhook', () => {
     expect(signature).toBe('v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
   });
 
-  it('takes any other secret as UTF-8', async () => {
+  it('encodes any other secret as UTF-8', async () => {
     const body = '{"tag":"é"}';
     const bytes = (text: string) => new TextEncoder().encode(text);
     const hmac = { name: 'HMAC', hash: 'SHA-256' };
@@ -54,7 +54,7 @@ describe('signStandardWebhook', () => {
     );
   });
 
-  it('refuses a whsec_ secret that is not base64, without repeating it', () => {
+  it('rejects a whsec_ secret that is not base64, without repeating it', () => {
     const sign = () =>
       signStandardWebhook({ id: 'id', timestamp: 1, body: '{}', secret: 'whsec_not*base64' });
     expect(sign).toThrow(TypeError);

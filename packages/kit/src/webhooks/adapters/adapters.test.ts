@@ -121,8 +121,8 @@ describe.each(Object.entries(ADAPTERS))('%s', (name, start) => {
 
   it.each([
     ['a webhook', WEBHOOK],
-    ['a large one', LARGE],
-  ])('hands over %s as it was signed', async (_, webhook) => {
+    ['a large webhook', LARGE],
+  ])('passes on %s unchanged', async (_, webhook) => {
     const { sender, onWebhook } = await startTested();
     const { delivered, attempts } = await sender.send(webhook, { id: 'one' });
     expect(attempts[0]).toMatchObject({ status: 200, body: '{"message":"Handled"}' });
@@ -135,7 +135,7 @@ describe.each(Object.entries(ADAPTERS))('%s', (name, start) => {
     expect(onWebhook).toHaveBeenCalledOnce();
   });
 
-  it('answers the test webhook, failures and forgeries', async () => {
+  it('responds to the test webhook, failures and forgeries', async () => {
     const { url, sender, onWebhook, onError } = await startTested();
     expect((await sender.send(sampleWebhook('test'))).delivered).toBe(true);
     onWebhook.mockRejectedValueOnce(new Error('secret detail'));
@@ -146,13 +146,13 @@ describe.each(Object.entries(ADAPTERS))('%s', (name, start) => {
     const forged = await fetch(signedRequest({ url, webhook: WEBHOOK, secret: 'guessed' }));
     expect(forged.status).toBe(401);
     expect(forged.headers.get('content-type')).toMatch(/^application\/json(; charset=utf-8)?$/);
-    // The parser in front of it throws.
+    // The parser in front of the handler throws.
     if (name === 'Hono, after middleware that parsed the body') return;
     const empty = await fetch(url, { method: 'POST', headers: signedHeaders('', { secret: 'x' }) });
     expect(empty.status).toBe(401);
   });
 
-  it('answers a body that is too large with 413', async () => {
+  it('responds 413 to a body that is too large', async () => {
     const { url, onWebhook } = await startTested();
     const body = JSON.stringify({ ...WEBHOOK, tag: 'x'.repeat(MAX_BYTES) });
     for (const chunked of [false, true]) {
@@ -162,7 +162,7 @@ describe.each(Object.entries(ADAPTERS))('%s', (name, start) => {
   });
 });
 
-it('node:http answers 413 to a sender that would go on for ever', async () => {
+it('node:http responds 413 to a sender that never ends the body', async () => {
   const handler = createHandler({ secret: SECRET, maxBodyBytes: 10, onError: () => undefined });
   const url = await serve(toNodeListener(handler));
   const status = await new Promise((resolve, reject) => {
@@ -190,7 +190,7 @@ function statusOf(url: string, body: string, chunked: boolean): Promise<number |
   });
 }
 
-describe('a body that a parser has taken', () => {
+describe('a body that a parser has consumed', () => {
   const start = async (run: (handler: WebhookHandler) => Promise<string>) => {
     const onError = vi.fn();
     const url = await run(createHandler({ secret: SECRET, onError }));
@@ -204,7 +204,7 @@ describe('a body that a parser has taken', () => {
         serve(express().use(express.json()).post('/webhooks', toExpress(handler))),
     ],
     [
-      'Express, with a parser for forms that took the stream',
+      'Express, with a form parser that consumed the stream',
       (handler: WebhookHandler) =>
         serve(
           express()
@@ -238,8 +238,8 @@ describe('a body that a parser has taken', () => {
   });
 });
 
-describe('beside other routes', () => {
-  it('Fastify keeps parsing their JSON', async () => {
+describe('next to other routes', () => {
+  it('Fastify still parses their JSON', async () => {
     const app = fastify();
     app.register(toFastify(createHandler({ secret: SECRET }), { path: '/webhooks' }));
     app.post('/json', (request) => Promise.resolve({ got: request.body }));
@@ -253,7 +253,7 @@ describe('beside other routes', () => {
 });
 
 it.each(['express', 'fastify', 'hono', 'node', '../testing'])(
-  '@sluice/kit/%s imports nothing but our own files',
+  '@sluice/kit/%s imports only files of the kit',
   async (name) => {
     const text = await readFile(new URL(`${name}.ts`, import.meta.url), 'utf8');
     const imported = [...text.matchAll(/ from '([^']+)'/g)].map(([, it]) => it);

@@ -35,7 +35,7 @@ const typed = createHandler({ secret, abi: erc20Abi })
 
 // @ts-expect-error no such event
 typed.on('Deposit', () => undefined);
-// @ts-expect-error neither phase
+// @ts-expect-error no phase
 typed.onWebhook({});
 
 // An inline ABI does not need `as const`.

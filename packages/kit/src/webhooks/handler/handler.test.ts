@@ -39,8 +39,8 @@ function createGate() {
   return { opened, open };
 }
 
-describe('what is called', () => {
-  it('an event by its name, for a confirmed webhook', async () => {
+describe('calls', () => {
+  it('an event listener by name, for a confirmed webhook', async () => {
     const { handler } = createTested();
     const onTransfer = vi.fn();
     const onApproval = vi.fn();
@@ -54,7 +54,7 @@ describe('what is called', () => {
     expect(onTransfer.mock.lastCall?.[0]).toMatchObject({ args: { value: 250_000_000n } });
   });
 
-  it('a function alone once for a pair, and each of two for its own', async () => {
+  it('a single listener once per pair, and phase listeners for their phase', async () => {
     const { handler } = createTested();
     const calls: string[] = [];
     const note = (text: string) => () => void calls.push(text);
@@ -68,7 +68,7 @@ describe('what is called', () => {
     expect(calls).toEqual(['unconfirmed', 'webhook', 'alone', 'confirmed']);
   });
 
-  it('whole webhooks after the events in them, one call after the other', async () => {
+  it('webhook listeners after event listeners, one at a time', async () => {
     const { handler } = createTested();
     const calls: string[] = [];
     const slowly = (text: string) => async () => {
@@ -83,7 +83,7 @@ describe('what is called', () => {
     expect(calls).toEqual([...once('event'), ...once('event'), ...once('webhook')]);
   });
 
-  it('with checksummed addresses where they are asked for', async () => {
+  it('listeners with checksummed addresses on request', async () => {
     const { handler } = createTested({ addresses: 'checksummed' });
     const onTransfer = vi.fn();
     handler.on('Transfer', onTransfer);
@@ -93,7 +93,7 @@ describe('what is called', () => {
     });
   });
 
-  it('logs that the ABI cannot decode, without disturbing the others', async () => {
+  it('onUndecoded for logs that the ABI cannot decode, and listeners for the others', async () => {
     const { handler } = createTested();
     const onUndecoded = vi.fn();
     const onTransfer = vi.fn();
@@ -108,7 +108,7 @@ describe('what is called', () => {
     });
   });
 
-  it('with the ABI of the webhook where none is given', async () => {
+  it('listeners with the ABI of the webhook if none is given', async () => {
     const handler = createHandler({ secret: SECRET });
     const onTransfer = vi.fn();
     handler.on('Transfer', onTransfer);
@@ -119,7 +119,7 @@ describe('what is called', () => {
     expect(onTransfer.mock.lastCall?.[0]).toMatchObject({ args: { tokenId: 2947n } });
   });
 
-  it('nothing of a webhook without logs, even if there is no ABI at all', async () => {
+  it('no event listener for a webhook without logs or an ABI', async () => {
     const onError = vi.fn();
     const handler = createHandler({ secret: SECRET, onError });
     handler.on('Transfer', () => undefined);
@@ -127,7 +127,7 @@ describe('what is called', () => {
     expect(onError).not.toHaveBeenCalled();
   });
 
-  it('onUndecoded with every log where there is no ABI', async () => {
+  it('onUndecoded with every log if there is no ABI', async () => {
     const onError = vi.fn();
     const onUndecoded = vi.fn();
     const handler = createHandler({ secret: SECRET, onError });
@@ -141,7 +141,7 @@ describe('what is called', () => {
   });
 
   it.each([[[]], [null], [{}]])(
-    'no event of a webhook whose ABI is %j, with one warning for each stream',
+    'no event listener if the ABI of the webhook is %j, with one warning per stream',
     async (abi) => {
       const onError = vi.fn();
       const onTransfer = vi.fn();
@@ -165,7 +165,7 @@ describe('what is called', () => {
     },
   );
 
-  it('only events that the ABI has', () => {
+  it('listeners only for events in the ABI, rejecting other names', () => {
     const { handler } = createTested();
     let thrown: unknown;
     try {
@@ -177,7 +177,7 @@ describe('what is called', () => {
     expect(thrown).toHaveProperty('message', 'The ABI has no event Tranfser');
   });
 
-  it('nothing for the test webhook', async () => {
+  it('no listener for the test webhook', async () => {
     const { handler } = createTested();
     const onWebhook = vi.fn();
     handler.onWebhook({ unconfirmed: onWebhook, confirmed: onWebhook });
@@ -188,7 +188,7 @@ describe('what is called', () => {
 });
 
 describe('duplicates', () => {
-  it('are answered with 200 and not handled', async () => {
+  it('get a 200 and are not handled', async () => {
     const { handler } = createTested();
     const onWebhook = vi.fn();
     handler.onWebhook(onWebhook);
@@ -199,7 +199,7 @@ describe('duplicates', () => {
     expect(onWebhook).toHaveBeenCalledTimes(2);
   });
 
-  it('of a hosted sender are told by their content', async () => {
+  it('from a hosted sender are recognized by their content', async () => {
     const { handler } = createTested({ allowXSignature: true });
     const onWebhook = vi.fn();
     handler.onWebhook(onWebhook);
@@ -209,7 +209,7 @@ describe('duplicates', () => {
     expect(onWebhook).toHaveBeenCalledOnce();
   });
 
-  it('wait for the one under way, and share its answer', async () => {
+  it('wait for the one in progress and share its response', async () => {
     const { handler } = createTested();
     const gate = createGate();
     const onWebhook = vi.fn(() => gate.opened);
@@ -224,7 +224,7 @@ describe('duplicates', () => {
     expect(onWebhook).toHaveBeenCalledOnce();
   });
 
-  it('count only once handled: a failure, shared as well, leaves the id unseen', async () => {
+  it('share a failure, which leaves the id unseen', async () => {
     const { handler } = createTested();
     const gate = createGate();
     const onWebhook = vi.fn(async () => {
@@ -239,7 +239,7 @@ describe('duplicates', () => {
     expect(onWebhook).toHaveBeenCalledTimes(2);
   });
 
-  it('are noted in the store that is given, after the handler resolved', async () => {
+  it('are recorded in the given store after the handler resolves', async () => {
     const ids = new Set<string>();
     const store: SeenStore = {
       has: (id) => Promise.resolve(ids.has(id)),
@@ -253,7 +253,7 @@ describe('duplicates', () => {
     expect(await answerOf(other(post(WEBHOOK, { id: 'one' })))).toEqual([200, 'Handled before']);
   });
 
-  it('with a store that fails: not handled unless known to be new, kept when handled', async () => {
+  it('get a 500 if the store cannot be read, and a 200 if it cannot be written', async () => {
     const down = new Error('redis is down');
     const fail = () => Promise.reject(down);
     const onWebhook = vi.fn();
@@ -290,14 +290,14 @@ describe('pairs', () => {
     return { handler, calls };
   };
 
-  it('leave out an unconfirmed one that comes after its confirmed one', async () => {
+  it('skip an unconfirmed webhook that arrives after its confirmed one', async () => {
     const { handler, calls } = createPaired();
     await handler(post(WEBHOOK));
     expect((await handler(post(UNCONFIRMED))).status).toBe(200);
     expect(calls).toEqual(['confirmed', 'unconfirmed alone']);
   });
 
-  it('are told apart by stream, chain, block and part', async () => {
+  it('are identified by stream, chain, block and part', async () => {
     const { handler, calls } = createPaired();
     await handler(post(WEBHOOK));
     const block = { ...WEBHOOK.block, hash: '0x01' };
@@ -333,7 +333,7 @@ describe('pairs', () => {
     expect(calls).toEqual(['unconfirmed begins', 'unconfirmed ends', 'confirmed']);
   });
 
-  it('do not count a confirmed one that failed', async () => {
+  it('ignore a confirmed webhook that failed', async () => {
     const { handler } = createTested();
     const unconfirmed = vi.fn();
     handler.onWebhook({ unconfirmed, confirmed: () => Promise.reject(new Error('no')) });
@@ -343,7 +343,7 @@ describe('pairs', () => {
   });
 });
 
-describe('the notice that a block is gone', () => {
+describe('a removal webhook', () => {
   const REMOVED = { ...UNCONFIRMED, removed: true } as const;
 
   const createNoting = (options: Parameters<typeof createTested>[0] = {}) => {
@@ -357,7 +357,7 @@ describe('the notice that a block is gone', () => {
     return { handler, calls };
   };
 
-  it('calls onRemoved, and nothing else', async () => {
+  it('calls only onRemoved', async () => {
     const { handler, calls } = createNoting();
     const onRemoved = vi.fn();
     handler.onRemoved(onRemoved);
@@ -378,7 +378,7 @@ describe('the notice that a block is gone', () => {
     },
   );
 
-  it('once for an id, and again where it failed', async () => {
+  it('is handled once per id, and again after a failure', async () => {
     const { handler } = createTested();
     const onRemoved = vi.fn().mockRejectedValueOnce(new Error('down'));
     handler.onRemoved(onRemoved);
@@ -390,7 +390,7 @@ describe('the notice that a block is gone', () => {
     expect(onRemoved).toHaveBeenCalledTimes(2);
   });
 
-  it('waits for the delivery that it takes back', async () => {
+  it('waits for the delivery that it removes', async () => {
     const { handler } = createTested();
     const gate = createGate();
     const calls: string[] = [];
@@ -410,7 +410,7 @@ describe('the notice that a block is gone', () => {
     expect(calls).toEqual(['stores', 'stored', 'removed']);
   });
 
-  it('lets a block that returns begin anew', async () => {
+  it('lets a block that returns be handled again', async () => {
     const { handler, calls } = createNoting();
     handler.onRemoved(() => void calls.push('removed'));
     for (const webhook of [WEBHOOK, UNCONFIRMED, REMOVED, UNCONFIRMED, WEBHOOK]) {
@@ -425,8 +425,8 @@ describe('the notice that a block is gone', () => {
   });
 });
 
-describe('what a handler throws', () => {
-  it('is answered with 500 and told nobody but onError', async () => {
+describe('an error in a listener', () => {
+  it('responds 500 and is passed only to onError', async () => {
     const { handler, onError } = createTested();
     const error = new Error('password is hunter2');
     handler.onWebhook(() => {
@@ -439,7 +439,7 @@ describe('what a handler throws', () => {
     expect(onError).toHaveBeenCalledExactlyOnceWith(error, expect.objectContaining({ id: 'one' }));
   });
 
-  it('is answered even when onError fails too', async () => {
+  it('responds 500 even if onError throws', async () => {
     const { handler } = createTested({
       onError: () => {
         throw new Error('no log');
@@ -449,7 +449,7 @@ describe('what a handler throws', () => {
     expect((await handler(post())).status).toBe(500);
   });
 
-  it('goes to the console where there is no onError', async () => {
+  it('is logged to the console without onError', async () => {
     const log = vi.spyOn(console, 'error').mockImplementation(() => undefined);
     const handler = createHandler({ secret: SECRET }).onWebhook(() => {
       throw new Error('x');
@@ -465,25 +465,28 @@ describe('what a handler throws', () => {
     [1, '1'],
     [1500, '2'],
     [Infinity, '86400'],
-  ])('RetryLater after %s ms: 503 with Retry-After %s, and again', async (afterMs, seconds) => {
-    const { handler, onError } = createTested();
-    const onWebhook = vi.fn(() => {
-      throw new RetryLater('the queue is full', { afterMs });
-    });
-    handler.onWebhook(onWebhook);
-    const response = handler(post(WEBHOOK, { id: 'one' }));
-    expect(await answerOf(response)).toEqual([503, 'Retry later']);
-    expect((await response).headers.get('retry-after')).toBe(seconds);
-    await handler(post(WEBHOOK, { id: 'one' }));
-    expect(onWebhook).toHaveBeenCalledTimes(2);
-    expect(onError).not.toHaveBeenCalled();
-  });
+  ])(
+    'RetryLater after %s ms: 503 with Retry-After %s, then handled again',
+    async (afterMs, seconds) => {
+      const { handler, onError } = createTested();
+      const onWebhook = vi.fn(() => {
+        throw new RetryLater('the queue is full', { afterMs });
+      });
+      handler.onWebhook(onWebhook);
+      const response = handler(post(WEBHOOK, { id: 'one' }));
+      expect(await answerOf(response)).toEqual([503, 'Retry later']);
+      expect((await response).headers.get('retry-after')).toBe(seconds);
+      await handler(post(WEBHOOK, { id: 'one' }));
+      expect(onWebhook).toHaveBeenCalledTimes(2);
+      expect(onError).not.toHaveBeenCalled();
+    },
+  );
 
-  it.each([0, -1, Number.NaN])('RetryLater takes no afterMs of %d', (afterMs) => {
+  it.each([0, -1, Number.NaN])('RetryLater rejects an afterMs of %d', (afterMs) => {
     expect(() => new RetryLater('x', { afterMs })).toThrow('afterMs must be above 0');
   });
 
-  it('NeverAgain: 200, and not again', async () => {
+  it('NeverAgain: 200, then not handled again', async () => {
     const { handler, onError } = createTested();
     const onWebhook = vi.fn(() => Promise.reject(new NeverAgain('unknown tenant')));
     handler.onWebhook(onWebhook);
@@ -494,7 +497,7 @@ describe('what a handler throws', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('rejects', () => {
   const uncalled = (options?: Partial<HandlerOptions<typeof erc20Abi>>) => {
     const tested = createTested(options);
     const onWebhook = vi.fn();
@@ -509,7 +512,7 @@ describe('what is refused', () => {
     expect((await response).headers.get('allow')).toBe('POST');
   });
 
-  it('a forged signature with 401, and onError gets the diagnosis', async () => {
+  it('a forged signature with 401, and passes the diagnosis to onError', async () => {
     const { handler, onError, onWebhook } = uncalled();
     const response = handler(post(WEBHOOK, { secret: 'guessed' }));
     expect(await answerOf(response)).toEqual([401, 'Signature is not valid']);
@@ -520,7 +523,7 @@ describe('what is refused', () => {
     expect(JSON.stringify(error)).not.toContain(SECRET);
   });
 
-  it('takes the body for altered once the secret is proven, and reports seldom', async () => {
+  it('forgeries with one report, as altered bodies once the secret is proven', async () => {
     const { handler, onError } = uncalled();
     await handler(post());
     const forge = () => handler(post(WEBHOOK, { secret: 'guessed' }));
@@ -541,13 +544,13 @@ describe('what is refused', () => {
     expect((await handler(post(WEBHOOK, { sender: 'hosted' }))).status).toBe(401);
   });
 
-  it('a signed body that is no webhook with 400', async () => {
+  it('a signed body that is not a webhook with 400', async () => {
     const { handler } = uncalled();
     const response = await handler(signedRequest({ body: '{"n":1}', secret: SECRET }));
     expect(response.status).toBe(400);
   });
 
-  it('a body that is too large with 413, whether or not it says so', async () => {
+  it('a body that is too large with 413, with or without a content-length', async () => {
     const { handler, onError } = uncalled({ maxBodyBytes: 1000 });
     const body = 'x'.repeat(1001);
     const declared = { 'content-length': '1001' };
@@ -556,7 +559,7 @@ describe('what is refused', () => {
       pull: (controller) => controller.enqueue(new Uint8Array(600)),
       cancel,
     });
-    const unread = { [Symbol.asyncIterator]: () => expect.unreachable('it was read') };
+    const unread = { [Symbol.asyncIterator]: () => expect.unreachable('the body was read') };
     for (const request of [
       { headers: declared, body: unread },
       { headers: {}, body },
@@ -571,7 +574,7 @@ describe('what is refused', () => {
     expect(onError.mock.lastCall?.[0]).toMatchObject({ code: 'payload_too_large' });
   });
 
-  it('a body that breaks off with 400', async () => {
+  it('an incomplete body with 400', async () => {
     const { handler } = uncalled();
     const body = new ReadableStream({
       pull: (controller) => controller.error(new Error('reset')),
@@ -584,7 +587,7 @@ describe('what is refused', () => {
     expect(await answerOf(handler(request))).toEqual([400, 'The body is incomplete']);
   });
 
-  it('a body that somebody has read or parsed with 500 and the fix', async () => {
+  it('a body that was already read or parsed with 500 and the fix', async () => {
     const { handler, onError } = uncalled();
     const used = post();
     await used.text();
@@ -608,14 +611,14 @@ describe('what is refused', () => {
     expect(onError.mock.lastCall?.[0]).not.toHaveProperty('details.problem');
   });
 
-  it('wrong options, when the program starts', () => {
+  it('invalid options at creation', () => {
     expect(() => createHandler({ secret: '' })).toThrow('Unable to verify signature');
     for (const wrong of [{ toleranceMs: Number.NaN }, { maxBodyBytes: 0 }]) {
       expect(() => createHandler({ secret: SECRET, ...wrong })).toThrow('must be');
     }
   });
 
-  it('whatever comes: it always answers, and calls nothing that was not signed', async () => {
+  it('any unsigned input with a response, without calling a listener', async () => {
     const { handler, onWebhook } = uncalled({ allowXSignature: true });
     const header = fc.oneof(fc.string(), fc.constant(undefined), fc.array(fc.string()));
     const names = [
@@ -644,7 +647,7 @@ describe('what is refused', () => {
 });
 
 describe('receive', () => {
-  it('takes chunks of bytes, of text, and none', async () => {
+  it('accepts chunks of bytes or text, and an empty body', async () => {
     const { handler } = createTested();
     const body = JSON.stringify({ ...WEBHOOK, tag: 'é ☕' });
     const bytes = new TextEncoder().encode(body);

@@ -14,7 +14,7 @@ test('parts are in order, without those that took no time', () => {
   expect(wordsOf({ ...none, waitMs: 0, bodyMs: 0 })).toBe('wait 0');
 });
 
-test('a failure ends with the part it failed in', () => {
+test('a failed attempt ends with the part that failed', () => {
   expect(wordsOf({ ...none, dnsMs: 3_000 })).toBe('dns 3000');
   expect(wordsOf({ ...none, dnsMs: 1, connectMs: 5_000 })).toBe('dns 1 connect 5000');
   expect(wordsOf(none)).toBe('');

@@ -81,7 +81,7 @@ test('the advice for a blocked address names it, and the flag that allows only i
   expect(refusal('db.internal', 'http://db.internal/').offers).toEqual(['edit', 'connect']);
 });
 
-test('there is no advice where none helps', () => {
+test('there is no advice if none helps', () => {
   expect(guidanceOf(200, null)).toBeNull();
   expect(guidanceOf(null, null)).toBeNull();
   expect(guidanceOf(418, 'teapot')).toBeNull();

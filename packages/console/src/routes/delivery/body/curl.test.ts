@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { toConnectingCurl, toCurl } from './curl.ts';
 
-test('a body keeps its quotes, and the shell expands none of it', () => {
+test('a body keeps its quotes, and the shell expands nothing in it', () => {
   const text = toCurl({ id: 'a', body: `{"name":"it's $(rm)"}` }, 'http://127.0.0.1/x');
   expect(text).toContain(`'{"name":"it'\\''s $(rm)"}'`);
   expect(text).toContain(`-H 'webhook-id: a'`);

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { listOf } from '../../../words/filterWords.ts';
 import { isCount, withoutDelivered } from './replayChoice.ts';
 
-test('delivered deliveries are excluded, and no others are added', () => {
+test('succeeded deliveries are excluded, and no others are added', () => {
   fc.assert(
     fc.property(fc.subarray([...DELIVERY_STATES]), (state) => {
       const part = withoutDelivered({ streamId: 's', ...(state.length > 0 && { state }) });

@@ -8,7 +8,7 @@ test.each([
   [edited, 'edited topic0, abi by maya'],
   [{ ...edited, kind: 'paused', fields: [], by: 'bootstrap' }, 'paused by first key'],
   [{ ...edited, kind: 'failed', fields: [], by: null }, 'set to error: the receiver kept failing'],
-] as const)('%j', (change, words) => {
+] as const)('describes %j', (change, words) => {
   expect(describeChange({ ...change, fields: [...change.fields] })).toBe(words);
 });
 

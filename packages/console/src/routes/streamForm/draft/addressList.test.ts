@@ -10,7 +10,7 @@ import {
 const A = `0x${'a1'.repeat(20)}`;
 const B = `0x${'B2'.repeat(20)}`;
 
-test('addresses, labels, comments and a header line', () => {
+test('a list may have labels, comments and a header line', () => {
   const text = `Address,Label\n${A},"Binance, hot ""14"""\r\n\n# later\n${B}\ttreasury\n`;
   expect(parseAddressList(text, 'evm')).toEqual({
     rows: [

@@ -99,7 +99,7 @@ test.each<[Partial<StreamDraft>, string]>([
   [{ rules: [{ signature: TRANSFER, conditions: [], filterJson: '{' }] }, 'rules'],
   [{ rules: [{ signature: TRANSFER, conditions: [], filterJson: '[1]' }] }, 'rules'],
   [{ family: 'aptos', functions: 'coin::transfer' }, 'functions'],
-])('%j is a problem of %s', (change, field) => {
+])('%j is a problem in %s', (change, field) => {
   expect(Object.keys(draftProblems({ ...good, ...change }, 1))).toEqual([field]);
 });
 

@@ -8,7 +8,7 @@ import { exampleOf } from './examples.ts';
 
 const draft = { ...NEW_DRAFT, webhookUrl: 'sluice://inbox/default', tag: 'example' };
 
-test('every example is a valid stream, and each address has its checksum', () => {
+test('every example is a valid stream with checksummed addresses', () => {
   const known = EVM_CHAINS.flatMap(({ id }) => {
     const example = exampleOf('evm', id);
     return example === null ? [] : [{ id, example }];

@@ -33,7 +33,7 @@ test('an error stays at its field until the field changes', () => {
   expect(standing({ ...sent, triggers: [], tag: 'b' })).toEqual([]);
 });
 
-test('there are no errors before the first request, or after other errors than 422', () => {
+test('there are no errors before the first request, or after a status other than 422', () => {
   expect(refusalsOf(new Error('away'), sent, sent)).toEqual({});
   expect(refusalsOf(null, undefined, sent)).toEqual({});
 });

@@ -11,7 +11,7 @@ const blocksOf = (...records: (number | null)[]): DryRunBlock[] =>
     bodyBytes: (count ?? 0) * 500,
   }));
 
-test('a day has as many of these blocks as fit into it', () => {
+test('figures of a day are extrapolated from the blocks', () => {
   // Four blocks of 12 s: 1,800 times a day.
   expect(dryRunFigures(blocksOf(3, 0, 1, 0), 2)).toEqual({
     matched: 2,
@@ -23,13 +23,13 @@ test('a day has as many of these blocks as fit into it', () => {
   });
 });
 
-test('blocks that were not run yet do not count as quiet', () => {
+test('blocks that have not run yet do not count as empty', () => {
   const figures = dryRunFigures(blocksOf(1, 1, null, null), 1);
   expect(figures?.spanMs).toBe(24_000);
   expect(figures?.perDay).toEqual({ records: 7200, webhooks: 7200 });
 });
 
-test('equal timestamps give sizes, but no rate', () => {
+test('blocks with equal timestamps have sizes, but no rate', () => {
   const still = blocksOf(2, 1).map((block) => ({ ...block, timestamp: 1000 }));
   expect(dryRunFigures(still, 2)).toMatchObject({ largestBytes: 1000, perDay: null });
 });

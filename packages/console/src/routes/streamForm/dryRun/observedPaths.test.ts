@@ -19,7 +19,7 @@ const observed: Observed = [
   [observedPath('function', PLAY, 4), observedPath('function', TRANSFER, 1)],
 ].reduce((before, found, n) => withObserved(before, 'here', n, found), noneObserved('here'));
 
-test('paths of the text come first, in any spelling, observed or not', () => {
+test('entered paths come first, however they are written, even if not observed', () => {
   expect(countPaths(observed, 'function', '')).toEqual({
     listed: [],
     offered: [

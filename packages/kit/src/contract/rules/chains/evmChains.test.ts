@@ -27,19 +27,19 @@ describe('toChainId', () => {
 });
 
 describe('EVM_CHAINS', () => {
-  it('spells each id canonically and lists it once', () => {
+  it('has each id once, in canonical form', () => {
     const ids = EVM_CHAINS.map(({ id }) => id);
     expect(ids.map(toChainId)).toEqual(ids);
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it('has codes of at most 8 characters, each once', () => {
+  it('has unique codes of at most 8 characters', () => {
     const codes = EVM_CHAINS.map(({ code }) => code);
     expect(codes.filter((code) => code.length > 8)).toEqual([]);
     expect(new Set(codes).size).toBe(codes.length);
   });
 
-  it('knows the confirmations of the contract, and 12 for any other chain', () => {
+  it('has the confirmations of the contract, and 12 for any other chain', () => {
     expect(confirmationsOf('0x1')).toBe(12);
     expect(confirmationsOf('0xa')).toBe(500);
     expect(confirmationsOf('0x123456')).toBe(12);
