@@ -1,4 +1,4 @@
-/** ABIs of verified contracts: from the server that is named, and through a proxy, on a real chain. */
+/** ABIs of verified contracts from a configured server, also behind a proxy, on a real chain. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -23,7 +23,7 @@ let verifier: Server;
 let served: Served;
 let sluice: SluiceClient;
 const asked: string[] = [];
-/** By address; what is not there is not verified. */
+/** Responses by address; a contract without one is not verified. */
 const answers = new Map<string, { status?: number; body: string }>();
 
 beforeAll(async () => {
@@ -49,7 +49,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-test('the ABI of a contract, asked for by its address', async () => {
+test('returns the ABI of a contract by its address', async () => {
   answers.set(address('a'), { body: JSON.stringify({ abi: [event('Plain')] }) });
   const answer = await sluice.getContractAbi(CHAIN, address('A'));
   CALLS.getContractAbi.answer.parse(answer);
@@ -66,8 +66,8 @@ test('the ABI of a contract, asked for by its address', async () => {
 
 test.each([
   ['EIP-1967', EIP1967],
-  ['the proxies before it', ZEPPELIN],
-])('of a proxy also what it forwards to, by %s', async (_, slot) => {
+  ['older proxies', ZEPPELIN],
+])('adds the ABI of the implementation behind a proxy (%s)', async (_, slot) => {
   const [proxy, behind] = slot === EIP1967 ? ['b', 'c'] : ['d', 'c'];
   answers.set(address(proxy), { body: JSON.stringify([event('Upgraded'), event('Both')]) });
   answers.set(address(behind), { body: JSON.stringify([event('Both'), event('Behind')]) });
@@ -78,7 +78,7 @@ test.each([
   expect(abi.map(({ name }) => name)).toEqual(['Upgraded', 'Both', 'Behind']);
 });
 
-test('what is at an address: an account, a contract, a token', async () => {
+test('distinguishes an account, a contract and a token', async () => {
   const { erc20, erc721 } = await deployContracts(anvil);
   const read = async (of: string) => {
     const contract = await sluice.getContract(CHAIN, of);
@@ -95,7 +95,7 @@ test('what is at an address: an account, a contract, a token', async () => {
   expect((await read(erc721)).token).toMatchObject({ standard: 'ERC721', decimals: null });
 });
 
-test('what cannot be told says why, and tells no key', async () => {
+test('an error gives the reason and does not contain the key', async () => {
   const refused = async (chain: string, of: string) => {
     const error = await sluice.getContractAbi(chain, of).catch((thrown: unknown) => thrown);
     expect(String(error)).not.toContain('verifier-key');

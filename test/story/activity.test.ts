@@ -1,4 +1,4 @@
-/** What the numbers of a stream consist of, and what was done to it: on a real chain and on scripted Aptos. */
+/** The breakdown of a stream's metrics, and its changes: on a real chain and on scripted Aptos. */
 import { type Client, createClient } from '@sluice/kit';
 import type { SluiceClient } from '@sluice/kit/sluice';
 import {
@@ -40,7 +40,7 @@ const breakdownOf = async (streamId: string) => {
   return answer;
 };
 
-test('statuses, chains and events of a stream', async () => {
+test('breaks a stream down by status, chain and event', async () => {
   const { id } = await client.streams.create({
     ...{ webhookUrl: `${sink.url}/evm`, description: '', tag: 'evm', chainIds: [CHAIN] },
     ...{ includeContractLogs: true, includeNativeTxs: true },
@@ -53,7 +53,7 @@ test('statuses, chains and events of a stream', async () => {
   await anvil.request('eth_sendTransaction', [{ from, to: contracts.erc20, data }]);
   await anvil.request('eth_sendTransaction', [{ from, to, value: '0x1' }]);
   await anvil.request('anvil_mine', ['0x3']);
-  const breakdown = await until('the retry of the first one is counted', async () => {
+  const breakdown = await until('the retry of the first delivery is counted', async () => {
     const read = await breakdownOf(id);
     const { delivered = 0 } = read.chains[0] ?? {};
     return delivered === 4 && read;
@@ -69,13 +69,13 @@ test('statuses, chains and events of a stream', async () => {
     },
   ]);
   expect(breakdown.records).toEqual([
-    // One pays the account, one calls the contract; both are watched.
+    // One transaction pays the account, the other calls the contract; the stream watches both.
     { what: 'transaction', signature: null, matched: 2 },
     { what: TRANSFER, signature: SIGNATURE, matched: 1 },
   ]);
 });
 
-test('functions and events of an Aptos stream', async () => {
+test('breaks an Aptos stream down by function and event', async () => {
   const [alice, bob] = [account('a11ce'), account('b0b')];
   const { id } = await client.streams.create({
     ...{ networkType: 'aptos', network: ['local'], tag: 'aptos' },
@@ -83,7 +83,7 @@ test('functions and events of an Aptos stream', async () => {
   });
   await client.streams.addAddress(id, alice, { networkType: 'aptos' });
   aptos.mine({ transactions: [scriptedAptos.transfer({ from: alice, to: bob, amount: 5n })] });
-  const { records } = await until('it is matched', async () => {
+  const { records } = await until('the transaction is matched', async () => {
     const read = await breakdownOf(id);
     return read.records.length > 0 && read;
   });
@@ -95,7 +95,7 @@ test('functions and events of an Aptos stream', async () => {
   ]);
 });
 
-test('what was done to a stream, by whom, and what became of it', async () => {
+test('lists the changes of a stream, and who made them', async () => {
   const { id } = await client.streams.create({
     ...{ webhookUrl: `${sink.url}/changed`, description: '', tag: 'changed', chainIds: [CHAIN] },
   });
@@ -103,7 +103,7 @@ test('what was done to a stream, by whom, and what became of it', async () => {
   const maya = createClient({ apiKey: key, baseUrl: world.url });
   expect(await sluice.listStreamChanges(id)).toEqual([]);
   await maya.streams.update(id, { tag: 'other', chainIds: [CHAIN], topic0: [SIGNATURE] });
-  // The same once more changes nothing.
+  // A repeated update is not a change.
   await maya.streams.update(id, { tag: 'other' });
   await maya.streams.setStatus(id, 'paused');
   const readPause = async () =>
@@ -122,7 +122,7 @@ test('what was done to a stream, by whom, and what became of it', async () => {
   ]);
 });
 
-test('steps older than what is kept are refused, with how many there are', async () => {
+test('rejects steps older than the retention, with the maximum', async () => {
   await expect(sluice.getActivity({ step: 60, points: 193 })).rejects.toThrow(/at most 192/);
   await expect(sluice.getActivityBreakdown({ step: 5, points: 577 })).rejects.toThrow(
     /at most 576/,

@@ -1,6 +1,6 @@
 /**
- * Lists of a million addresses: taken, given back, replaced and removed in one call each, while the
- * service answers others, and nothing of a change is there until all of it is.
+ * Lists of a million addresses are added, replaced and removed in one call each, while the service
+ * responds to other calls. A change is atomic.
  */
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -48,7 +48,7 @@ const createStream = async () =>
     includeNativeTxs: true,
   });
 
-/** In no order, as a list of users is. */
+/** Unsorted, like a list of users. */
 const address = (n: number): string =>
   `0x${(Math.imul(n + 1, 0x9e37_79b1) >>> 0).toString(16).padStart(8, '0')}${n.toString(16).padStart(32, '0')}`;
 const list = (from: number, to: number): string =>
@@ -60,8 +60,8 @@ interface Answer {
 }
 
 /**
- * Over a connection of its own: while this process makes up a list, the service may close one that
- * waits for the next call.
+ * Calls over a new connection: while this process builds a list, the service may close an idle
+ * connection.
  */
 async function call(method: string, path: string, body = ''): Promise<Answer> {
   const request = httpRequest(`${service.url}${path}`, {
@@ -81,16 +81,16 @@ async function call(method: string, path: string, body = ''): Promise<Answer> {
 const send = (method: string, id: string, body: string): Promise<Answer> =>
   call(method, `/streams/evm/${id}/address`, body);
 
-/** Compared by hand: a message that shows two million addresses helps nobody. */
+/** Compares by hand, because a failure message with two million addresses is unreadable. */
 function expectGivenBack(answer: Answer, address: string): AddressesAnswer {
   expect(answer.status, answer.text.slice(0, 300)).toBe(200);
   const isSame = answer.text.includes(`"address":${address},"effectiveFrom":`);
-  expect(isSame, 'the addresses come back as they were sent').toBe(true);
+  expect(isSame, 'the response repeats the addresses as sent').toBe(true);
   const brief = answer.text.replace(address, 'null');
   return JSON.parse(brief) as AddressesAnswer;
 }
 
-test('a million are added, replaced and removed in one call each, while others are answered', async () => {
+test('adds, replaces and removes a million in one call each, while other calls are served', async () => {
   const { id } = await createStream();
   const { streams } = clientOf(service);
   let answered = 0;
@@ -123,13 +123,13 @@ test('a million are added, replaced and removed in one call each, while others a
   expect((await streams.get(id)).amountOfAddresses).toBe(0);
   done = true;
   await others;
-  // No time is asserted, only that the service was not away.
+  // Asserts only that the service kept responding, not how fast.
   expect(answered).toBeGreaterThan(50);
   const peak = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${service.pid}/status`, 'utf8'));
   expect(Number(peak?.[1]) / 1024).toBeLessThan(1_500);
 }, 300_000);
 
-test('what is acknowledged is watched from the block that the answer names', async () => {
+test('watches acknowledged addresses from the block in the response', async () => {
   const { id } = await createStream();
   const client = clientOf(service);
   await send('POST', id, `{"address":[${list(0, 20_000)}]}`);
@@ -151,7 +151,7 @@ test('what is acknowledged is watched from the block that the answer names', asy
   await client.streams.delete(id);
 });
 
-test('kill -9 in mid-import: it goes on at once where it came to, and each address is in, once', async () => {
+test('an import resumes where kill -9 interrupted it, and adds each address once', async () => {
   const { id: streamId } = await createStream();
   const addresses = Array.from({ length: 8_000 }, (_, n) => ({
     address: address(n),
@@ -165,7 +165,7 @@ test('kill -9 in mid-import: it goes on at once where it came to, and each addre
   let killed: Promise<void> | undefined;
   const cut = importFrom(0, (now) => {
     done = now;
-    // While the next part is on its way.
+    // While the next part is in flight.
     if (now >= 1_000) killed ??= new Promise((go) => setTimeout(go, 10)).then(service.kill);
   });
   await expect(cut).rejects.toMatchObject({ code: 'network_error' });
@@ -183,7 +183,7 @@ test('kill -9 in mid-import: it goes on at once where it came to, and each addre
   expect((await streams.get(streamId)).amountOfAddresses).toBe(addresses.length);
 }, 120_000);
 
-test('kill -9 while a list is staged leaves nothing of it, and the next one goes through', async () => {
+test('kill -9 while a list is staged discards it, and the next change succeeds', async () => {
   const { id } = await createStream();
   const first = `{"address":["${address(1)}","${address(2)}"],"labels":{"${address(1)}":"one"}}`;
   await send('POST', id, first);
@@ -191,7 +191,7 @@ test('kill -9 while a list is staged leaves nothing of it, and the next one goes
   expect(before.result.map((row) => row.label)).toContain('one');
 
   for (const waitMs of [300, 700, 1_200]) {
-    await until('the change before is given up, and the next goes through', async () => {
+    await until('the interrupted change is abandoned, and the next one succeeds', async () => {
       const { status } = await send('PATCH', id, first);
       return status === 200;
     });
@@ -204,7 +204,7 @@ test('kill -9 while a list is staged leaves nothing of it, and the next one goes
     expect(after.result).toEqual(before.result);
     expect(after.total).toBe(2);
   }
-  const added = await until('the next change goes through', async () => {
+  const added = await until('the next change succeeds', async () => {
     const answer = await send('POST', id, `{"address":"${address(3)}"}`);
     return answer.status === 200 && answer;
   });

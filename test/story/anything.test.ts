@@ -1,6 +1,6 @@
 /**
- * Anything at all, sent to every route with every kind of key: it is answered and never with a 5xx, no
- * answer tells of the inside, and nobody is let in who has no key.
+ * Random requests to every route with every kind of key: each gets a response, never a 5xx. No
+ * response leaks internals, and none grants access without a key.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import type { OutgoingHttpHeaders } from 'node:http';
@@ -24,7 +24,7 @@ const RUNS_PER_ROUTE = 20;
 const everyRoute = eachCall.map(([, call]) => call);
 const STACK = /\n\s+at |node_modules|\.[jt]s:\d|node:internal|\/packages\//;
 
-/** What once went wrong, here or elsewhere, is sent each time. */
+/** Requests that once failed, here or elsewhere. */
 const KEPT: readonly [string, string, RawSending][] = [
   ['PUT', '/streams/evm', { body: '{"tag":"\\u0000","description":"","chainIds":["0x1"]}' }],
   ['PUT', '/streams/evm', { body: '{"__proto__":{"webhookUrl":1},"constructor":null}' }],
@@ -88,9 +88,9 @@ const query = fc.array(
   ),
   { maxLength: 3 },
 );
-/** What Node lets into a header. */
+/** Text that Node allows in a header. */
 const headerText = fc.string({ unit: 'binary-ascii', maxLength: 30 }).map((text) =>
-  // oxlint-disable-next-line no-control-regex -- these are what a header cannot hold
+  // oxlint-disable-next-line no-control-regex -- a header must not contain these
   text.replaceAll(/[\u0000-\u001f\u007f]/g, ''),
 );
 const oddHeaders = fc.dictionary(
@@ -103,11 +103,11 @@ const oddHeaders = fc.dictionary(
   fc.oneof(headerText, fc.constantFrom('application/json', 'gzip', '127.0.0.1', 'a=b; =;;', '*')),
   { maxKeys: 3 },
 );
-/** Mostly the usual, so that what lies behind is reached, too. */
+/** Prefers the usual value, so that requests also get past the first checks. */
 const mostly = <T>(arb: fc.Arbitrary<T>, usual: T): fc.Arbitrary<T> =>
   fc.oneof({ weight: 2, arbitrary: fc.constant(usual) }, arb);
-const id = fc.oneof(fc.constant('one that is there'), fc.constant(UNKNOWN_ID), word);
-/** Lone surrogates have no encoding. */
+const id = fc.oneof(fc.constant('an existing one'), fc.constant(UNKNOWN_ID), word);
+/** Replaces lone surrogates, which cannot be encoded. */
 const encode = (text: string): string => encodeURIComponent(text.toWellFormed());
 
 describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
@@ -116,7 +116,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
   let sink: WebhookSink;
   let service: Served;
   let client: Client;
-  /** What callers show: that lets them in, and that does not. */
+  /** Headers that grant access, and headers that do not. */
   let good: OutgoingHttpHeaders[];
   let bad: OutgoingHttpHeaders[];
 
@@ -167,7 +167,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
   const body = fc.oneof(
     fc.constant(undefined),
     fc.dictionary(fieldName, value, { maxKeys: 8 }).map((fields) => JSON.stringify(fields)),
-    // Mostly right, so that what lies behind the checks is reached, too.
+    // Mostly valid, so that requests also get past the checks.
     ...[{ chainIds: [CHAIN] }, { network: ['mainnet'] }].map((watched) =>
       fc.dictionary(fieldName, value, { maxKeys: 2 }).map((fields) =>
         JSON.stringify({
@@ -204,7 +204,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       streamId: path.includes('aptos') ? own.aptos : own.evm,
     };
     return path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
-      encode(given === 'one that is there' ? (there[name] ?? '') : given),
+      encode(given === 'an existing one' ? (there[name] ?? '') : given),
     );
   };
 
@@ -212,7 +212,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     expect(status, text).toBeLessThan(500);
     expect(status).toBeGreaterThanOrEqual(200);
     expect(text).not.toMatch(STACK);
-    // What is no request at all is refused before there is one to answer.
+    // Node rejects malformed HTTP before there is a request with an id.
     if (status < 400 || headers['x-request-id'] === undefined) return;
     const error = JSON.parse(text) as { message: unknown; requestId: unknown };
     expect(error.requestId).toBe(headers['x-request-id']);
@@ -230,7 +230,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       body,
       odd: mostly(oddHeaders, {}),
       shown: fc.oneof(
-        // Who signs out is signed out: the session is one for all routes.
+        // Signing out would end the session that all routes share.
         { weight: 2, arbitrary: fc.constantFrom(...good.filter(mayShow)) },
         fc.constantFrom(...bad.filter(mayShow)),
       ),

@@ -1,5 +1,5 @@
 /**
- * Whatever is sent to the API, it says what is wrong with it, stores nothing of it, and goes on.
+ * The API reports the problem of each invalid request, stores nothing of it, and keeps serving.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent, type OutgoingHttpHeaders } from 'node:http';
@@ -42,7 +42,7 @@ interface Sending extends RawSending {
   to?: Served;
 }
 
-/** For what is only looked at: the most of all requests. */
+/** Connections for reads, which are most of the requests. */
 const kept = new Agent({ keepAlive: true });
 afterAll(() => kept.destroy());
 
@@ -58,7 +58,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
   let sink: WebhookSink;
   let service: Served;
   let client: Client;
-  /** A stream that is there before and after, with one address; and one of the other family. */
+  /** A stream with one address that exists throughout, and an Aptos stream. */
   let streamId: string;
   let aptosId: string;
 
@@ -66,7 +66,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     sink = await startWebhookSink();
     if (engine === 'PostgreSQL') postgres = await startPostgres();
     const database = postgres === undefined ? [] : ['--database-url', postgres.url];
-    // Wrong keys are sent by the hundred: what limits those has a suite of its own.
+    // Hundreds of wrong keys are sent; their rate limit is tested elsewhere.
     const flags = ['--data', join(folder, 'data'), '--rate-limit', '0', ...database];
     service = await serve(flags);
     client = createClient({ apiKey: API_KEY, baseUrl: service.url });
@@ -99,7 +99,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
   const send = (method: string, path: string, { to = service, ...sending }: Sending = {}) =>
     sendRaw(to.url, method, path, { ...sending, headers: { ...KEY, ...sending.headers } });
 
-  /** The error in an answer, which also names its request. */
+  /** Returns the error of a response and checks its request id. */
   function errorIn({ headers, text }: RawAnswer): ErrorAnswer {
     const { requestId, ...error } = JSON.parse(text) as ErrorAnswer & { requestId: string };
     expect(requestId).toMatch(/^[0-9a-f-]{36}$/);
@@ -107,7 +107,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     return error;
   }
 
-  /** All that the API can have stored. */
+  /** Reads everything that the API can have stored. */
   async function stored(to = service): Promise<unknown> {
     const look = async (path: string): Promise<string> =>
       (await send('GET', path, { to, over: kept })).text;
@@ -125,7 +125,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     expect(JSON.parse(health.text)).toMatchObject({ status: 'ok' });
   }
 
-  /** Sends what must be refused: the answer, with nothing stored and the service still there. */
+  /** Sends an invalid request, and checks that nothing was stored and the service is healthy. */
   async function sendBad(method: string, path: string, sending: Sending = {}): Promise<RawAnswer> {
     const before = await stored(sending.to);
     const answer = await send(method, path, sending);
@@ -134,7 +134,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     return answer;
   }
 
-  /** Sends what must be refused with a 422 for one field. */
+  /** Sends a request that must be rejected with a 422 for one field. */
   async function expectInvalid(
     method: string,
     path: string,
@@ -156,7 +156,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     ]);
   }
 
-  /** The path with `id` for each of its parameters, or with what is there. */
+  /** Fills the parameters of a path with `id`, by default with existing ones. */
   const fill = ({ path }: Route, id?: string): string => {
     const own = path.startsWith('/streams/aptos/') ? aptosId : streamId;
     return path
@@ -175,19 +175,19 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     inputs,
   });
 
-  describe('a stream that cannot be', () => {
+  describe('an invalid stream', () => {
     const indexed = { name: 'a', type: 'address', indexed: true };
 
-    /** What is wrong, the field with what is wrong in it, and what the answer says of which field. */
+    /** The problem, a field with it, and the expected field, message and value in the response. */
     const cases: [string, object, readonly [string, RegExp, unknown?]][] = [
       [
         'unknown field',
         { webhookURL: 'x' },
         ['webhookURL', /^is not a known field: remove it/, 'x'],
       ],
-      ['URL no text', { webhookUrl: 5 }, ['webhookUrl', /^should be a string$/, 5]],
+      ['URL not a string', { webhookUrl: 5 }, ['webhookUrl', /^should be a string$/, 5]],
       [
-        'URL no URL',
+        'URL malformed',
         { webhookUrl: 'nowhere' },
         ['webhookUrl', /http:\/\/ or https:\/\//, 'nowhere'],
       ],
@@ -202,13 +202,13 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
         { webhookUrl: 'http://127.0.0.1:1/\0' },
         ['webhookUrl', /NUL/, 'http://127.0.0.1:1/\0'],
       ],
-      ['description no text', { description: 5 }, ['description', /^should be a string$/, 5]],
+      ['description not a string', { description: 5 }, ['description', /^should be a string$/, 5]],
       ['description with a NUL', { description: 'a\0b' }, ['description', /NUL/, 'a\0b']],
-      ['tag no text', { tag: ['a'] }, ['tag', /^should be a string$/, ['a']]],
+      ['tag not a string', { tag: ['a'] }, ['tag', /^should be a string$/, ['a']]],
       ['tag with a NUL', { tag: '\0' }, ['tag', /NUL/, '\0']],
       ['tag too long', { tag: 'a'.repeat(257) }, ['tag', /at most 256 characters/, /^"a+…$/]],
-      ['chains no array', { chainIds: '0x1' }, ['chainIds', /^should be an array/, '0x1']],
-      ['no chain', { chainIds: [] }, ['chainIds', /at least one chain, e\.g\. \["0x1"\]/, []]],
+      ['chains not an array', { chainIds: '0x1' }, ['chainIds', /^should be an array/, '0x1']],
+      ['chains empty', { chainIds: [] }, ['chainIds', /at least one chain, e\.g\. \["0x1"\]/, []]],
       ['chain eth', { chainIds: ['eth'] }, ['chainIds.0', /in hex, e\.g\. 0x1/, 'eth']],
       ['chain 0', { chainIds: ['0x1', 0] }, ['chainIds.1', /in hex, e\.g\. 0x1/, 0]],
       ['chain 0x0', { chainIds: ['0x0'] }, ['chainIds.0', /in hex, e\.g\. 0x1/, '0x0']],
@@ -216,13 +216,25 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       ['chain -0x1', { chainIds: ['-0x1'] }, ['chainIds.0', /in hex, e\.g\. 0x1/, '-0x1']],
       ['chain empty', { chainIds: [''] }, ['chainIds.0', /in hex, e\.g\. 0x1/, '']],
       ['chain true', { chainIds: [true] }, ['chainIds.0', /in hex, e\.g\. 0x1/, true]],
-      ['flag as text', { allAddresses: 'true' }, ['allAddresses', /^should be a boolean$/, 'true']],
+      [
+        'flag as string',
+        { allAddresses: 'true' },
+        ['allAddresses', /^should be a boolean$/, 'true'],
+      ],
       ['flag as number', { includeNativeTxs: 1 }, ['includeNativeTxs', /^should be a boolean$/, 1]],
-      ['ABI no array', { abi: 5 }, ['abi', /^should be an array$/, 5]],
-      ['ABI item of no type', { abi: {} }, ['abi.0.type', /^should be one of event, function/]],
-      ['ABI as text', { abi: '[]' }, ['abi', /^should be an array$/, '[]']],
-      ['ABI item no object', { abi: ['Transfer'] }, ['abi.0', /^should be an object$/, 'Transfer']],
-      ['ABI item of no kind', { abi: [{ type: 'evnt' }] }, ['abi.0.type', /one of event/, 'evnt']],
+      ['ABI not an array', { abi: 5 }, ['abi', /^should be an array$/, 5]],
+      ['ABI item without type', { abi: {} }, ['abi.0.type', /^should be one of event, function/]],
+      ['ABI as string', { abi: '[]' }, ['abi', /^should be an array$/, '[]']],
+      [
+        'ABI item not an object',
+        { abi: ['Transfer'] },
+        ['abi.0', /^should be an object$/, 'Transfer'],
+      ],
+      [
+        'ABI item of unknown type',
+        { abi: [{ type: 'evnt' }] },
+        ['abi.0.type', /one of event/, 'evnt'],
+      ],
       ['event without name', { abi: [event(undefined)] }, ['abi.0.name', /should have a name/]],
       [
         'unknown Solidity type',
@@ -239,7 +251,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
         { abi: [event('A', indexed, indexed, indexed, indexed)] },
         ['abi.0.inputs', /at most 3 indexed/, [indexed, indexed, indexed, indexed]],
       ],
-      ['topic0 no array', { topic0: 'A()' }, ['topic0', /^should be an array$/, 'A()']],
+      ['topic0 not an array', { topic0: 'A()' }, ['topic0', /^should be an array$/, 'A()']],
       ['topic0 a name', { topic0: ['Transfer'] }, ['topic0.0', /event signature/, 'Transfer']],
       ['topic0 a short hash', { topic0: ['0xddf2'] }, ['topic0.0', /32-byte hash/, '0xddf2']],
       [
@@ -248,17 +260,17 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
         ['topic0.1', /event signature, e\.g\. Transfer\(address,address,uint256\)/, 'B(uint7)'],
       ],
       [
-        'every address of no event',
+        'all addresses without an event',
         { allAddresses: true },
         ['allAddresses', /should come with topic0/, true],
       ],
       [
-        'filter of no event',
+        'filter without an event',
         { advancedOptions: [{ topic0: 'A' }] },
         ['advancedOptions.0.topic0', /should be an event signature/, 'A'],
       ],
       [
-        'filter on a parameter the event lacks',
+        'filter on an unknown parameter',
         {
           abi: [event('A', indexed)],
           advancedOptions: [{ topic0: 'A(address)', filter: { eq: ['b', 1] } }],
@@ -266,7 +278,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
         ['advancedOptions.0.filter.eq.0', /should be one of a, moralis_streams_/, 'b'],
       ],
       [
-        'filter with a value of another type',
+        'filter with a value of the wrong type',
         {
           abi: [event('A', indexed)],
           advancedOptions: [{ topic0: 'A(address)', filter: { in: ['a', ['0x12']] } }],
@@ -274,13 +286,13 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
         ['advancedOptions.0.filter.in.1.0', /should be an address/, '0x12'],
       ],
       [
-        'all logs of nothing',
+        'all transaction logs without records',
         { includeAllTxLogs: true },
         ['includeAllTxLogs', /should come with includeNativeTxs or includeContractLogs/, true],
       ],
     ];
 
-    test.each(cases)('%s: neither created nor changed to', async (_, wrong, [field, ...rest]) => {
+    test.each(cases)('%s: rejects create and update', async (_, wrong, [field, ...rest]) => {
       const [message, value] = rest;
       const expected = [
         `requestBody.${field}`,
@@ -310,7 +322,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       await expectInvalid('DELETE', `/streams/evm/${streamId}/address`, sending, expected);
     });
 
-    test('several wrong fields are all named at once', async () => {
+    test('reports all invalid fields at once', async () => {
       const answer = await sendBad('PUT', '/streams/evm', {
         body: { webhookUrl: 1, chainIds: ['eth', 'bsc'], surprise: true },
       });
@@ -340,21 +352,21 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
 
     test.each<[string, string, unknown[], RegExp, unknown]>([
       [
-        'a selector of another kind of record',
+        'a selector of another record type',
         'triggers.0.inputs.0',
         [{ ...trigger, inputs: ['$toAddress'] }],
         /^should be a field of the record: one of \$contract, .*\$to, /,
         '$toAddress',
       ],
       [
-        'a call of what is no address',
+        'a contract that is not an address',
         'triggers.0.contractAddress',
         [{ ...trigger, contractAddress: '$value' }],
         /^should be an address field of the record: one of \$contract, \$from, \$to$/,
         '$value',
       ],
       [
-        'a function that writes',
+        'a state-changing function',
         'triggers.0.functionAbi.stateMutability',
         [{ ...trigger, functionAbi: { ...balanceOf, stateMutability: 'payable' } }],
         /^should be view or pure/,
@@ -376,13 +388,13 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
         'A()',
       ],
       [
-        'the balance of what is no address',
+        'a balance of a field without an address',
         'getNativeBalances.0.selectors.1',
         [{ selectors: ['$fromAddress', '$hash'], type: 'tx' }],
         /one of \$fromAddress, \$toAddress, \$receiptContractAddress$/,
         '$hash',
       ],
-    ])('%s is refused, and what may stand there named', async (_, place, value, message, bad) => {
+    ])('rejects %s and lists the valid values', async (_, place, value, message, bad) => {
       const options = { [place.split('.')[0]!]: value };
       const expected = [`requestBody.${place}`, message, bad] as const;
       await expectInvalid(
@@ -394,7 +406,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       await expectInvalid('POST', `/streams/evm/${streamId}`, { body: options }, expected);
     });
 
-    test('triggers and balances are answered as they were sent', async () => {
+    test('returns triggers and balances as sent', async () => {
       const options = {
         triggers: [trigger],
         getNativeBalances: [{ selectors: ['$from'], type: 'internalTx' }],
@@ -418,7 +430,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     );
   });
 
-  describe('a body that cannot be read', () => {
+  describe('an unreadable body', () => {
     const bodiless: readonly Route[] = [
       ROUTES.replayHistory,
       ROUTES.duplicateEvmStream,
@@ -430,9 +442,9 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       (route) =>
         (route.method === 'PUT' || route.method === 'POST') &&
         !bodiless.includes(route) &&
-        // Takes no more than a key is long: below.
+        // Has a smaller limit, tested below.
         route !== SLUICE_ROUTES.createSession &&
-        // Of a chain that is not read, there is nothing to say of the body.
+        // An unknown chain is reported before the body is read.
         !/\{chainId\}|\{network\}|^\/sluice\/(chains|jobs)\//.test(route.path),
     );
 
@@ -444,7 +456,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       }
     });
 
-    test.each(writes)('$method $path: nested without end', async (route) => {
+    test.each(writes)('$method $path: nested too deeply', async (route) => {
       const levels = 100_000;
       for (const body of [
         '['.repeat(levels) + ']'.repeat(levels),
@@ -459,7 +471,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       }
     });
 
-    test('64 levels are read, 65 are not', async () => {
+    test('accepts 64 levels and rejects 65', async () => {
       const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
       const statuses = [];
       for (const levels of [64, 65]) {
@@ -468,7 +480,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       expect(statuses).toEqual([422, 400]);
     });
 
-    test('filters have 1,000 comparisons in all, and not one more', async () => {
+    test('accepts 1,000 filter comparisons and rejects 1,001', async () => {
       const abi = [event('Paid', { name: 'value', type: 'uint256' })];
       const gt = (n: number) => ({ gt: ['value', String(n)] });
       const withFilters = (count: number) => ({
@@ -491,7 +503,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       ]);
     });
 
-    test('an ABI of tuples in tuples without end', async () => {
+    test('an ABI with tuples nested too deeply', async () => {
       const levels = 10_000;
       const body = JSON.stringify({
         ...goodStream(),
@@ -548,7 +560,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       }
     });
 
-    test('5 MB of addresses are taken, and given back', async () => {
+    test('accepts and returns 5 MB of addresses', async () => {
       const { id } = await client.streams.create(goodStream());
       const address = Array.from(
         { length: 115_000 },
@@ -565,18 +577,18 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     });
   });
 
-  describe('the shape of an address call', () => {
+  describe('the body of an address call', () => {
     const other = `0x${'ab'.repeat(20)}`;
     const labelled = async (id: string) =>
       (await client.streams.listAddresses(id)).result.map((row) => [row.address, row.label]);
 
-    test('a list is repeated byte by byte, whatever its spelling and spaces', async () => {
+    test('returns a list byte by byte, with its case and spaces', async () => {
       const { id } = await client.streams.create(goodStream());
       for (const address of [
         `"${ADDRESS}"`,
         `"0X${ADDRESS.slice(2).toUpperCase()}"`,
         ` [ "${ADDRESS}" ,\n\t"${other}", "${ADDRESS}" ] `,
-        // Escapes are read as any JSON is, and repeated in its shortest form.
+        // Escapes go through the ordinary JSON parser, and are returned in their shortest form.
         `["\\u0030x${other.slice(2)}"]`,
       ]) {
         const answer = await send('POST', `/streams/evm/${id}/address`, {
@@ -596,7 +608,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       await client.streams.delete(id);
     });
 
-    test('labels come beside the addresses, before or after them, and PATCH replaces all', async () => {
+    test('accepts labels before or after the addresses, and PATCH replaces all', async () => {
       const { id } = await client.streams.create(goodStream());
       const path = `/streams/evm/${id}/address`;
       const labels = JSON.stringify({ [other.toUpperCase().replace('X', 'x')]: 'Trésor "1"' });
@@ -614,12 +626,12 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     });
 
     test.each<[string, unknown, string, RegExp]>([
-      ['a stranger', { [UNKNOWN_ID.padEnd(42, '0')]: 'x' }, 'labels', /an EVM address/],
+      ['an invalid address', { [UNKNOWN_ID.padEnd(42, '0')]: 'x' }, 'labels', /an EVM address/],
       ['another address', { [other]: 'x' }, `labels.${other}`, /for an address in this request/],
-      ['nothing', { [ADDRESS]: '' }, `labels.${ADDRESS}`, /be 1 to 64 characters/],
-      ['too much', { [ADDRESS]: 'x'.repeat(65) }, `labels.${ADDRESS}`, /be 1 to 64/],
-      ['a line', { [ADDRESS]: 'a\nb' }, `labels.${ADDRESS}`, /without control characters/],
-    ])('a label of %s is refused', async (_, labels, field, message) => {
+      ['no characters', { [ADDRESS]: '' }, `labels.${ADDRESS}`, /be 1 to 64 characters/],
+      ['65 characters', { [ADDRESS]: 'x'.repeat(65) }, `labels.${ADDRESS}`, /be 1 to 64/],
+      ['two lines', { [ADDRESS]: 'a\nb' }, `labels.${ADDRESS}`, /without control characters/],
+    ])('rejects a label for or with %s', async (_, labels, field, message) => {
       for (const method of ['POST', 'PATCH']) {
         const body = { address: [ADDRESS], labels };
         const answer = await sendBad(method, `/streams/evm/${streamId}/address`, { body });
@@ -631,14 +643,14 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       }
     });
 
-    test('labels are of addresses of Aptos, too, however these are spelled', async () => {
+    test('accepts labels of Aptos addresses in any spelling', async () => {
       const { id } = await client.streams.create(goodAptosStream());
       const path = `/streams/aptos/${id}/address`;
       const framework = `0x${'1'.padStart(64, '0')}`;
       const vault = `0x${'ab'.repeat(32)}`;
       const listed = async () =>
         (await client.streams.listAddresses(id, { networkType: 'aptos' })).result;
-      // One shape is read as it comes, the other as any JSON is.
+      // The first shape is read as a stream, the second by the ordinary JSON parser.
       const plain = { address: [vault], labels: { [vault.toUpperCase().replace('X', 'x')]: 'v' } };
       const short = { address: ['0x1'], labels: { '0x01': 'framework' } };
       for (const body of [plain, short]) {
@@ -660,7 +672,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       await client.streams.delete(id, { networkType: 'aptos' });
     });
 
-    test('another shape is read as any body is, within the bounds of any', async () => {
+    test('reads other shapes as ordinary JSON, within its limits', async () => {
       const { id } = await client.streams.create(goodStream());
       const path = `/streams/evm/${id}/address`;
       const spaced = (spaces: number) => `{"address":[${' '.repeat(spaces)}"${ADDRESS}"]}`;
@@ -686,7 +698,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       await client.streams.delete(aptos.id, { networkType: 'aptos' });
     });
 
-    test('labels have no place in a removal', async () => {
+    test('rejects labels in a removal', async () => {
       const body = { address: [ADDRESS], labels: {} };
       const answer = await sendBad('DELETE', `/streams/evm/${streamId}/address`, { body });
       expect([answer.status, Object.keys(errorIn(answer).details ?? {})]).toEqual([
@@ -695,7 +707,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       ]);
     });
 
-    test('a bad one among many is named by its place', async () => {
+    test('reports an invalid address by its index', async () => {
       const address = Array.from({ length: 60_000 }, () => ADDRESS);
       address[59_999] = 'vitalik.eth';
       const answer = await sendBad('POST', `/streams/evm/${streamId}/address`, {
@@ -722,7 +734,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     });
   });
 
-  describe('addresses that are none', () => {
+  describe('invalid addresses', () => {
     const routes: Route[] = [
       ROUTES.addEvmAddresses,
       ROUTES.removeEvmAddresses,
@@ -756,7 +768,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       }
     });
 
-    test.each(routes)('$method $path: of another type', async (route) => {
+    test.each(routes)('$method $path: wrong types', async (route) => {
       const should = /^should be an address or an array of/;
       for (const address of [5, null, true, {}, [5], [[ADDRESS]]]) {
         const expected = ['requestBody.address', should, address] as const;
@@ -777,7 +789,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     });
   });
 
-  describe('a stream that is not there', () => {
+  describe('an unknown resource', () => {
     const bodies: Partial<Record<string, unknown>> = {
       updateEvmStream: { tag: 'x' },
       setEvmStreamStatus: { status: 'paused' },
@@ -793,7 +805,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       /^\/streams\/(evm|aptos)\/\{id\}/.test(path),
     );
 
-    test.each(routes)('%s', async (name, route) => {
+    test.each(routes)('is reported by %s', async (name, route) => {
       const sending = { body: bodies[name] };
       const answer = await sendBad(route.method, fill(route, UNKNOWN_ID), sending);
       expect([answer.status, errorIn(answer)]).toEqual([404, { message: 'Stream not found' }]);
@@ -808,7 +820,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       }
     });
 
-    test('of the other family is not there, either', async () => {
+    test('includes streams of the other chain family', async () => {
       for (const [name, route] of routes) {
         const id = route.path.startsWith('/streams/aptos') ? streamId : aptosId;
         const answer = await sendBad(route.method, fill(route, id), { body: bodies[name] });
@@ -816,7 +828,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       }
     });
 
-    test('nor what was never delivered, nor its counts', async () => {
+    test('includes history and statistics', async () => {
       for (const [route, param, message] of [
         [ROUTES.replayHistory, 'streamId', 'History not found'],
         [ROUTES.getStreamStats, 'streamId', 'Stat not found'],
@@ -836,7 +848,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       ]);
     });
 
-    test('nor an address, nor a delivery', async () => {
+    test('includes addresses and deliveries', async () => {
       const body = { address: ['0x0000000000000000000000000000000000000001'] };
       const address = await sendBad('DELETE', `/streams/evm/${streamId}/address`, { body });
       expect([address.status, errorIn(address)]).toEqual([404, { message: 'Address not found' }]);
@@ -859,7 +871,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     });
   });
 
-  describe('a page that is not there', () => {
+  describe('an invalid query', () => {
     const lists: Route[] = [
       ROUTES.listEvmStreams,
       ROUTES.listEvmAddresses,
@@ -910,7 +922,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       ['blockNumber', '-1', /^should be a whole number, 0 or more$/],
       ['fromTimestamp', 'now', /^should be a whole number, 0 or more$/],
       ['toTimestamp', '1.5', /^should be a whole number, 0 or more$/],
-    ])('nor history or logs by a %s of %s', async (field, value, message) => {
+    ])('rejects history and logs by a %s of %s', async (field, value, message) => {
       for (const { path } of [ROUTES.listHistory, ROUTES.listLogs]) {
         const inList = field === 'chainId' || field === 'blockNumber';
         await expectInvalid('GET', `${path}?${field}=${value}`, {}, [
@@ -921,7 +933,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       }
     });
 
-    test('nor logs or history by what they do not have', async () => {
+    test('rejects unknown filters of logs and history', async () => {
       await expectInvalid('GET', '/history/logs?deliveryStatus=lost', {}, [
         'query.deliveryStatus.0',
         /^should be one of failed, success$/,
@@ -939,7 +951,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       ]);
     });
 
-    test('nor a state to choose by', async () => {
+    test('rejects unknown states', async () => {
       await expectInvalid('GET', '/streams/evm?status=asleep', {}, [
         'query.status',
         /^should be one of active, paused, error, terminated$/,
@@ -980,7 +992,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       }
     });
 
-    test('its megabytes are not waited for', async () => {
+    test('is refused without waiting for its megabytes', async () => {
       const body = Buffer.alloc(8 * MIB, ' ');
       const headers = { 'x-api-key': 'wrong' };
       const answer = await sendBad('POST', `/streams/evm/${streamId}/address`, { body, headers });
@@ -988,7 +1000,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     });
   });
 
-  describe('a route that is not there', () => {
+  describe('an unknown route', () => {
     test.each([
       ['PATCH', '/streams/evm', 'GET, PUT'],
       ['POST', '/streams/evm', 'GET, PUT'],
@@ -997,7 +1009,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       ['PUT', '/streams/evm/{id}/address', 'GET, POST, DELETE, PATCH'],
       ['DELETE', '/sluice/deliveries/{id}', 'GET'],
       ['POST', '/health', 'GET'],
-    ])('%s %s is the wrong method', async (method, path, allowed) => {
+    ])('%s %s is not allowed', async (method, path, allowed) => {
       const there = path.replace('{id}', streamId);
       const answer = await sendBad(method, there, { body: {} });
       expect([answer.status, errorIn(answer)]).toEqual([
@@ -1010,7 +1022,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     });
 
     test.each(['/streams', '/streams/evm/', '/streams/solana', '/nowhere', '/streams/evm/a/b/c'])(
-      '%s is no path',
+      '%s is not found',
       async (path) => {
         const answer = await sendBad('GET', path);
         expect([answer.status, errorIn(answer)]).toEqual([
@@ -1021,10 +1033,10 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     );
   });
 
-  describe('a webhook URL that does not take webhooks', () => {
+  describe('a webhook URL that rejects webhooks', () => {
     afterEach(() => sink.respond(200));
 
-    /** A port that nobody listens on. */
+    /** Finds a port without a listener. */
     const findClosedPort = async (): Promise<number> => {
       const server = createServer();
       await new Promise<void>((resolve) => {
@@ -1121,7 +1133,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
   });
 
   describe('a browser', () => {
-    test('on a name that is not ours is refused on every route', async () => {
+    test('is refused on every route with a foreign host name', async () => {
       const { port } = new URL(service.url);
       for (const host of ['evil.example', `evil.example:${port}`, '127.0.0.1.evil.example']) {
         for (const { method, path } of [...everyRoute, { method: 'GET', path: '/health' }]) {
@@ -1137,14 +1149,14 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       }
     });
 
-    /** As a page sends it: the cookie and no key. */
+    /** The headers that a page sends: a cookie and no key. */
     const withCookie = (cookie: string, origin?: string): OutgoingHttpHeaders => ({
       'x-api-key': undefined,
       cookie,
       ...(origin !== undefined && { origin }),
     });
 
-    test('signs in with the key alone, reads, and writes from our own page alone', async () => {
+    test('signs in only with the key, reads, and writes only from the console', async () => {
       const { method, path } = SLUICE_ROUTES.createSession;
       const key = { 'x-api-key': undefined };
       for (const body of [{ apiKey: 'wrong' }, { apiKey: '' }]) {
@@ -1175,7 +1187,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       for (const route of everyRoute.filter(({ method }) => method === 'GET')) {
         const headers = withCookie(cookie, 'http://evil.example');
         const answer = await send('GET', fill(route), { headers });
-        // Let in, whether or not there is what it asks for.
+        // Access is granted, whether or not the resource exists.
         expect([401, 403], `${route.path}: ${answer.text}`).not.toContain(answer.status);
       }
 
@@ -1201,7 +1213,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     });
   });
 
-  test('every answer carries an id of its own', async () => {
+  test('every response has its own request id', async () => {
     const answers = [
       await send('GET', '/health'),
       await send('GET', '/'),
@@ -1221,7 +1233,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  describe('a node that does not serve its chain', () => {
+  describe('a node that is down or on the wrong chain', () => {
     const findFreePort = async (): Promise<number> => {
       const server = createServer();
       await new Promise<void>((resolve) => {
@@ -1246,7 +1258,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
         (await readHealth(of)).chains.find((chain) => chain.state === state),
       );
 
-    test('is named with why, and taken up again when it comes', async () => {
+    test('is reported with the reason, and used again once it recovers', async () => {
       const port = await findFreePort();
       const nodes: Anvil[] = [];
       const watching = await serve([
@@ -1264,7 +1276,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
         expect(stream.status).toBe('active');
 
         nodes.push(await startAnvil({ port, chainId: 5 }));
-        const wrong = await until('the wrong chain is noticed', async () =>
+        const wrong = await until('the wrong chain is reported', async () =>
           (await readHealth(watching)).chains.find(({ message }) =>
             message.includes('serves chain'),
           ),
@@ -1280,7 +1292,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
         const live = await chainThat(watching, 'live');
         expect(live).toMatchObject({ id: CHAIN, message: '', head: 0 });
 
-        // And it does what it is there for.
+        // Webhooks are delivered again.
         const watched = node.accounts[3]!.address;
         await other.streams.addAddress(stream.id, watched);
         await node.request('eth_sendTransaction', [

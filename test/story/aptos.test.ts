@@ -1,4 +1,4 @@
-/** Aptos, from a fullnode's REST API to a receiver, through the service as a process of its own. */
+/** Aptos, from a fullnode's REST API through a service process to a receiver. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -68,7 +68,7 @@ const newStream = async (tag: string, fields: object = {}) => {
   return stream;
 };
 
-/** Waits for so many bodies of a stream. */
+/** Waits for `count` bodies of a stream. */
 const delivered = (streamId: string, count = 1): Promise<AptosWebhook[]> =>
   until(`${count} bodies of ${streamId}`, () => {
     const found = bodiesOf(streamId);
@@ -76,7 +76,7 @@ const delivered = (streamId: string, count = 1): Promise<AptosWebhook[]> =>
   });
 
 describe('a wallet stream', () => {
-  test('hears of a fungible asset that came to its address, once, with name and amount', async () => {
+  test('gets one webhook for a received fungible asset, with name and amount', async () => {
     const stream = await client.streams.create({
       networkType: 'aptos',
       webhookUrl: `${sink.url}/wallet`,
@@ -89,7 +89,7 @@ describe('a wallet stream', () => {
     node.mine({
       transactions: [scriptedAptos.transfer({ from: ALICE, to: BOB, amount: 150_000_000n })],
     });
-    const [body] = await until('it is delivered', () => {
+    const [body] = await until('the webhook is delivered', () => {
       const found = bodiesOf(stream.id);
       return found.length > 0 && found;
     });
@@ -117,14 +117,14 @@ describe('a wallet stream', () => {
   });
 });
 
-describe('blocks that are there already', () => {
+describe('past blocks', () => {
   const options = {
     functions: ['0x1::aptos_account::transfer'],
     includeEvents: true,
     addresses: ['0xb0b'],
   };
 
-  test('are tried by height and by version, and nothing is sent', async () => {
+  test('are dry-run by height and by version without sending', async () => {
     const { height, firstVersion } = node.mine({
       transactions: [
         scriptedAptos.coinTransfer({ from: ALICE, to: BOB, amount: 4n }),
@@ -140,7 +140,7 @@ describe('blocks that are there already', () => {
       coinTransfers: [{ valueWithDecimals: 2.5, coin: { symbol: 'APT' } }],
       events: [[{ type: '0x1::fungible_asset::Withdraw' }, {}, {}]],
     });
-    // Whatever it chooses: also the other payment, which it does not take.
+    // Includes the other payment, which the stream does not take.
     expect(byHeight.observed.map(({ kind, path, count }) => `${count} ${kind} ${path}`)).toEqual([
       '2 event 0x1::transaction_fee::FeeStatement',
       '1 function 0x1::coin::transfer',
@@ -166,7 +166,7 @@ describe('blocks that are there already', () => {
     );
   });
 
-  test('are sent once more, and backfilled by version, each match once', async () => {
+  test('are sent again, and backfilled by version, each match once', async () => {
     const first = node.mine({
       transactions: [scriptedAptos.transfer({ from: ALICE, to: BOB, amount: 31n })],
     });
@@ -174,7 +174,7 @@ describe('blocks that are there already', () => {
     const last = node.mine({
       transactions: [scriptedAptos.transfer({ from: ALICE, to: BOB, amount: 37n })],
     });
-    await until('both are read', async () => {
+    await until('both blocks are read', async () => {
       const [chain] = await sluice.listChains();
       return chain!.checkpoint === Number(last.height);
     });
@@ -210,8 +210,8 @@ describe('blocks that are there already', () => {
   });
 });
 
-describe('beside EVM', () => {
-  test('history, logs, replay, statistics and live events have Aptos in them', async () => {
+describe('next to EVM', () => {
+  test('history, logs, replay, statistics and live events include Aptos', async () => {
     const { id } = await newStream('beside');
     await client.streams.addAddress(id, BOB, { networkType: 'aptos' });
     const live = sluice.liveEvents();
@@ -223,7 +223,7 @@ describe('beside EVM', () => {
       }
       return undefined;
     })();
-    await until('live events are told', async () => {
+    await until('live events are reported', async () => {
       await client.streams.update(id, { networkType: 'aptos', description: 'watched live' });
       return isOpen;
     });
@@ -236,7 +236,7 @@ describe('beside EVM', () => {
       blockNumber: Number(height),
       phase: 'confirmed',
     });
-    const log = await until('it is logged', async () => {
+    const log = await until('the delivery is logged', async () => {
       const { result } = await client.history.logs({ streamId: id });
       return result[0];
     });
@@ -256,7 +256,7 @@ describe('beside EVM', () => {
   });
 });
 
-test('after kill -9 at any moment every payment was delivered, and recorded once', async () => {
+test('after kill -9 at any moment every payment is delivered and recorded once', async () => {
   const { id } = await newStream('kill');
   await client.streams.addAddress(id, CAROL, { networkType: 'aptos' });
   const amounts: string[] = [];
@@ -271,7 +271,7 @@ test('after kill -9 at any moment every payment was delivered, and recorded once
     }
   };
   for (let kill = 0; kill < 6; kill++) {
-    // At first from the fullnode's pages, then from a transaction stream.
+    // Reads the fullnode's pages first, then a transaction stream.
     if (kill === 3) args = [...args, '--aptos', `local=${stream.url}`];
     const mining = mine(kill * 30);
     await new Promise((resolve) => setTimeout(resolve, Math.round(Math.random() * 400)));

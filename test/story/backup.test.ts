@@ -1,4 +1,4 @@
-/** A backup of a running service, and what a receiver sees once the service goes on from it. */
+/** A backup of a running service, and the webhooks that follow its restore. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,21 +19,21 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** What a receiver can tell a webhook by, whatever its id. */
+/** Identifies a webhook by its content, without its id. */
 const contentOf = (body: string): string => {
   const { block, confirmed } = JSON.parse(body) as { block: { hash: string }; confirmed: boolean };
   return `${block.hash} ${confirmed}`;
 };
 
-test('what came since the backup comes again with other ids, what waited with the same, nothing else', async () => {
+test('a restore repeats deliveries since the backup under new ids, and waiting ones under the same', async () => {
   const watch = await world.watch('steady');
   const waiting = await world.watch('waiting');
   const received = (of: Watch) =>
     world.receiver.requestsOf(of).map(({ id, body }) => ({ id, content: contentOf(body) }));
   const settled = async (count: number): Promise<void> => {
-    await until('all was delivered', () => received(watch).length >= count);
+    await until('all are delivered', () => received(watch).length >= count);
     await until(
-      'nothing is under way',
+      'no attempt is in flight',
       async () =>
         (await world.ledger.value("select count(*) as n from delivery where state = 'leased'")) ===
         0,
@@ -45,7 +45,7 @@ test('what came since the backup comes again with other ids, what waited with th
   world.mine([watch], 4);
   world.mine([], 2);
   await settled(8);
-  await until('one waits', () => received(waiting).length > 0);
+  await until('one delivery waits', () => received(waiting).length > 0);
   const backup = await sluice(['backup', file, '--data', data]);
   expect(backup).toMatchObject({ code: 0, stdout: expect.stringContaining('checked') as string });
   const before = received(watch);
@@ -75,7 +75,7 @@ test('what came since the backup comes again with other ids, what waited with th
   );
   const known = new Set([...before, ...since].map(({ id }) => id));
   expect(again.filter(({ id }) => known.has(id))).toEqual([]);
-  await until('what waited came', () => received(waiting).length > seen);
+  await until('the waiting delivery arrives', () => received(waiting).length > seen);
   expect(
     received(waiting)
       .slice(seen)

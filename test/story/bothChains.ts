@@ -1,4 +1,4 @@
-/** A service over a real chain and scripted Aptos, both live, and a receiver. */
+/** A service on a real chain and scripted Aptos, both live, and a receiver. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,14 +17,14 @@ import {
 } from '@sluice/testkit';
 import { API_KEY, serve } from '../serve.ts';
 
-/** Of anvil; two blocks confirm one. */
+/** The chain of anvil, with two confirmations. */
 export const CHAIN = '0x7a69';
 
 export interface BothChains {
   url: string;
   anvil: Anvil;
   contracts: DeployedContracts;
-  /** Its network is `local`. */
+  /** The network `local`. */
   aptos: RunningScriptedAptos;
   sink: WebhookSink;
   client: Client;

@@ -1,4 +1,4 @@
-/** `sluice chains`, against a service of its own on a real chain. */
+/** `sluice chains` with its own service on a real chain. */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,7 +28,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Runs the command line and answers with all it said. */
+/** Runs the command line and returns its output. */
 const sluice = (...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> =>
   new Promise((resolve) => {
     const command = ['-C', '@sluice/source', 'packages/cli/src/main.ts', ...args];
@@ -38,8 +38,10 @@ const sluice = (...args: string[]): Promise<{ code: number; stdout: string; stde
     );
   });
 
-test('lists how each chain is, for people and for programs', async () => {
-  await until('it is live', async () => (await sluice('chains', 'list')).stdout.includes('live'));
+test('lists the state of each chain, for people and for programs', async () => {
+  await until('the chain is live', async () =>
+    (await sluice('chains', 'list')).stdout.includes('live'),
+  );
   const { stdout } = await sluice('chains', 'list');
   expect(stdout).toMatch(
     /^0x7a69 {2}.+ {2}live {2}at 0, head 0, finalized 0, confirmations 2\n {2}127\.0\.0\.1/,
@@ -48,7 +50,7 @@ test('lists how each chain is, for people and for programs', async () => {
   expect(chain).toMatchObject({ id: '0x7a69', state: 'live', checkpoint: 0 });
 });
 
-test('a stream says what it lacks, and nothing while it lacks nothing', async () => {
+test('a stream reports a missing source, and nothing otherwise', async () => {
   const client = createClient({ apiKey: API_KEY, baseUrl: served.url });
   const summaries = createSluiceClient({ apiKey: API_KEY, baseUrl: served.url });
   const stream = {
@@ -70,7 +72,7 @@ test('a stream says what it lacks, and nothing while it lacks nothing', async ()
   ]);
 });
 
-test('takes a chain on from a block, and says why it cannot', async () => {
+test('resumes a chain from a block, or reports why it cannot', async () => {
   await anvil.request('anvil_mine', ['0xa']);
   const resumed = await sluice('chains', 'resume', '0x7a69', '--from', '8');
   expect(resumed).toMatchObject({ code: 0 });

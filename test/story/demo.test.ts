@@ -1,4 +1,4 @@
-/** The demonstration: what `sluice dev --seed demo` writes down is a ledger like any other. */
+/** `sluice dev --seed demo` writes an ordinary ledger. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test('the ledger contradicts itself nowhere, and is not written over', async () => {
+test('the ledger is consistent and is not overwritten', async () => {
   const store = await openSqliteStore(folder);
   for (const invariant of INVARIANTS) {
     let after: string | undefined;
@@ -43,7 +43,7 @@ test('the ledger contradicts itself nowhere, and is not written over', async () 
   await expect(startDemo({ folder, hours: 1 })).rejects.toThrow('already has a ledger');
 });
 
-test('the service goes on from the last block, and counts what was written', async () => {
+test('the service continues from the last block and counts the seeded deliveries', async () => {
   service = await startService({
     port: 0,
     host: '127.0.0.1',
@@ -65,7 +65,7 @@ test('the service goes on from the last block, and counts what was written', asy
   const streams = await sluice.listStreamSummaries();
   const sum = (read: (stream: (typeof streams)[number]) => number): number =>
     streams.reduce((total, stream) => total + read(stream), 0);
-  // Of every minute, whether or not it is a whole number of hours ago.
+  // Counts every minute, not only whole hours.
   expect(sum(({ delivered24h }) => delivered24h)).toBeGreaterThanOrEqual(written!.delivered * 0.99);
   expect(sum(({ failedAttempts24h }) => failedAttempts24h)).toBeGreaterThanOrEqual(
     written!.failed * 0.99,

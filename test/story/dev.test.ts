@@ -1,4 +1,4 @@
-/** The first command a newcomer types, run as they run it: start, watch, Ctrl-C, start again. */
+/** The first command of a new user: start, watch, Ctrl-C, start again. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -23,13 +23,13 @@ afterEach(async () => {
 
 interface Dev {
   output(): string;
-  /** Blocks of the webhooks it printed, in the order they came. */
+  /** Blocks of the printed webhooks, in order of arrival. */
   blocks(): number[];
   chainUrl(): string;
   end(signal: NodeJS.Signals): Promise<number | null>;
 }
 
-/** Starts `sluice dev` on a free port and resolves once it printed a verified webhook. */
+/** Starts `sluice dev` on a free port and resolves once it has printed a verified webhook. */
 async function dev(): Promise<Dev> {
   const child = spawn(
     process.execPath,
@@ -78,7 +78,7 @@ const answers = (url: string): Promise<boolean> =>
 
 const urlOf = (output: string): string => /API +(http:\S+)/.exec(output)![1]!;
 
-test('starts, delivers, stops cleanly, and goes on where it stopped, also after kill -9', async () => {
+test('starts, delivers, stops cleanly, and resumes where it stopped, also after kill -9', async () => {
   const first = await dev();
   await until('a confirmed webhook is printed', () => / confirmed /.test(first.output()));
   expect(first.output()).toMatch(/✓ verified +#\d+ unconfirmed +Transfer [\d.]+ SLD 0x/);
@@ -97,11 +97,14 @@ test('starts, delivers, stops cleanly, and goes on where it stopped, also after 
   expect(second.output()).not.toContain('starting over');
   await until('more webhooks are printed', () => second.blocks().length > 6);
   await second.end('SIGKILL');
-  await until('the chain ends with its parent', async () => !(await answers(second.chainUrl())));
+  await until(
+    'the chain process ends with its parent',
+    async () => !(await answers(second.chainUrl())),
+  );
 
   const third = await dev();
   const before = Math.max(...second.blocks());
-  await until('blocks go on', () => Math.max(...third.blocks()) > before, 60_000);
+  await until('blocks continue', () => Math.max(...third.blocks()) > before, 60_000);
   expect(third.output()).not.toContain('starting over');
   const apiKey = readFileSync(join(folder, 'dev', 'api-key'), 'utf8').trim();
   const sluice = createSluiceClient({ apiKey, baseUrl: urlOf(third.output()) });

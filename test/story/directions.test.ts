@@ -1,4 +1,4 @@
-/** The directions of imports that no lint rule per folder can hold (docs/architecture.md). */
+/** Import directions that a lint rule per folder cannot enforce (docs/architecture.md). */
 import { readFileSync, readdirSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,11 +9,11 @@ const packages = fileURLToPath(new URL('../../packages', import.meta.url));
 interface Import {
   from: string;
   to: string;
-  /** Gone when it runs. */
+  /** A type-only import, absent at run time. */
   isTypeOnly: boolean;
 }
 
-/** Every import of product code below `folder`, tests left out; paths relative to `packages`. */
+/** Lists imports of product code in `folder`, without tests; paths are relative to `packages`. */
 function readImports(folder: string): Import[] {
   return readdirSync(join(packages, folder), { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.tsx?$/.test(name) && !/\.(test|suite|test-d|test-only)\./.test(name))
@@ -30,7 +30,7 @@ function readImports(folder: string): Import[] {
     });
 }
 
-/** What each room of the service may import beside its own files. `service.ts` and `index.ts` may import all. */
+/** Rooms that each room of the service may import. `service.ts` and `index.ts` may import all. */
 const BELOW: Record<string, readonly string[]> = {
   base: [],
   'config.ts': ['base'],
@@ -45,7 +45,7 @@ const BELOW: Record<string, readonly string[]> = {
   api: ['base', 'config.ts', 'store', 'match', 'secrets', 'deliver', 'chains'],
 };
 
-/** The same of the console; `main.tsx` and `router.tsx` may import all. */
+/** The same for the console; `main.tsx` and `router.tsx` may import all. */
 const BELOW_IN_CONSOLE: Record<string, readonly string[]> = {
   ui: [],
   body: ['ui'],
@@ -58,7 +58,7 @@ const BELOW_IN_CONSOLE: Record<string, readonly string[]> = {
 test.each([
   ['service', BELOW, ['index.ts', 'service.ts']],
   ['console', BELOW_IN_CONSOLE, ['main.tsx', 'router.tsx', 'styles.css']],
-])('the rooms of the %s import what is below them alone', (name, below, starts) => {
+])('rooms of the %s import only rooms below them', (name, below, starts) => {
   const source = join(name, 'src');
   const roomOf = (path: string): string => relative(source, path).split(sep, 1)[0]!;
   const wrong = readImports(source).filter(({ from, to }) => {
@@ -74,7 +74,7 @@ test.each([
   ).toEqual([...Object.keys(below), ...starts].toSorted());
 });
 
-test('of enrichment, ingestion knows what it asks of the chain alone', () => {
+test('ingestion imports only the chain calls of enrichment', () => {
   const wrong = readImports(join('service', 'src', 'ingest')).filter(
     ({ to }) => to.includes(join('src', 'enrich')) && !to.endsWith(join('enrich', 'state.ts')),
   );
@@ -88,7 +88,7 @@ test('only the command line imports the service', () => {
   expect(wrong).toEqual([]);
 });
 
-test('zod is reached through the schemas of the contract alone', () => {
+test('only the schemas of the contract import zod', () => {
   const schemas = ['requests/', 'named.ts', 'calls/'].map((name) => join('contract', name));
   const isSchemas = (path: string): boolean => schemas.some((name) => path.includes(name));
   const wrong = readImports(join('kit', 'src')).filter(
@@ -99,13 +99,13 @@ test('zod is reached through the schemas of the contract alone', () => {
   expect(wrong).toEqual([]);
 });
 
-test('the store takes types alone from the contract: its threads would load every schema with it', () => {
+test('the store imports only types of the contract, so that its threads load no schemas', () => {
   const wrong = readImports(join('service', 'src', 'store')).filter(
     ({ to, isTypeOnly }) => to === '@sluice/kit/contract' && !isTypeOnly,
   );
   expect(wrong).toEqual([]);
 });
 
-test('the test reads imports at all', () => {
+test('imports are found', () => {
   expect(readImports(join('service', 'src')).length).toBeGreaterThan(50);
 });

@@ -1,6 +1,6 @@
 /**
- * What webhooks carry beside the block's own records: token metadata, triggers and native balances,
- * each as the chain had it at that block, on a real chain and through the whole service.
+ * Enrichment of webhooks: token metadata, triggers and native balances as of their block, on a real
+ * chain and through the complete service.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { type IncomingMessage, type Server, createServer } from 'node:http';
@@ -70,14 +70,14 @@ async function startService(): Promise<void> {
 
 interface HeldNode {
   url: string;
-  /** From now on calls and balances are not answered; the answer with which they are again. */
+  /** Holds back calls and balances until the returned function is called. */
   hold(): () => void;
-  /** Calls that wait. */
+  /** Number of calls held back. */
   waiting(): number;
   close(): Promise<void>;
 }
 
-/** The node, with questions about its state held back on cue: a real one does not stall when asked to. */
+/** Starts a proxy that holds back state queries on demand, because a real node cannot stall. */
 async function startHeldNode(target: string): Promise<HeldNode> {
   let held: PromiseWithResolvers<void> | undefined;
   let waiting = 0;
@@ -117,7 +117,7 @@ async function startHeldNode(target: string): Promise<HeldNode> {
   };
 }
 
-/** In a block of its own. */
+/** Sends a transaction, which gets its own block. */
 async function send(transaction: object): Promise<{ contractAddress: string; block: number }> {
   const hash = await anvil.request('eth_sendTransaction', [
     { from: owner(), gas: '0x4c4b40', ...transaction },
@@ -152,7 +152,7 @@ async function watch(address: string, more: Partial<CreateEvmStream>): Promise<s
   return stream.id;
 }
 
-/** The webhook of this stream and block, once it came; held to its signature as it was sent. */
+/** Waits for the webhook of this stream and block, and verifies its signature. */
 async function webhookOf(streamId: string, block: number, confirmed = false): Promise<EvmWebhook> {
   const parse = (body: string): EvmWebhook => JSON.parse(body) as EvmWebhook;
   const request = await sink.waitFor(
@@ -172,7 +172,7 @@ async function webhookOf(streamId: string, block: number, confirmed = false): Pr
   return parse(request.body);
 }
 
-/** Has all tokens, and mints. */
+/** Owns and mints all tokens. */
 const owner = () => anvil.accounts[0]!.address;
 const friend = (): string => anvil.accounts[3]!.address.toLowerCase();
 
@@ -204,7 +204,7 @@ test('token metadata of ERC-20', async () => {
         '1.15792089237316195423570985008687907853269984665640564039457584007913129639935e+71',
     },
   ]);
-  // Confirmed it says the same.
+  // The confirmed webhook has the same metadata.
   await anvil.request('anvil_mine', ['0x3']);
   const { confirmed: _, ...first } = await webhookOf(id, moved.block);
   const { confirmed: __, ...second } = await webhookOf(id, moved.block, true);
@@ -219,7 +219,7 @@ test('token metadata in bytes32', async () => {
   ]);
 });
 
-test('token metadata of NFTs, and which standard an ApprovalForAll is of', async () => {
+test('token metadata of NFTs, and the standard of an ApprovalForAll', async () => {
   const named = {
     tokenName: 'Sluice Collectible',
     tokenSymbol: 'SLC',
@@ -245,7 +245,7 @@ test('token metadata of NFTs, and which standard an ApprovalForAll is of', async
   expect((await webhookOf(items, shared.block)).nftTokenApprovals).toMatchObject([nameless]);
 });
 
-test('triggers and balances are of the block, although the chain moved on meanwhile', async () => {
+test('triggers and balances are of the block, although the chain has advanced', async () => {
   const id = await watch(tokens.erc20, {
     triggers: [
       {
@@ -266,7 +266,7 @@ test('triggers and balances are of the block, although the chain moved on meanwh
   const before = await anvil.request<Hex>('eth_getBalance', [reader, 'latest']);
   const release = node.hold();
   const { block } = await write(tokens.erc20, sluiceToken.abi, 'transfer', [reader, 10n]);
-  await until('the calls wait', () => node.waiting() > 0);
+  await until('the calls are held back', () => node.waiting() > 0);
   await write(tokens.erc20, sluiceToken.abi, 'transfer', [reader, 5n]);
   await send({ to: reader, value: '0x99' });
   release();
@@ -282,7 +282,7 @@ test('triggers and balances are of the block, although the chain moved on meanwh
   expect(webhook.logs[0]).not.toHaveProperty('triggers');
 });
 
-test('triggers read event parameters, structs too, speak for others, and say why they failed', async () => {
+test('triggers read event parameters and structs, set `from`, and report why they failed', async () => {
   const { abi } = answers;
   const drawn = abi.find((item) => item.type === 'event');
   const on = { type: 'log', contractAddress: '$address' } as const;
@@ -325,7 +325,7 @@ test('triggers read event parameters, structs too, speak for others, and say why
   expect(webhook.erc20Transfers).toEqual([]);
 });
 
-test('kill -9 while the chain is being asked loses nothing', async () => {
+test('kill -9 during a call to the chain loses nothing', async () => {
   const id = await watch(tokens.erc20, {
     getNativeBalances: [{ type: 'erc20transfer', selectors: ['$contract'] }],
   });
@@ -335,9 +335,9 @@ test('kill -9 while the chain is being asked loses nothing', async () => {
     const { block } = await write(tokens.erc20, sluiceToken.abi, 'transfer', [friend(), 1n]);
     blocks.push(block);
   }
-  // Confirmed, too, before anything is known of their tokens.
+  // The blocks are confirmed before any token metadata is known.
   await anvil.request('anvil_mine', ['0x3']);
-  await until('the calls wait', () => node.waiting() > 0);
+  await until('the calls are held back', () => node.waiting() > 0);
   await service.kill();
   release();
   await startService();

@@ -1,4 +1,4 @@
-/** Why a webhook was sent, or not: on a real chain and on scripted Aptos, in one service. */
+/** Explains why a webhook was or was not sent, on a real chain and on scripted Aptos in one service. */
 import type { Client } from '@sluice/kit';
 import { CALLS } from '@sluice/kit/calls';
 import type { Explanation, SluiceClient } from '@sluice/kit/sluice';
@@ -40,7 +40,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => world?.stop());
 
-/** As the service answers it, held against its schema. */
+/** Explains a query and checks the response against its schema. */
 const explain = async (query: string | number, chain?: string): Promise<Explanation> => {
   const explanation = await sluice.explain(String(query), { chain });
   CALLS.explain.answer.parse(explanation);
@@ -69,10 +69,10 @@ const transferOf = (value: bigint) => ({
   }),
 });
 
-/** Moves tokens; answers with the transaction and its block. */
+/** Transfers tokens and returns the transaction and its block. */
 async function move(value: bigint): Promise<{ hash: string; block: number }> {
   const hash = await anvil.request<string>('eth_sendTransaction', [transferOf(value)]);
-  const receipt = await until('it is mined', async () => {
+  const receipt = await until('the transaction is mined', async () => {
     const found = await anvil.request<{ blockNumber: string } | null>('eth_getTransactionReceipt', [
       hash,
     ]);
@@ -110,8 +110,8 @@ describe('on an EVM chain', () => {
     await until('both phases are delivered', () => sink.requests.length >= 2);
   });
 
-  test('a transaction: each stream has a verdict, with the rule and the values that decided', async () => {
-    const explanation = await until('all is recorded', async () => {
+  test('a transaction: each stream has a verdict, with the deciding rule and values', async () => {
+    const explanation = await until('all stages are recorded', async () => {
       const found = await explain(moved.hash);
       const { deliveries } = verdictOf(found, matching);
       return deliveries.filter(({ state }) => state === 'succeeded').length === 2 && found;
@@ -172,7 +172,7 @@ describe('on an EVM chain', () => {
     });
   });
 
-  test('a block by number or hash, and a delivery by its id, lead to the same', async () => {
+  test('a block by number or hash, and a delivery by id, give the same verdicts', async () => {
     const byNumber = await explain(moved.block, CHAIN);
     const byHash = await explain(byNumber.block!.hash);
     expect(byHash.streams).toEqual(byNumber.streams);
@@ -183,14 +183,14 @@ describe('on an EVM chain', () => {
     expect(byDelivery.streams).toEqual([verdictOf(byNumber, matching)]);
   });
 
-  test('of a block the first records of a stream are told, of a delivery all that it carries', async () => {
+  test('a block lists the first records of a stream, a delivery all of its records', async () => {
     await anvil.request('evm_setAutomine', [false]);
     for (const value of [...Array<bigint>(55).fill(200n), ...Array<bigint>(5).fill(1n)]) {
       await anvil.request('eth_sendTransaction', [transferOf(value)]);
     }
     await anvil.request('evm_mine', []);
     await anvil.request('evm_setAutomine', [true]);
-    const delivery = await until('all of them are delivered', async () => {
+    const delivery = await until('all records are delivered', async () => {
       const { result } = await sluice.listDeliveries({ streamId: matching });
       return result.find(({ records }) => records === 55);
     });
@@ -212,7 +212,7 @@ describe('on an EVM chain', () => {
     });
   });
 
-  test('a block from before a stream was there: its rules take it, and it was not held against it', async () => {
+  test('a block older than the stream matches its rules, but was not evaluated', async () => {
     const { id } = await newStream('late', { topic0: [TRANSFER] });
     await client.streams.addAddress(id, contracts.erc20);
     const explanation = await explain(moved.hash);
@@ -225,24 +225,24 @@ describe('on an EVM chain', () => {
     expect(late.records.some(({ included }) => included)).toBe(true);
   });
 
-  test('an address: who watches it', async () => {
+  test('an address: which streams watch it', async () => {
     const explanation = await explain(contracts.erc20);
     expect(explanation).toMatchObject({ kind: 'address', chainId: null, block: null });
     expect(verdictOf(explanation, matching).verdict).toBe('watched');
     expect(verdictOf(explanation, idle).verdict).toBe('not-watched');
   });
 
-  test('a block that left the chain is explained as what it is', async () => {
+  test('a removed block is reported as removed', async () => {
     const snapshot = await anvil.request<string>('evm_snapshot', []);
     const gone = await move(500n);
     await until(
-      'it is committed',
+      'the block is committed',
       async () => verdictOf(await explain(gone.hash), matching).deliveries.length > 0,
     );
     await anvil.request('evm_revert', [snapshot]);
     await anvil.request('evm_increaseTime', [100]);
     await anvil.request('anvil_mine', ['0x4']);
-    const explanation = await until('the chain went another way', async () => {
+    const explanation = await until('the reorg is noticed', async () => {
       const found = await explain(gone.hash, CHAIN);
       return found.stages.some(({ outcome }) => outcome === 'stopped') && found;
     });
@@ -252,7 +252,7 @@ describe('on an EVM chain', () => {
     ).toMatchObject({ outcome: 'stopped', message: 'its block left the chain' });
   });
 
-  test('what cannot be found is said, and is no error', async () => {
+  test('reports a query without a result, without an error', async () => {
     const nowhere = await explain(`0x${'ab'.repeat(32)}`);
     expect(nowhere).toMatchObject({ kind: 'unknown', block: null, streams: [] });
     expect(nowhere.message).toMatch(/No chain that is read has a transaction or block 0xabab/);

@@ -1,6 +1,6 @@
 /**
- * Strangers who call as fast as they can: whoever has a key is answered meanwhile, webhooks arrive, and
- * the audit log tells of it in one line.
+ * A flood of unauthenticated calls: callers with a key are served, webhooks arrive, and the audit log
+ * has one line about it.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -46,7 +46,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** What strangers send: no key, wrong keys, a session that is none; to calls, pages and nothing. */
+/** Calls without a key, with wrong keys or an invalid session; to routes, pages and unknown paths. */
 const strangers = [
   { method: 'GET', path: '/streams/evm' },
   { method: 'GET', path: '/streams/evm', headers: { 'x-api-key': 'wrong-key-of-16-characters' } },
@@ -60,7 +60,7 @@ const strangers = [
   { method: 'GET', path: '/no/such/path' },
 ] as const;
 
-test('a flood of strangers holds up neither calls with a key nor webhooks', async () => {
+test('a flood of unauthenticated calls delays neither calls with a key nor webhooks', async () => {
   const client = createClient({ apiKey: API_KEY, baseUrl: service.url, maxRetries: 0 });
   const { id } = await client.streams.create({
     webhookUrl: `${sink.url}/flooded`,
@@ -113,7 +113,7 @@ test('a flood of strangers holds up neither calls with a key nor webhooks', asyn
   }
 
   expect(new Set(counts.keys())).toEqual(new Set([401, 404, 429]));
-  // What the limit of an address lets through: a burst, and then the pace.
+  // The rate limit of an address allows a burst, then a steady rate.
   const seconds = (performance.now() - beganAt) / 1000;
   expect(sent - (counts.get(429) ?? 0)).toBeLessThanOrEqual(1_001 + 100 * seconds);
   const { result } = await createSluiceClient({

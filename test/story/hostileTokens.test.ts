@@ -1,4 +1,4 @@
-/** A block full of tokens whose contracts answer with megabytes: the webhook arrives, and memory is bounded. */
+/** Contracts of tokens return megabytes: the webhook arrives, and memory stays bounded. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ beforeAll(async () => {
   const textOf = (text: Buffer) =>
     encodeAbiParameters([{ type: 'bytes' }], [`0x${text.toString('hex')}`]);
   const names = [
-    // Letters, characters that are never whole, surrogates as CESU-8 has them, NUL.
+    // Letters, truncated characters, surrogates as in CESU-8, NUL.
     ...['61', 'f09f98', 'eda0bd', '00'].map((unit) =>
       textOf(Buffer.alloc(NAME_BYTES, Buffer.from(unit, 'hex'))),
     ),
@@ -56,13 +56,13 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** `VmRSS` is what the service has in memory now, `VmHWM` the most it had since the peak was reset. */
+/** Reads the current (`VmRSS`) or peak (`VmHWM`, since its reset) memory of the service. */
 const readMib = (field: 'VmRSS' | 'VmHWM'): number => {
   const status = readFileSync(`/proc/${served.pid}/status`, 'utf8');
   return Number(new RegExp(String.raw`^${field}:\s+(\d+)`, 'm').exec(status)![1]) / 1024;
 };
 
-test('names of a megabyte are unknown, and take no memory to speak of', async () => {
+test('names of a megabyte count as unknown and use little memory', async () => {
   const client = createClient({ apiKey: API_KEY, baseUrl: served.url });
   const sluice = createSluiceClient({ apiKey: API_KEY, baseUrl: served.url });
   await until('the chain is live', async () => (await sluice.listChains())[0]?.state === 'live');

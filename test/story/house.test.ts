@@ -1,4 +1,4 @@
-/** `npm run house` tells of each limit that is exceeded, and the paths of the architecture page are true. */
+/** `npm run house` reports each exceeded limit, and the architecture page lists real paths. */
 import { expect, test } from 'vitest';
 import type { Figures } from '../../scripts/house/figures.ts';
 import { LIMITS, type Paths, findExcesses } from '../../scripts/house/limits.ts';
@@ -31,7 +31,7 @@ const BROKEN: [string, Partial<Figures>, Partial<Paths>, Partial<Executed>, stri
   ['a long function', { functions: [{ name: 'b.ts:1', size: 151 }] }, {}, {}, 'b.ts:1 has 151'],
   ['a cycle', { cycles: ['b.ts'] }, {}, {}, 'b.ts is on a cycle'],
   [
-    'a file beside the folders',
+    'a file next to the folders',
     { lengths: [{ name: 'packages/service/src/more.ts', size: 1 }] },
     {},
     {},
@@ -39,17 +39,17 @@ const BROKEN: [string, Partial<Figures>, Partial<Paths>, Partial<Executed>, stri
   ],
   ['a long path', {}, { block: many(13) }, {}, 'a block to its POST: 13 files'],
   ['a long path to the screen', {}, { row: many(11) }, {}, "a ledger's row to the screen: 11"],
-  ['much that runs', {}, {}, { block: many(LIMITS.executed + 1) }, 'for one warm block'],
-  ['a file that is not there', {}, { row: ['packages/cli/a.ts'] }, {}, 'which does not exist'],
-  ['one that does not run', {}, {}, { block: [] }, 'which does not run for a block'],
-  ['one that shows nothing', {}, {}, { page: [] }, 'which does not run for a page'],
+  ['too many executed lines', {}, {}, { block: many(LIMITS.executed + 1) }, 'for one warm block'],
+  ['a missing file', {}, { row: ['packages/cli/a.ts'] }, {}, 'which does not exist'],
+  ['a file that does not run for a block', {}, {}, { block: [] }, 'which does not run for a block'],
+  ['a file that does not run for a page', {}, {}, { page: [] }, 'which does not run for a page'],
 ];
 
-test('nothing is told of what keeps to the limits', () => {
+test('reports nothing within the limits', () => {
   expect(findExcesses(FINE, PATHS, EXECUTED)).toEqual([]);
 });
 
-test.each(BROKEN)('%s is told', (_, figures, paths, executed, told) => {
+test.each(BROKEN)('reports %s', (_, figures, paths, executed, told) => {
   const excesses = findExcesses(
     { ...FINE, ...figures },
     { ...PATHS, ...paths },
@@ -58,7 +58,7 @@ test.each(BROKEN)('%s is told', (_, figures, paths, executed, told) => {
   expect(excesses.join('\n')).toContain(told);
 });
 
-test('the paths of the architecture page are short, and run', async () => {
+test('the paths on the architecture page are short and executed', async () => {
   const paths = { block: readBlockPath(), row: readRowPath() };
   expect(findExcesses(FINE, paths, await measureExecuted())).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** The built-in receiver, on both engines: a stream delivers into the service itself. */
+/** The inbox on both engines: a stream delivers into the service itself. */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -34,7 +34,7 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (engine) => {
     const ledger = engine === 'SQLite' ? ['--data', folder] : ['--database-url', postgres.url];
     served = await serve(
       [...ledger, '--chain', `${CHAIN}=${anvil.url},confirmations=1,poll=50`],
-      // The guard is on: what is in process needs no leave of it.
+      // The address guard stays on, because it does not apply within the process.
       { allowPrivateEndpoints: false },
     );
   });
@@ -42,7 +42,7 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (engine) => {
     await served?.stop();
   });
 
-  test('takes webhooks, shows them live, verifies them, and fails on cue', async () => {
+  test('accepts webhooks, shows them live, verifies them, and fails on demand', async () => {
     const client = createClient({ apiKey: API_KEY, baseUrl: served.url });
     const sluice = createSluiceClient({ apiKey: API_KEY, baseUrl: served.url });
     const watched = anvil.accounts[6]!.address;
@@ -71,17 +71,20 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (engine) => {
       includeNativeTxs: true,
     });
     await client.streams.addAddress(stream.id, watched);
-    // The first after this is refused, and tried again.
+    // The next webhook is refused and retried.
     await sluice.setInbox('my-app', { failFirst: 1, failStatus: 503, body: 'thank you' });
     await anvil.request('eth_sendTransaction', [
       { from: anvil.accounts[0]!.address, to: watched, value: '0x1' },
     ]);
     await anvil.request('evm_mine', []);
-    const deliveries = await until('one is delivered, and one to be tried again', async () => {
-      const { result } = await sluice.listDeliveries({ streamId: stream.id });
-      const states = result.map(({ state, status }) => `${state} ${status}`).toSorted();
-      return states.join() === 'pending 503,succeeded 200' && result;
-    });
+    const deliveries = await until(
+      'one delivery has succeeded, and one awaits a retry',
+      async () => {
+        const { result } = await sluice.listDeliveries({ streamId: stream.id });
+        const states = result.map(({ state, status }) => `${state} ${status}`).toSorted();
+        return states.join() === 'pending 503,succeeded 200' && result;
+      },
+    );
 
     const page = await sluice.listInboxRequests('my-app');
     CALLS.listInboxRequests.answer.parse({ result: page.result });
@@ -108,11 +111,11 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (engine) => {
     expect((await sluice.getDelivery(succeeded.id)).attemptList).toMatchObject([
       { status: 200, responseBody: 'thank you', webhookUrl: 'sluice://inbox/my-app' },
     ]);
-    await until('each was shown as it came', () => live.length === 3);
+    await until('each webhook was shown live', () => live.length === 3);
     expect(live.map(({ id }) => id)).toEqual(page.result.map(({ id }) => id).toReversed());
 
-    // What the charts show of it.
-    const activity = await until('it is counted', async () => {
+    // The charts count both.
+    const activity = await until('the deliveries are counted', async () => {
       const found = await sluice.getActivity({ streamId: stream.id, step: 1, points: 5 });
       return found.result.some(({ failures }) => failures['5xx'] === 1) && found;
     });
@@ -149,7 +152,7 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (engine) => {
     await listening;
   });
 
-  test('what is no inbox is refused, with the fix', async () => {
+  test('rejects an invalid inbox and names the fix', async () => {
     const client = createClient({ apiKey: API_KEY, baseUrl: served.url });
     const sluice = createSluiceClient({ apiKey: API_KEY, baseUrl: served.url });
     for (const webhookUrl of ['sluice://inbox/', 'sluice://inbox/My App', 'sluice://other/x']) {

@@ -1,4 +1,4 @@
-/** The first `npm start` of a clone: the installation shows progress, and survives what people do to it. */
+/** The first `npm start` of a clone: the installation shows progress and survives interruptions. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -21,8 +21,8 @@ const scripts = fileURLToPath(new URL('../../scripts', import.meta.url));
 const PACKAGES = ['a', 'b', '@c/d'];
 
 /**
- * Does to a folder what `npm ci` does, when the test says so: first all folders, then their files, at the
- * end the hidden lock. It leaves SIGINT and SIGTERM for later, as npm does.
+ * Imitates `npm ci` on the test's cue: writes all folders, then their files, then the hidden lock. Like
+ * npm, it ignores SIGINT and SIGTERM.
  */
 const NPM = `#!${process.execPath}
 const { appendFileSync, existsSync, mkdirSync, rmSync, writeFileSync } = require('node:fs');
@@ -61,7 +61,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Starts `scripts/run.mjs build`, or what runs it; `output` is what it has printed so far. */
+/** Starts `scripts/run.mjs build`, or a command that runs it; `output` returns the output so far. */
 function start(command = [process.execPath, 'scripts/run.mjs', 'build']): {
   child: ChildProcess;
   output(): string;
@@ -88,7 +88,7 @@ const npmCalls = (): number[] => {
   return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').map(Number) : [];
 };
 
-/** A process that has ended and that its new parent has not looked at yet counts as gone. */
+/** Counts a zombie, ended but not yet reaped, as gone. */
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -100,16 +100,16 @@ function isAlive(pid: number): boolean {
 
 const goOn = (): void => writeFileSync(join(folder, 'go-on'), '');
 
-test('progress counts the packages that are unpacked, not the folders made for them', async () => {
+test('progress counts unpacked packages, not empty folders', async () => {
   const { output } = start();
-  await until('it shows progress', () => /of 3 packages/.test(output()));
+  await until('progress is shown', () => /of 3 packages/.test(output()));
   expect(output()).toMatch(/^sluice: installing packages/);
   expect(output()).toMatch(/^sluice: 1 of 3 packages, \d+ s$/m);
   goOn();
-  await until('they are installed', () => /^sluice: packages installed in/m.test(output()));
+  await until('the packages are installed', () => /^sluice: packages installed in/m.test(output()));
 });
 
-test('Ctrl-C ends npm as well, and the next start installs', async () => {
+test('Ctrl-C also ends npm, and the next start installs', async () => {
   const first = start();
   const npm = await until('npm runs', () => npmCalls()[0]);
   first.child.kill('SIGINT');
@@ -119,39 +119,47 @@ test('Ctrl-C ends npm as well, and the next start installs', async () => {
   expect(isAlive(npm)).toBe(false);
   goOn();
   const second = start();
-  await until('they are installed', () => /^sluice: packages installed in/m.test(second.output()));
+  await until('the packages are installed', () =>
+    /^sluice: packages installed in/m.test(second.output()),
+  );
   expect(npmCalls()).toHaveLength(2);
 });
 
-test('a second start waits for the first one to install, and installs nothing', async () => {
+test('a second start waits for the first to install, and installs nothing', async () => {
   start();
   const npm = await until('npm runs', () => npmCalls()[0]);
   const second = start();
-  await until('it waits', () => second.output().includes(`waiting for process ${npm},`));
+  await until('the second start waits', () =>
+    second.output().includes(`waiting for process ${npm},`),
+  );
   goOn();
-  await until('it goes on', () => second.child.exitCode !== null);
+  await until('the second start continues', () => second.child.exitCode !== null);
   expect(second.output()).not.toContain('installing packages (npm ci)');
   expect(npmCalls()).toHaveLength(1);
 });
 
-test('after kill -9 of the installer its npm goes on, and the next start waits for that', async () => {
+test('after kill -9 of the installer its npm continues, and the next start waits for it', async () => {
   const first = start();
   const npm = await until('npm runs', () => npmCalls()[0]);
-  await until('it is noted', () => existsSync(join(folder, '.sluice', 'installing')));
+  await until('the installation is recorded', () =>
+    existsSync(join(folder, '.sluice', 'installing')),
+  );
   first.child.kill('SIGKILL');
   await once(first.child, 'exit');
   const second = start();
-  await until('it waits', () => second.output().includes(`waiting for process ${npm},`));
+  await until('the second start waits', () =>
+    second.output().includes(`waiting for process ${npm},`),
+  );
   process.kill(npm, 'SIGKILL');
-  await until('it installs', () => npmCalls()[1]);
+  await until('the next start installs', () => npmCalls()[1]);
 });
 
-test('after kill -9 of npm start nothing of it is left', async () => {
+test('kill -9 of npm start leaves no process behind', async () => {
   const asNpmDoes = `require('node:child_process').spawn(
     'sh', ['-c', '${process.execPath} scripts/run.mjs build; exit $?'], { stdio: 'inherit' })`;
   const launcher = start([process.execPath, '-e', asNpmDoes]);
   const npm = await until('npm runs', () => npmCalls()[0]);
-  // The pipe is closed once the shell and the script are gone.
+  // The pipe closes once the shell and the script have ended.
   const closed = once(launcher.child, 'close');
   launcher.child.kill('SIGKILL');
   await closed;

@@ -1,6 +1,6 @@
 /**
- * The promise of the ledger: whatever moment the process dies at, every matching block ends with
- * exactly one unconfirmed and one confirmed delivery, and each reached the receiver at least once.
+ * Whenever the process dies, every matching block ends with exactly one unconfirmed and one confirmed
+ * delivery, and the receiver gets each at least once.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ import { type Anvil, type WebhookSink, startAnvil, startWebhookSink, until } fro
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { API_KEY, type Served, serve } from '../serve.ts';
 
-/** The soak makes 200, and `test/faults` those at moments of their own. */
+/** The soak makes 200; `test/faults` kills at chosen moments. */
 const KILLS = 8;
 const CONFIRMATIONS = 3;
 
@@ -30,7 +30,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** A transfer each few milliseconds, some to the watched address and some not, until stopped. */
+/** Sends a transfer every few milliseconds until stopped, some of them to the watched address. */
 function mineTransfers(watched: string): { stop(): Promise<void> } {
   let stopped = false;
   const running = (async () => {
@@ -50,7 +50,7 @@ function mineTransfers(watched: string): { stop(): Promise<void> } {
   };
 }
 
-/** The blocks with a transfer to the watched address, read from the chain itself. */
+/** Reads the blocks with a transfer to the watched address from the chain itself. */
 async function readMatching(watched: string, from: number): Promise<number[]> {
   const head = Number(await anvil.request('eth_blockNumber'));
   const matching: number[] = [];
@@ -64,7 +64,7 @@ async function readMatching(watched: string, from: number): Promise<number[]> {
   return matching;
 }
 
-test(`after ${KILLS} kill -9 every matching block was delivered, once as each phase`, async () => {
+test(`after ${KILLS} kill -9 every matching block is delivered, once per phase`, async () => {
   const args = [
     '--data',
     join(folder, 'data'),

@@ -1,4 +1,4 @@
-/** A node whose answers are huge fills neither `/health` nor the log. */
+/** Huge responses of a node fill neither `/health` nor the log. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -13,7 +13,7 @@ const folder = mkdtempSync(join(tmpdir(), 'sluice-large-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const HUGE = 'x'.repeat(20_000_000);
-/** Of a service with one chain and one node. */
+/** Largest `/health` response, in characters, of a service with one chain and one node. */
 const MOST_HEALTH = 5_000;
 
 interface Call {
@@ -23,7 +23,7 @@ interface Call {
 
 const toJson = (call: Call, answer: object): string =>
   JSON.stringify({ jsonrpc: '2.0', id: call.id, ...answer });
-/** Says which chain it is, and of a block this. */
+/** Responds with the chain id, and with `result` for a block. */
 const blockThat = (result: unknown) => (call: Call) =>
   toJson(call, { result: call.method === 'eth_chainId' ? '0x7a69' : result });
 
@@ -41,9 +41,9 @@ async function startNode(toAnswer: (call: Call) => string): Promise<Server> {
 
 test.each<[string, (call: Call) => string]>([
   ['a block', blockThat({ number: HUGE })],
-  ['a block that is text', blockThat(HUGE)],
+  ['a block that is a string', blockThat(HUGE)],
   ['an error', (call) => toJson(call, { error: { code: -32_603, message: HUGE } })],
-  ['a page of HTML', () => `<!doctype html>${HUGE}`],
+  ['an HTML page', () => `<!doctype html>${HUGE}`],
 ])('%s of 20 MB', async (name, toAnswer) => {
   const node = await startNode(toAnswer);
   const { port } = node.address() as AddressInfo;
@@ -54,7 +54,9 @@ test.each<[string, (call: Call) => string]>([
   const get = async (path: string): Promise<string> =>
     (await fetch(served.url + path, { headers: { 'x-api-key': API_KEY } })).text();
   try {
-    await until('its fault is told', async () => (await get('/health')).includes('"down"'));
+    await until('the node is reported as down', async () =>
+      (await get('/health')).includes('"down"'),
+    );
     const health = await get('/health');
     expect(health.length).toBeLessThan(MOST_HEALTH);
     const { chains } = JSON.parse(health) as { chains: [{ message: string }] };

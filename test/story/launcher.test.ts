@@ -1,4 +1,4 @@
-/** What starts the service on an old Node, or in a checkout, may be killed: the service ends with it. */
+/** The service ends with its launcher, in a checkout and on an old Node. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ afterAll(() => {
 
 const main = join(root, 'packages/cli/src/main.ts');
 const launch = pathToFileURL(join(root, 'packages/cli/src/launch.ts')).href;
-/** As main.ts does on an old Node. In a file: with `-e` the child would be a launcher, too. */
+/** Imitates main.ts on an old Node. Needs a file, because with `-e` the child would be a launcher too. */
 const onOldNode = (args: string[]): string[] => {
   const script = join(folder, 'oldNode.mjs');
   writeFileSync(
@@ -42,7 +42,7 @@ test.each<[string, (data: string) => string[], RegExp]>([
     /listening on/,
   ],
 ])(
-  '%s, killed with kill -9, leaves no service behind',
+  'kill -9 of %s leaves no service behind',
   async (name, toArgs, isReady) => {
     const data = join(folder, name.replaceAll(' ', '-'));
     const launcher = spawn(process.execPath, toArgs(data), {
@@ -55,13 +55,15 @@ test.each<[string, (data: string) => string[], RegExp]>([
     for (const stream of [launcher.stdout, launcher.stderr]) {
       stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
     }
-    await until('it is ready', () => isReady.test(output), 60_000).catch((error: Error) => {
-      throw new Error(`${error.message}:\n${output}`);
-    });
+    await until('the service is ready', () => isReady.test(output), 60_000).catch(
+      (error: Error) => {
+        throw new Error(`${error.message}:\n${output}`);
+      },
+    );
     expect(isFolderLocked(data)).toBe(true);
     launcher.kill('SIGKILL');
     await once(launcher, 'exit');
-    await until('the ledger is free', () => !isFolderLocked(data), 30_000);
+    await until('the ledger is unlocked', () => !isFolderLocked(data), 30_000);
   },
   120_000,
 );

@@ -1,4 +1,4 @@
-/** What Prometheus reads, from a service of its own under real traffic. */
+/** The Prometheus metrics of a service under real traffic. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,14 +26,17 @@ afterAll(async () => {
 
 const CHAIN = '{chain="0x7a69"}';
 
-/** Until everything mined is committed. */
+/** Waits until all mined blocks are committed. */
 const stands = async (): Promise<void> => {
   const head = Number(await anvil.request('eth_blockNumber', []));
   const health = async () => {
     const answer = await fetch(`${served.url}/health`);
     return (await answer.json()) as { chains: { checkpoint: number }[] };
   };
-  await until('it stands at the head', async () => (await health()).chains[0]?.checkpoint === head);
+  await until(
+    'the checkpoint is at the head',
+    async () => (await health()).chains[0]?.checkpoint === head,
+  );
   expect((await values()).get(`sluice_chain_head_lag_blocks${CHAIN}`)).toBe(0);
 };
 
@@ -54,7 +57,7 @@ async function values(): Promise<Map<string, number>> {
   );
 }
 
-test('needs the key, as a header of ours or as a bearer token', async () => {
+test('requires the key, as `x-api-key` or as a bearer token', async () => {
   expect((await read({})).status).toBe(401);
   expect((await read({ authorization: 'Bearer wrong' })).status).toBe(401);
   const answer = await read({ 'x-api-key': API_KEY });
@@ -62,7 +65,7 @@ test('needs the key, as a header of ours or as a bearer token', async () => {
   expect(answer.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
 });
 
-/** Architecture and operators' dashboards go by these names. */
+/** The architecture page and operators' dashboards use these names. */
 const NAMES = [
   'sluice_chain_head_lag_blocks',
   'sluice_database_oldest_transaction_age_seconds',
@@ -80,7 +83,7 @@ const NAMES = [
   'sluice_ssrf_blocked_total',
 ];
 
-test('has every metric under its name, and each is explained to operators', async () => {
+test('exposes every metric, each with help and documentation', async () => {
   const text = await (await read({ 'x-api-key': API_KEY })).text();
   const told = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
   for (const name of NAMES) {
@@ -89,11 +92,11 @@ test('has every metric under its name, and each is explained to operators', asyn
   }
 });
 
-test('counts attempts, lag and reorgs as they were', async () => {
+test('counts attempts, lag and reorgs', async () => {
   const client = createClient({ apiKey: API_KEY, baseUrl: served.url });
   const watched = anvil.accounts[4]!.address;
   await until(
-    'the chain is read',
+    'the chain is live',
     async () => (await values()).get(`sluice_chain_up${CHAIN}`) === 1,
   );
   const { id } = await client.streams.create({

@@ -1,4 +1,4 @@
-/** Names of ENS: what they stand for, and why they stand for nothing, on a chain that is Ethereum's by its id. */
+/** ENS names, and why some do not resolve, on a chain with the id of Ethereum. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,14 +30,14 @@ afterAll(async () => {
 
 const refused = (name: string) => sluice.resolveName(name).catch((thrown: unknown) => thrown);
 
-test('a chain without names says so', async () => {
+test('a chain without names is reported as such', async () => {
   expect(await refused('treasury.eth')).toMatchObject({
     status: 503,
     message: expect.stringContaining('no ENS names') as string,
   });
 });
 
-test('a name stands for an address, however it is written, or says why it does not', async () => {
+test('a name resolves in any case, or the error gives the reason', async () => {
   await placeNames(anvil, { 'treasury.eth': TREASURY, 'pay.treasury.eth': TREASURY });
   const resolved = await sluice.resolveName('Treasury.ETH');
   CALLS.resolveName.answer.parse(resolved);
@@ -59,7 +59,7 @@ test('a name stands for an address, however it is written, or says why it does n
   }
 });
 
-test('explain tells who watches what a name stands for', async () => {
+test('explain lists the streams that watch the address of a name', async () => {
   const api = createClient({ apiKey: API_KEY, baseUrl: served.url });
   const { id } = await api.streams.create({
     ...{ webhookUrl: 'sluice://inbox/names', description: '', tag: 'named', chainIds: ['0x1'] },
@@ -78,7 +78,7 @@ test('explain tells who watches what a name stands for', async () => {
   });
 });
 
-test('where Ethereum is not read, it says what to do', async () => {
+test('without an Ethereum node, the error names the flag', async () => {
   const alone = mkdtempSync(join(tmpdir(), 'sluice-names-'));
   const other = await serve(['--data', alone]);
   try {

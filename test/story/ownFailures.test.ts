@@ -1,14 +1,14 @@
-/** A service that is stopped, or runs out of file descriptors, does not blame its receivers. */
+/** A suspended service, or one without file descriptors, does not blame its receivers. */
 import { execFileSync } from 'node:child_process';
 import { setTimeout as wait } from 'node:timers/promises';
 import { until } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type FaultWorld, STORES, type Watch, startWorld } from '../faults/world.ts';
 
-/** Longer than an attempt may take, and shorter than a lease. */
+/** Longer than an attempt may take, shorter than a lease. */
 const STOPPED_MS = 18_000;
 const UNDER_WAY = 20;
-/** Fewer than any process has open from its start on, so that it gets no more whatever it closes. */
+/** Below what any process has open from the start, so that it never gets another descriptor. */
 const FEW_FILES = 10;
 
 describe.each(STORES)('on %s', (store) => {
@@ -24,7 +24,7 @@ describe.each(STORES)('on %s', (store) => {
     world.ledger.rows(`
       select status, error from attempt where delivery_id in
         (select id from delivery where stream_id = '${streamId}')`);
-  /** One attempt for each delivery, answered; one request for each attempt; nobody backed off. */
+  /** Expects one successful attempt per delivery, one request per attempt, and no backed-off receiver. */
   const expectFlawless = async (watch: Watch, least: number): Promise<void> => {
     await world.holds([watch]);
     const requests = world.receiver.requestsOf(watch);
@@ -36,8 +36,8 @@ describe.each(STORES)('on %s', (store) => {
     expect(await world.metrics(/^sluice_circuit_breakers/)).toEqual([0, 0, 0]);
   };
 
-  // First, while no connection to the receiver is open that could be used again.
-  test('without file descriptors, deliveries wait, and /ready and a metric say why', async () => {
+  // Runs first, while there is no open connection to the receiver to reuse.
+  test('without file descriptors, deliveries wait, and /ready and a metric show the reason', async () => {
     const watch = await world.watch('lacking');
     const { pid } = world.service;
     const limit = (files: number | string): void => {
@@ -46,7 +46,7 @@ describe.each(STORES)('on %s', (store) => {
     limit(FEW_FILES);
     world.mine([watch], UNDER_WAY);
     const said = (): boolean => world.service.output().includes('webhooks cannot be sent');
-    await until('it says so', said);
+    await until('/ready shows the reason', said);
     limit(1_024);
     const ready = await fetch(`${world.service.url}/ready`);
     expect([ready.status, await ready.json()]).toEqual([
@@ -64,12 +64,12 @@ describe.each(STORES)('on %s', (store) => {
     await until('it is ready', async () => (await fetch(`${world.service.url}/ready`)).ok);
   });
 
-  test('attempts that were answered while the process was stopped for 18 s have succeeded', async () => {
+  test('attempts answered while the process was suspended for 18 s succeed', async () => {
     const watch = await world.watch('stopped');
     world.receiver.answer(watch.path, { delayMs: 1_000 });
     world.mine([watch], UNDER_WAY);
     const underWay = (): number => world.receiver.requestsOf(watch).length;
-    await until('attempts are under way', () => underWay() >= UNDER_WAY);
+    await until('attempts are in flight', () => underWay() >= UNDER_WAY);
     process.kill(world.service.pid, 'SIGSTOP');
     await wait(STOPPED_MS);
     process.kill(world.service.pid, 'SIGCONT');

@@ -1,4 +1,4 @@
-/** Blocks that are there already, on a real chain: dry runs, single blocks, backfills, coverage. */
+/** Past blocks on a real chain: dry runs, single blocks, backfills, coverage. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -41,7 +41,7 @@ let sink: WebhookSink;
 let served: Served;
 let client: Client;
 let sluice: SluiceClient;
-/** Blocks in which tokens were moved, mined before the service was there. */
+/** Blocks with token transfers, mined before the service started. */
 const moved: number[] = [];
 let receiver: string;
 
@@ -77,7 +77,7 @@ async function start(): Promise<Served> {
   return started;
 }
 
-/** Moves one token to the receiver; answers with the block it is in. */
+/** Transfers one token to the receiver and returns the block number. */
 async function move(): Promise<number> {
   const hash = await anvil.request<string>('eth_sendTransaction', [
     {
@@ -90,7 +90,7 @@ async function move(): Promise<number> {
       }),
     },
   ]);
-  const receipt = await until('it is mined', async () => {
+  const receipt = await until('the transfer is mined', async () => {
     const found = await anvil.request<{ blockNumber: string } | null>('eth_getTransactionReceipt', [
       hash,
     ]);
@@ -124,7 +124,7 @@ const bodiesOf = (streamId: string): (Body & { id: string })[] =>
     .filter((body) => body.streamId === streamId);
 
 describe('a dry run', () => {
-  test('shows the webhook that would be sent, names and decimals included, and sends none', async () => {
+  test('shows the webhook with names and decimals, and sends none', async () => {
     const webhook = await client.streams.dryRunBlock({
       chainId: CHAIN,
       blockNumber: moved[3]!,
@@ -153,7 +153,7 @@ describe('a dry run', () => {
     expect(sink.requests).toEqual([]);
   });
 
-  test('reads what triggers and balances ask for, or says why not, and tells what was close', async () => {
+  test('runs triggers and balances or reports why not, and lists close matches', async () => {
     const functionOf = (name: string) => ({
       ...{ type: 'function', name, stateMutability: 'view', inputs: [] },
       outputs: [{ name: 'answer', type: 'string' }],
@@ -180,7 +180,7 @@ describe('a dry run', () => {
     const transfers = [{ topic0: keccak256(TRANSFER), signature: TRANSFER, indexed: 2, count: 1 }];
     expect(observed).toEqual(transfers);
 
-    // Moved were 1.5 of a token with six decimals.
+    // The transfer was of 1.5 tokens with six decimals.
     const tooMuch = await sluice.dryRunEvm(CHAIN, {
       block: moved[3]!,
       includeContractLogs: true,
@@ -196,14 +196,14 @@ describe('a dry run', () => {
       observed: transfers,
     });
 
-    // Logs are read for it, though the stream sends none.
+    // The dry run reads logs, though the stream does not send them.
     const silent = { block: moved[3]!, includeInternalTxs: true, addresses: [receiver] };
     expect(await sluice.dryRunEvm(CHAIN, silent)).toEqual({
       ...{ webhook: null, closeMatches: [], observed: transfers },
     });
   });
 
-  test('of a block where nothing matches is empty', async () => {
+  test('is empty for a block without matches', async () => {
     const webhook = await client.streams.dryRunBlock({
       chainId: CHAIN,
       blockNumber: moved[3]! + 1,
@@ -214,7 +214,7 @@ describe('a dry run', () => {
     expect(webhook.block).toBeUndefined();
   });
 
-  test('is refused as a stream would be, and where there is no such block or chain', async () => {
+  test('rejects an invalid stream, and an unknown block or chain', async () => {
     const run = { chainId: CHAIN, blockNumber: 1, includeContractLogs: true };
     await expect(client.streams.dryRunBlock({ ...run, allAddresses: true })).rejects.toMatchObject({
       code: 'validation_failed',
@@ -232,13 +232,13 @@ describe('a dry run', () => {
   });
 });
 
-test('a block is sent to the webhook of a stream each time it is asked for', async () => {
+test('each call sends a block to the webhook of a stream again', async () => {
   const { id } = await newStream();
   const block = { chainId: CHAIN, blockNumber: moved[0]!, streamId: id };
   expect(await client.streams.sendBlock(block)).toBe(1);
   expect(await client.streams.sendBlock(block)).toBe(1);
   expect(await client.streams.sendBlock({ ...block, blockNumber: moved[0]! + 1 })).toBe(0);
-  await until('both came', () => bodiesOf(id).length === 2);
+  await until('both webhooks arrive', () => bodiesOf(id).length === 2);
   expect(bodiesOf(id).map((body) => [body.block.number, body.confirmed])).toEqual([
     [String(moved[0]), true],
     [String(moved[0]), true],
@@ -248,7 +248,7 @@ test('a block is sent to the webhook of a stream each time it is asked for', asy
 });
 
 describe('a backfill', () => {
-  test('delivers what past blocks hold, confirmed, each once, and the coverage says so', async () => {
+  test('delivers past matches as confirmed, each once, and extends the coverage', async () => {
     const { id } = await newStream();
     const from = moved[0]!;
     const to = moved.at(-1)!;
@@ -258,12 +258,12 @@ describe('a backfill', () => {
       blockFrom: from,
       blockTo: to,
     });
-    const done = await until('it is done', async () => {
+    const done = await until('the backfill is done', async () => {
       const job = await sluice.getJob(jobId!);
       return job.state === 'done' && job;
     });
     expect(done).toMatchObject({ nextBlock: to + 1, matches: moved.length });
-    await until('all came', () => bodiesOf(id).length === moved.length);
+    await until('all webhooks arrive', () => bodiesOf(id).length === moved.length);
     expect(
       bodiesOf(id)
         .map((body) => Number(body.block.number))
@@ -275,7 +275,7 @@ describe('a backfill', () => {
     expect(await sluice.listJobs({ streamId: id })).toMatchObject([{ id: jobId }]);
   });
 
-  test('waits for blocks to be confirmed, and goes on after a kill', async () => {
+  test('waits for blocks to be confirmed, and resumes after a kill', async () => {
     const { id } = await newStream();
     const head = Number(await anvil.request('eth_blockNumber'));
     const { jobId } = await client.streams.createHistoricalJob({
@@ -290,14 +290,14 @@ describe('a backfill', () => {
     await served.kill();
     served = await start();
     for (let n = 0; n < 3 + CONFIRMATIONS; n++) await anvil.request('evm_mine', []);
-    await until('it is done', async () => (await sluice.getJob(jobId!)).state === 'done');
+    await until('the backfill is done', async () => (await sluice.getJob(jobId!)).state === 'done');
     await until(
-      'all came',
+      'all webhooks arrive',
       () => new Set(bodiesOf(id).map((body) => body.id)).size === moved.length,
     );
   });
 
-  test('is paused, resumed and cancelled by its owner', async () => {
+  test('can be paused, resumed and cancelled', async () => {
     const { id } = await newStream();
     const head = Number(await anvil.request('eth_blockNumber'));
     const { jobId } = await client.streams.createHistoricalJob({
@@ -315,7 +315,7 @@ describe('a backfill', () => {
     });
   });
 
-  test('of an unknown stream or a chain that is not read is refused', async () => {
+  test('rejects an unknown stream and a chain without a source', async () => {
     const job = { streamId: crypto.randomUUID(), chainId: CHAIN, blockFrom: 1, blockTo: 2 };
     await expect(client.streams.createHistoricalJob(job)).rejects.toMatchObject({
       code: 'not_found',
@@ -331,7 +331,10 @@ test('a pause is a hole in the coverage', async () => {
   const { id } = await newStream();
   await anvil.request('evm_mine', []);
   const standsAt = async (number: number): Promise<void> => {
-    await until('it is read', async () => (await sluice.listChains())[0]?.checkpoint === number);
+    await until(
+      'the block is committed',
+      async () => (await sluice.listChains())[0]?.checkpoint === number,
+    );
   };
   const before = Number(await anvil.request('eth_blockNumber'));
   await standsAt(before);

@@ -1,10 +1,10 @@
-/** A caller, a node or a receiver chooses the text: no pattern may take more than a time linear in it. */
+/** Callers, nodes and receivers choose the text, so every pattern must run in linear time. */
 import { describe, expect, test } from 'vitest';
 import { type Pattern, findFault, readPatterns, worstTexts } from '../patterns.ts';
 
-/** Files whose patterns see short texts alone, cut before: the analyser gives up on how these begin. */
+/** Files whose patterns only see truncated texts; the analyser gives up on their beginnings. */
 const ON_SHORT_TEXTS: ReadonlySet<string> = new Set([
-  // The first 300 characters of what a node says.
+  // The first 300 characters of a node's error.
   'packages/service/src/ingest/nodes/rpcError.ts',
 ]);
 
@@ -17,33 +17,33 @@ test('every regular expression of the packages is linear', { timeout: 300_000 },
   expect(checked.flatMap((pattern) => findFault(pattern) ?? [])).toEqual([]);
 });
 
-test('every regular expression of the packages is written down', () => {
+test('every regular expression of the packages is a literal', () => {
   expect(unknown).toEqual([
     {
       place: expect.stringMatching(/^packages\/console\/src\/body\/jsonRows\.ts:/) as unknown,
-      // A text that is looked for, each of its signs escaped: it has one path.
+      // A search text with every special character escaped has a single path.
       code: expect.stringContaining('text.replaceAll(') as unknown,
     },
   ]);
 });
 
 describe('the analyser', () => {
-  // The one that hid secrets, and stopped the process.
+  // A former pattern of ours that hid secrets and hung the process.
   const urls = at(String.raw`\b[a-z][a-z+.-]*:[/\\]{2,}[^\s"'<>]+`, 'gi');
 
   test.each([urls, at('^(a+)+$'), at('0+$'), at('^(.*)(.*)x')])(
-    'knows that /$source/$flags is not linear',
+    'reports that /$source/$flags is not linear',
     (pattern) => {
       expect(findFault(pattern)).toMatch(/paths/);
     },
   );
 
-  test('knows where a sticky pattern begins', () => {
+  test('supports sticky patterns', () => {
     expect(findFault(at('a+b', 'y'))).toBeUndefined();
     expect(findFault(at('a+b', 'g'))).toMatch(/paths/);
   });
 
-  test('gives texts on which such a pattern is slow', () => {
+  test('returns texts on which a pattern is slow', () => {
     expect(worstTexts(urls, 10)).toContain('a-a-a-a-a-');
   });
 });

@@ -1,6 +1,6 @@
 /**
- * A delivery that kills whatever sends it, here by a preload that ends the process with the bytes of its
- * request: it is set aside with the reason, and everything else is delivered.
+ * A delivery that kills its sender, here through a preload that ends the process on its bytes, is
+ * quarantined with the reason; everything else is delivered.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,7 +28,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-test('a delivery that kills its sender is set aside, and its siblings arrive', async () => {
+test('quarantines a delivery that kills its sender, and delivers the others', async () => {
   const preload = join(folder, 'preload.mjs');
   writeFileSync(
     preload,
@@ -59,7 +59,7 @@ test('a delivery that kills its sender is set aside, and its siblings arrive', a
     }),
   );
 
-  // Ten blocks with a transfer to each, in the fifth of them the poison.
+  // Ten blocks with a transfer to each stream; the fifth contains the poison.
   await anvil.request('evm_setAutomine', [false]);
   for (let block = 0; block < 10; block++) {
     for (const [n, to] of watched.entries()) {
@@ -78,7 +78,7 @@ test('a delivery that kills its sender is set aside, and its siblings arrive', a
     return result;
   };
   const deliveries = await until(
-    'everything has ended',
+    'no delivery is open',
     async () => {
       if (!service.isRunning()) {
         deaths++;
@@ -108,7 +108,7 @@ test('a delivery that kills its sender is set aside, and its siblings arrive', a
   const sluice = createSluiceClient({ apiKey: API_KEY, baseUrl: service.url });
   const { attemptList } = await sluice.getDelivery(quarantined[0]!.id);
   expect(attemptList.map(({ durationMs }) => Number.isInteger(durationMs))).toEqual([true]);
-  // It took the service with it until it was suspect, and then its own process alone.
+  // It killed the service until it was suspect, then only its isolated process.
   expect(deaths).toBe(2);
   const delivered = deliveries.filter(({ state }) => state === 'succeeded');
   const seen = new Set(sink.requests.map(({ id }) => id));

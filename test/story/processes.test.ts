@@ -1,6 +1,6 @@
 /**
- * One ledger, many processes: two that read the chain, some that deliver, two that answer, all on one
- * PostgreSQL. Readers are killed and stalled; every matching block is delivered, once as each phase.
+ * Many processes on one PostgreSQL: two ingest, some deliver, two serve the API. Ingesters are killed
+ * and stalled; every matching block is delivered, once per phase.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,7 +25,7 @@ const CHAIN = '0x7a69';
 const CONFIRMATIONS = 2;
 const TAKEOVER_MS = 10_000;
 
-/** Of the master key, which the processes share. */
+/** Folder of the master key, which the processes share. */
 const folder = mkdtempSync(join(tmpdir(), 'sluice-processes-'));
 let anvil: Anvil;
 let postgres: Postgres;
@@ -49,10 +49,10 @@ const startIngester = (): Promise<Served> =>
 
 beforeAll(async () => {
   [anvil, postgres, sink] = await Promise.all([startAnvil(), startPostgres(), startWebhookSink()]);
-  // One after the other: a machine with two cores starts them no faster together.
+  // In sequence, because two cores start them no faster in parallel.
   ingesters = [await startIngester(), await startIngester()];
   delivering = await start('--role', 'deliver');
-  // Of the processes of the API one has no node of its own.
+  // One of the API processes has no node.
   apis = [await start('--role', 'api', ...chainFlag()), await start('--role', 'api')];
 }, 120_000);
 afterAll(async () => {
@@ -76,14 +76,14 @@ const head = async (): Promise<number> => Number(await anvil.request('eth_blockN
 const checkpoint = async (): Promise<number | null> =>
   (await sluiceOf(apis[1]).listChains())[0]?.checkpoint ?? null;
 
-/** One block each, with a transfer in it; answers with their numbers. */
+/** Mines blocks with one transfer each and returns their numbers. */
 async function pay(to: string, blocks: number): Promise<number[]> {
   const numbers: number[] = [];
   for (let n = 0; n < blocks; n++) {
     const hash = await anvil.request<string>('eth_sendTransaction', [
       { from: anvil.accounts[0]!.address, to, value: '0x1' },
     ]);
-    const receipt = await until('it is mined', () =>
+    const receipt = await until('the transfer is mined', () =>
       anvil
         .request<{ blockNumber: string } | null>('eth_getTransactionReceipt', [hash])
         .then((found) => found ?? undefined),
@@ -106,11 +106,11 @@ async function watch(account: number, on: Served = apis[0]): Promise<{ id: strin
   return { id, to };
 }
 
-/** Until each of these blocks was delivered, and once as each phase. */
+/** Waits until each of these blocks is delivered, and checks that it was once per phase. */
 async function delivered(streamId: string, blocks: readonly number[]): Promise<void> {
   const expected = blocks.flatMap((block) => [`${block} confirmed`, `${block} unconfirmed`]);
   await until(
-    'all is delivered',
+    'all are delivered',
     async () => {
       const all = await readDeliveries(streamId);
       return all.length >= expected.length && all.every(({ state }) => state === 'succeeded');
@@ -121,7 +121,7 @@ async function delivered(streamId: string, blocks: readonly number[]): Promise<v
   expect(rows.toSorted()).toEqual(expected.toSorted());
 }
 
-/** The ingester that reads the chain by what it logged last, and the one that stands by. */
+/** Finds the ingester that reads the chain, by its last log line, and the standby. */
 function findReader(): { reader: Served; standby: Served } {
   const isReading = ({ output }: Served): boolean => {
     const events = output().match(/lease (taken|lost) lease=0x7a69/g) ?? [];
@@ -132,17 +132,17 @@ function findReader(): { reader: Served; standby: Served } {
   return { reader, standby: running.find((each) => each !== reader)! };
 }
 
-describe('processes with a role each', () => {
+describe('processes with separate roles', () => {
   test('work together as one service', async () => {
     const { id, to } = await watch(5);
     const blocks = await pay(to, 5);
     await anvil.request('anvil_mine', ['0x2']);
     await delivered(id, blocks);
 
-    // Only one reads the chain, and the others know how it is.
+    // Only one reads the chain, and the others know its state.
     expect(findReader().standby.output()).toContain('standing by');
     for (const api of apis) {
-      // What the reader says of a chain comes by the ledger, every two seconds.
+      // The reader publishes the state of a chain through the ledger every two seconds.
       const chain = await until('the chain is live', async () =>
         (await sluiceOf(api).listChains()).find(({ state }) => state === 'live'),
       );
@@ -152,7 +152,7 @@ describe('processes with a role each', () => {
     expect((await clientOf(apis[1]).streams.get(id)).statusMessage).toBe('Stream is active');
   });
 
-  test('answer what is theirs to answer', async () => {
+  test('serve only the routes of their role', async () => {
     const key = { 'x-api-key': API_KEY };
     for (const { url } of [delivering, ingesters[0]!]) {
       expect((await fetch(`${url}/health`)).status).toBe(200);
@@ -163,7 +163,7 @@ describe('processes with a role each', () => {
     }
   });
 
-  test('a process of the API reads the nodes itself, and hands to the reader what is for it', async () => {
+  test('an API process reads nodes itself, and hands jobs to the ingester', async () => {
     const { id, to } = await watch(6);
     const [block] = await pay(to, 1);
     await anvil.request('anvil_mine', ['0x2']);
@@ -179,7 +179,7 @@ describe('processes with a role each', () => {
     expect(dry).toMatchObject({ txs: [{ toAddress: to.toLowerCase() }] });
     const sent = { chainId: CHAIN, blockNumber: block!, streamId: id };
     expect(await clientOf(api).streams.sendBlock(sent)).toBe(1);
-    await until('it is delivered again', async () => {
+    await until('the block is delivered again', async () => {
       const all = await readDeliveries(id);
       return all.length === 3 && all.every(({ state }) => state === 'succeeded');
     });
@@ -190,17 +190,17 @@ describe('processes with a role each', () => {
       blockFrom: block!,
       blockTo: block!,
     });
-    await until('the reader does the job', async () => {
+    await until('the reader completes the job', async () => {
       const job = await sluiceOf(withoutNodes).getJob(jobId!);
       return job.state === 'done';
     });
   });
 
-  test('a setting that is changed in one holds in all', async () => {
+  test('a setting changed in one process applies in all', async () => {
     const [one, other] = apis;
     await clientOf(one).settings.set({ region: 'eu-central-1' });
     await until(
-      'the other knows',
+      'the other process has the setting',
       async () => {
         return (await clientOf(other).settings.read()).region === 'eu-central-1';
       },
@@ -214,7 +214,7 @@ describe('processes with a role each', () => {
     expect(headers['x-region']).toBe('eu-central-1');
   });
 
-  test('a receiver that fails is said to be backOff by one that does not deliver, until it is back', async () => {
+  test('an API process reports a failing receiver as backed off until it recovers', async () => {
     const [one, other] = apis;
     const { id, to } = await watch(1);
     const path = '/1';
@@ -225,28 +225,31 @@ describe('processes with a role each', () => {
     sink.respond(503, { path });
     const blocks = await pay(to, 12);
     await anvil.request('anvil_mine', ['0x2']);
-    const backOff = await until('it is spared', async () => (await readBackOff()) ?? undefined);
+    const backOff = await until(
+      'the receiver is backed off',
+      async () => (await readBackOff()) ?? undefined,
+    );
     expect(backOff.reason).toBe('failures');
     expect(backOff.until).toBeGreaterThan(backOff.since);
-    await until('those who watch are reported', () =>
+    await until('a live event reports it', () =>
       watching.seen.some(({ event }) => event.type === 'stream' && event.streamId === id),
     );
     await watching.leave();
 
-    // Nobody waits for it: one that is sent again by hand, at any process, asks whether it is back.
+    // A manual replay at any process probes the receiver at once.
     sink.respond(200, { path });
     const waiting = (await readDeliveries(id)).find(({ state }) => state === 'pending')!;
     await clientOf(one).history.replay({ id: waiting.id, streamId: id });
-    await until('it is backOff no more', async () => (await readBackOff()) === null);
+    await until('the receiver is no longer backed off', async () => (await readBackOff()) === null);
     for (const { id: each, state } of await readDeliveries(id)) {
       if (state === 'pending') await clientOf(one).history.replay({ id: each, streamId: id });
     }
     await delivered(id, blocks);
-    // Another test has a receiver of its own at this path.
+    // Another test uses this path for its own receiver.
     await clientOf(one).streams.delete(id);
   });
 
-  test('a chain is resumed by a process that does not read it', async () => {
+  test('a process that does not read a chain can resume it', async () => {
     const at = await head();
     await until('it stands at the head', async () => (await checkpoint()) === at);
     await anvil.request('anvil_mine', ['0x5']);
@@ -254,11 +257,11 @@ describe('processes with a role each', () => {
     expect(resumed).toEqual({ chainId: CHAIN, from: at + 3 });
     await anvil.request('anvil_mine', ['0x1']);
     const goal = await head();
-    await until('the reader goes on', async () => (await checkpoint()) === goal);
+    await until('the reader continues', async () => (await checkpoint()) === goal);
   });
 });
 
-test('three that deliver keep to the cap of each stream together', async () => {
+test('three delivering processes share the limit of each stream', async () => {
   const CAP = 64;
   const ANSWER_MS = 150;
   const STREAMS = 40;
@@ -269,7 +272,7 @@ test('three that deliver keep to the cap of each stream together', async () => {
     await start('--role', 'deliver'),
   ];
   sink.clear();
-  // One process alone has room for thirty-two streams at their cap.
+  // A single process has room for thirty-two streams at their limit.
   const to = anvil.accounts[3]!.address;
   const ids: string[] = [];
   for (let n = 0; n < STREAMS; n++) {
@@ -288,7 +291,10 @@ test('three that deliver keep to the cap of each stream together', async () => {
   const blocks = await pay(to, BLOCKS);
   await anvil.request('anvil_mine', ['0x2']);
   const last = ids.at(-1)!;
-  await until('all is due', async () => (await readDeliveries(last)).length === 2 * BLOCKS);
+  await until(
+    'all deliveries are due',
+    async () => (await readDeliveries(last)).length === 2 * BLOCKS,
+  );
   const since = Date.now();
   for (const { pid } of deliverers) process.kill(pid, 'SIGCONT');
   for (const id of ids) await delivered(id, blocks);
@@ -302,7 +308,7 @@ test('three that deliver keep to the cap of each stream together', async () => {
     );
   });
   expect(Math.max(...most)).toBeLessThanOrEqual(CAP);
-  // Many at once, though a busy machine does not come near the cap.
+  // Attempts overlap, though a busy machine stays far below the limit.
   expect(Math.max(...most)).toBeGreaterThan(CAP / 8);
   const key = { 'x-api-key': API_KEY };
   const made = await Promise.all(
@@ -313,13 +319,13 @@ test('three that deliver keep to the cap of each stream together', async () => {
       );
     }),
   );
-  // Of those two at least one: of what is due at first one process takes no more than 2,048.
+  // At least one of the two delivered, because the first claim of a process is at most 2,048.
   expect(Math.max(...made)).toBeGreaterThan(0);
   sink.respond(200);
   await Promise.all(deliverers.slice(1).map((each) => each.stop()));
 }, 300_000);
 
-/** What is reported live, read at one process until it is left; goes on after `lastEventId`. */
+/** Reads the live events of one process after `lastEventId`, until `leave` is called. */
 async function watchLive(on: Served, lastEventId?: string) {
   const leaving = new AbortController();
   const seen: ReceivedEvent[] = [];
@@ -342,15 +348,15 @@ async function watchLive(on: Served, lastEventId?: string) {
   };
 }
 
-test('live events are the same at each process of the API, and are resumed at the other', async () => {
+test('live events are the same at each API process, and can be resumed at the other', async () => {
   const { id, to } = await watch(4);
   const database = new pg.Client(postgres.url);
   database.on('error', () => {});
   await database.connect();
   const witness = await watchLive(apis[0]);
-  // The first event gives a place to go on from.
+  // The first event provides an id to resume from.
   await clientOf(apis[0]).streams.update(id, { tag: 'watched' });
-  await until('the witness sees', () => witness.seen.length > 0);
+  await until('the witness gets an event', () => witness.seen.length > 0);
 
   let isPaying = true;
   const paying = (async () => {
@@ -360,12 +366,12 @@ test('live events are the same at each process of the API, and are resumed at th
   })();
   const resumed: ReceivedEvent[] = [witness.seen[0]!];
   for (let n = 0; n < 8; n++) {
-    // A transaction that is under way holds back what comes after it, and takes nothing of it away.
+    // An open transaction delays later events without losing any.
     if (n === 3) await database.query('begin; select pg_current_xact_id()');
     if (n === 5) await database.query('commit');
     const reader = await watchLive(apis[n % 2]!, resumed.at(-1)!.id);
     if (n === 3 || n === 4) await new Promise((resolve) => setTimeout(resolve, 300));
-    else await until('it sees more', () => reader.seen.length > 2);
+    else await until('more events arrive', () => reader.seen.length > 2);
     await reader.leave();
     resumed.push(...reader.seen);
   }
@@ -384,7 +390,7 @@ test('live events are the same at each process of the API, and are resumed at th
     );
   const expected = blocks.flatMap((block) => [`${block} confirmed`, `${block} unconfirmed`]);
   const last = await watchLive(apis[0], resumed.at(-1)!.id);
-  await until('all was reported', () =>
+  await until('all deliveries are reported', () =>
     [witness.seen, [...resumed, ...last.seen]].every(
       (events) => outcomes(events).length >= expected.length,
     ),
@@ -397,10 +403,10 @@ test('live events are the same at each process of the API, and are resumed at th
   expect(resumed.slice(0, count)).toEqual(witness.seen.slice(0, count));
 }, 180_000);
 
-test('what an inbox gets is shown by a process that did not get it', async () => {
+test('a process shows webhooks that the inbox of another process received', async () => {
   const [one, other] = apis;
   const watching = await watchLive(other);
-  // Its test webhook comes into the inbox of the process that creates it.
+  // The test webhook goes to the inbox of the process that creates the stream.
   await clientOf(one).streams.create({
     webhookUrl: 'sluice://inbox/shared',
     description: '',
@@ -408,14 +414,14 @@ test('what an inbox gets is shown by a process that did not get it', async () =>
     chainIds: [CHAIN],
     includeNativeTxs: true,
   });
-  const found = await until('it is reported', () =>
+  const found = await until('the webhook is shown', () =>
     watching.seen.find(({ event }) => event.type === 'inbox'),
   );
   expect(found.event).toMatchObject({ request: { inbox: 'shared', verified: true } });
   await watching.leave();
 });
 
-test('a reader that is killed is followed in under 10 seconds, without gap or double', async () => {
+test('the standby replaces a killed reader within 10 seconds, without gap or duplicate', async () => {
   const { id, to } = await watch(8);
   const blocks = await pay(to, 3);
   const { reader, standby } = findReader();
@@ -425,7 +431,7 @@ test('a reader that is killed is followed in under 10 seconds, without gap or do
   await killed;
   const since = Date.now();
   const goal = await head();
-  await until('the standby reads on', async () => (await checkpoint()) === goal, TAKEOVER_MS);
+  await until('the standby continues', async () => (await checkpoint()) === goal, TAKEOVER_MS);
   expect(Date.now() - since).toBeLessThan(TAKEOVER_MS);
   expect(standby.output()).toContain('lease taken lease=0x7a69');
   await anvil.request('anvil_mine', ['0x2']);
@@ -433,7 +439,7 @@ test('a reader that is killed is followed in under 10 seconds, without gap or do
   ingesters = [standby, await startIngester()];
 });
 
-test('a reader that stalled longer than its lease writes nothing when it wakes', async () => {
+test('a reader that stalls longer than its lease writes nothing when it wakes', async () => {
   const { id, to } = await watch(9);
   const blocks = await pay(to, 2);
   const { reader, standby } = findReader();
@@ -441,24 +447,24 @@ test('a reader that stalled longer than its lease writes nothing when it wakes',
   try {
     blocks.push(...(await pay(to, 3)));
     const goal = await head();
-    await until('the standby reads on', async () => (await checkpoint()) === goal, 20_000);
+    await until('the standby continues', async () => (await checkpoint()) === goal, 20_000);
   } finally {
     process.kill(reader.pid, 'SIGCONT');
   }
   blocks.push(...(await pay(to, 3)));
-  await until('it finds its lease lost', () => reader.output().includes('lease lost'));
+  await until('the reader reports its lost lease', () => reader.output().includes('lease lost'));
   await anvil.request('anvil_mine', ['0x2']);
   await delivered(id, blocks);
   expect(findReader()).toEqual({ reader: standby, standby: reader });
 });
 
-test('a reader that is stopped is followed at once', async () => {
+test('the standby replaces a stopped reader immediately', async () => {
   const { reader, standby } = findReader();
   expect(await reader.stop()).toBe(0);
-  await until('the standby has it', () => findReader().reader === standby, 3_000);
+  await until('the standby has the lease', () => findReader().reader === standby, 3_000);
 });
 
-test('the operator is reported by one process, and by another when it is killed; nothing twice', async () => {
+test('one process sends alerts, and another after it is killed; none is sent twice', async () => {
   const reported = () =>
     sink.requests
       .filter(({ path }) => path === '/alerts')
@@ -474,11 +480,11 @@ test('the operator is reported by one process, and by another when it is killed;
   };
   ingesters = [ingesters.find((each) => each.isRunning())!, await startIngester()];
   const first = await failStream(1);
-  await until('it is reported', () => reported().length === 1);
+  await until('the first alert is sent', () => reported().length === 1);
   const reporter = ingesters.find(({ output }) => output().includes('lease taken lease=alerts'))!;
   await reporter.kill();
   const second = await failStream(2);
-  await until('another tells', () => reported().length > 1, 60_000);
+  await until('another process sends the second alert', () => reported().length > 1, 60_000);
   expect(reported().map(({ alert }) => alert)).toMatchObject(
     [first, second].map((streamId) => ({ type: 'stream.error', data: { streamId } })),
   );

@@ -1,4 +1,4 @@
-/** `npm run prose` reads what people read, and knows the phrases and words to avoid. */
+/** `npm run prose` reads all texts for people, and finds phrases and words to avoid. */
 import { expect, test } from 'vitest';
 import { findPhrases } from '../../scripts/prose/patterns.ts';
 import { readTexts } from '../../scripts/prose/read.ts';
@@ -9,7 +9,7 @@ const phrasesOf = (comment: string): string[] =>
 const wordsOf = async (page: string): Promise<string[]> =>
   (await findWords(readTexts('page.md', page))).map(({ line, message }) => `${line} ${message}`);
 
-test('comments, strings and JSX are texts of code', () => {
+test('reads comments, strings and JSX', () => {
   const source = `/**\n * Reads a key.\n * Twice.\n */\nconst a = 'it\\'s'; // why\nconst b = <p>Hello</p>;\n`;
   expect(readTexts('a.tsx', source)).toEqual([
     { line: 1, kind: 'comment', text: 'Reads a key. Twice.' },
@@ -19,12 +19,12 @@ test('comments, strings and JSX are texts of code', () => {
   ]);
 });
 
-test('names in code are left out', () => {
+test('skips names in code', () => {
   const source = "import './told.ts';\nrun('nobody');\nfail('No user `nobody`');\n// `told`\n";
   expect(findPhrases(readTexts('a.ts', source))).toEqual([]);
 });
 
-test('code and quotations of a page are left out', async () => {
+test('skips code and quotations on a page', async () => {
   const page = 'Run `told`.\n```sh\nnobody postgres\n```\nIt reports "nobody has Postgres".\n';
   const texts = readTexts('page.md', page);
   expect(findPhrases(texts)).toEqual([]);
@@ -37,12 +37,12 @@ test.each([
   ['It stands in the ledger', 'stands'],
   ['This is no key of ours', 'is no key'],
   ['The block was held against it', 'held against'],
-])('"%s" is found', (text, phrase) => {
+])('finds a phrase in "%s"', (text, phrase) => {
   expect(phrasesOf(text)).toContainEqual(expect.stringContaining(`"${phrase}"`));
 });
 
 test.each(['There is no key', 'It is no longer sent', 'The operator is alerted'])(
-  '"%s" is fine',
+  'accepts "%s"',
   (text) => expect(phrasesOf(text)).toEqual([]),
 );
 
@@ -50,11 +50,11 @@ test.each([
   ['# Sluice\n\nIt needs Postgres.', 3, 'PostgreSQL'],
   ['| a |\n|---|\n| a [web hook](https://github.com) |', 3, 'webhook'],
   ['Ask on Github.', 1, 'GitHub'],
-])('%j has a word to replace on line %i by %s', async (page, line, word) => {
+])('finds a word in %j on line %i to replace by %s', async (page, line, word) => {
   expect(await wordsOf(page)).toEqual([expect.stringMatching(new RegExp(`^${line} .*“${word}”`))]);
 });
 
-test('URLs and names with the right spelling are fine', async () => {
+test('accepts URLs and correct spellings', async () => {
   expect(
     await wordsOf('Its id is in [PostgreSQL](https://github.com/x/postgres), see the README.'),
   ).toEqual([]);

@@ -1,4 +1,4 @@
-/** What the README tells a reader to run does what it says. */
+/** The commands and the example of the README work. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { API_KEY, SECRET, type Served, serve } from '../serve.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'sluice-readme-'));
-/** Beside the example, so that its imports resolve as the reader's do. */
+/** Next to the example, so that its imports resolve the same way. */
 const copy = join(root, 'examples', `receiver-${process.pid}.ts`);
 let anvil: Anvil;
 let service: Served;

@@ -1,4 +1,4 @@
-/** What a load balancer is told of a process whose database comes and goes. */
+/** `/ready` of a process whose database comes and goes. */
 import { type Postgres, startPostgres, until } from '@sluice/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Served, serve } from '../serve.ts';
@@ -19,13 +19,13 @@ const ready = async (): Promise<{ status: number; body: unknown }> => {
   return { status: answer.status, body: await answer.json() };
 };
 
-test('is ready while its ledger takes writes, and lives all the same', async () => {
+test('is ready while the ledger accepts writes, and stays alive without it', async () => {
   expect(await ready()).toEqual({ status: 200, body: { status: 'ready' } });
 
   await postgres.kill();
-  await until('it is not ready', async () => (await ready()).status === 503);
+  await until('the process is not ready', async () => (await ready()).status === 503);
   const { body } = await ready();
-  // Neither hosts nor names of the database: anybody may ask.
+  // The route is public, so it shows neither hosts nor names of the database.
   expect(body).toEqual({
     status: 'not ready',
     reasons: ['the ledger cannot be written; see the log'],
@@ -33,5 +33,5 @@ test('is ready while its ledger takes writes, and lives all the same', async () 
   expect((await fetch(`${served.url}/health`)).status).toBe(200);
 
   await postgres.restart();
-  await until('it is ready again', async () => (await ready()).status === 200);
+  await until('the process is ready again', async () => (await ready()).status === 200);
 });

@@ -1,4 +1,4 @@
-/** The statements of `examples/records.ts`, the same on SQLite and on PostgreSQL. */
+/** The statements of `examples/records.ts` on SQLite and PostgreSQL. */
 import { DatabaseSync } from 'node:sqlite';
 import { type EvmWebhook, TEST_WEBHOOK } from '@sluice/kit/contract';
 import { type Postgres, startPostgres } from '@sluice/testkit';
@@ -69,7 +69,7 @@ const webhook: EvmWebhook = {
 };
 const unconfirmed = { ...webhook, confirmed: false };
 const removed = { ...unconfirmed, removed: true } as const;
-/** The confirmed one of the block that took the other's place. */
+/** The confirmed webhook of the block that replaced the first one. */
 const confirmed = { ...webhook, block: { ...webhook.block, hash: word('200') } };
 
 let postgres: Postgres;
@@ -131,13 +131,13 @@ describe.each(Object.keys(openings))('%s', (name) => {
   });
 
   test.each([
-    ['takes back its rows', [unconfirmed, removed], 0],
-    ['takes back confirmed rows', [unconfirmed, { ...unconfirmed, confirmed: true }, removed], 0],
-    ['leaves those of the block in its place', [unconfirmed, confirmed, removed], 6],
-    ['may come before them', [unconfirmed, removed, confirmed], 6],
+    ['deletes its rows', [unconfirmed, removed], 0],
+    ['deletes confirmed rows', [unconfirmed, { ...unconfirmed, confirmed: true }, removed], 0],
+    ['keeps the rows of the replacing block', [unconfirmed, confirmed, removed], 6],
+    ['may come before those rows', [unconfirmed, removed, confirmed], 6],
     ['is undone when the block returns', [unconfirmed, removed, unconfirmed], 6],
-    ['of what never came changes nothing', [removed, removed, confirmed], 6],
-  ])('the notice that a block is gone %s', async (_, deliveries, left) => {
+    ['of an unknown block changes nothing', [removed, removed, confirmed], 6],
+  ])('a removal webhook %s', async (_, deliveries, left) => {
     const database = await openings[name]!();
     for (const each of deliveries) await database.write(each);
     let rows = 0;
@@ -145,7 +145,7 @@ describe.each(Object.keys(openings))('%s', (name) => {
     expect(rows).toBe(left);
   });
 
-  test('an unconfirmed row is kept, and follows its block', async () => {
+  test('an unconfirmed row is kept and follows its block', async () => {
     const database = await openings[name]!();
     await database.write(unconfirmed);
     await database.write({ ...unconfirmed, block: confirmed.block });
@@ -155,8 +155,8 @@ describe.each(Object.keys(openings))('%s', (name) => {
   });
 });
 
-test('a statement is the same text on both', () => {
+test('statements have the same text on both databases', () => {
   const texts = new Set(statementsOf(webhook).map(({ sql }) => sql));
-  // One per kind that has rows, however many rows.
+  // One statement per record type, whatever the number of rows.
   expect(texts.size).toBe(4);
 });

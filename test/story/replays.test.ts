@@ -1,6 +1,6 @@
 /**
- * Sending many deliveries again: estimated, at a pace, through a kill, cancelled; one given up by hand.
- * Their receiver has a login and a token in its URL, which no list tells of.
+ * Replays of many deliveries: estimated, paced, killed, cancelled; and one delivery stopped by hand.
+ * The webhook URL has a login and a token, which no list shows.
  */
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -45,13 +45,13 @@ beforeAll(async () => {
   streamId = stream.id;
   const to = anvil.accounts[5]!.address;
   await client.streams.addAddress(streamId, to);
-  // Failures are far enough apart to leave the stream and its breaker as they are.
+  // Too few failures in a row to change the state of the stream or its circuit breaker.
   sink.respond([404, 404, 404, 404, 404, 404, 200]);
   for (let n = 0; n < BLOCKS; n++) {
     await anvil.request('eth_sendTransaction', [{ from: anvil.accounts[0]!.address, to }]);
   }
   await anvil.request('anvil_mine', ['0x3']);
-  await until('every delivery was tried', async () => {
+  await until('every delivery has an attempt', async () => {
     const { result } = await sluice.listDeliveries({ streamId, attemptsFrom: 1 });
     return result.length === BLOCKS;
   });
@@ -64,9 +64,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-test('a delivery that waits is given up by hand, listed as a dead letter, and replayed', async () => {
+test('a waiting delivery is stopped by hand, listed as a dead letter, and replayed', async () => {
   const [waiting] = (await sluice.listDeliveries({ streamId, state: 'pending' })).result;
-  // The contract's schedule, of which one wait is under way.
+  // One wait of the contract's schedule has begun.
   const { remainingWaitsMs } = await sluice.getDelivery(waiting!.id);
   expect(remainingWaitsMs).toEqual(
     [10, 60, 120, 360, 720, 1_440].map((minutes) => minutes * 60_000),
@@ -79,7 +79,7 @@ test('a delivery that waits is given up by hand, listed as a dead letter, and re
   expect(dead.result.map((each) => each.id)).toEqual([waiting!.id]);
 });
 
-test('a selection is estimated, sent again at its pace, and goes on after a kill', async () => {
+test('a replay is estimated, keeps its rate, and resumes after a kill', async () => {
   const filter = { streamId, status: '4xx' };
   const { deliveries, bytes, isCapped } = await sluice.estimateReplay(filter);
   expect(deliveries).toBe(6);
@@ -88,11 +88,11 @@ test('a selection is estimated, sent again at its pace, and goes on after a kill
   const before = sink.requests.length;
   const replay = await sluice.createReplay({ name: 'after the fix', filter, perSecond: 1 });
   expect(replay).toMatchObject({ name: 'after the fix', state: 'running', total: 6, perSecond: 1 });
-  await until('two were sent again', () => sink.requests.length >= before + 2);
+  await until('two deliveries are replayed', () => sink.requests.length >= before + 2);
   expect((await sluice.getReplay(replay.id)).state).toBe('running');
   await service.kill();
   await start();
-  const done = await until('it is done and delivered', async () => {
+  const done = await until('the replay is done and delivered', async () => {
     const { state, succeeded, ...rest } = await sluice.getReplay(replay.id);
     return state === 'done' && succeeded === 6 && { ...rest, succeeded };
   });
@@ -100,7 +100,7 @@ test('a selection is estimated, sent again at its pace, and goes on after a kill
   expect((await sluice.listReplays()).map((each) => each.id)).toEqual([replay.id]);
   const again = sink.requests.slice(before).map((request) => request.receivedAt);
   expect(again.length).toBeGreaterThanOrEqual(6);
-  // One in a second, the last of them five seconds after the first.
+  // One per second, so the last comes five seconds after the first.
   expect(Math.max(...again) - Math.min(...again)).toBeGreaterThan(4_000);
   expect((await sluice.listDeliveries({ streamId, state: 'succeeded' })).result).toHaveLength(
     BLOCKS,
@@ -108,12 +108,15 @@ test('a selection is estimated, sent again at its pace, and goes on after a kill
   await expect(sluice.cancelReplay(replay.id)).rejects.toMatchObject({ code: 'conflict' });
 });
 
-test('a range of time is sent again until it is cancelled', async () => {
+test('a replay of a time range stops once it is cancelled', async () => {
   const { result } = await sluice.listDeliveries({ streamId });
   const times = result.map((each) => each.createdAt);
   const filter = { createdFrom: Math.min(...times), createdTo: Math.max(...times) + 1_000 };
   const replay = await sluice.createReplay({ name: 'all', filter, perSecond: 1 });
-  await until('one was sent again', async () => (await sluice.getReplay(replay.id)).replayed > 0);
+  await until(
+    'one delivery is replayed',
+    async () => (await sluice.getReplay(replay.id)).replayed > 0,
+  );
   const cancelled = await sluice.cancelReplay(replay.id);
   expect(cancelled.state).toBe('cancelled');
   expect(await sluice.cancelReplay(replay.id)).toMatchObject({ id: replay.id });
@@ -124,13 +127,13 @@ test('a range of time is sent again until it is cancelled', async () => {
   expect(succeeded).toBe(replayed);
 });
 
-test('those that are named are sent again, and no others', async () => {
+test('a replay by id sends only those deliveries', async () => {
   const { result } = await sluice.listDeliveries({ streamId });
   const id = [result[1]!.id, result[3]!.id];
   expect(await sluice.estimateReplay({ id })).toMatchObject({ deliveries: 2 });
   const before = sink.requests.length;
   const replay = await sluice.createReplay({ name: 'two', filter: { id }, perSecond: 50 });
-  await until('both have arrived', async () => {
+  await until('both webhooks arrive', async () => {
     return (await sluice.getReplay(replay.id)).succeeded === 2;
   });
   const sent = sink.requests.slice(before).map(({ headers }) => headers['webhook-id']);
@@ -139,7 +142,7 @@ test('those that are named are sent again, and no others', async () => {
   expect((await sluice.listReplays())[0]?.filter).toEqual({ id });
 });
 
-test('the login and token of the URL are told with the stream itself, and nowhere else', async () => {
+test('only the stream itself shows the login and token of its URL', async () => {
   const client = createClient({ apiKey: API_KEY, baseUrl: service.url });
   expect(sink.requests.at(-1)).toMatchObject({
     path: '/hook',
@@ -148,11 +151,11 @@ test('the login and token of the URL are told with the stream itself, and nowher
   expect((await client.streams.get(streamId)).webhookUrl).toBe(webhookUrl);
 
   const shown = `${sink.url.replace('//', '//***@')}/hook?key=***`;
-  // One that fails is in the history.
+  // A failed delivery is in the history.
   sink.respond(404);
   const [again] = (await sluice.listDeliveries({ streamId })).result;
   await client.history.replay({ id: again!.id, streamId });
-  const failed = await until('it has failed', async () => {
+  const failed = await until('the delivery has failed', async () => {
     const detail = await sluice.getDelivery(again!.id);
     return detail.status === 404 && detail;
   });
@@ -187,7 +190,7 @@ test('the login and token of the URL are told with the stream itself, and nowher
   }
 });
 
-test('a replay of everything there is must be asked for', async () => {
+test('a replay requires a filter', async () => {
   await expect(sluice.estimateReplay({})).rejects.toMatchObject({ code: 'validation_failed' });
   await expect(
     sluice.createReplay({

@@ -1,4 +1,4 @@
-/** One request as it is, whatever is wrong with it, and its answer. */
+/** Sends one request unchanged, even a malformed one, and reads the response. */
 import {
   Agent,
   type IncomingHttpHeaders,
@@ -9,7 +9,7 @@ import { pipeline } from 'node:stream';
 import { text as readText } from 'node:stream/consumers';
 import { type Gunzip, type Inflate, createGunzip, createInflate } from 'node:zlib';
 
-/** By what an answer is coded in; the header of a request may ask for any. */
+/** By content encoding; a request may ask for any. */
 const UNPACKERS: Readonly<Record<string, () => Gunzip | Inflate>> = {
   gzip: createGunzip,
   deflate: createInflate,
@@ -18,24 +18,24 @@ const UNPACKERS: Readonly<Record<string, () => Gunzip | Inflate>> = {
 export interface RawAnswer {
   status: number;
   headers: IncomingHttpHeaders;
-  /** Unpacked. Empty for an answer that goes on: that one is left. */
+  /** The decoded body. Empty for a stream of events, which is closed. */
   text: string;
 }
 
 export interface RawSending {
-  /** Sent as JSON, or as it is where it is text or bytes. */
+  /** Sent as JSON; text and bytes are sent unchanged. */
   body?: unknown;
-  /** Beside those of the body, or instead; undefined leaves one of these out. */
+  /** Overrides the headers of the body; undefined removes one. */
   headers?: OutgoingHttpHeaders;
-  /** Without a length in advance. */
+  /** Sends no `Content-Length`. */
   chunked?: boolean;
-  /** Whose connections it goes over. Default: one of its own. */
+  /** Default: a new agent. */
   over?: Agent;
 }
 
 /**
- * Sends it. Not by `fetch`: that sends no foreign `Host`, no body with GET,
- * and forgets an answer that comes before the body is through.
+ * Sends the request. Does not use `fetch`, which cannot set `Host` or send a body with GET, and drops a
+ * response that comes before the body is sent.
  */
 export async function sendRaw(
   url: string,
@@ -54,7 +54,7 @@ export async function sendRaw(
       (chunked ? { 'transfer-encoding': 'chunked' } : { 'content-length': bytes.length })),
     ...headers,
   };
-  // One that keeps the connection, as clients do: then the service reads on after its answer.
+  // Keeps the connection like clients do, so that the service reads on after its response.
   const agent = over ?? new Agent({ keepAlive: true });
   const request = httpRequest({
     agent,
@@ -67,7 +67,7 @@ export async function sendRaw(
   return new Promise<RawAnswer>((resolve, reject) => {
     let answered = false;
     request.on('error', (error) => {
-      // An answer that came while we still wrote is an answer.
+      // A response that came during the upload counts.
       if (!answered) reject(error);
     });
     request.on('response', (response) => {

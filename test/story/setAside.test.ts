@@ -1,6 +1,6 @@
 /**
- * What no webhook can hold, or the ledger refuses: it is set aside, counted and explained, and everything
- * else arrives.
+ * Records too large for a webhook, or refused by the ledger, are quarantined, counted and explained;
+ * everything else arrives.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -70,7 +70,7 @@ async function readCounter(): Promise<number> {
   return Number(/^sluice_deliveries_quarantined_total (\d+)$/m.exec(await answer.text())?.[1]);
 }
 
-/** All deliveries of a stream, once there are `count` and none of them waits. */
+/** Waits until a stream has `count` deliveries and none of them is open. */
 const ended = (streamId: string, count: number) =>
   until(`${count} deliveries of ${streamId} have ended`, async () => {
     const { result } = await sluice.listDeliveries({ streamId });
@@ -86,7 +86,7 @@ const bodiesOf = <Body>(streamId: string): Body[] =>
       return JSON.parse(body) as Body;
     });
 
-test('on an EVM chain a log over the limit', async () => {
+test('quarantines a log over the limit on an EVM chain', async () => {
   const { id } = await client.streams.create({
     ...{ webhookUrl: sink.url, description: '', tag: 'logs', chainIds: [CHAIN] },
     includeContractLogs: true,
@@ -103,7 +103,7 @@ test('on an EVM chain a log over the limit', async () => {
   evm.mineMany(3);
   const [, huge] = transactions;
 
-  // The other logs in one part, then the record, then the log that follows it; each in both phases.
+  // The earlier logs, the large one, and the log after it; each in both phases.
   const deliveries = await ended(id, 6);
   const aside = deliveries.filter(({ state }) => state === 'quarantined');
   const error = expect.stringMatching(
@@ -140,7 +140,7 @@ test('on an EVM chain a log over the limit', async () => {
   }
 });
 
-test('on Aptos an event over the limit', async () => {
+test('quarantines an event over the limit on Aptos', async () => {
   const { id } = await client.streams.create({
     ...{ webhookUrl: sink.url, description: '', tag: 'events', network: ['local'] },
     networkType: 'aptos',
@@ -181,7 +181,7 @@ test('on Aptos an event over the limit', async () => {
   }
 });
 
-/** From now on the ledger refuses bodies of streams with this tag when they are completed. */
+/** Makes the ledger refuse completed bodies of streams with this tag. */
 function refuseBodiesOf(tag: string): void {
   const db = new DatabaseSync(join(folder, 'sluice.db'), { timeout: 10_000 });
   db.exec(`
@@ -229,7 +229,7 @@ test.each([
       return ids;
     },
   ],
-])('on %s a body that the ledger refuses', async (_, chain, match) => {
+])('quarantines a body that the ledger refuses on %s', async (_, chain, match) => {
   const counted = await readCounter();
   const [refused, taken] = (await match()) as [string, string];
   const [delivery] = await ended(refused, 1);

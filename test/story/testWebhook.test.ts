@@ -1,4 +1,4 @@
-/** When a stream's URL is tried, and with what (docs/contract.md, "Test webhook"). */
+/** When and with which body a test webhook is sent (docs/contract.md, "Test webhook"). */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-test('keeps to --max-per-host, together with what else is sent there', async () => {
+test('counts towards --max-per-host', async () => {
   const bound = await serve(['--data', join(folder, 'bound'), '--max-per-host', '1']);
   const { streams } = createClient({ apiKey: API_KEY, baseUrl: bound.url, maxRetries: 0 });
   const create = (n: number) =>
@@ -37,17 +37,17 @@ test('keeps to --max-per-host, together with what else is sent there', async () 
     .filter(({ path }) => path === '/bound')
     .map(({ receivedAt }) => receivedAt);
   expect(times).toHaveLength(created.length - refused.length);
-  // Those who would have to wait for more than five turns are told so.
+  // Calls that would wait for more than five turns are refused.
   expect(times.length).toBeGreaterThanOrEqual(6);
   expect(refused.length).toBeGreaterThanOrEqual(10);
   for (const { reason } of refused) expect(JSON.stringify(reason)).toContain('--max-per-host 1');
-  // The first one is slower than the rest.
+  // The first request is slower than the others.
   expect(times.at(-1)! - times[0]!).toBeGreaterThan((times.length - 1) * 1_000 - 500);
   expect(await bound.stop()).toBe(0);
   sink.clear();
 });
 
-test('on create, on an update that names the URL, and when a paused stream becomes active', async () => {
+test('is sent on create, on an update with a URL, and when a paused stream becomes active', async () => {
   const { streams } = createClient({ apiKey: API_KEY, baseUrl: service.url });
   const seen = (): string[] => sink.requests.map((request) => request.path);
 
@@ -71,7 +71,7 @@ test('on create, on an update that names the URL, and when a paused stream becom
 
   expect(new Set(sink.requests.map((request) => request.id)).size).toBe(3);
   for (const { body, headers } of sink.requests) {
-    // As the hosted service sends it, byte for byte.
+    // Byte for byte the body of the hosted service.
     expect(body).toBe(
       '{"abi":[],"block":{"number":"","hash":"","timestamp":""},"txs":[],"txsInternal":[],"logs":[],"chainId":"","confirmed":true,"retries":0,"tag":"","streamId":"","erc20Approvals":[],"erc20Transfers":[],"nftTokenApprovals":[],"nftApprovals":{"ERC721":[],"ERC1155":[]},"nftTransfers":[],"nativeBalances":[]}',
     );

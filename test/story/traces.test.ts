@@ -1,4 +1,4 @@
-/** Traces as a collector gets them, and the log as a program reads it, of a service with real traffic. */
+/** The exported traces and JSON log of a service under real traffic. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -67,7 +67,7 @@ afterAll(async () => {
 const valueOf = (span: OtlpSpan, key: string): unknown =>
   Object.values(span.attributes.find((each) => each.key === key)?.value ?? {})[0];
 
-test('a block is fetched, matched and committed in one trace, and each attempt is one', async () => {
+test('one trace covers fetch, match and commit of a block, and one each attempt', async () => {
   const client = createClient({ apiKey: API_KEY, baseUrl: served.url });
   const sluice = createSluiceClient({ apiKey: API_KEY, baseUrl: served.url });
   await until('the chain is live', async () => (await sluice.listChains())[0]?.state === 'live');
@@ -85,7 +85,7 @@ test('a block is fetched, matched and committed in one trace, and each attempt i
     { from: anvil.accounts[0]!.address, to: watched, value: '0x1' },
   ]);
   await anvil.request('evm_mine', []);
-  const deliveries = await until('both were attempted', async () => {
+  const deliveries = await until('both deliveries have an attempt', async () => {
     const { result } = await sluice.listDeliveries({ streamId: stream.id });
     return result.length === 2 && result.every(({ attempts }) => attempts > 0) && result;
   });
@@ -106,7 +106,7 @@ test('a block is fetched, matched and committed in one trace, and each attempt i
   const failed = attempts.find(({ status }) => status.code === 2)!;
   expect(failed.status.message).toBe('HTTP 404');
   expect(Number(valueOf(failed, 'http.response.status_code'))).toBe(404);
-  // The receiver can go on with the trace.
+  // The receiver can continue the trace.
   for (const { spanId, traceId } of attempts) {
     expect(sink.requests.map(({ headers }) => headers['traceparent'])).toContain(
       `00-${traceId}-${spanId}-01`,
