@@ -1,7 +1,6 @@
 /**
- * Installs the programs of others that stand in a folder with a lock of its own, when those on disk are
- * not the ones of the lock. Install scripts are never run: what they would compile has a fallback in
- * JavaScript.
+ * Installs the third-party programs of a folder with its own lock, unless they match it already.
+ * Never runs install scripts: everything they would compile has a fallback in JavaScript.
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -10,7 +9,7 @@ import { isDeepStrictEqual } from 'node:util';
 
 /**
  * @param folder ends in `/`.
- * @param what they are, for whoever waits.
+ * @param what describes the programs in the progress message.
  */
 export function installLocked(folder: URL, what: string): void {
   if (isInstalled(folder)) return;
@@ -26,8 +25,8 @@ export function installLocked(folder: URL, what: string): void {
 }
 
 /**
- * npm keeps, beside the packages, the part of the lock that it has installed. What is optional may be
- * missing there: it is made for one platform.
+ * Compares the lock with the installed part of it, which npm keeps next to the packages. Optional
+ * packages of other platforms may be missing.
  */
 function isInstalled(folder: URL): boolean {
   const installed = readPackages(new URL('node_modules/.package-lock.json', folder)) ?? {};

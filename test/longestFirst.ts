@@ -1,9 +1,9 @@
-/** The order of the test files: the long ones first, so that no worker is left alone with one at the end. */
+/** Runs long test files first, so that no worker is left alone with one at the end. */
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** From those that drive browsers and whole programs down to those of milliseconds. */
+/** Slowest projects first. */
 const PROJECTS = ['browser', 'story', 'runtimes', 'packed', 'conformance', 'docs', 'unit'];
-/** Where the unit tests wait for scripted chains, or fill databases. */
+/** Unit tests that wait for scripted chains or fill databases. */
 const LONG_UNITS = /\/service\/src\/(ingest|store|deliver)\//;
 
 export class LongestFirst extends BaseSequencer {

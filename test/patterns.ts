@@ -1,6 +1,6 @@
 /**
- * The regular expressions of the product, and what an analyser says of each: whether the time it takes
- * follows the length of the text, and texts on which it would not.
+ * The regular expressions of the product, and an analyser that checks whether each runs in linear
+ * time and finds texts on which it does not.
  */
 import { readFileSync, readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -9,13 +9,13 @@ import { isSafePattern } from 'redos-detector';
 import { parseSync } from 'vite';
 
 export interface Pattern {
-  /** The first place it is at, such as `packages/kit/src/x.ts:12`. */
+  /** Its first occurrence, such as `packages/kit/src/x.ts:12`. */
   place: string;
   source: string;
   flags: string;
 }
 
-/** What is made of text that is known only when it runs: no analyser can judge it. */
+/** A pattern built at run time, which no analyser can check. */
 export interface UnknownPattern {
   place: string;
   code: string;
@@ -24,7 +24,7 @@ export interface UnknownPattern {
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const IS_PRODUCT = /\.tsx?$/;
 const IS_TEST = /\.(test|suite|test-d|test-only)\./;
-/** Paths through a pattern that match one text; a linear pattern has a handful. */
+/** Limit of the paths through a pattern that match one text; a linear pattern has a handful. */
 const MOST_PATHS = 100;
 const TIMEOUT_MS = 20_000;
 
@@ -33,7 +33,7 @@ type Node = Record<string, unknown> & { type: string; start: number; end: number
 const isNode = (value: unknown): value is Node =>
   typeof value === 'object' && value !== null && 'type' in value;
 
-/** Every pattern of the packages' sources, each once, and those that are not written down. */
+/** Reads every distinct pattern of the packages' sources, and those built at run time. */
 export function readPatterns(): { patterns: Pattern[]; unknown: UnknownPattern[] } {
   const patterns = new Map<string, Pattern>();
   const unknown: UnknownPattern[] = [];
@@ -58,7 +58,7 @@ export function readPatterns(): { patterns: Pattern[]; unknown: UnknownPattern[]
   return { patterns: [...patterns.values()], unknown };
 }
 
-/** Why the time of a pattern may grow faster than its text; undefined for one that is linear. */
+/** Returns why a pattern may take superlinear time, or undefined if it is linear. */
 export function findFault(pattern: Pattern): string | undefined {
   const { safe, error, score } = analyse(pattern);
   if (safe) return undefined;
@@ -66,7 +66,7 @@ export function findFault(pattern: Pattern): string | undefined {
   return `${pattern.place} /${pattern.source}/${pattern.flags} has ${paths} paths (${error})`;
 }
 
-/** Texts of this length on which the analyser found the pattern to go back most. */
+/** Returns texts of this length on which the pattern backtracks most. */
 export function worstTexts(pattern: Pattern, length: number): string[] {
   const texts = new Set<string>();
   const repeat = (text: string): void => {
@@ -82,14 +82,15 @@ export function worstTexts(pattern: Pattern, length: number): string[] {
 }
 
 function analyse({ source, flags }: Pattern) {
-  // The analyser's parser takes names of groups with the flag `u` alone.
+  // The analyser's parser accepts named groups only with the flag `u`.
   const unnamed = source.replaceAll(/\(\?<[A-Za-z]\w*>/g, '(');
-  // From `lastIndex` on, and nowhere else.
+  // A sticky pattern matches only at `lastIndex`.
   const anchored = flags.includes('y') ? `^(?:${unnamed})` : unnamed;
   const caseInsensitive = flags.includes('i');
   return isSafePattern(anchored, {
     caseInsensitive,
-    // The analyser knows one of the two; without it, a pair of surrogates is two characters.
+    // The analyser supports only one of the two flags; without `u`, a surrogate pair is two
+    // characters.
     unicode: flags.includes('u') && !caseInsensitive,
     dotAll: flags.includes('s'),
     multiLine: flags.includes('m'),
@@ -100,14 +101,14 @@ function analyse({ source, flags }: Pattern) {
 
 const SAMPLES = 'a-0./:?@"\\[({<=&+_$ \t\né中'.split('');
 
-/** One character of each kind that all these parts of a pattern match. */
+/** Returns one character of each kind that all these parts of a pattern match. */
 const samplesOf = (parts: readonly string[]): string[] =>
   SAMPLES.filter((sample) =>
     parts.every((part) => {
       try {
         return new RegExp(`^(?:${part})$`, 'is').test(sample);
       } catch {
-        // Half a pair of surrogates, or another part that stands for nothing by itself.
+        // A lone surrogate, or another part that is not a valid pattern by itself.
         return false;
       }
     }),
@@ -133,7 +134,7 @@ function visit(node: unknown, look: (node: Node) => void): void {
 const isRegExpCall = (node: Node): boolean =>
   /^(New|Call)Expression$/.test(node.type) && (node['callee'] as Node)['name'] === 'RegExp';
 
-/** The text that is written there; undefined for what has to be run first. */
+/** Returns the text of a literal, or undefined for an expression. */
 function textOf(node: Node): string | undefined {
   if (typeof node['value'] === 'string') return node['value'];
   const quasis = node['quasis'] as { value: { cooked: string } }[] | undefined;

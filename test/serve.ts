@@ -1,4 +1,4 @@
-/** `sluice serve` as a process of its own, for tests that end it as an operator or a crash would. */
+/** Runs `sluice serve` as a process that tests can stop or kill. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
@@ -7,13 +7,13 @@ import { fileURLToPath } from 'node:url';
 export interface Served {
   readonly url: string;
   readonly pid: number;
-  /** Whether it has not ended yet. */
+  /** False once the process has ended. */
   isRunning(): boolean;
-  /** Everything it has said on either stream so far. */
+  /** Returns its output on both streams so far. */
   output(): string;
-  /** SIGTERM, and its exit code. */
+  /** Sends SIGTERM and returns the exit code. */
   stop(): Promise<number | null>;
-  /** SIGKILL, and gone. */
+  /** Sends SIGKILL and waits for the end. */
   kill(): Promise<void>;
 }
 
@@ -29,15 +29,15 @@ const START_MS = 60_000;
 
 export interface ServeOptions {
   allowPrivateEndpoints?: boolean;
-  /** Beside the variables of this process. */
+  /** Variables in addition to those of this process. */
   env?: Readonly<Record<string, string>>;
   /** Flags of Node, such as `--import FILE`. */
   nodeFlags?: readonly string[];
-  /** A program that is given the command to run, and becomes it (`exec`). */
+  /** A program that gets the command as arguments and runs it by `exec`. */
   wrapper?: readonly string[];
 }
 
-/** Starts it on a free port and resolves when it says where it listens. */
+/** Starts the process on a free port and resolves once it listens. */
 export async function serve(
   args: readonly string[],
   { allowPrivateEndpoints = true, env = {}, nodeFlags = [], wrapper = [] }: ServeOptions = {},
@@ -95,7 +95,7 @@ function listening(child: ChildProcess, output: () => string): Promise<string> {
   });
 }
 
-/** A port that nobody listens on, for a program that wants to be told one. */
+/** Finds a port without a listener. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

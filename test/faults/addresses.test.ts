@@ -1,4 +1,6 @@
-/** Names that do not resolve, or resolve to what webhooks must not reach, and spellings of the same. */
+/**
+ * Names that do not resolve or resolve to private addresses, and spellings of private addresses.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +12,7 @@ import { isRoot, needRoot } from './root.ts';
 import { type FaultWorld, STORES, type Watch, startWorld } from './world.ts';
 
 const PUBLIC = '93.184.216.34';
-/** Makes sockets for `diverted.example` connect to loopback, whatever the guard was told of the name. */
+/** Makes sockets for `diverted.example` connect to loopback, whatever the guard resolved. */
 const DIVERTED = fileURLToPath(new URL('divertedSocket.ts', import.meta.url));
 const REFUSED = /private, loopback or reserved|SSRF_BLOCKED/;
 
@@ -62,12 +64,12 @@ describe.each(STORES)('on %s', (store) => {
     for (const watch of watches) said.push((await attempted(watch, 1))[0]!.error!);
     expect(said[0]).toContain('ENOTFOUND');
     expect(said[1]).toContain('EAI_AGAIN');
-    // The resolver itself would wait for longer.
+    // The resolver itself would wait longer.
     expect(said[2]).toBe('the name silent.example was not resolved within 3 s');
     for (const label of Object.keys(failures)) names.answer(`${label}.example`, ['127.0.0.1']);
     await world.holds(watches);
     for (const watch of watches) {
-      await until('it arrives', async () => (await errorsOf(watch)).at(-1)?.error === null);
+      await until('the webhook arrives', async () => (await errorsOf(watch)).at(-1)?.error === null);
     }
     await world.holds(watches);
   });
@@ -103,7 +105,8 @@ describe.each(STORES)('on %s', (store) => {
     };
 
     beforeAll(async () => {
-      // Accepted while private endpoints are allowed: what is refused now is refused when it is sent.
+      // Streams are saved while private endpoints are allowed, so that only sending can refuse
+      // them.
       for (const url of spelt())
         streams.push(await world.watch('spelt', { url, deliver: 'confirmed' }));
       if (isRoot) {
@@ -134,7 +137,7 @@ describe.each(STORES)('on %s', (store) => {
       const before = world.receiver.requests.length;
       world.mine(blocked);
       world.mine([], 2);
-      // The rebinding name connects to its public address first, and finds nobody there.
+      // The first attempt of the rebinding name goes to its public address, which does not respond.
       expect((await attempted(blocked[0]!, 2))[1]!.error).toMatch(REFUSED);
       for (const watch of blocked.slice(1)) {
         expect((await attempted(watch, 1))[0]!.error).toMatch(REFUSED);
@@ -146,7 +149,7 @@ describe.each(STORES)('on %s', (store) => {
       expect((await world.metrics(/^sluice_ssrf_blocked_total/))[0]).toBeGreaterThan(0);
     });
 
-    test('fault 13: every spelling is refused when it is saved, and when it is sent', async () => {
+    test('fault 13: every spelling is refused on save and on send', async () => {
       const before = world.receiver.requests.length;
       for (const url of spelt()) {
         await expect(world.watch('refused', { url }), url).rejects.toMatchObject({ status: 422 });

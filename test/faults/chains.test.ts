@@ -1,4 +1,4 @@
-/** Nodes that lag and lie, chains that fork, and blocks missed while nobody was there. */
+/** Nodes that lag and lie, chains that fork, and blocks missed during downtime. */
 import { createSluiceClient } from '@sluice/kit/sluice';
 import {
   type BlockScript,
@@ -13,7 +13,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { API_KEY } from '../serve.ts';
 import { CHAIN, type FaultWorld, STORES, type Watch, startWorld } from './world.ts';
 
-/** Below this a reorg may not reach: the window of hashes that is kept. */
+/** Size of the window, which bounds the depth of a reorg. */
 const WINDOW_BLOCKS = 256;
 const BLOCK_READS = ['eth_getBlockByNumber', 'eth_getBlockByHash'];
 const PART_READS = [...BLOCK_READS, 'eth_getLogs', 'eth_getBlockReceipts'];
@@ -29,13 +29,13 @@ describe.each(STORES)('on %s', (store) => {
   const branchOf = (watches: readonly Watch[], length: number): BlockScript[] =>
     Array.from({ length }, () => ({ transactions: world.transactionsOf(watches) }));
 
-  /** The node fails so while a block is mined, which waits until it is well again. */
+  /** Expects a block mined while the node fails to wait until it recovers. */
   const holdBlock = async (trouble: Trouble, watch: Watch): Promise<void> => {
     world.chain.trouble(trouble);
     const before = readsOf(world.chain);
     const [block] = world.mine([watch]);
-    // It is asked again and again, and never takes what it got for all there is.
-    await until('it is asked again', () => readsOf(world.chain) > before + 8);
+    // The block is requested again and again, and the partial one is never accepted.
+    await until('the block is requested again', () => readsOf(world.chain) > before + 8);
     const number = Number(block!.number);
     expect((await world.health()).checkpoint).toBeLessThan(number);
     expect(await world.ledger.value('select max(number) from checkpoint')).toBeLessThan(number);
@@ -43,7 +43,7 @@ describe.each(STORES)('on %s', (store) => {
     await world.holds([watch]);
   };
 
-  /** The node fails so all the time, and has what is missing elsewhere: in receipts, or by hash. */
+  /** Expects a complete webhook although the node fails, because receipts or reads by hash work. */
   const completeBlock = async (trouble: Trouble, watch: Watch): Promise<void> => {
     world.chain.trouble(trouble);
     world.mine([watch]);
@@ -51,10 +51,9 @@ describe.each(STORES)('on %s', (store) => {
     world.chain.heal();
   };
 
-  // First those of streams that take logs alone: as long as there is no other, logs are all that is
-  // read, and by `eth_getLogs`.
+  // Runs first: while all streams take only logs, the service reads nothing but `eth_getLogs`.
   test.each<Trouble>([{ kind: 'lag', blocks: 3 }, { kind: 'emptyLogs' }])(
-    'fault 18: a node behind a balancer has too few logs: $kind',
+    'fault 18: a node behind a load balancer has too few logs: $kind',
     async (trouble) => {
       const watch = await world.watch(`logs-${trouble.kind}`, { includeNativeTxs: false });
       await completeBlock(trouble, watch);
@@ -62,26 +61,26 @@ describe.each(STORES)('on %s', (store) => {
     },
   );
 
-  test('fault 18: the only node lacks a log everywhere: missingLog', async () => {
+  test('fault 18: the only node omits a log in every response: missingLog', async () => {
     const watch = await world.watch('logs-missing', { includeNativeTxs: false });
     await holdBlock({ kind: 'missingLog' }, watch);
     expectComplete(world, watch, 1, { txs: 0 });
   });
 
-  test('fault 19: the only node lies of logs: foreignLogs', async () => {
+  test('fault 19: the only node lies about logs: foreignLogs', async () => {
     const watch = await world.watch('logs-foreign', { includeNativeTxs: false });
     await holdBlock({ kind: 'foreignLogs' }, watch);
     expectComplete(world, watch, 1, { txs: 0 });
   });
 
-  test('fault 18: a receipt that is missing from the list is read by its hash', async () => {
+  test('fault 18: a receipt missing from the list is read by hash', async () => {
     const watch = await world.watch('lacks-truncated');
     await completeBlock({ kind: 'truncatedReceipts' }, watch);
     expectComplete(world, watch, 1);
   });
 
   test.each<Trouble>([{ kind: 'withhold' }, { kind: 'nullReceipts' }])(
-    'fault 18: a node behind a balancer lacks the block or its receipts: $kind',
+    'fault 18: a node behind a load balancer lacks the block or its receipts: $kind',
     async (trouble) => {
       const watch = await world.watch(`lacks-${trouble.kind}`);
       await holdBlock(trouble, watch);
@@ -94,7 +93,7 @@ describe.each(STORES)('on %s', (store) => {
     { kind: 'wrongHash' },
     { kind: 'foreignLogs' },
     { kind: 'missingFirstLog' },
-  ])('fault 19: the only node lies of the block: $kind', async (trouble) => {
+  ])('fault 19: the only node lies about the block: $kind', async (trouble) => {
     const watch = await world.watch(`lie-${trouble.kind}`);
     await holdBlock(trouble, watch);
     expectComplete(world, watch, 1);
@@ -115,7 +114,7 @@ describe.each(STORES)('on %s', (store) => {
     expect(await removed(told)).toBeGreaterThanOrEqual(depth);
   });
 
-  test('fault 20: the chain turns from A to B and back to A', async () => {
+  test('fault 20: the chain switches from A to B and back to A', async () => {
     const plain = await world.watch('flip');
     const told = await world.watch('flip-told', { notifyRemoved: true });
     world.mine([plain, told], 4);
@@ -126,7 +125,7 @@ describe.each(STORES)('on %s', (store) => {
     world.chain.switchTo(tip);
     world.mine([plain, told], 1);
     await world.holds([plain, told]);
-    // Nobody was told that A had gone: it is not announced a second time.
+    // The removal of A was not announced, so A is not announced a second time.
     const twice = await world.ledger.rows(`
       select match_id, phase from delivery where stream_id = '${plain.streamId}'
       group by match_id, phase having count(*) > 1`);
@@ -145,13 +144,13 @@ describe.each(STORES)('on %s', (store) => {
     expect(await isInOrder(world, watch)).toBe(true);
   });
 
-  test('fault 21: heads that come twice and out of order', async () => {
+  test('fault 21: duplicate and out-of-order heads', async () => {
     const watch = await world.watch('disorder');
     world.chain.trouble({ kind: 'lag', blocks: 2, methods: PART_READS, every: 2 });
     for (let n = 0; n < 10; n++) {
       const before = readsOf(world.chain);
       world.mine([watch], 2);
-      await until('it looks', () => readsOf(world.chain) > before);
+      await until('the service polls', () => readsOf(world.chain) > before);
     }
     world.chain.heal();
     await world.holds([watch]);
@@ -159,8 +158,8 @@ describe.each(STORES)('on %s', (store) => {
     expectComplete(world, watch, 20);
   });
 
-  // Last: what it halts is the chain of all.
-  test('fault 20: a reorg beyond the window halts the chain, and nothing is skipped in silence', async () => {
+  // Runs last, because it halts the chain of all tests.
+  test('fault 20: a reorg beyond the window halts the chain and records the hole', async () => {
     const watch = await world.watch('deep');
     world.mine([watch], WINDOW_BLOCKS + 40);
     await world.holds([watch]);
@@ -169,7 +168,7 @@ describe.each(STORES)('on %s', (store) => {
       depth: WINDOW_BLOCKS + 20,
       blocks: branchOf([watch], WINDOW_BLOCKS + 30),
     });
-    await until('the halt', async () => (await world.health()).state === 'down');
+    await until('the chain halts', async () => (await world.health()).state === 'down');
     expect((await world.health()).message).toContain('sluice chains resume');
     expect((await world.health()).checkpoint).toBe(checkpoint);
     const sluice = createSluiceClient({ apiKey: API_KEY, baseUrl: world.service.url });
@@ -191,7 +190,7 @@ describe('several nodes', () => {
 
   beforeAll(async () => {
     world = await startWorld('sqlite');
-    // Two more of the same chain, and one that has gone its own way.
+    // One more node of the same chain, and one on another branch.
     const own = createScriptedChain();
     for (let n = 0; n < 40; n++) {
       const transfer = {
@@ -210,7 +209,7 @@ describe('several nodes', () => {
     for (const node of nodes) await node.stop();
   });
 
-  test('fault 19: of three nodes one is on a branch of its own and another lies', async () => {
+  test('fault 19: one of three nodes is on another branch, and one lies', async () => {
     const watch = await world.watch('outvoted');
     const kinds = [
       'wrongParentHash',
@@ -235,7 +234,7 @@ describe('several nodes', () => {
 const readsOf = ({ calls }: RunningScriptedChain): number =>
   PART_READS.reduce((n, method) => n + (calls[method] ?? 0), 0);
 
-/** Every block's webhook has its log and its transaction: nothing was made of half a block. */
+/** Expects each block's webhook to have its log and its transaction. */
 function expectComplete(
   world: FaultWorld,
   watch: Watch,
@@ -249,7 +248,7 @@ function expectComplete(
   for (const { logs, txs } of bodies) expect([logs.length, txs.length]).toEqual([1, wanted]);
 }
 
-/** Whether no block was committed before one below it. */
+/** Checks that blocks were committed in ascending order. */
 async function isInOrder(world: FaultWorld, { streamId }: Watch): Promise<boolean> {
   const rows = await world.ledger.rows<{ created_at: number }>(`
     select created_at from delivery where stream_id = '${streamId}' and phase = 'unconfirmed'

@@ -9,7 +9,7 @@ import { type FaultWorld, STORES, startWorld } from './world.ts';
 
 const OTHER_CLOCK = fileURLToPath(new URL('otherClock.ts', import.meta.url));
 const FAST_RETRY_MS = 5_000;
-/** Leases that ran out are looked for every 3 s: twice while the slow one is under way. */
+/** Long enough for two searches for expired leases, one every 3 s. */
 const SLOW_MS = 8_000;
 
 describe.each(STORES)('on %s', (store) => {
@@ -32,9 +32,9 @@ describe.each(STORES)('on %s', (store) => {
 
   test.each([
     ['1 h ahead', 3600],
-    ['1 h back', -3600],
+    ['1 h behind', -3600],
     ['5 min off its database', 300],
-  ])('fault 22: the clock of the process is set %s', async (_, seconds) => {
+  ])('fault 22: the process clock is set %s', async (_, seconds) => {
     jump(0);
     const watch = await world.watch('clock', { deliver: 'confirmed' });
     const slow = await world.watch('slow', { deliver: 'confirmed' });
@@ -42,16 +42,16 @@ describe.each(STORES)('on %s', (store) => {
     world.receiver.answer(slow.path, { delayMs: SLOW_MS });
     world.mine([watch, slow]);
     world.mine([], 2);
-    await until('one waits for its retry, one is under way', () =>
+    await until('one delivery awaits its retry, one is in flight', () =>
       [watch, slow].every((each) => world.receiver.requestsOf(each).length > 0),
     );
     jump(seconds);
     const later = await world.watch('later');
     world.mine([later], 3);
-    await until('what is new arrives', () => world.receiver.requestsOf(later).length >= 3);
+    await until('new deliveries arrive', () => world.receiver.requestsOf(later).length >= 3);
     if (store === 'postgres') {
-      // The ledger's clock decides: nothing early, nothing an hour late, and the true time signed.
-      await until('the retry', () => world.receiver.requestsOf(watch).length > 1);
+      // The database clock decides: no retry is early or late, and signatures have the true time.
+      await until('the retry arrives', () => world.receiver.requestsOf(watch).length > 1);
       const [first, second] = world.receiver.requestsOf(watch);
       expect(second!.receivedAt - first!.receivedAt).toBeGreaterThanOrEqual(FAST_RETRY_MS);
       for (const { headers, receivedAt } of world.receiver.requestsOf(later)) {
@@ -59,9 +59,9 @@ describe.each(STORES)('on %s', (store) => {
         expect(Math.abs(signedAt - receivedAt)).toBeLessThan(10_000);
       }
     } else {
-      // One process owns the file, so its clock is the ledger's, and every lease seems to have run out.
+      // The process clock is the ledger's clock here, so every lease seems to have expired.
       await until(
-        'the slow one has ended',
+        'the slow delivery succeeds',
         async () =>
           (
             await world.ledger.rows(`
@@ -69,11 +69,11 @@ describe.each(STORES)('on %s', (store) => {
           ).length > 0,
       );
       expect(world.receiver.requestsOf(slow)).toHaveLength(1);
-      // Set right again, all is as it was.
+      // Corrects the clock.
       jump(0);
     }
-    // No lease was taken for run out: nothing is sent twice.
+    // No lease expired early, so nothing is sent twice.
     await world.holds([watch, slow, later]);
-    await until('the retry', () => world.receiver.requestsOf(watch).length > 1);
+    await until('the retry arrives', () => world.receiver.requestsOf(watch).length > 1);
   });
 });

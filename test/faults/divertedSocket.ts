@@ -1,7 +1,7 @@
 /**
- * Preloaded into `sluice serve` (`node --import`): a socket for `diverted.example` is connected to
- * 127.0.0.1 after its name was looked up and judged, as by a resolver that rebinds between the two. The
- * address of the peer is then all that shows it.
+ * Preload for `sluice serve` (`node --import`) that connects sockets for `diverted.example` to
+ * 127.0.0.1 after the lookup was checked, like a name that rebinds. Only the peer address reveals
+ * it.
  */
 import { type LookupFunction, Socket } from 'node:net';
 
@@ -13,7 +13,7 @@ interface Named {
 const connect = Socket.prototype.connect as (...args: unknown[]) => Socket;
 
 function diverted(this: Socket, ...args: unknown[]): Socket {
-  // `net.connect` gives its arguments as one list, normalized.
+  // `net.connect` passes its arguments as one normalized list.
   const [options] = (Array.isArray(args[0]) ? args[0] : args) as [Named];
   const { lookup } = options;
   if (options.host === 'diverted.example' && lookup !== undefined) {

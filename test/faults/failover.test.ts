@@ -1,15 +1,15 @@
-/** The database itself fails over: three PostgreSQL servers, of which the primary is lost. */
+/** Failover of the database: three PostgreSQL servers lose their primary or both standbys. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { type PostgresCluster, startPostgresCluster, until } from '@sluice/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { API_KEY } from '../serve.ts';
 import { type FaultWorld, startWorld } from './world.ts';
 
-/** Writes go on within so long of the loss. */
+/** Longest time from the loss of the primary to the next write. */
 const RESUME_MS = 30_000;
-/** Longer than a query is waited for, so that connections are given up and opened anew. */
+/** Longer than the query timeout, so that connections are abandoned and reopened. */
 const GONE_MS = 50_000;
-/** Ten connections, the session of notices, twenty whose commits wait though nobody listens. */
+/** Ten connections, the session for signals, and twenty abandoned ones whose commits still wait. */
 const MOST_SESSIONS = 31;
 
 let cluster: PostgresCluster;
@@ -26,11 +26,11 @@ afterAll(async () => {
 const checkpoint = (): Promise<number> =>
   world.ledger.value('select max(number) from checkpoint').catch(() => 0);
 
-/** The chain's newest block is in the ledger. */
+/** Checks that the newest block is in the ledger. */
 const caughtUp = async (): Promise<boolean> =>
   (await checkpoint()) >= Number(world.chain.head.number);
 
-/** Sessions of the service at the primary, by what they wait for. */
+/** Counts the service's sessions at the primary, and those that wait for a standby. */
 const sessions = async (): Promise<{ all: number; waiting: number }> => {
   const [all, waiting] = (
     await cluster.query(
@@ -54,7 +54,7 @@ test('fault 16: both standbys are gone: commits wait, nothing is lost, and no se
   const reasons = new Set<string>();
   while (Date.now() - goneAt < GONE_MS) {
     world.mine(watches);
-    // Whoever asks for something to be written is refused, and may ask again.
+    // A write is refused and may be retried.
     await fetch(`${world.service.url}/settings`, {
       method: 'POST',
       headers: { 'x-api-key': API_KEY, 'content-type': 'application/json' },
@@ -76,12 +76,12 @@ test('fault 16: both standbys are gone: commits wait, nothing is lost, and no se
   );
 
   for (const each of standbys) await cluster.revive(each);
-  await until('commits go on', caughtUp, 90_000);
+  await until('commits continue', caughtUp, 90_000);
   await world.holds(watches);
   expect((await sessions()).waiting).toBe(0);
 });
 
-test('fault 16: the primary is killed under load, a standby is promoted, the old one comes back', async () => {
+test('fault 16: the primary is killed under load, a standby is promoted, the old primary returns', async () => {
   const watches = [await world.watch('one'), await world.watch('two')];
   const succeeded = async (): Promise<string[]> =>
     (
@@ -94,19 +94,19 @@ test('fault 16: the primary is killed under load, a standby is promoted, the old
       await wait(100);
     }
   })();
-  await until('deliveries are made', async () => (await succeeded()).length > 20);
+  await until('deliveries succeed', async () => (await succeeded()).length > 20);
 
   const acknowledged = await succeeded();
   const lostAt = Date.now();
   const old = await cluster.killPrimary();
   await cluster.promote();
   const before = Number(world.chain.head.number);
-  await until('writes go on', async () => (await checkpoint()) > before, RESUME_MS);
+  await until('writes continue', async () => (await checkpoint()) > before, RESUME_MS);
   expect(Date.now() - lostAt).toBeLessThan(RESUME_MS);
   const kept = new Set(await succeeded());
   expect(acknowledged.filter((id) => !kept.has(id))).toEqual([]);
 
-  // It takes itself for the primary, and is named first: nobody may write to it, old process or new.
+  // The old server believes it is primary and is listed first, but no process may write to it.
   await cluster.revive(old);
   const stale = await cluster.query(old, 'select max(number) from checkpoint');
   await wait(1_000);
@@ -115,7 +115,7 @@ test('fault 16: the primary is killed under load, a standby is promoted, the old
   loading.abort();
   await load;
   world.mine(watches, 2);
-  await until('the new process goes on', caughtUp, 90_000);
+  await until('the new process catches up', caughtUp, 90_000);
   await world.holds(watches);
   expect(await cluster.query(old, 'select max(number) from checkpoint')).toBe(stale);
   expect(

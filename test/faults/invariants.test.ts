@@ -1,4 +1,4 @@
-/** The checker itself: a ledger in which all holds, and what it says of each way to break it. */
+/** The checker itself: a ledger without violations, and one broken in each way. */
 import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, expect, test } from 'vitest';
 import { type World, checkInvariants } from './invariants.ts';
@@ -37,7 +37,7 @@ beforeEach(() => {
   };
 });
 
-test('finds nothing where all holds', async () => {
+test('finds no violation in a consistent ledger', async () => {
   expect((await checkInvariants(world)).violations).toEqual([]);
 });
 
@@ -60,46 +60,46 @@ test.each<[string, RegExp, () => void]>([
       ),
   ],
   [
-    'a delivery was never to be',
-    /^I1: .*0xb.* never/,
+    'a delivery is unexpected',
+    /^I1: .*0xb.* unexpected/,
     () =>
       db.exec(
         "insert into delivery values ('d3', 's', 'b', 'unconfirmed', 'cancelled', 0, null, 0)",
       ),
   ],
   [
-    'a due delivery is left',
+    'a due delivery remains',
     /^I2: d2 is pending/,
     () => db.exec("update delivery set run_at = 999 where id = 'd2'"),
   ],
   [
-    'a lease is left',
+    'a lease remains',
     /^I2: d2 is leased/,
     () => db.exec("update delivery set state = 'leased' where id = 'd2'"),
   ],
   [
-    'a quarantine without a reason',
+    'a quarantined delivery has no reason',
     /^I2: d2 is quarantined/,
     () => db.exec("update delivery set state = 'quarantined', last_error = '' where id = 'd2'"),
   ],
   [
     'an attempt is not counted',
-    /^I3: d1 counts 1 attempts and has 2/,
+    /^I3: d1 counts 1 attempts, but has 2/,
     () => db.exec("update delivery set attempts = 1 where id = 'd1'"),
   ],
   [
     'a success is counted twice',
-    /^I3: webhooks_delivered says 2, the rows say 1/,
+    /^I3: webhooks_delivered is 2, but the rows add up to 1/,
     () => db.exec("insert into stat_delta values ('s', 0, '0x1', 'webhooks_delivered', 1)"),
   ],
   [
     'an attempt is counted twice',
-    /^I3: failed_attempts says 3/,
+    /^I3: failed_attempts is 3/,
     () => db.exec("insert into stat_delta values ('s', 7, '0x1', 'failed_attempts', 1)"),
   ],
-  ['what succeeded never came', /^I4: d1/, () => received('d1', 1, 0)],
-  ['more was sent than is known', /^I5: d1 has 2 POSTs/, () => received('d1', 4, 1)],
-  ['it was accepted again', /^I5: d1 has 1 accepted again/, () => received('d1', 2, 2)],
+  ['a succeeded delivery never arrived', /^I4: d1/, () => received('d1', 1, 0)],
+  ['more POSTs arrived than are recorded', /^I5: d1 has 2 POSTs/, () => received('d1', 4, 1)],
+  ['a delivery was accepted again', /^I5: d1 has 1 accepted again/, () => received('d1', 2, 2)],
   [
     'a process ended',
     /^I6: .*last words/,
@@ -113,7 +113,7 @@ test.each<[string, RegExp, () => void]>([
   );
 });
 
-test('allows a delivery as many repeats as it lost leases, and what left the chain', async () => {
+test('allows a repeat per lost lease, and deliveries of removed blocks', async () => {
   received('d1', 4, 2);
   const leasesLost = new Map([['d1', 2]]);
   expect((await checkInvariants({ ...world, leasesLost })).violations).toEqual([]);

@@ -1,29 +1,29 @@
 /**
- * The promises of delivery, checked from outside once a fault is over: against the ledger's own rows,
- * what the receiver recorded, and an oracle that knows the chain. `docs/faults.md` lists them.
+ * Checks the invariants of `docs/faults.md` from outside after a fault: against the ledger's rows,
+ * the receiver's record, and an oracle that knows the chain.
  */
 import type { Ledger } from './ledger.ts';
 
-/** What one webhook id came to at the receiver. */
+/** Requests with one webhook id at the receiver. */
 export interface Receipts {
-  /** POSTs that arrived whole. */
+  /** POSTs that arrived completely. */
   total: number;
-  /** Of these, those answered with a 2xx. */
+  /** POSTs that got a 2xx. */
   accepted: number;
 }
 
-/** `chain:blockHash:phase` of a stream: what the oracle counts in. */
+/** `chain:blockHash:phase`, the unit that the oracle counts. */
 export type BlockPhase = string;
 
 export interface World {
   ledger: Ledger;
   /** By webhook id. */
   received: ReadonlyMap<string, Receipts>;
-  /** By stream, the block phases it is to have; a stream that is not named is not looked at. */
+  /** Expected block phases by stream; other streams are ignored. */
   expected: ReadonlyMap<string, ReadonlySet<BlockPhase>>;
-  /** Block phases that may stand in the ledger as well: of blocks that left the chain. */
+  /** Block phases of removed blocks, which the ledger may also have. */
   mayHave?: ReadonlySet<BlockPhase>;
-  /** By delivery, leases outstanding at the faults: how often it may have been sent again. Default: never. */
+  /** Leases outstanding at the faults, by delivery: how often it may be resent. Default: 0. */
   leasesLost?: ReadonlyMap<string, number>;
   /** Processes that no fault ended. */
   survivors?: readonly { isRunning(): boolean; output(): string }[];
@@ -37,7 +37,7 @@ interface DeliveryRow {
   run_at: number;
   last_error: string | null;
   attempts: number;
-  /** Attempts on record, and those of them that were answered with a 2xx. */
+  /** Recorded attempts; `good` counts those with a 2xx. */
   good_and_bad: number;
   good: number;
   stream_status: string;
@@ -50,18 +50,18 @@ interface StatRow {
 }
 
 export interface Verdict {
-  /** What is wrong, each with the invariant it breaks; none where all hold. */
+  /** Violations, each with its invariant. */
   violations: string[];
   deliveries: number;
   /** Deliveries by their state. */
   states: Record<string, number>;
-  /** POSTs that arrived beyond the attempts on record. */
+  /** POSTs beyond the recorded attempts. */
   repeated: number;
-  /** 2xx given to what had one before. */
+  /** 2xx responses to deliveries that already had one. */
   acceptedAgain: number;
 }
 
-/** Looks at one stream after the other, so that a ledger of millions fits. */
+/** Checks one stream after another, so that a ledger of millions fits in memory. */
 export async function checkInvariants(world: World): Promise<Verdict> {
   const { leasesLost = new Map<string, number>(), survivors = [] } = world;
   const verdict: Verdict = {
@@ -83,7 +83,7 @@ export async function checkInvariants(world: World): Promise<Verdict> {
         (select count(*) from attempt a where a.delivery_id = d.id and a.error is null) as good
       from delivery d join match m on m.id = d.match_id join stream s on s.id = d.stream_id
       where d.stream_id = '${stream}'`);
-    // Not before they are read: what is made in between would seem to wait for a time to come.
+    // Read after the rows, because deliveries made in between would seem to wait for a future time.
     const now = await world.ledger.now();
     verdict.violations.push(
       ...missingOrDoubled(stream, phases, deliveries, world.mayHave),
@@ -102,7 +102,7 @@ export async function checkInvariants(world: World): Promise<Verdict> {
       const acceptedAgain = Math.max(0, accepted - 1);
       verdict.repeated += repeated;
       verdict.acceptedAgain += acceptedAgain;
-      // I5: none was sent, or accepted, again more often than it lost a lease.
+      // I5: no delivery was resent, or accepted again, more often than it lost a lease.
       const lost = leasesLost.get(id) ?? 0;
       for (const [what, count] of [
         ['POSTs beyond the recorded attempts', repeated],
@@ -116,7 +116,7 @@ export async function checkInvariants(world: World): Promise<Verdict> {
   }
   for (const process of survivors.filter((each) => !each.isRunning())) {
     const words = process.output().slice(-2000);
-    verdict.violations.push(`I6: a process that no fault ended has ended: ${words}`);
+    verdict.violations.push(`I6: a process ended without a fault: ${words}`);
   }
   return verdict;
 }
@@ -131,7 +131,7 @@ function missingOrDoubled(
   const found = new Map<BlockPhase, number>();
   for (const { event_key } of deliveries) {
     const [chain, hash, phase, part] = event_key.split(':');
-    // The further parts of one match are no doubles; the unique key holds them.
+    // Further parts of a match are not duplicates; a unique key guards them.
     const key = `${chain}:${hash}:${phase}`;
     if (part === '0') found.set(key, (found.get(key) ?? 0) + 1);
   }
@@ -146,13 +146,13 @@ function missingOrDoubled(
   }
   for (const phase of found.keys()) {
     if (mayHave?.has(phase) !== true) {
-      wrong.push(`I1: ${stream} ${phase} was never to be delivered`);
+      wrong.push(`I1: ${stream} ${phase} is unexpected`);
     }
   }
   return wrong;
 }
 
-/** I2: succeeded, waiting for its time, or at an end that says why. */
+/** I2: each delivery has succeeded, waits for a future time, or ended with a reason. */
 function illegalStates(deliveries: readonly DeliveryRow[], now: number): string[] {
   const isLegal = (row: DeliveryRow): boolean => {
     switch (row.state) {
@@ -176,11 +176,11 @@ function illegalStates(deliveries: readonly DeliveryRow[], now: number): string[
     );
 }
 
-/** I3: the statistics say what the deliveries say, and these what their attempts say. */
+/** I3: the statistics match the deliveries, and the deliveries match their attempts. */
 function miscounted(deliveries: readonly DeliveryRow[], stats: readonly StatRow[]): string[] {
   const wrong = deliveries
     .filter((row) => row.attempts !== row.good_and_bad)
-    .map((row) => `I3: ${row.id} counts ${row.attempts} attempts and has ${row.good_and_bad}`);
+    .map((row) => `I3: ${row.id} counts ${row.attempts} attempts, but has ${row.good_and_bad}`);
   const sum = (count: (row: DeliveryRow) => number): number =>
     deliveries.reduce((n, row) => n + count(row), 0);
   const counts: Record<string, number> = {
@@ -191,17 +191,17 @@ function miscounted(deliveries: readonly DeliveryRow[], stats: readonly StatRow[
   };
   for (const [metric, count] of Object.entries(counts)) {
     const told = stats.find((row) => row.metric === metric)?.n ?? 0;
-    if (told !== count) wrong.push(`I3: ${metric} says ${told}, the rows say ${count}`);
+    if (told !== count) wrong.push(`I3: ${metric} is ${told}, but the rows add up to ${count}`);
   }
   return wrong;
 }
 
-/** I4: whatever is said to have arrived did. */
+/** I4: the receiver accepted every delivery recorded as succeeded. */
 function neverReceived(
   deliveries: readonly DeliveryRow[],
   received: ReadonlyMap<string, Receipts>,
 ): string[] {
   return deliveries
     .filter((row) => row.state === 'succeeded' && (received.get(row.id)?.accepted ?? 0) === 0)
-    .map((row) => `I4: ${row.id} is succeeded, and the receiver never accepted it`);
+    .map((row) => `I4: ${row.id} has succeeded, but the receiver never accepted it`);
 }

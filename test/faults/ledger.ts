@@ -1,4 +1,4 @@
-/** The ledger read by plain SQL, past the service: what is checked must not be asked of who is checked. */
+/** Reads the ledger by plain SQL, so that a check of the service does not rely on its code. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -7,15 +7,15 @@ import pg from 'pg';
 export type LedgerRow = Record<string, string | number | null>;
 
 export interface Ledger {
-  /** The rows of a select that both engines understand; numbers come as numbers. */
+  /** Runs a select that both engines understand; numeric columns are numbers. */
   rows<Row extends object = LedgerRow>(select: string): Promise<Row[]>;
-  /** The first column of the first row. */
+  /** Returns the first column of the first row. */
   value(select: string): Promise<number>;
-  /** The time of the ledger's clock, in Unix milliseconds. */
+  /** Returns the time of the ledger's clock, in Unix milliseconds. */
   now(): Promise<number>;
 }
 
-/** The SQLite ledger in a data folder, beside the process that writes it or after its end. */
+/** Reads the SQLite ledger of a data folder, even while a process writes it. */
 export function readSqliteLedger(folder: string): Ledger {
   const path = join(folder, 'sluice.db');
   return toLedger(
@@ -32,7 +32,7 @@ export function readSqliteLedger(folder: string): Ledger {
   );
 }
 
-/** A ledger on PostgreSQL: a connection for each question, so that no fault of the server outlasts it. */
+/** Reads a PostgreSQL ledger with a new connection per query, so that it survives server faults. */
 export function readPostgresLedger(url: () => string): Ledger {
   const query = async (select: string): Promise<LedgerRow[]> => {
     const client = new pg.Client({
@@ -74,10 +74,10 @@ function toLedger(
 
 /** Leases that were outstanding when a process or a server ended. */
 export interface LostLeases {
-  /** By delivery, how many of its leases were lost: it may have been sent that many times more. */
+  /** Lost leases by delivery, which is how often it may have been resent. */
   readonly byDelivery: ReadonlyMap<string, number>;
   readonly total: number;
-  /** Notes those that are outstanding now, each lease once; returns how many were new. */
+  /** Records the leases outstanding now, each once; returns the number of new ones. */
   note(): Promise<number>;
 }
 

@@ -1,7 +1,7 @@
 /**
- * `npm run -s mutants [-- FAULT…]`: shows that the fault tests can fail. In a copy of the tree it makes each
- * change of `mutations.ts`, runs the tests of that fault, and lists which changes were noticed. Exit code 1
- * when a change survives or no longer applies.
+ * `npm run -s mutants [-- FAULT…]` shows that the fault tests can fail: it makes each change of
+ * `mutations.ts` in a copy of the tree and runs the tests of that fault. Exits with 1 when a change
+ * survives or no longer applies.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
@@ -19,11 +19,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { MUTATIONS, type Mutation, mutate } from './mutations.ts';
 
-/** What holds after a fault holds within seconds; a mutant is not waited for as long as a slow machine. */
+/** Invariants hold within seconds of a fault, so a mutant gets less time than a slow machine. */
 const SETTLE_MS = 60_000;
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The files of the working tree, and packages that lead to each other inside the copy. */
+/** Copies the working tree, with packages that resolve inside the copy. */
 function copyTree(): string {
   const copy = mkdtempSync(join(tmpdir(), 'sluice-mutants-'));
   const files = execFileSync(
@@ -50,7 +50,7 @@ function copyTree(): string {
 interface Verdict {
   outcome: 'killed' | 'survived' | 'no test ran';
   seconds: number;
-  /** The first line of what the test said. */
+  /** First line of the failure message. */
   why: string;
 }
 
@@ -97,7 +97,7 @@ const copy = copyTree();
 const rows: string[] = [];
 let bad = 0;
 try {
-  // Before the first of them runs: a change that no longer applies is an error of this list.
+  // Applies all changes before the first run, to report outdated ones early.
   for (const mutation of chosen) mutate(readFileSync(join(copy, mutation.file), 'utf8'), mutation);
   for (const mutation of chosen) {
     const path = join(copy, mutation.file);

@@ -1,14 +1,14 @@
-/** For each fault of `docs/faults.md` a small change of the code that guards against it. */
+/** Small changes of the code that guards against each fault of `docs/faults.md`. */
 
 export interface Mutation {
   fault: number;
-  /** What the changed program does. */
+  /** The behaviour of the changed program. */
   what: string;
-  /** From the root of the repository. */
+  /** Relative to the root of the repository. */
   file: string;
-  /** Each text occurs once in the file, and is replaced by the other. */
+  /** Replacements; each text must occur exactly once in the file. */
   edits: readonly (readonly [text: string, by: string])[];
-  /** The suite, and a pattern of the tests in it that must fail. */
+  /** The suite; `tests` is a pattern of those that must fail. */
   suite: string;
   tests: string;
 }
@@ -33,7 +33,7 @@ const SERVICE = 'packages/service/src';
 export const MUTATIONS: readonly Mutation[] = [
   {
     fault: 1,
-    what: 'what has succeeded is sent again after a kill, too',
+    what: 'succeeded deliveries are resent after a kill, too',
     file: `${SERVICE}/store/deliveries/deliveryWrites.ts`,
     edits: [["and state = 'leased' ${", "and state in ('leased', 'succeeded') ${"]],
     suite: 'processes',
@@ -58,7 +58,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     fault: 3,
-    what: 'a shutdown does not wait for attempts under way',
+    what: 'a shutdown does not wait for attempts in flight',
     file: `${SERVICE}/service.ts`,
     edits: [['const DRAIN_MS = 17_000;', 'const DRAIN_MS = 0;']],
     suite: 'processes',
@@ -82,7 +82,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     fault: 6,
-    what: 'an answer is read to its end and kept until then',
+    what: 'a response is read and kept completely',
     file: `${SERVICE}/deliver/send/post.ts`,
     edits: [
       ['if (keptBytes < RESPONSE_LIMIT_BYTES) {', 'if (keptBytes >= 0) {'],
@@ -103,7 +103,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     fault: 8,
-    what: '410 is a failure like others',
+    what: '410 is an ordinary failure',
     file: `${SERVICE}/deliver/receivers/receivers.ts`,
     edits: [['(exhausted || result.status === GONE)', 'exhausted']],
     suite: 'receivers',
@@ -119,7 +119,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     fault: 10,
-    what: 'names are waited for without a deadline of our own',
+    what: 'a lookup has no deadline',
     file: `${SERVICE}/deliver/send/guard.ts`,
     edits: [['const LOOKUP_TIMEOUT_MS = 3_000;', 'const LOOKUP_TIMEOUT_MS = 300_000;']],
     suite: 'addresses',
@@ -127,7 +127,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     fault: 11,
-    what: 'the peer of a connection is not looked at',
+    what: 'the peer of a connection is not checked',
     file: `${SERVICE}/deliver/send/guard.ts`,
     edits: [["judge(socket.remoteAddress ?? '', 'peer')", 'undefined']],
     suite: 'addresses',
@@ -135,7 +135,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     fault: 11,
-    what: 'the answers of a lookup are not looked at',
+    what: 'the addresses of a lookup are not checked',
     file: `${SERVICE}/deliver/send/guard.ts`,
     edits: [["judge(address, 'lookup')", 'undefined']],
     suite: 'addresses',
@@ -165,7 +165,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     fault: 14,
-    what: 'a full disk is an error like others',
+    what: 'a full disk is an ordinary error',
     file: `${SERVICE}/store/engine/unavailable.ts`,
     edits: [['database or disk is full|', '']],
     suite: 'storage',
@@ -173,18 +173,18 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     fault: 15,
-    what: 'nobody hears of a connection that breaks between two queries',
+    what: 'a connection that breaks between queries is not handled',
     file: `${SERVICE}/store/engine/postgres/postgresServers.ts`,
     edits: [
       ["client.on('error', () => {});", ''],
       ["pool.on('error', () => {});", ''],
     ],
     suite: 'storage',
-    tests: 'on postgres.*fault 15: the server ends \\(immediate\\)',
+    tests: 'on postgres.*fault 15: the server stops \\(immediate\\)',
   },
   {
     fault: 16,
-    what: 'the first server that takes writes is the primary',
+    what: 'the first server that accepts writes is the primary',
     file: `${SERVICE}/store/engine/postgres/postgresServers.ts`,
     edits: [
       [
@@ -197,7 +197,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     fault: 17,
-    what: 'a query is waited for without an end',
+    what: 'a query has no timeout',
     file: `${SERVICE}/store/engine/postgres/postgresServers.ts`,
     edits: [['const QUERY_TIMEOUT_MS = 30_000;', 'const QUERY_TIMEOUT_MS = 3_000_000;']],
     suite: 'storage',
@@ -209,11 +209,11 @@ export const MUTATIONS: readonly Mutation[] = [
     file: `${SERVICE}/ingest/evm/blockParts.ts`,
     edits: [["if (!covers(bloomOf(logs), toBytes(hex(block, 'logsBloom')))) {", 'if (false) {']],
     suite: 'chains',
-    tests: 'on sqlite.*fault 18: a node behind a balancer has too few logs: emptyLogs',
+    tests: 'on sqlite.*fault 18: a node behind a load balancer has too few logs: emptyLogs',
   },
   {
     fault: 19,
-    what: 'logs are believed as they come',
+    what: 'logs are not checked',
     file: `${SERVICE}/ingest/evm/blockParts.ts`,
     edits: [
       [
@@ -222,7 +222,7 @@ export const MUTATIONS: readonly Mutation[] = [
       ],
     ],
     suite: 'chains',
-    tests: 'on sqlite.*fault 19: the only node lies of logs: foreignLogs',
+    tests: 'on sqlite.*fault 19: the only node lies about logs: foreignLogs',
   },
   {
     fault: 20,
@@ -253,15 +253,15 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     fault: 22,
-    what: 'SQLite: leases run out by the clock of the process',
+    what: 'SQLite: leases expire by the process clock',
     file: `${SERVICE}/deliver/claims.ts`,
     edits: [["if (store.engine === 'sqlite') return;", '']],
     suite: 'clocks',
-    tests: 'on sqlite.*fault 22: the clock of the process is set 1 h ahead',
+    tests: 'on sqlite.*fault 22: the process clock is set 1 h ahead',
   },
   {
     fault: 22,
-    what: 'PostgreSQL: the clock of the process decides',
+    what: 'PostgreSQL: the process clock decides',
     file: `${SERVICE}/store/engine/engine.ts`,
     edits: [
       [
@@ -270,11 +270,11 @@ export const MUTATIONS: readonly Mutation[] = [
       ],
     ],
     suite: 'clocks',
-    tests: 'on postgres.*fault 22: the clock of the process is set 1 h ahead',
+    tests: 'on postgres.*fault 22: the process clock is set 1 h ahead',
   },
   {
     fault: 23,
-    what: 'a webhook is not divided',
+    what: 'a webhook is not split into parts',
     file: `${SERVICE}/match/parts.ts`,
     edits: [
       [
@@ -287,7 +287,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     fault: 24,
-    what: 'a log that does not decode is left out',
+    what: 'a log that does not decode is omitted',
     file: `${SERVICE}/match/evm/selection.ts`,
     edits: [
       [
@@ -300,7 +300,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     fault: 25,
-    what: 'what kills its sender is tried again for ever',
+    what: 'a delivery that kills its sender is retried forever',
     file: `${SERVICE}/deliver/outcomes.ts`,
     edits: [["result.senderDied ? 'quarantined'", "result.senderDied ? 'retry'"]],
     suite: 'payloads',

@@ -1,16 +1,16 @@
 /**
- * A name server on a loopback address of its own, whose answers are scripted, and the wrapper that lets
- * one process ask it and no other: a mount namespace in which `/etc/resolv.conf` names it. Needs root.
+ * A name server with scripted answers on its own loopback address, and a wrapper that makes one
+ * process use it: a mount namespace with its own `/etc/resolv.conf`. Needs root.
  */
 import { type Socket, createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 
-/** IPv4 addresses, or how the question fails. */
+/** IPv4 addresses, or the way the query fails. */
 export type NameAnswer = readonly string[] | 'NXDOMAIN' | 'SERVFAIL' | 'silence';
 
 export interface NameServer {
-  /** From now on; a function is asked for each question of an IPv4 address. */
+  /** Sets the answer for a name; a function is called for each query of an IPv4 address. */
   answer(name: string, answer: NameAnswer | (() => NameAnswer)): void;
   stop(): void;
 }
@@ -21,7 +21,7 @@ const HEADER_BYTES = 12;
 const TYPE_A = 1;
 const CODES = { NXDOMAIN: 3, SERVFAIL: 2 } as const;
 
-/** Program and arguments that put a command under this name server (`ServeOptions.wrapper`). */
+/** Returns a command prefix that runs a program with this name server (`ServeOptions.wrapper`). */
 export function underNameServer(resolvConf: string): string[] {
   writeFileSync(resolvConf, `nameserver ${ADDRESS}\noptions timeout:5 attempts:1\n`);
   return [
@@ -40,7 +40,7 @@ export async function startNameServer(): Promise<NameServer> {
   socket.on('message', (question, { port, address }) => {
     const { name, type, end } = readQuestion(question);
     const scripted = answers.get(name) ?? 'NXDOMAIN';
-    // Only the question for IPv4 takes the next answer of a script; that for IPv6 finds nothing.
+    // Only queries for IPv4 take the next scripted answer; IPv6 has no addresses.
     const isForA = type === TYPE_A;
     const answer = typeof scripted === 'function' ? (isForA ? scripted() : []) : scripted;
     if (answer === 'silence') return;
@@ -58,7 +58,7 @@ async function listen(socket: Socket): Promise<void> {
   await once(socket, 'listening');
 }
 
-/** RFC 1035, section 4.1.2: labels with their lengths before them, then type and class. */
+/** Reads the question (RFC 1035, section 4.1.2): length-prefixed labels, then type and class. */
 function readQuestion(message: Buffer): { name: string; type: number; end: number } {
   const labels: string[] = [];
   let at = HEADER_BYTES;
@@ -69,7 +69,7 @@ function readQuestion(message: Buffer): { name: string; type: number; end: numbe
   return { name: labels.join('.').toLowerCase(), type: message.readUInt16BE(at + 1), end: at + 5 };
 }
 
-/** The question again, and an A record for each address that lives for no second. */
+/** Builds a reply: the question, and an A record with TTL 0 for each address. */
 function toReply(
   question: Buffer,
   answer: Exclude<NameAnswer, 'silence'>,
@@ -83,7 +83,7 @@ function toReply(
   reply.writeUInt16BE(addresses.length, 6);
   reply.writeUInt32BE(0, 8);
   const records = addresses.map((address) =>
-    // The name is that of the question (a pointer), type A, class IN, TTL 0, 4 bytes.
+    // A pointer to the name of the question, type A, class IN, TTL 0, 4 bytes.
     Buffer.from([
       0xc0,
       HEADER_BYTES,

@@ -1,8 +1,7 @@
 /**
- * Preloaded into `sluice serve` (`node --import`), and by Node into its threads: `Date.now` is off by as
- * many seconds as the file that `FAULT_CLOCK` names says, from one moment to the next. What counts time
- * from the start of the process goes on, as when a machine's clock is set. (`libfaketime` shifts the clock
- * that libuv's timers go by as well, and so stops them.)
+ * Preload for `sluice serve` and its threads (`node --import`) that shifts `Date.now` by the
+ * seconds in the file `FAULT_CLOCK`. Monotonic clocks continue, unlike with `libfaketime`, which
+ * stops libuv's timers.
  */
 import { readFileSync } from 'node:fs';
 

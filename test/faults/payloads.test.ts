@@ -1,4 +1,6 @@
-/** Blocks and bodies that strain or kill what handles them. `conformance/hardBlocks` has more of the first. */
+/**
+ * Blocks and bodies that strain or kill their handlers. `conformance/hardBlocks` has more blocks.
+ */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +21,8 @@ describe.each(STORES)('on %s', (store) => {
   let world: FaultWorld;
 
   beforeAll(async () => {
-    // Whatever sends the poison ends with the first bytes of it; writing it to a database is harmless.
+    // The process that sends the poison dies on its first bytes; writing it to a database is
+    // harmless.
     const preload = join(folder, 'poison.mjs');
     writeFileSync(
       preload,
@@ -41,7 +44,7 @@ describe.each(STORES)('on %s', (store) => {
     rmSync(folder, { recursive: true });
   });
 
-  test('fault 23: a block of 50,000 logs, and a stream that takes them all', async () => {
+  test('fault 23: a block of 50,000 logs and a stream that takes them all', async () => {
     const all = await world.watch('huge');
     const other = await world.watch('other');
     const [log] = world.transactionsOf([all]);
@@ -64,12 +67,12 @@ describe.each(STORES)('on %s', (store) => {
       .filter(({ confirmed, block }) => !confirmed && block.hash === hash);
     expect(unconfirmed.length).toBeGreaterThan(1);
     expect(unconfirmed.reduce((n, { logs }) => n + logs.length, 0)).toBe(LOGS);
-    // 30 MB of webhooks, twice: what they take at their worst is bounded all the same.
+    // Peak memory stays bounded for 30 MB of webhooks in two phases.
     const peak = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${world.service.pid}/status`, 'utf8'));
     expect(Number(peak![1]) / 1024).toBeLessThan(1_536);
   });
 
-  test('fault 24: what cannot be understood is refused when it is saved, or sent as it is', async () => {
+  test('fault 24: invalid input is refused on save, and an undecodable log is sent undecoded', async () => {
     const create = (stream: object): Promise<Response> =>
       fetch(`${world.service.url}/streams/evm`, {
         method: 'PUT',
@@ -103,7 +106,7 @@ describe.each(STORES)('on %s', (store) => {
     });
     expect(tooLarge.status).toBe(413);
 
-    // The event's topics, but no string where one should be: carried undecoded.
+    // The topics of the event with malformed data for its string: sent undecoded.
     const event = {
       type: 'event',
       name: 'Said',
@@ -119,7 +122,7 @@ describe.each(STORES)('on %s', (store) => {
     });
     const who = `0x${'0'.repeat(24)}${'b'.repeat(40)}` as const;
     const odd = { address: watch.address, topics: [said, who], data: '0x01' } as const;
-    // With another number of indexed inputs it is another event of the same name.
+    // The same event with a different number of indexed inputs.
     const other = { ...odd, topics: [said] };
     world.chain.mine({ transactions: [scripted.log(odd), scripted.log(other)] });
     world.mine([], 2);
@@ -139,7 +142,7 @@ describe.each(STORES)('on %s', (store) => {
     }
   });
 
-  test('fault 25: a payload that kills what sends it', async () => {
+  test('fault 25: a payload that kills its sender', async () => {
     const watches = [
       await world.watch('poisoned', { deliver: 'confirmed' }),
       await world.watch('sibling'),
@@ -156,7 +159,7 @@ describe.each(STORES)('on %s', (store) => {
         where block_hash = '${hash}' and delivery.state = 'quarantined'`);
     let deaths = 0;
     await until(
-      'it is set aside',
+      'the delivery is quarantined',
       async () => {
         if (!world.service.isRunning()) {
           deaths++;
@@ -168,7 +171,7 @@ describe.each(STORES)('on %s', (store) => {
       240_000,
       200,
     );
-    // It took the service with it until it was suspect, and then a process that sent it alone.
+    // It killed the service until it was suspect, then the isolated process that sent it.
     expect(deaths).toBeGreaterThanOrEqual(2);
     const errors = await world.ledger.rows<{ last_error: string }>(
       "select last_error from delivery where state = 'quarantined'",

@@ -1,15 +1,15 @@
-/** Processes that end at the worst moment, and one that is asked to. */
+/** Processes that are killed at the worst moment, and one that gets SIGTERM. */
 import { until } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type FaultWorld, STORES, startWorld } from './world.ts';
 
-/** 200 times in the soak (`npm run soak`); here as many as time allows. */
+/** The soak (`npm run soak`) makes 200; here as many as time allows. */
 const KILLS = 8;
 
-/** A lease is 40 s, and what ran out is looked for every 3 s. */
+/** A lease of 40 s, and a search for expired leases every 3 s. */
 const TAKEN_OVER_MS = 45_000;
 
-/** What a block is read with. */
+/** The methods that read a block. */
 const PARTS = ['eth_getBlockByHash', 'eth_getLogs', 'eth_getBlockReceipts'];
 
 describe.each(STORES)('on %s', (store) => {
@@ -20,9 +20,9 @@ describe.each(STORES)('on %s', (store) => {
   });
   afterAll(() => world?.stop());
 
-  test(`fault 1: kill -9 after the POST, before its outcome is written, ${KILLS} times; taken over within 45 s`, async () => {
+  test(`fault 1: ${KILLS} kill -9 between a POST and its recorded outcome; resent within 45 s`, async () => {
     const watch = await world.watch('killed');
-    // What has succeeded before a kill must not come again after it, and so has no lease to lose.
+    // Deliveries that succeeded before a kill hold no lease, and must not be resent.
     const quiet = await world.watch('quiet');
     const quietOnes = (): Promise<number> =>
       world.ledger.value(`
@@ -32,12 +32,12 @@ describe.each(STORES)('on %s', (store) => {
     let underWay: string[] = [];
     for (let kill = 0; kill < KILLS; kill++) {
       world.mine([quiet]);
-      await until('one has succeeded', async () => (await quietOnes()) > kill);
-      // What comes from here on is held, so that it is under way when the process ends.
+      await until('one delivery has succeeded', async () => (await quietOnes()) > kill);
+      // Later requests are held, so that they are in flight at the kill.
       const before = world.receiver.requestsOf(watch).length;
       world.receiver.answer(watch.path, { delayMs: 500 });
       world.mine([watch], 3);
-      await until('a POST is under way', () => world.receiver.requestsOf(watch).length > before);
+      await until('a POST is in flight', () => world.receiver.requestsOf(watch).length > before);
       killedAt = Date.now();
       await world.kill();
       underWay = world.receiver
@@ -49,7 +49,7 @@ describe.each(STORES)('on %s', (store) => {
     }
     expect(world.lostLeases.total).toBeGreaterThan(0);
     await world.holds([watch, quiet]);
-    // Of the last kill: each comes again, the first time soon enough.
+    // Each request of the last kill is resent in time.
     const again = new Map<string, number>();
     for (const { id, receivedAt } of world.receiver.requestsOf(watch)) {
       if (receivedAt > killedAt + 200 && !again.has(id)) again.set(id, receivedAt - killedAt);
@@ -57,7 +57,7 @@ describe.each(STORES)('on %s', (store) => {
     for (const id of underWay) expect(again.get(id), id).toBeLessThan(TAKEN_OVER_MS);
   });
 
-  test('fault 2: kill -9 between reading a block and committing it, and right after the commit', async () => {
+  test('fault 2: kill -9 between reading and committing a block, and right after the commit', async () => {
     const watch = await world.watch('watcher');
     const reads = (): number =>
       PARTS.reduce((n, method) => n + (world.chain.calls[method] ?? 0), 0);
@@ -65,7 +65,7 @@ describe.each(STORES)('on %s', (store) => {
       const before = reads();
       world.chain.trouble({ kind: 'hang', methods: PARTS });
       world.mine([watch], 2);
-      await until('it reads the block', () => reads() > before);
+      await until('the block is read', () => reads() > before);
       await world.kill();
       world.chain.heal();
       await world.start();
@@ -74,7 +74,7 @@ describe.each(STORES)('on %s', (store) => {
       const head = world.mine([watch], 1)[0]!;
       const committed = async (): Promise<boolean> =>
         (await world.ledger.value('select max(number) from checkpoint')) >= Number(head.number);
-      await until('the commit', committed);
+      await until('the block is committed', committed);
       await world.kill();
       await world.start();
     }
@@ -87,11 +87,11 @@ describe.each(STORES)('on %s', (store) => {
     const arrived = (): number =>
       watches.reduce((n, watch) => n + world.receiver.requestsOf(watch).length, 0);
     world.mine(watches, 50);
-    await until('100 are under way', () => arrived() >= 100);
+    await until('100 attempts are in flight', () => arrived() >= 100);
     const asked = performance.now();
     expect(await world.service.stop()).toBe(0);
     expect(performance.now() - asked).toBeLessThan(20_000);
-    // It took nothing new, and everything under way was written down.
+    // Nothing new was claimed, and all outcomes were recorded.
     expect(await world.lostLeases.note()).toBe(0);
     for (const { path } of watches) world.receiver.answer(path, 200);
     await world.start();

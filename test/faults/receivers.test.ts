@@ -1,4 +1,4 @@
-/** Receivers that hang, drip, pour, refuse, throttle and send elsewhere. Each has a stream of its own. */
+/** Receivers that hang, drip, flood, refuse, throttle and redirect. Each has its own stream. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { until } from '@sluice/testkit';
@@ -23,7 +23,7 @@ describe.each(STORES)('on %s', (store) => {
   });
   afterAll(() => world?.stop());
 
-  /** A stream that gets one delivery, of a block that is mined now. */
+  /** Creates a stream and mines a block for one delivery. */
   const deliverOne = async (
     name: string,
     answer: Answer | readonly [Answer, ...Answer[]],
@@ -55,10 +55,10 @@ describe.each(STORES)('on %s', (store) => {
       )
       .then(([row]) => row!);
 
-  test.concurrent('fault 4: a receiver that accepts and never answers', async () => {
+  test.concurrent('fault 4: a receiver that accepts and never responds', async () => {
     const hung = await deliverOne('hung', { silence: 'hang' });
-    await until('it hangs', () => world.receiver.requestsOf(hung).length > 0);
-    // Others are served all the while.
+    await until('the request hangs', () => world.receiver.requestsOf(hung).length > 0);
+    // Other receivers are served meanwhile.
     const healthy = await world.watch('beside');
     for (let n = 0; n < 5; n++) {
       world.mine([healthy], 4);
@@ -70,10 +70,10 @@ describe.each(STORES)('on %s', (store) => {
     expect(attempt!.duration_ms).toBeGreaterThanOrEqual(DEADLINE_MS);
     world.receiver.answer(hung.path, 200);
     await world.holds([hung, healthy]);
-    await until('it arrives', async () => (await attemptsOf(hung)).at(-1)?.status === 200);
+    await until('the webhook arrives', async () => (await attemptsOf(hung)).at(-1)?.status === 200);
   });
 
-  test.concurrent('fault 5: headers and a body that drip, byte by byte', async () => {
+  test.concurrent('fault 5: headers and a body that drip byte by byte', async () => {
     const drips = [
       await deliverOne('dripping-headers', [
         { headers: { 'x-slow': 'x'.repeat(100) }, drip: { part: 'headers', everyMs: 500 } },
@@ -97,8 +97,8 @@ describe.each(STORES)('on %s', (store) => {
     await world.holds(drips);
   });
 
-  // Alone: its memory is measured.
-  test('fault 6: an answer of 1 GB, a gzip bomb, a header of 1 MB', async () => {
+  // Not concurrent, because it measures memory.
+  test('fault 6: a response of 1 GB, a gzip bomb, a header of 1 MB', async () => {
     const bomb = gzipSync(Buffer.alloc(256 * 1024 * 1024));
     const before = resetPeakKib(world.service.pid);
     const huge = [
@@ -118,7 +118,7 @@ describe.each(STORES)('on %s', (store) => {
     expect(header!.error).toMatch(/header/i);
     await attempted(huge[2]!, 2);
     await world.holds(huge);
-    // At its worst far less than any of them is.
+    // The peak stays far below the size of any response.
     expect(readKib(world.service.pid, 'VmHWM') - before).toBeLessThan(64 * 1024);
   });
 
@@ -140,10 +140,10 @@ describe.each(STORES)('on %s', (store) => {
     const watch = await world.watch('gone');
     world.receiver.answer(watch.path, 410);
     world.mine([watch]);
-    await until('it is in error', async () => (await statusOf(watch)).status === 'error');
+    await until('the stream is in error', async () => (await statusOf(watch)).status === 'error');
     expect((await statusOf(watch)).status_message).toContain('410');
     const asked = world.receiver.requestsOf(watch).length;
-    // Blocks are collected, and none of them is posted.
+    // Blocks are matched, but not posted.
     world.mine([watch], 5);
     await world.holds([watch]);
     expect(world.receiver.requestsOf(watch)).toHaveLength(asked);
@@ -159,7 +159,7 @@ describe.each(STORES)('on %s', (store) => {
       { answer: throttle(429, '120'), least: 120_000, most: 121_000 },
       { answer: throttle(503, '120'), least: 120_000, most: 121_000 },
       { answer: throttle(503, inTwoMinutes), least: 100_000, most: 125_000 },
-      // By the schedule then; a minute is 250 ms here, and 5xx are retried once after 5 s.
+      // Falls back to the schedule: a minute is 250 ms here, and a 5xx is retried once after 5 s.
       { answer: throttle(429, 'soon'), least: 250, most: 1_000 },
       { answer: throttle(503, '-120'), least: 5_000, most: 6_000 },
       { answer: throttle(429, String(10 * 365 * 86_400)), least: 24 * HOUR_MS, most: 25 * HOUR_MS },
@@ -175,14 +175,14 @@ describe.each(STORES)('on %s', (store) => {
       );
       expect(wait!.ms).toBeGreaterThanOrEqual(least);
       expect(wait!.ms).toBeLessThan(most);
-      // Patience asked for is no failure of the receiver.
+      // A `Retry-After` is not a failure of the receiver.
       expect((await statusOf(watch)).status).toBe('active');
       world.receiver.answer(watch.path, 200);
     }
     await world.holds(watches);
   });
 
-  test.concurrent('fault 12: redirects, to an internal address and to another host', async () => {
+  test.concurrent('fault 12: redirects to an internal address and to another host', async () => {
     const canary = `${world.receiver.url}/canary`;
     const redirects: [number, string][] = [
       [301, canary],
@@ -215,7 +215,7 @@ const throttle = (status: number, wait: string): Answer => ({
 
 const retriesOf = (body: string): number => (JSON.parse(body) as { retries: number }).retries;
 
-/** `VmRSS` is what it has in memory now, `VmHWM` the most it had since the peak was reset. */
+/** Reads the current (`VmRSS`) or peak (`VmHWM`, since its reset) memory of a process. */
 const readKib = (pid: number, field: 'VmRSS' | 'VmHWM'): number =>
   Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]);
 

@@ -1,8 +1,8 @@
-/** Some faults mount a file or a disk of their own, or listen on port 53. */
+/** Some faults mount a file or a disk, or listen on port 53. */
 export const isRoot = process.getuid?.() === 0;
 
-/** @throws Error where we are not root: a fault that is left out is not seen to hold. */
+/** @throws Error without root, because a skipped fault would look like a passed one. */
 export function needRoot(): void {
   if (isRoot) return;
-  throw new Error('This fault needs root: sudo npm run test:faults, or choose others with -t');
+  throw new Error('This fault needs root. Run sudo npm run test:faults, or choose others with -t.');
 }

@@ -1,7 +1,7 @@
 /**
- * Preloaded into `sluice serve` (`node --import`): the contract's waits between attempts at a scale of
- * 1:240, so that a minute is 250 ms and the whole schedule 11 minutes. Nothing else is shortened: the
- * quick retry after 5 s, the deadline of 15 s and the leases of 40 s are the real ones.
+ * Preload for `sluice serve` (`node --import`) that scales the contract's waits between attempts by
+ * 1:240: a minute is 250 ms, the complete schedule 11 minutes. The quick retry after 5 s, the 15 s
+ * deadline and the 40 s leases are real.
  */
 import { CONTRACT_SCHEDULE_MS } from '../../packages/kit/src/contract/rules/schedule.ts';
 

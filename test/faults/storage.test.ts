@@ -1,4 +1,4 @@
-/** Ledgers whose disk is full, whose server ends, and whose network goes dead. */
+/** Ledgers whose disk is full, whose server stops, or whose connections go dead. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { CHAIN, type FaultWorld, STORES, type Watch, startWorld } from './world.
 const DISK_MIB = 96;
 const STANDS_MS = 2_000;
 
-/** A block every few milliseconds until stopped. */
+/** Mines a block every few milliseconds until stopped. */
 function mineSteadily(world: FaultWorld, watch: Watch): { stop(): Promise<void> } {
   let stopped = false;
   const mining = (async () => {
@@ -30,7 +30,7 @@ function mineSteadily(world: FaultWorld, watch: Watch): { stop(): Promise<void> 
   };
 }
 
-// A small disk of its own, mounted.
+// Mounts a small disk.
 describe.each(STORES)('a full disk, on %s', (store) => {
   const disk = mkdtempSync(join(tmpdir(), 'sluice-disk-'));
   const ballast = join(disk, 'ballast');
@@ -39,7 +39,7 @@ describe.each(STORES)('a full disk, on %s', (store) => {
   beforeAll(async () => {
     needRoot();
     execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_MIB}m,mode=1777`, 'tmpfs', disk]);
-    // The tables stand on the small disk; the log of a PostgreSQL server has one of its own.
+    // The tables are on the small disk; the log of the PostgreSQL server is elsewhere.
     world = await startWorld(store, {
       args: ['--min-free-mib', '0'],
       ...(store === 'sqlite' && { folder: join(disk, 'data') }),
@@ -62,7 +62,7 @@ describe.each(STORES)('a full disk, on %s', (store) => {
     rmSync(disk, { recursive: true });
   });
 
-  test('fault 14: nothing is lost, and callers are told to come back', async () => {
+  test('fault 14: nothing is lost, and calls get a 503 with Retry-After', async () => {
     const watch = await world.watch('full');
     world.mine([watch], 3);
     await world.holds([watch]);
@@ -70,7 +70,7 @@ describe.each(STORES)('a full disk, on %s', (store) => {
     writeFileSync(ballast, Buffer.alloc(bavail * bsize - 64 * 1024));
     const checkpoint = (): Promise<number> =>
       world.ledger.value(`select number from checkpoint where chain = '${CHAIN}'`);
-    // Blocks come until the last page is taken.
+    // Mines until the last page is used.
     const isFull = (): boolean => /disk is full|No space left/i.test(world.service.output());
     await until(
       'the disk is full',
@@ -79,14 +79,14 @@ describe.each(STORES)('a full disk, on %s', (store) => {
       500,
     );
     const head = Number(world.chain.head.number);
-    // A small commit may still find room in a page that is begun.
-    const stuckAt = await until('it stands', async () => {
+    // A small commit may still fit in a partly used page.
+    const stuckAt = await until('the checkpoint stays', async () => {
       const before = await checkpoint();
       await new Promise((resolve) => setTimeout(resolve, STANDS_MS));
       return (await checkpoint()) === before && before;
     });
     expect(stuckAt).toBeLessThan(head);
-    const answer = await until('a call that needs room', async () => {
+    const answer = await until('a call that needs space fails', async () => {
       const call = await fetch(`${world.service.url}/streams/evm`, {
         method: 'PUT',
         headers: { 'x-api-key': API_KEY, 'content-type': 'application/json' },
@@ -126,29 +126,29 @@ describe('on postgres', () => {
   });
 
   test.each(['fast', 'immediate', 'kill -9'] as const)(
-    'fault 15: the server ends (%s) under load and comes back',
+    'fault 15: the server stops (%s) under load and comes back',
     async (mode) => {
       const watch = await world.watch('restarted');
       const mining = mineSteadily(world, watch);
       const arrived = (): number => world.receiver.requestsOf(watch).length;
-      await until('it is under load', () => arrived() > 20);
+      await until('the service is under load', () => arrived() > 20);
       if (mode === 'kill -9') await world.postgres!.kill();
       await world.postgres!.restart(mode === 'kill -9' ? 'immediate' : mode);
       await world.lostLeases.note();
       const before = arrived();
-      await until('it goes on', () => arrived() > before + 5);
+      await until('deliveries continue', () => arrived() > before + 5);
       await mining.stop();
       await world.holds([watch]);
     },
   );
 
-  test('fault 17: connections to the server go dead without an end', async () => {
+  test('fault 17: connections to the server go dead without closing', async () => {
     const watch = await world.watch('dead-path');
     const mining = mineSteadily(world, watch);
     const arrived = (): number => world.receiver.requestsOf(watch).length;
-    await until('it is under load', () => arrived() > 20);
+    await until('the service is under load', () => arrived() > 20);
     proxy.blackHole();
-    await until('it stands still', async () => {
+    await until('deliveries stop', async () => {
       const before = arrived();
       await new Promise((resolve) => setTimeout(resolve, 1_000));
       return arrived() === before;
@@ -156,7 +156,7 @@ describe('on postgres', () => {
     await world.lostLeases.note();
     proxy.heal();
     const before = arrived();
-    await until('it goes on', () => arrived() > before + 5, 120_000);
+    await until('deliveries continue', () => arrived() > before + 5, 120_000);
     await mining.stop();
     await world.holds([watch]);
   });

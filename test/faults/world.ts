@@ -1,6 +1,6 @@
 /**
- * A whole world for one fault: a scripted chain, a receiver that does as it is told, `sluice serve` as
- * a process of its own on one of the two stores, and the oracle of what is to arrive.
+ * The world of one fault: a scripted chain, a scripted receiver, a `sluice serve` process on one of
+ * the two stores, and an oracle that knows the expected deliveries.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -44,17 +44,17 @@ const CONFIRMATIONS = 2;
 const TOPIC = '0x00000000000000000000000000000000000000000000000000000000000fa017';
 const SHORT_SCHEDULE = fileURLToPath(new URL('shortSchedule.ts', import.meta.url));
 const SETTLE_MS = Number(process.env['FAULT_SETTLE_MS'] ?? 240_000);
-/** A look reads all that there is. */
+/** Interval of the checks, each of which reads the complete ledger. */
 const LOOK_MS = 250;
-/** The service looks at its ledger once a minute. */
+/** Longer than the minute between the service's integrity checks. */
 const OWN_LOOK_MS = 90_000;
 
-/** A stream of the world, with an address and a path of the receiver that are its alone. */
+/** A stream with its own address and receiver path. */
 export interface Watch {
   readonly streamId: string;
   readonly address: `0x${string}`;
   readonly path: string;
-  /** The first block that it is held against. */
+  /** The first block that it is matched against. */
   readonly from: bigint;
   readonly phases: readonly ('unconfirmed' | 'confirmed')[];
 }
@@ -62,19 +62,19 @@ export interface Watch {
 export type Answer = SinkBehaviour | ((request: RecordedRequest) => SinkBehaviour);
 
 export interface WorldOptions {
-  /** Flags beside those of ledger, chain and receiver. */
+  /** Flags in addition to those of the ledger, chain and receiver. */
   args?: readonly string[];
   serve?: ServeOptions;
   postgres?: PostgresOptions;
-  /** Nodes beside the chain's own, each a provider. */
+  /** Further nodes, each a provider. */
   nodes?: readonly RunningScriptedChain[];
-  /** In the place of a database of the world's own. */
+  /** Replaces the world's own database. */
   cluster?: PostgresCluster;
-  /** Once the server runs; answers with the ledger's URL for the service: a proxy before it, or so. */
+  /** Called once the server runs; returns the URL for the service, e.g. of a proxy. */
   onPostgres?: (postgres: Postgres) => Promise<string>;
-  /** Where the SQLite ledger stands. Default: a temporary folder. */
+  /** Folder of the SQLite ledger. Default: a temporary one. */
   folder?: string;
-  /** The contract's schedule at 1:240 (`shortSchedule.ts`). Default true. */
+  /** Runs the contract's schedule at 1:240 (`shortSchedule.ts`). Default true. */
   shortSchedule?: boolean;
 }
 
@@ -83,33 +83,33 @@ export interface FaultWorld {
   readonly ledger: Ledger;
   /** The database of a world on PostgreSQL. */
   readonly postgres: Postgres | undefined;
-  /** The service, the one that runs now. */
+  /** The service process that runs now. */
   readonly service: Served;
   readonly receiver: {
     readonly url: string;
-    /** All that arrived, oldest first. */
+    /** All requests, oldest first. */
     readonly requests: readonly RecordedRequest[];
-    /** What a path gets from now on; a list is one for each request, the last for all after it. */
+    /** Sets the responses of a path; a list has one per request, and the last repeats. */
     answer(path: string, answer: Answer | readonly [Answer, ...Answer[]]): void;
     requestsOf(watch: Watch): RecordedRequest[];
   };
   client(): ReturnType<typeof createClient>;
-  /** What `/health` says of the chain. */
+  /** Returns the chain's part of `/health`. */
   health(): Promise<Pick<ChainHealth, 'state' | 'message' | 'checkpoint'>>;
-  /** Samples of `/metrics` whose name and labels match. */
+  /** Returns the samples of `/metrics` whose name and labels match. */
   metrics(pattern: RegExp): Promise<number[]>;
-  /** Creates a stream and watches one address with it. */
+  /** Creates a stream that watches one address. */
   watch(name: string, options?: Partial<CreateEvmStream> & { url?: string }): Promise<Watch>;
-  /** Mines so many blocks, each with one transaction and one log of each of these. */
+  /** Mines `blocks` blocks, each with one transaction and one log per watch. */
   mine(watches: readonly Watch[], blocks?: number): ScriptedBlock[];
-  /** The transactions that `mine` puts into a block. */
+  /** Returns the transactions that `mine` puts into a block. */
   transactionsOf(watches: readonly Watch[]): ScriptedTransaction[];
   /** Leases lost so far. */
   readonly lostLeases: LostLeases;
-  /** SIGKILL; notes the leases that went with it. */
+  /** Sends SIGKILL and records the lost leases. */
   kill(): Promise<void>;
   start(options?: WorldOptions): Promise<void>;
-  /** Resolves once every invariant holds for these streams; throws with what does not. */
+  /** Waits until every invariant holds for these streams; throws with the violations. */
   holds(watches: readonly Watch[]): Promise<void>;
   stop(): Promise<void>;
 }
@@ -229,15 +229,16 @@ export async function startWorld(
         }
         return violations.length === 0;
       };
-      await until('the invariants', look, SETTLE_MS, LOOK_MS).catch(() => {
+      await until('the invariants hold', look, SETTLE_MS, LOOK_MS).catch(() => {
         throw new Error(
           `${violations.length} violations:\n${violations.slice(0, 20).join('\n')}\n` +
             `checkpoint and head: ${chain.head.number}\n${service.output().slice(-4000)}`,
         );
       });
-      // A look of its own may have met a clock just as it was set; the next one, a minute later, does not.
+      // One integrity check may fail while the clock changes; the next one, a minute later, must
+      // not.
       await until(
-        'the service finds nothing wrong itself',
+        'the integrity checks of the service find nothing',
         async () =>
           (await world.metrics(/^sluice_integrity_violations/)).every((count) => count === 0),
         OWN_LOOK_MS,
@@ -251,12 +252,12 @@ export async function startWorld(
       rmSync(folder, { recursive: true, force: true });
     },
   };
-  // From here on it can say from which block a watched address counts.
-  await until('the first block', async () => (await world.health()).checkpoint !== null);
+  // From here on a response can name the block from which an address is watched.
+  await until('the first block is committed', async () => (await world.health()).checkpoint !== null);
   return world;
 }
 
-/** The database of this URL, never through what stands before it. */
+/** Returns the URL of the database itself, without the proxy. */
 function pastProxy(databaseUrl: string, { port }: Postgres): string {
   const url = new URL(databaseUrl);
   url.port = String(port);
@@ -305,7 +306,7 @@ async function startReceiver(): Promise<
   };
 }
 
-/** An answer that drips is given up on, whatever its status. */
+/** A dripping response is abandoned, whatever its status. */
 function isAcceptance(behaviour: SinkBehaviour): boolean {
   if (typeof behaviour === 'number') return behaviour >= 200 && behaviour < 300;
   if ('silence' in behaviour || behaviour.drip !== undefined) return false;
@@ -313,7 +314,7 @@ function isAcceptance(behaviour: SinkBehaviour): boolean {
   return status >= 200 && status < 300;
 }
 
-/** Knows from the chain itself what each stream is to get. */
+/** Derives the expected deliveries of each stream from the chain itself. */
 function createOracle(chain: RunningScriptedChain) {
   const mined = new Map<string, { block: ScriptedBlock; times: number }>();
   chain.onHead((block) => {

@@ -1,6 +1,6 @@
 /**
- * Recorded transactions and blocks of Aptos, held against a table written by hand from their JSON:
- * whom each touches, what it moves, what its payload pays.
+ * Recorded transactions and blocks of Aptos, compared with a table written by hand from their JSON:
+  * touched addresses, movements, and transfers of the payload.
  */
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ const isThere = existsSync(folder);
 
 const read = (file: string): unknown => JSON.parse(readFileSync(join(folder, file), 'utf8'));
 
-/** Objects that are user transactions with a hash, wherever they stand in an answer. */
+/** Finds user transactions with a hash anywhere in a response. */
 function userTransactionsOf(value: unknown): AptosJson[] {
   if (Array.isArray(value)) return value.flatMap(userTransactionsOf);
   if (typeof value !== 'object' || value === null) return [];
@@ -57,7 +57,7 @@ const APT = `${pad('1')}::aptos_coin::AptosCoin`;
 
 interface Expected {
   touched: string[];
-  /** `account value asset` each, in the order of the events. */
+  /** Each `account value asset`, in the order of the events. */
   deposits?: string[];
   withdrawals?: string[];
   transfer?: { from: string; to: string; value: string; asset: string };
@@ -65,7 +65,7 @@ interface Expected {
 
 const relay: Expected = { touched: [RELAYER, ORACLE] };
 
-/** By the beginning of the hash. */
+/** By the first digits of the hash. */
 const TABLE: Record<string, Expected> = {
   '0x6319e20f45': relay,
   '0x4354f125d2': relay,
@@ -128,7 +128,7 @@ const TABLE: Record<string, Expected> = {
   '0x70db890ab8': {
     touched: [pad('235d28281f2e0508fb2cba59e06b0f33d120473d7103548df417f351e191cba5')],
   },
-  // Failed: it paid its gas and did nothing else.
+  // Failed: it only paid gas.
   '0x4c3248d4c2': {
     touched: [
       pad('95a0fd88b11286d4790c253b39c6678b798c54b54b63bfd2bfe042411ee2e3e8'),
@@ -179,7 +179,7 @@ const TABLE: Record<string, Expected> = {
       `${pad('111111988671bf90f28a06ece99f293677c35017e46c4f81a3e20f5b1d1cbdd6')} 18000000 ${APC}`,
     ],
   },
-  // A token that went from one account to another.
+  // Transfers a token between accounts.
   '0xae3f1f751c': {
     touched: [
       pad('a46c6c7a65d605685e23055a6a906fb7284ba87849cbeb579d5c07424938241e'),
@@ -218,7 +218,7 @@ const files = isThere
 const recorded = files.flatMap((file) => userTransactionsOf(read(file)));
 
 describe.skipIf(!isThere)('recorded user transactions', () => {
-  test('are those of the table, each at least once', () => {
+  test('cover the table', () => {
     expect(recorded).toHaveLength(16);
     expect(new Set(recorded.map((raw) => String(raw['hash']).slice(0, 12)))).toEqual(
       new Set(Object.keys(TABLE)),
@@ -226,7 +226,7 @@ describe.skipIf(!isThere)('recorded user transactions', () => {
   });
 
   test.each(recorded.map((raw, n) => [n, String(raw['hash']).slice(0, 12), raw] as const))(
-    '%i, %s, touches and moves what the table says',
+    '%i, %s, matches the table',
     (_, hash, raw) => {
       const expected = TABLE[hash]!;
       const transaction = toAptosTransaction(raw, 'a recording');
@@ -243,7 +243,7 @@ describe.skipIf(!isThere)('recorded user transactions', () => {
     },
   );
 
-  test('are the same ones when the transaction stream tells of them', async () => {
+  test('are the same from the transaction stream', async () => {
     const { transactions } = decodeResponse(await encodeAptosMessage(recorded));
     for (const [n, raw] of transactions.entries()) {
       const streamed = toAptosTransaction(raw, 'a stream');
@@ -254,14 +254,14 @@ describe.skipIf(!isThere)('recorded user transactions', () => {
       expect(readMovements(streamed)).toEqual(readMovements(answered));
       expect(readTransfer(streamed)).toEqual(readTransfer(answered));
       expect(payload).toEqual(answered.payload);
-      // The stream has what tables hold decoded, and not its bytes.
+      // The stream has decoded table items instead of their bytes.
       const isSaid = ({ type }: AptosJson): boolean => !String(type).endsWith('_table_item');
       expect(changes.filter(isSaid)).toEqual(answered.changes.filter(isSaid));
       expect(changes).toHaveLength(answered.changes.length);
     }
   });
 
-  test('name primary stores where the framework derives them', () => {
+  test('have primary stores at the derived addresses', () => {
     const found = recorded.flatMap((raw) => [...toAptosTransaction(raw, '').stores]);
     expect(found.length).toBeGreaterThan(10);
     for (const [address, store] of found) expect(primaryStoreOf(store)).toBe(address);
@@ -276,11 +276,11 @@ describe.skipIf(!isThere)('recorded blocks', () => {
         file.startsWith('rest-mainnet') && 'block_height' in value && 'transactions' in value,
     );
 
-  test('there are some', () => {
+  test('exist', () => {
     expect(blocks.length).toBeGreaterThanOrEqual(4);
   });
 
-  test.each(blocks)('of %s all that it calls and has is counted', (_, recordedBlock) => {
+  test.each(blocks)('%s: all functions and events are counted', (_, recordedBlock) => {
     const raw = recordedBlock['transactions'] as AptosJson[];
     const block = { transactions: raw.map((each) => toAptosTransaction(each, 'a recording')) };
     const index = createAptosIndex();
@@ -304,7 +304,7 @@ describe.skipIf(!isThere)('recorded blocks', () => {
     expect(seen.length).toBeGreaterThan(0);
   });
 
-  test.each(blocks)('%s is made again of its page of transactions', async (_, block) => {
+  test.each(blocks)('%s: is rebuilt from its page of transactions', async (_, block) => {
     const transactions = (block['transactions'] as AptosJson[]).map((raw) =>
       toAptosTransaction(raw, 'a recording'),
     );

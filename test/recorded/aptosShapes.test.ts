@@ -1,6 +1,7 @@
 /**
- * The answers of the test kit's scripted Aptos node, held against what fullnodes really answered: the
- * same fields with the same kinds of values. What there is no recording of is listed by name below.
+ * The responses of the test kit's scripted Aptos node, compared with recorded responses of
+ * fullnodes: they have the same fields with the same kinds of values. Shapes without a recording
+ * are listed below.
  */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +25,7 @@ const folder = join(
 
 type Json = string | number | boolean | null | Json[] | { [field: string]: Json };
 
-/** What stands at one place of the answers: the kinds of its values, and the fields of its objects. */
+/** One place in the responses: the kinds of its values and the fields of its objects. */
 interface Place {
   kinds: Set<string>;
   fieldSets: Set<string>;
@@ -33,8 +34,8 @@ interface Place {
 type Shape = Map<string, Place>;
 
 /**
- * Adds a value to the shape. An object with a `type`, which says what it is wherever it stands, begins
- * a place of that name; generic arguments do not count.
+ * Adds a value to the shape. An object with a `type` starts a place of that name, without generic
+  * arguments.
  */
 function addTo(shape: Shape, value: Json, path: string): void {
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -62,10 +63,10 @@ function kindOf(value: Json): string {
 
 const read = (name: string) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as Json;
 
-/** Whatever users pass to functions has no shape of its own. */
+/** Arguments of user functions have no fixed shape. */
 const isArgument = (path: string) => /_payload\.(?:type_)?arguments/.test(path);
 
-/** Names that stand in no recording. */
+/** Places without a recording. */
 const unrecorded = [
   '0x1::chain_id::ChainId',
   '0x1::coin::CoinDeposit',
@@ -84,7 +85,7 @@ const unrecorded = [
 const alice = toLongAddress('0xa11ce');
 const bob = toLongAddress('0xb0b');
 
-/** One of every transaction that the test kit makes. */
+/** Mines one transaction of every kind that the test kit makes. */
 function mineAll(node: RunningScriptedAptos) {
   const pay = scriptedAptos.transfer({ from: alice, to: bob, amount: 5n });
   const metadata = namedObjectOf(alice, 'GLD');
@@ -139,12 +140,12 @@ function mineAll(node: RunningScriptedAptos) {
   node.mine({ end: 'state_checkpoint' });
 }
 
-// Absent, the tests count as skipped, and nothing else depends on them.
-describe.skipIf(!existsSync(folder))('the scripted Aptos node answers as fullnodes do', () => {
+// Without recordings the tests count as skipped; nothing else depends on them.
+describe.skipIf(!existsSync(folder))('the scripted Aptos node responds like a fullnode', () => {
   test('transactions, with their payloads, signatures, events and changes; blocks; resources', async () => {
     const recorded: Shape = new Map();
     for (const name of globSync('*/*.json', { cwd: folder })) {
-      // Blocks made up for another client's errors.
+      // Synthetic blocks that test another client's errors.
       if (/UnparsableTransaction|UnknownTransaction/.test(name)) continue;
       addTo(recorded, read(name), /blocks_?by|TestBlock/i.test(name) ? 'block' : 'answer');
     }
@@ -202,7 +203,7 @@ describe.skipIf(!existsSync(folder))('the scripted Aptos node answers as fullnod
     }
   });
 
-  test('primary stores stand where they stand on mainnet', () => {
+  test('primary stores have the same addresses as on mainnet', () => {
     const stores = new Map<string, { owner?: string; metadata?: string }>();
     const collect = (value: Json): void => {
       if (Array.isArray(value)) value.forEach(collect);

@@ -1,7 +1,7 @@
 /**
- * Recorded blocks of networks that differ from Ethereum, from a node that serves them to a webhook that
- * the kit decodes. The recordings are not ours to give away: they stand beside the checkout, or where
- * SLUICE_FIXTURES says.
+ * Recorded blocks of networks that differ from Ethereum, served by a node and decoded by the kit
+ * from a webhook. The recordings are not ours to publish: they are next to the checkout, or in
+ * SLUICE_FIXTURES.
  */
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -51,9 +51,9 @@ interface RawBlock extends Raw {
 }
 interface Recorded {
   block: RawBlock;
-  /** As in the block's list. */
+  /** Receipts in the block's list. */
   listed: RawReceipt[];
-  /** Also those that were recorded by transaction hash. */
+  /** Receipts of the list and those recorded by transaction hash. */
   receipts: RawReceipt[];
 }
 
@@ -91,11 +91,11 @@ function readRecorded(network: string, number: string): Recorded {
   return { block: read('block.json') as RawBlock, listed, receipts: [...listed, ...alone] };
 }
 
-/** Serves one recorded block on a parent that is made up, with the receipts by hash of all blocks. */
+/** Serves one recorded block on a synthetic parent, with the receipts by hash of all blocks. */
 async function startNode(chain: string, { block, listed }: Recorded, all: readonly RawReceipt[]) {
   const before: RawBlock = {
     ...block,
-    // A header with a field that no rule knows proves nothing, so that Ethereum's need not be right.
+    // An unknown field prevents verification of the header hash, so this header need not be right.
     madeUp: true,
     number: `0x${(Number(block.number) - 1).toString(16)}`,
     hash: block.parentHash,
@@ -154,7 +154,7 @@ async function startNode(chain: string, { block, listed }: Recorded, all: readon
   };
 }
 
-/** Everything of the block, sent to a stream that asks for everything, as its receiver read it. */
+/** Delivers the complete block to a stream that takes everything, and decodes the webhook. */
 async function deliver(
   network: string,
   number: string,
@@ -169,7 +169,7 @@ async function deliver(
   const all = readdirSync(join(folder, network)).flatMap(
     (each) => readRecorded(network, each).receipts,
   );
-  // A node prefers the receipt of the newest block that has the transaction.
+  // A node returns the receipt of the newest block with the transaction.
   all.sort((a, b) => Number(b['blockNumber']) - Number(a['blockNumber']));
   const nodes = await Promise.all(
     Array.from({ length: count }, () => startNode(chain, recorded, all)),
@@ -198,7 +198,7 @@ async function deliver(
         const [found] = await sluice.listChains();
         if (isSo(found!.state, found!.checkpoint ?? -1)) return found!;
         if (Date.now() > deadline)
-          throw new Error(`${what}: not in time, ${JSON.stringify(found)}`);
+          throw new Error(`timed out waiting for: ${what}; ${JSON.stringify(found)}`);
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
     };
@@ -242,7 +242,7 @@ async function deliver(
 const decimal = (quantity: unknown): string | null =>
   typeof quantity === 'string' ? BigInt(quantity).toString() : null;
 
-/** What the recording says, held against every record of the webhook. */
+/** Compares every record of the webhook with the recording. */
 function expectAll(
   { block }: Recorded,
   receipts: readonly RawReceipt[],
@@ -300,11 +300,11 @@ function expectAll(
 }
 
 if (!isThere) {
-  test('recorded blocks of EVM networks are not here', () => {
-    console.warn(`16 recorded tests did not run: there is no folder ${folder}`);
+  test('recorded blocks of EVM networks are missing', () => {
+    console.warn(`16 recorded tests did not run: no folder ${folder}`);
   });
 } else {
-  describe('a recorded block is delivered as it was recorded', { timeout: 120_000 }, () => {
+  describe('a recorded block is delivered unchanged', { timeout: 120_000 }, () => {
     test.each([
       ['arbitrum', '150000000', 5, 18],
       ['cronos', '10000', 1, 1],
@@ -324,7 +324,7 @@ if (!isThere) {
       expect(chain.unverified).toBeNull();
     });
 
-    test('cronos 68216: the receipt that its list lacks is read by hash, and all 22 logs arrive', async () => {
+    test('cronos 68216: the receipt missing from its list is read by hash, and all 22 logs arrive', async () => {
       const { recorded, webhook, chain } = await deliver('cronos', '68216', { nodes: 1 });
       expect(chain.message).toBe('');
       expect(recorded.listed).toHaveLength(1);
@@ -352,7 +352,7 @@ if (!isThere) {
       },
     );
 
-    test('cronos 6541 from a single node is held, and the chain names the way on', async () => {
+    test('cronos 6541 from a single node is held, and the chain shows how to continue', async () => {
       const { webhook, chain } = await deliver('cronos', '6541', { nodes: 1 });
       expect(webhook).toBeUndefined();
       expect(chain.message).toMatch(
@@ -361,7 +361,7 @@ if (!isThere) {
     });
 
     test.each(['13683593', '14692806'])(
-      'stable %s, of which there is only the block: its header is read, and its logs are missed',
+      'stable %s, recorded without receipts: reads the header and reports missing logs',
       async (number) => {
         const recorded = readRecorded('stable', number);
         const node = await startNode(CHAINS['stable']!, recorded, []);

@@ -1,6 +1,6 @@
 /**
- * Ethereum mainnet block 18,000,000 as a node gave it, read and matched as if it came today. The
- * recording is not ours to give away: it stands beside the checkout, or where SLUICE_FIXTURES says.
+ * Ethereum mainnet block 18,000,000 from a recording, read and matched like a new block. The
+ * recording is not ours to publish: it is next to the checkout, or in SLUICE_FIXTURES.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { type Server, createServer } from 'node:http';
@@ -53,7 +53,7 @@ const TRANSFER = 'Transfer(address,address,uint256)';
 const APPROVAL = 'Approval(address,address,uint256)';
 const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 
-/** The address that a topic is, where it is one. */
+/** Returns the address in a topic, if it has one. */
 const addressIn = (topic: string): string[] =>
   topic.startsWith(`0x${'0'.repeat(24)}`) ? [`0x${topic.slice(26)}`] : [];
 
@@ -67,7 +67,9 @@ function readRecording(): { block: RawBlock; logs: RawLog[] } {
   return { block, logs };
 }
 
-/** A node that knows this one block; receipts carry the recorded logs, their other fields are made up. */
+/**
+ * Starts a node with this block; receipts have the recorded logs and otherwise synthetic fields.
+ */
 async function startNode({ block, logs }: ReturnType<typeof readRecording>): Promise<Server> {
   const hashes = { ...block, transactions: block.transactions.map(({ hash }) => hash) };
   const receipts = block.transactions.map(({ hash }) => ({
@@ -130,8 +132,8 @@ function webhookOf(options: Partial<StreamOptions>, addresses: string[], block: 
 }
 
 if (!present) {
-  test('recorded data is not here', () => {
-    console.warn(`5 recorded tests did not run: there is no folder evm in ${folder}`);
+  test('recorded data is missing', () => {
+    console.warn(`5 recorded tests did not run: no folder evm in ${folder}`);
   });
 } else {
   describe('mainnet block 18,000,000', () => {
@@ -160,7 +162,7 @@ if (!present) {
       server.close();
     });
 
-    test('its 291 logs satisfy its own bloom', async () => {
+    test('has 291 logs that satisfy its bloom', async () => {
       const block = await source.readBlock(header, {
         logs: true,
         transactions: false,
@@ -196,7 +198,7 @@ if (!present) {
       expect(tail?.txs.filter(({ value }) => value !== '0')).toHaveLength(40);
     });
 
-    test('gives each watched address what a look at every record gives', async () => {
+    test('gives each watched address the same records as a full scan', async () => {
       const block = await source.readBlock(header, {
         logs: true,
         transactions: true,
@@ -226,7 +228,7 @@ if (!present) {
       }
     });
 
-    test('gives 200 streams of random addresses, all at once, what a count of the recording gives', async () => {
+    test('gives 200 streams of random addresses the same counts as the recording', async () => {
       const block = await source.readBlock(header, {
         logs: true,
         transactions: true,

@@ -1,6 +1,6 @@
 /**
- * The soak's receiver, in a thread of its own: counts what arrives by its id, and misbehaves a little,
- * by the seed and the id alone. An id is treated badly at most twice, so that the schedule is not used up.
+ * The receiver of the soak, in its own thread: counts requests by id and sometimes misbehaves,
+ * depending only on seed and id. An id fails at most twice, so that the schedule is not exhausted.
  */
 import { hash } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -21,7 +21,7 @@ const receipts = new Map<string, Receipts>();
 let accepted = 0;
 const tell = (message: ReceiverMessage): void => parentPort!.postMessage(message);
 
-/** Of a thousand requests: 10 fail, 3 are slow, 2 are cut. */
+/** Chooses for a thousand requests: 10 fail, 3 are slow, 2 are cut. */
 function choose(id: string, time: number): 'accept' | 'fail' | 'slow' | 'cut' {
   if (time >= MOST_OFFENCES) return 'accept';
   const draw = Number.parseInt(hash('sha1', `${seed}:${id}:${time}`).slice(0, 8), 16) % 1000;

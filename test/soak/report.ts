@@ -1,11 +1,11 @@
-/** What a soak says of itself, for people and for programs. */
+/** The report of a soak, for people and for programs. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
 import type { Verdict } from '../faults/invariants.ts';
 
 export interface SoakReport {
-  /** Deliveries that were asked for. */
+  /** Requested number of deliveries. */
   deliveries: number;
   kills: number;
   seed: string;
@@ -13,11 +13,11 @@ export interface SoakReport {
   date: string;
   machine: { cpu: string; cores: number; memoryGib: number; node: string; database: string };
   seconds: { whole: number; untilLastDelivery: number };
-  /** `kill -9` that were made: of service processes, and of the database's postmaster. */
+  /** Number of `kill -9`, of service processes and of the postmaster. */
   killed: { service: number; database: number };
   leasesLost: number;
   verdict: Verdict;
-  /** Resident set of the service process, the largest of each twentieth of the time, in MiB. */
+  /** Peak resident set of the service process in each twentieth of the run, in MiB. */
   rssMib: number[];
   remark: string;
 }
@@ -32,7 +32,7 @@ export function machineOf(database: string): SoakReport['machine'] {
   };
 }
 
-/** Writes `soak-STORE-N.md` and `.json` into the folder; answers with the path of the first. */
+/** Writes `soak-STORE-N.md` and `.json` to the folder and returns the path of the first. */
 export function writeReport(folder: string, report: SoakReport): string {
   mkdirSync(folder, { recursive: true });
   const path = join(folder, `soak-${report.store}-${report.deliveries}`);
@@ -55,8 +55,8 @@ function toMarkdown(report: SoakReport): string {
     ],
     ['`kill -9` of service processes', whole(killed.service)],
     ['`kill -9` of the postmaster', whole(killed.database)],
-    ['leases held at the kills, together', whole(report.leasesLost)],
-    ['POSTs beyond the attempts on record', whole(verdict.repeated)],
+    ['leases held at the kills', whole(report.leasesLost)],
+    ['POSTs beyond the recorded attempts', whole(verdict.repeated)],
     ['accepted more than once', whole(verdict.acceptedAgain)],
     ['invariants broken', whole(verdict.violations.length)],
     ['seconds to the last delivery', whole(seconds.untilLastDelivery)],
@@ -64,7 +64,7 @@ function toMarkdown(report: SoakReport): string {
       'deliveries per second, restarts included',
       whole(verdict.deliveries / seconds.untilLastDelivery),
     ],
-    ['peak RSS of the service, by twentieths of the time, MiB', report.rssMib.map(whole).join(' ')],
+    ['peak RSS of the service per twentieth of the run, MiB', report.rssMib.map(whole).join(' ')],
   ];
   return `# Soak: ${whole(report.deliveries)} deliveries, ${report.kills} kills, ${report.store}
 

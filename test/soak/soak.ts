@@ -1,10 +1,10 @@
 /**
- * `npm run soak -- --deliveries N --kills K [--seed S] [--store sqlite|postgres] [--out DIR]`: streams on
- * a scripted chain make N deliveries while service processes, and the database's postmaster, are ended
- * with SIGKILL at random moments; then the invariants of `docs/faults.md` are checked over all of them.
- * The contract's waits between attempts are at 1:240; leases and deadlines are the real ones.
+ * `npm run soak -- --deliveries N --kills K [--seed S] [--store sqlite|postgres] [--out DIR]`:
+ * makes N deliveries while SIGKILL hits service processes and the postmaster at random moments,
+ * then checks the invariants of `docs/faults.md`. The contract's waits run at 1:240; leases and
+ * deadlines are real.
  *
- * Exits with 0 when none was lost, none counted twice and none quarantined.
+ * Exits with 0 if no delivery was lost, counted twice or quarantined.
  */
 import { hash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -46,10 +46,12 @@ const CHAIN = '0x7a69';
 const CONFIRMATIONS = 2;
 const STREAMS = 50;
 const PHASES = ['unconfirmed', 'confirmed'] as const;
-/** One in so many kills is of the postmaster. */
+/** One in this number of kills hits the postmaster. */
 const DATABASE_KILLS = 10;
 const LONGEST_DELAY_MS = 1_000;
-/** Nothing delivered for so long: it hangs. Longer than a lease, a sweep and a probe of a breaker. */
+/**
+ * Time without a delivery that counts as a hang; longer than a lease, a sweep and a breaker probe.
+ */
 const STALLED_MS = 180_000;
 const SAMPLE_MS = 1_000;
 const WATCHED = `0x${'ab'.repeat(20)}` as const;
@@ -117,7 +119,7 @@ const sampling = setInterval(() => {
 }, SAMPLE_MS);
 
 const killed = { service: 0, database: 0 };
-/** After how many deliveries each kill comes. */
+/** Number of deliveries before each kill. */
 const moments = Array.from({ length: kills }, () => Math.floor(random() * all)).sort(
   (a, b) => a - b,
 );
@@ -138,12 +140,12 @@ for (const [n, moment] of moments.entries()) {
   say(
     `${n + 1} of ${kills} kills, ${accepted} of ${all} delivered, ${lostLeases.total} leases lost`,
   );
-  // It has come back: what follows meets it at work.
+  // Waits until the service delivers again, so that the next kill hits it at work.
   if (accepted < all) await progress(accepted + 1);
 }
 await progress(all);
 const untilLastDelivery = (performance.now() - started) / 1000;
-say('all delivered; waiting until it is written down');
+say('all delivered; waiting until the outcomes are recorded');
 const isWritten = async (): Promise<boolean> =>
   (await ledger.value("select count(*) as n from delivery where state = 'succeeded'")) >= all;
 await until('every outcome is in the ledger', isWritten, STALLED_MS, 1_000).catch((error: Error) =>
@@ -189,7 +191,7 @@ rmSync(folder, { recursive: true });
 process.stdout.write(readFileSync(path));
 process.exit(verdict.violations.length === 0 ? 0 : 1);
 
-/** Until so many deliveries were accepted. */
+/** Waits until `count` deliveries are accepted. */
 async function progress(count: number): Promise<void> {
   let last = accepted;
   let since = performance.now();
@@ -215,7 +217,7 @@ function readRssMib(pid: number): number | undefined {
   }
 }
 
-/** The largest sample of each of `parts` equal stretches of time. */
+/** Returns the largest sample of each of `parts` equal intervals. */
 function peaks(taken: readonly { at: number; rssMib: number }[], parts: number): number[] {
   const first = taken[0]?.at ?? 0;
   const length = ((taken.at(-1)?.at ?? 0) - first) / parts;
@@ -224,11 +226,11 @@ function peaks(taken: readonly { at: number; rssMib: number }[], parts: number):
     const part = Math.min(parts - 1, Math.floor((at - first) / length));
     most[part] = Math.max(most[part]!, Math.round(rssMib));
   }
-  // None was taken where the process was down all the while.
+  // Intervals in which the process was down have no sample.
   return most.filter((each) => each > 0);
 }
 
-/** Numbers from 0 up to 1 that follow from the seed: one hash each. */
+/** Creates a seeded generator of numbers from 0 to 1, one hash each. */
 function createRandom(text: string): () => number {
   let drawn = 0;
   return () => Number.parseInt(hash('sha1', `${text}:${drawn++}`).slice(0, 8), 16) / 2 ** 32;

@@ -1,4 +1,4 @@
-/** Explains why a webhook was or was not sent, on a real chain and on scripted Aptos in one service. */
+/** Why a webhook was or was not sent, on a real chain and on scripted Aptos in one service. */
 import type { Client } from '@sluice/kit';
 import { CALLS } from '@sluice/kit/calls';
 import type { Explanation, SluiceClient } from '@sluice/kit/sluice';

@@ -21,8 +21,8 @@ const scripts = fileURLToPath(new URL('../../scripts', import.meta.url));
 const PACKAGES = ['a', 'b', '@c/d'];
 
 /**
- * Imitates `npm ci` on the test's cue: writes all folders, then their files, then the hidden lock. Like
- * npm, it ignores SIGINT and SIGTERM.
+ * Imitates `npm ci` on the test's cue: writes all folders, then their files, then the hidden lock.
+  * Like npm, it ignores SIGINT and SIGTERM.
  */
 const NPM = `#!${process.execPath}
 const { appendFileSync, existsSync, mkdirSync, rmSync, writeFileSync } = require('node:fs');
@@ -61,7 +61,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Starts `scripts/run.mjs build`, or a command that runs it; `output` returns the output so far. */
+/** Starts `scripts/run.mjs build` or a command that runs it; `output` returns its output so far. */
 function start(command = [process.execPath, 'scripts/run.mjs', 'build']): {
   child: ChildProcess;
   output(): string;

@@ -19,7 +19,9 @@ afterAll(() => {
 
 const main = join(root, 'packages/cli/src/main.ts');
 const launch = pathToFileURL(join(root, 'packages/cli/src/launch.ts')).href;
-/** Imitates main.ts on an old Node. Needs a file, because with `-e` the child would be a launcher too. */
+/**
+ * Imitates main.ts on an old Node. With `-e` instead of a file the child would be a launcher too.
+ */
 const onOldNode = (args: string[]): string[] => {
   const script = join(folder, 'oldNode.mjs');
   writeFileSync(

@@ -24,7 +24,7 @@ describe.each(STORES)('on %s', (store) => {
     world.ledger.rows(`
       select status, error from attempt where delivery_id in
         (select id from delivery where stream_id = '${streamId}')`);
-  /** Expects one successful attempt per delivery, one request per attempt, and no backed-off receiver. */
+  /** Expects one successful attempt per delivery, one request per attempt, and no back-off. */
   const expectFlawless = async (watch: Watch, least: number): Promise<void> => {
     await world.holds([watch]);
     const requests = world.receiver.requestsOf(watch);

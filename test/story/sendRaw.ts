@@ -34,8 +34,8 @@ export interface RawSending {
 }
 
 /**
- * Sends the request. Does not use `fetch`, which cannot set `Host` or send a body with GET, and drops a
- * response that comes before the body is sent.
+ * Sends the request. Does not use `fetch`, which cannot set `Host` or send a body with GET, and
+  * drops a response that comes before the body is sent.
  */
 export async function sendRaw(
   url: string,
