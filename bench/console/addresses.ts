@@ -52,7 +52,7 @@ export async function measureImport({ page, front, streamId }: Bench): Promise<F
     });
   });
   await send.click();
-  await page.getByText('100,000 addresses watched from now on').waitFor({ timeout: 120_000 });
+  await page.getByText('100,000 addresses imported').waitFor({ timeout: 120_000 });
   const steps = await page.evaluate(() => Reflect.get(globalThis, 'steps') as number[]);
   const gaps = steps.slice(1).map((at, index) => at - (steps[index] ?? at));
   return {

@@ -10,7 +10,7 @@ export async function measureChart({ page, front, streamId }: Bench): Promise<Fi
   const tab = page.getByRole('link', { name: 'metrics' });
   // Its code comes first, so that the drawing alone is measured.
   await tab.click();
-  await page.getByText('As a table').waitFor();
+  await page.getByText('Show as table').waitFor();
   await page.getByRole('link', { name: 'coverage' }).click();
   await page.waitForTimeout(500);
   const { firstMs, moves } = await page.evaluate(async () => {
