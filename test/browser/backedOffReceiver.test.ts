@@ -1,4 +1,4 @@
-/** A receiver that fails and is sent nothing for a while: who looks is told so, and may end it. */
+/** The console shows a backed-off receiver, and a manual retry resumes it. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -76,10 +76,10 @@ afterEach(() => visitor.leave());
 
 const WORDS = /sending paused for \d+[sm], until \d\d:\d\d:\d\d, then one delivery is tried/;
 
-test('the list, the stream and a delivery that waits say so; asked by hand, all goes on', async () => {
-  // Asked in vain it is backOff for longer than a slow machine takes to look at all this.
+test('list, stream and waiting delivery show the backoff; a manual retry ends it', async () => {
+  // Failed retries extend the backoff beyond the time that a slow machine needs for this test.
   for (const leftMs of [0, 30_000, 60_000]) {
-    const backOff = await until('it is spared', async () => {
+    const backOff = await until('the receiver is backed off', async () => {
       const [stream] = await sluice.listStreamSummaries();
       return stream!.backOff !== null && stream!.backOff.until - Date.now() > leftMs
         ? stream!.backOff
@@ -99,7 +99,7 @@ test('the list, the stream and a delivery that waits say so; asked by hand, all 
   await page.goto(`${url}/console/streams/${streamId}`);
   await page.getByRole('banner').or(page.locator('header')).getByText(WORDS).first().waitFor();
 
-  const untried = await until('one waits that was not tried', async () => {
+  const untried = await until('an untried delivery waits', async () => {
     const { result } = await sluice.listDeliveries({ streamId, state: 'pending' });
     return result[0];
   });

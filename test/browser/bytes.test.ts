@@ -1,4 +1,4 @@
-/** What the console costs to load: its built files, compressed as the service does. */
+/** Size of the console's built files, compressed as the service does. */
 import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ beforeAll(async () => {
   await promisify(execFile)(process.execPath, ['scripts/run.mjs', 'build'], { cwd: REPOSITORY });
 });
 
-test('the first load is light', async () => {
+test('the first load stays within its budget', async () => {
   const page = await readFile(join(FOLDER, 'index.html'), 'utf8');
   const files = [...page.matchAll(/(?:src|href)="\/console\/([^"]+\.(?:js|css))"/g)].map(
     ([, file = '']) => file,
@@ -31,7 +31,7 @@ test('the first load is light', async () => {
   expect(sum(await Promise.all(files.map(gzipped)))).toBeLessThanOrEqual(FIRST_LOAD_BYTES);
 });
 
-test('everything together, and the fonts, stay within their budgets', async () => {
+test('all files, and the fonts, stay within their budgets', async () => {
   const assets = (await readdir(join(FOLDER, 'assets'))).map((file) => `assets/${file}`);
   const code = assets.filter((file) => /\.(js|css)$/.test(file));
   expect(sum(await Promise.all(code.map(gzipped)))).toBeLessThanOrEqual(EVERYTHING_BYTES);

@@ -1,4 +1,4 @@
-/** How the tests start Chromium: headless, and without a word to anybody outside. */
+/** Options to start Chromium headless, without requests to outside hosts. */
 export const CHROMIUM_OPTIONS = {
   executablePath: process.env['CHROMIUM_BIN'] ?? '/usr/bin/chromium',
   args: [

@@ -11,14 +11,14 @@ import {
 } from './visitor.ts';
 import { CONFIRMATIONS, startWorld, type World } from './world.ts';
 
-/** From the chain to the screen; the service looks at the head ten times a second here. */
+/** From the chain to the screen; the service polls the head ten times a second here. */
 const LIVE_MS = 10_000;
 
 let world: World;
 let sluice: SluiceClient;
 let visitor: Visitor;
 
-/** Each test finds two streams, of each a delivery and the confirmed one of the same match. */
+/** Each test finds two streams, each with an unconfirmed and a confirmed delivery of one match. */
 beforeAll(async () => {
   world = await startWorld();
   sluice = createSluiceClient({ baseUrl: world.url, apiKey: world.apiKey });
@@ -51,7 +51,7 @@ test('a link with a key signs in, and the key leaves the address at once', async
   expect(await page.evaluate(() => document.cookie)).toBe('');
 });
 
-test('signing in by hand leads back to where one was going', async () => {
+test('signing in by hand leads back to the requested page', async () => {
   const page = await visitor.open();
   await page.goto(`${world.url}/console/deliveries?state=failed`);
   await page.getByLabel('API key').fill('not the right key at all');
@@ -63,7 +63,7 @@ test('signing in by hand leads back to where one was going', async () => {
   expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe(
     '/console/deliveries?state=failed',
   );
-  // The refused calls are the point here; the browser reports each.
+  // The refused calls are intended; the browser reports each.
   visitor.expectComplaints((text) => text.includes('401'));
 });
 
@@ -88,7 +88,7 @@ test('a delivery appears without a reload, and opens with its body and attempts'
 
   const inspector = page.getByRole('region', { name: /^Delivery / });
   await inspector.getByText('1.25 SLD').waitFor();
-  // Why it matched, in the words of the matcher.
+  // The reason for the match.
   await inspector
     .getByText(/✓ its event is Transfer\(address,address,uint256\), which the stream names/)
     .waitFor();
@@ -121,19 +121,19 @@ test('the confirmed delivery of a match is linked with the unconfirmed one', asy
   expect(page.url()).not.toBe(before);
 });
 
-test('filter, selection and tab are the URL, and survive a reload', async () => {
+test('filter, selection and tab are in the URL and survive a reload', async () => {
   const page = await visitor.signedIn('/deliveries');
   const filter = page.getByRole('navigation', { name: 'Filter' });
   await filter.getByRole('link', { name: /^whale-usdt/ }).click();
   await page.waitForURL(/stream=/);
-  // What else could be chosen is counted beside what is.
+  // The other choices keep their counts.
   await filter.getByRole('link', { name: /^quiet/ }).waitFor();
-  // Nothing beside the list is wider than its place.
+  // Nothing in the filter overflows it.
   expect(await filter.evaluate((nav) => nav.scrollWidth - nav.clientWidth)).toBe(0);
   const confirmed = filter.getByRole('link', { name: /^confirmed/ });
   await confirmed.click();
   await page.waitForURL(/phase=confirmed/);
-  // What the filter counts is what the list holds, once both have come.
+  // The filter's count equals the rows in the list once both have loaded.
   const isCounted = async (): Promise<boolean> => {
     const count = /\d+$/.exec(await confirmed.innerText())?.[0];
     return Number(count) === (await rowsOf(page).count());
@@ -148,14 +148,14 @@ test('filter, selection and tab are the URL, and survive a reload', async () => 
   await page.getByRole('button', { name: 'whale-usdt, remove' }).waitFor();
   await page.getByRole('button', { name: 'confirmed, remove' }).click();
   await page.waitForURL((url) => !url.search.includes('phase'));
-  // Beside an open delivery there is no room: it is a dialog.
+  // An open delivery leaves no room for the filter, so it opens as a dialog.
   await page.keyboard.press('/');
   await filter.getByRole('link', { name: /^quiet/ }).click();
   await page.getByRole('dialog').waitFor({ state: 'hidden' });
   await page.getByRole('button', { name: 'quiet, remove' }).waitFor();
 });
 
-test('a held list stands still and counts what is new', async () => {
+test('a paused list keeps its rows and counts new ones', async () => {
   const page = await visitor.signedIn('/deliveries');
   await rowsOf(page).first().waitFor();
   const readTop = () => page.locator('[data-row-link]').first().getAttribute('data-row-link');
@@ -170,7 +170,7 @@ test('a held list stands still and counts what is new', async () => {
   await expect.poll(readTop).not.toBe(top);
 });
 
-test('the timelines of all streams come in one answer', async () => {
+test('one response has the timelines of all streams', async () => {
   const page = await visitor.signedIn('/settings');
   const asked: string[][] = [];
   page.on('request', (request) => {
@@ -203,7 +203,7 @@ test('a stream is paused and resumed by keyboard', async () => {
   await expect.poll(statuses).not.toContain('paused');
 });
 
-test('rows of both lists are marked and copied by the same keys', async () => {
+test('the same keys select and copy rows of both lists', async () => {
   const permissions = ['clipboard-read', 'clipboard-write'];
   const page = await visitor.signedIn('/', { permissions });
   const readCopied = () => page.evaluate(() => navigator.clipboard.readText());
@@ -214,7 +214,7 @@ test('rows of both lists are marked and copied by the same keys', async () => {
   const streamId = await readFocused();
   await page.keyboard.press('c');
   await expect.poll(readCopied).toBe(streamId);
-  // Said for a moment, to those who do not see as well.
+  // Shown briefly, also to screen readers.
   await page.getByRole('status').getByText('Id copied').waitFor();
   await page.getByText('Id copied').waitFor({ state: 'detached' });
   await page.keyboard.press('y');
@@ -232,7 +232,7 @@ test('rows of both lists are marked and copied by the same keys', async () => {
   await world.transfer();
   await page.keyboard.press('g');
   await page.keyboard.press('d');
-  // The page before has rows, too, and stays until this one has come.
+  // The previous page also has rows, and stays until the next one has loaded.
   await page.locator('.delivery-list [data-row-link]').first().waitFor();
   await page.keyboard.press('l');
   await page.keyboard.press('j');
@@ -247,7 +247,7 @@ test('rows of both lists are marked and copied by the same keys', async () => {
   expect(await readCopied()).toContain(deliveryId);
 });
 
-test('a failing stream says why, in list, title and inspector', async () => {
+test('list, title and inspector of a failing stream show the reason', async () => {
   const page = await visitor.signedIn();
   world.answerWith(500);
   try {
@@ -257,7 +257,7 @@ test('a failing stream says why, in list, title and inspector', async () => {
     await expect.poll(countFailed, { timeout: LIVE_MS }).toBeGreaterThanOrEqual(4);
     await page.getByText('failing', { exact: true }).first().waitFor({ timeout: LIVE_MS });
     await expect.poll(() => page.title()).toMatch(/^▲ \d failing · Streams/);
-    // The answer, who gave it, and what comes next.
+    // The response, its receiver, and the next attempt.
     await page
       .getByText(/^500 from 127\.0\.0\.1:\d+.* · retry \d of \d (in \d+s|due) · \d+ queued$/)
       .first()
@@ -266,7 +266,7 @@ test('a failing stream says why, in list, title and inspector', async () => {
     await page.getByLabel('Sort streams').selectOption('Failures');
     await page.waitForURL(/sort=failures/);
     await page.getByRole('link', { name: 'Inspect failure' }).first().click();
-    // Two presses from the overview to the receiver's answer, shown as the text it is.
+    // Two clicks from the overview to the receiver's response, shown as plain text.
     await page.locator('pre').getByText('TypeError: handler <b>crashed</b>').waitFor();
     await page.getByText('handler crashed or is restarting').waitFor();
     await page.getByText(/^\d+ deliveries failed the same way since \d\d:\d\d$/).waitFor();
@@ -281,7 +281,7 @@ test('a failing stream says why, in list, title and inspector', async () => {
   }
 });
 
-test('everything is in reach on a phone', async () => {
+test('everything is reachable on a phone', async () => {
   const page = await visitor.signedIn('/', PHONE);
   await page.getByRole('link', { name: 'whale-usdt' }).waitFor();
   await expectNoSidewaysScroll(page);
@@ -289,13 +289,12 @@ test('everything is in reach on a phone', async () => {
   await page.getByRole('link', { name: 'Deliveries', exact: true }).tap();
   await rowsOf(page).first().waitFor();
   await expectNoSidewaysScroll(page);
-  // Of one that failed, the attempts say what was answered instead.
   await rowsOf(page).filter({ hasText: 'delivered' }).first().getByRole('link').tap();
   await page.getByRole('tab', { name: /attempts/i }).tap();
   await page.getByText('POST http://127.0.0.1').first().waitFor();
   await expectNoSidewaysScroll(page);
   expect(await smallTargets(page)).toEqual([]);
-  // The last tab is beyond the edge until it is the chosen one.
+  // The last tab is off screen until it is selected.
   await page.keyboard.press('Escape');
   await page.keyboard.press('g');
   await page.keyboard.press('s');
@@ -312,7 +311,7 @@ test('everything is in reach on a phone', async () => {
   await expect.poll(isInSight).toBe(true);
 });
 
-test('a remembered theme holds after a reload', async () => {
+test('the theme survives a reload', async () => {
   const page = await visitor.signedIn('/', { colorScheme: 'dark' });
   const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   const dark = await background();
@@ -324,7 +323,7 @@ test('a remembered theme holds after a reload', async () => {
   expect(await background()).toBe(light);
 });
 
-test('rows are as dense as was chosen, also after a reload, and no lower than a finger needs', async () => {
+test('rows have the selected density after a reload, and touch rows are high enough for a finger', async () => {
   const page = await visitor.signedIn('/settings');
   const heightOf = async (path: string, row: string): Promise<number | undefined> => {
     await page.goto(`${world.url}/console${path}`);
@@ -338,7 +337,7 @@ test('rows are as dense as was chosen, also after a reload, and no lower than a 
     await page.getByRole('button', { name: 'Compact' }).click();
   };
   const chooseInPalette = async (): Promise<void> => {
-    // As with Caps Lock.
+    // Uppercase K, as with Caps Lock.
     await page.keyboard.press('Control+K');
     await page.getByRole('dialog').getByRole('combobox').fill('row height: comf');
     await page.keyboard.press('Enter');
@@ -350,7 +349,7 @@ test('rows are as dense as was chosen, also after a reload, and no lower than a 
     await choose();
     expect(await heightOf('/', 'tbody[data-row] > :only-child'), density).toBe(px);
     expect(await ofDelivery(), density).toBe(px);
-    // Those below stand where the list counts them to be.
+    // Rows are at the offsets that the list computes.
     const tops = await rowsOf(page).evaluateAll((rows) =>
       rows.map((row) => row.getBoundingClientRect().top),
     );

@@ -1,4 +1,4 @@
-/** What the console says beside a failed attempt, each failure a real one, and where it leads on. */
+/** The explanation of each failed attempt, from real failures, and the actions it offers. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -34,7 +34,7 @@ const CHAIN_ID = '0x7a69';
 const DAY_MS = 24 * 3_600_000;
 const LOOPBACK = ['127.0.0.0/8', '::1/128'];
 
-/** What is said of each failure, and the names of what it offers. */
+/** Expected explanation and actions of each failure. */
 const FAILURES: Readonly<Record<string, { says: RegExp; offers: string[] }>> = {
   '401': { says: /signature did not verify/, offers: ['Check the signature'] },
   '404': { says: /path or method is wrong/, offers: ['Edit the webhook URL'] },
@@ -47,7 +47,7 @@ const FAILURES: Readonly<Record<string, { says: RegExp; offers: string[] }>> = {
     says: /Nothing listens.* Tried 127\.0\.0\.1:\d+/,
     offers: ['Copy curl -v', 'Edit the webhook URL'],
   },
-  // Where there is no name server at all, that is what is said.
+  // Without a name server, the text reports that instead.
   unnamed: { says: /name no-such-host\.invalid/, offers: ['Copy curl -v'] },
   plain: { says: /does not speak TLS/, offers: ['Copy curl -v', 'Edit the webhook URL'] },
   expired: {
@@ -63,13 +63,13 @@ const FAILURES: Readonly<Record<string, { says: RegExp; offers: string[] }>> = {
 let visitor: Visitor;
 let sluice: SluiceClient;
 let url: string;
-/** By tag of its stream, the one delivery that each has. */
+/** The single delivery of each stream, by tag. */
 const deliveries = new Map<string, string>();
 const stops: (() => unknown)[] = [];
 const pathOf = (tag: string): string => `/deliveries/${deliveries.get(tag)}`;
 const consoleUrl = (tag: string): string => `${url}/console${pathOf(tag)}`;
 
-/** A receiver that speaks TLS and answers 200; its certificate ends after so many days. */
+/** Starts a TLS receiver that responds with 200; its certificate expires after `days`. */
 async function startTlsReceiver(days: number): Promise<string> {
   const at = (inDays: number): Date => new Date(Date.now() + inDays * DAY_MS);
   const authority = createCertificate({
@@ -132,7 +132,7 @@ beforeAll(async () => {
       fastRetry: false,
       schedule: [600_000],
     });
-  // A private address is refused already when a stream is saved: this operator was less strict before.
+  // Saving a stream rejects private addresses, so this one is saved under laxer settings first.
   const before = await start(['10.0.0.0/8', ...LOOPBACK]);
   const { streams } = createClient({ baseUrl: before.url, apiKey: API_KEY });
   const tags = new Map<string, string>();
@@ -159,7 +159,7 @@ beforeAll(async () => {
   const token = '0x00000000000000000000000000000000000000aa';
   const transfer = { token, from: owner!.address, to: other!.address, value: 5n } as const;
   chain.mine({ transactions: [scripted.erc20Transfer(transfer)] });
-  await until('every delivery was tried', async () => {
+  await until('every delivery was attempted', async () => {
     const { result } = await sluice.listDeliveries();
     for (const { id, streamId, attempts, state } of result) {
       if (attempts > 0 && state !== 'leased') deliveries.set(tags.get(streamId)!, id);
@@ -178,14 +178,14 @@ afterEach(() => visitor.leave());
 
 const attemptsOn = (page: Page) => page.getByRole('region', { name: 'Attempts' });
 
-/** What is in the clipboard after that button was pressed. */
+/** Clicks the button and returns the clipboard's text. */
 async function copyBy(page: Page, label: string): Promise<string> {
   await attemptsOn(page).getByRole('button', { name: label }).click();
   await attemptsOn(page).getByText('Copied').waitFor();
   return page.evaluate(() => navigator.clipboard.readText());
 }
 
-test('each failure is told with what helps, and leads on to it', async () => {
+test('each failure is explained and links to its fix', async () => {
   const page = await visitor.signedIn();
   const open = (kind: string) => page.goto(consoleUrl(kind));
   for (const [kind, { says, offers }] of Object.entries(FAILURES)) {
@@ -199,14 +199,14 @@ test('each failure is told with what helps, and leads on to it', async () => {
   await open('401');
   await page.getByRole('link', { name: 'Check the signature' }).click();
   await expect.poll(() => page.getByLabel('Body').inputValue()).toContain('"chainId":"0x7a69"');
-  // Where the URL is corrected it can be tried at once.
+  // The form to edit the URL can also test it.
   await open('404');
   await page.getByRole('link', { name: 'Edit the webhook URL' }).click();
   await expect.poll(() => page.getByLabel('Webhook URL').inputValue()).toMatch(/\/404$/);
   await page.getByRole('button', { name: 'Send test' }).waitFor();
 });
 
-test('what it offers to copy has no secret of the URL in it, and allows one address alone', async () => {
+test('copied commands contain no secret of the URL and allow a single address', async () => {
   const page = await visitor.signedIn(pathOf('refused'), {
     ...PHONE,
     permissions: ['clipboard-read', 'clipboard-write'],
@@ -219,7 +219,7 @@ test('what it offers to copy has no secret of the URL in it, and allows one addr
   await expectNoSidewaysScroll(page);
 });
 
-test('a certificate that is about to expire is told beside what it still delivers', async () => {
+test('a certificate that expires soon is reported while it still works', async () => {
   const page = await visitor.signedIn(pathOf('ending'), { colorScheme: 'dark', ...PHONE });
   await page.getByText('certificate expires soon').waitFor();
   await page.getByText(/certificate for localhost expires in 5d/).waitFor();
@@ -227,7 +227,7 @@ test('a certificate that is about to expire is told beside what it still deliver
   await expectAccessible(page);
   await page.emulateMedia({ colorScheme: 'light' });
   await expectContrast(page);
-  // Nobody needs to open a delivery to be told.
+  // The warning also shows without opening a delivery.
   const words = /the receiver’s certificate expires in 5d, .*: renew it/;
   await page.getByRole('link', { name: 'ending' }).click();
   await page.getByText(words).waitFor();
@@ -235,7 +235,7 @@ test('a certificate that is about to expire is told beside what it still deliver
   await page.getByText(words).waitFor();
   expect(await page.getByText(words).count()).toBe(1);
   await expectNoSidewaysScroll(page);
-  // Of one that is over, the attempts themselves say so.
+  // The attempts of an expired one report it themselves.
   await page.goto(consoleUrl('expired'));
   await attemptsOn(page).getByText('Renew or fix it').waitFor();
   expect(await page.getByText('certificate expires soon').count()).toBe(0);

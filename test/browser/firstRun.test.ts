@@ -1,4 +1,4 @@
-/** What somebody sees who has just started the service. */
+/** The console right after the first start of a service. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -59,7 +59,7 @@ afterAll(async () => {
 
 afterEach(() => visitor.leave());
 
-test('a first run is welcomed, on a phone too, and one click shows webhooks', async () => {
+test('a first run shows a welcome, on a phone too, and one click shows webhooks', async () => {
   const phone = await visitor.signedIn('/', PHONE);
   await phone.getByRole('button', { name: 'Start demo stream' }).waitFor();
   await expectNoSidewaysScroll(phone);
@@ -81,10 +81,10 @@ test('a first run is welcomed, on a phone too, and one click shows webhooks', as
   await page.getByRole('button', { name: 'Start demo stream' }).click();
   await page.waitForURL(/\/streams\/[0-9a-f-]{36}$/);
   await rowsOf(page).filter({ hasText: 'delivered' }).first().waitFor();
-  // Who was only looking is taken along to the list.
+  // A second tab goes to the list by itself.
   await phone.getByRole('link', { name: 'demo' }).waitFor();
 
-  // A service that had streams is no first run, and offers the same ways to begin.
+  // A service that had streams offers the same first steps without the welcome.
   const client = createClient({ baseUrl: url, apiKey: API_KEY });
   const { result } = await client.streams.list({ networkType: 'aptos' });
   await client.streams.delete(result[0]!.id, { networkType: 'aptos' });

@@ -1,4 +1,4 @@
-/** The console over many streams: what is on screen is in the document, and all of it is reached. */
+/** The console with hundreds of streams: it renders visible rows only, and all are reachable. */
 import { createSluiceClient } from '@sluice/kit/sluice';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
@@ -6,7 +6,7 @@ import { expectAccessible, startVisitor, type Visitor } from './visitor.ts';
 import { startWorld, type World } from './world.ts';
 
 const STREAMS = 300;
-/** Those whose chain is read. */
+/** Streams on a chain that the service reads. */
 const READ_STREAMS = 200;
 const MOST_ROWS = 60;
 const PATIENCE = { timeout: 20_000, interval: 100 };
@@ -17,7 +17,7 @@ let visitor: Visitor;
 beforeAll(async () => {
   world = await startWorld();
   for (let count = 0; count < STREAMS; count++) {
-    // Of every third something is said below it: nobody reads its chain.
+    // Every third row has a second line: its chain is not read.
     const isRead = count % 3 > 0;
     await world.client.streams.create({
       webhookUrl: 'sluice://inbox/fleet',
@@ -41,11 +41,13 @@ afterEach(() => visitor.leave());
 
 const links = (page: Page) => page.locator('[data-row-link]');
 
-/** The tag of the row that has the focus. */
+/** Tag of the focused row. */
 const focused = (page: Page): Promise<string | null | undefined> =>
   page.evaluate(() => document.activeElement?.textContent);
 
-/** The rows stand one below the other, and fill the screen. */
+/**
+ * Pixel gaps between rows and below the last one; empty if rows are contiguous and fill the screen.
+ */
 const readHoles = (page: Page): Promise<number[]> =>
   page.evaluate(() => {
     const boxes = [...document.querySelectorAll('[data-row]')].map((row) =>
@@ -57,7 +59,7 @@ const readHoles = (page: Page): Promise<number[]> =>
     return [...between, below].filter((px) => Math.abs(px) > 1);
   });
 
-test('of hundreds of streams those on screen are rows, and the keyboard reaches the others', async () => {
+test('only visible streams are rendered, and the keyboard reaches the others', async () => {
   const page = await visitor.signedIn();
   await links(page).first().waitFor();
   expect(await links(page).count()).toBeLessThan(MOST_ROWS);
@@ -66,19 +68,19 @@ test('of hundreds of streams those on screen are rows, and the keyboard reaches 
   expect(await focused(page)).toBe('fleet-260');
   await expect.poll(() => readHoles(page), PATIENCE).toEqual([]);
   expect(await links(page).count()).toBeLessThan(MOST_ROWS);
-  // Scrolled away from, it is still where the keys go on.
+  // Keys continue from the focused row even after it is scrolled out of view.
   await page.evaluate(() => document.querySelector('main')?.scrollBy(0, 5_000));
   await expect.poll(() => page.getByRole('link', { name: 'fleet-260' }).count(), PATIENCE).toBe(0);
   await expect.poll(() => readHoles(page), PATIENCE).toEqual([]);
   await page.keyboard.press('j');
   expect(await focused(page)).toBe('fleet-259');
-  // Marks go along, further than what is drawn.
+  // The selection extends beyond the rendered rows.
   for (let count = 0; count < 70; count++) await page.keyboard.press('Shift+J');
   expect(await focused(page)).toBe('fleet-189');
   await page.getByText('71 selected').waitFor();
   await page.reload();
   await links(page).first().waitFor();
-  // From nowhere, upwards: the last.
+  // Without a focused row, k starts at the last one.
   await page.keyboard.press('k');
   expect(await focused(page)).toBe('fleet-000');
   expect(await page.getByRole('link', { name: 'fleet-000' }).isVisible()).toBe(true);
@@ -90,7 +92,7 @@ test('of hundreds of streams those on screen are rows, and the keyboard reaches 
   await expectAccessible(page);
 });
 
-test('a filter finds those that are not drawn, and a link leads to what it finds', async () => {
+test('a filter finds rows that are not rendered, and its link restores the result', async () => {
   const page = await visitor.signedIn();
   await links(page).first().waitFor();
   await page.evaluate(() => document.querySelector('main')?.scrollBy(0, 8_000));
@@ -103,7 +105,7 @@ test('a filter finds those that are not drawn, and a link leads to what it finds
   await expect.poll(() => links(other).count(), PATIENCE).toBeGreaterThan(10);
 });
 
-test('of the streams to choose deliveries by, those with the most come first, others when asked for', async () => {
+test('the stream filter lists those with the most deliveries first, and others on request', async () => {
   await world.transfer();
   const sluice = createSluiceClient({ baseUrl: world.url, apiKey: world.apiKey });
   await expect
@@ -117,12 +119,12 @@ test('of the streams to choose deliveries by, those with the most come first, ot
   expect(await choices.getByRole('link').count()).toBe(120);
   await choices.getByRole('link').nth(100).click();
   await page.waitForURL(/stream=/);
-  // Chosen, it stays in sight also where it would not come first.
+  // A selected stream stays visible even if it would not be among the first.
   await page.reload();
   await choices.getByRole('link', { name: /fleet/ }).and(page.locator('[aria-current]')).waitFor();
 });
 
-test('of many holes the newest are listed, and earlier ones when asked for', async () => {
+test('the newest holes are listed, and earlier ones on request', async () => {
   const sluice = createSluiceClient({ baseUrl: world.url, apiKey: world.apiKey });
   const [stream] = (await sluice.listStreamSummaries()).filter(({ tag }) => tag === 'fleet-001');
   const page = await visitor.signedIn();
@@ -143,7 +145,7 @@ test('of many holes the newest are listed, and earlier ones when asked for', asy
   expect(await fills.count()).toBe(120);
 });
 
-test('a chain with unverified blocks says so, also after live events, and a stream names the blocks', async () => {
+test('unverified blocks show on the chain, also after live events, and on the stream by range', async () => {
   const sluice = createSluiceClient({ baseUrl: world.url, apiKey: world.apiKey });
   const [stream] = (await sluice.listStreamSummaries()).filter(({ tag }) => tag === 'fleet-001');
   const page = await visitor.signedIn();
@@ -186,7 +188,7 @@ test('a chain with unverified blocks says so, also after live events, and a stre
   ]);
 });
 
-test('of many reorgs of a chain the newest are listed, and earlier ones when asked for', async () => {
+test('the newest reorgs of a chain are listed, and earlier ones on request', async () => {
   const page = await visitor.signedIn();
   await page.route(/\/sluice\/reorgs/, async (route) => {
     const result = Array.from({ length: 12 }, (_, index) => ({
@@ -208,7 +210,7 @@ test('of many reorgs of a chain the newest are listed, and earlier ones when ask
   expect(await chain.getByRole('button', { name: /^Show/ }).count()).toBe(0);
 });
 
-test('on a phone likewise', async () => {
+test('works the same on a phone', async () => {
   const page = await visitor.signedIn('/', { viewport: { width: 360, height: 740 } });
   await links(page).first().waitFor();
   await page.evaluate(() => document.querySelector('main')?.scrollTo(0, 1_000_000));

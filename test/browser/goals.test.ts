@@ -1,4 +1,4 @@
-/** What holds of the console as a whole: by keyboard alone, over a bad network, by link, in every dialog. */
+/** Goals of the entire console: keyboard access, bad networks, links, accessible dialogs. */
 import { get } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
@@ -10,17 +10,17 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { expectAccessible, expectContrast, rowsOf, startVisitor, type Visitor } from './visitor.ts';
 import { CONFIRMATIONS, startWorld, type World } from './world.ts';
 
-/** Until the page says that the feed is gone. */
+/** Within this time the page reports that the feed is gone. */
 const TOLD_MS = 3_000;
 const PATIENCE = { timeout: 20_000, interval: 100 };
-/** Of a delivery in a list: as it comes over the network, and as JSON. The names are ordinary ones. */
+/** Bytes per delivery in a list, compressed and as JSON, with names of ordinary length. */
 const ROW_BYTES = { sent: 300, read: 480 };
 const CRASH = 'TypeError: handler <b>crashed</b>';
 
 let world: World;
 let visitor: Visitor;
 let stream: { id: string };
-/** One whose receiver crashes on whatever comes. */
+/** A stream whose receiver fails on every request. */
 let broken: { id: string };
 
 beforeAll(async () => {
@@ -54,7 +54,7 @@ afterEach(() => visitor.leave());
 
 const readSluice = () => createSluiceClient({ baseUrl: world.url, apiKey: world.apiKey });
 
-/** Where the keyboard is can be seen: by an outline, on the element or on what it draws over itself. */
+/** Checks that the focus is visible: an outline on the element or on its pseudo-element. */
 async function expectFocusSeen(page: Page): Promise<void> {
   const readFocus = () =>
     page.evaluate(() => {
@@ -72,7 +72,7 @@ async function expectFocusSeen(page: Page): Promise<void> {
 const focusedText = (page: Page): Promise<string> =>
   page.evaluate(() => document.activeElement?.textContent ?? '');
 
-/** As somebody would who has no pointer. */
+/** Presses Tab until `reached` holds. */
 async function tabTo(page: Page, reached: () => Promise<boolean>): Promise<void> {
   for (let presses = 0; presses < 40; presses++) {
     if (await reached()) return;
@@ -95,11 +95,11 @@ test('by keyboard: a stream is created', async () => {
   await page.getByRole('heading', { name: 'by-keyboard' }).waitFor();
 });
 
-test('by keyboard: what failed is found, read, and left again where one was', async () => {
+test('by keyboard: a failure is found and read, and closing it returns to its row', async () => {
   const page = await visitor.signedIn();
   await page.keyboard.press('g');
   await page.keyboard.press('d');
-  // The page before has rows, too, and stays until this one has come.
+  // The previous page also has rows, and stays until the next one has loaded.
   await page.locator('.delivery-list [data-row-link]').first().waitFor();
   await page.keyboard.press('/');
   const answer = page.getByRole('link', { name: /^5xx/ });
@@ -108,7 +108,7 @@ test('by keyboard: what failed is found, read, and left again where one was', as
   await page.keyboard.press('Enter');
   await page.waitForURL(/status=5xx/);
   await rowsOf(page).filter({ hasText: '500' }).first().waitFor();
-  // The rows of before go when those of the filter come, and the focus with them.
+  // The unfiltered rows and their focus go when the filtered ones arrive.
   await expect.poll(() => rowsOf(page).filter({ hasNotText: '500' }).count(), PATIENCE).toBe(0);
   await page.keyboard.press('Escape');
   await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
@@ -118,7 +118,7 @@ test('by keyboard: what failed is found, read, and left again where one was', as
   await page.keyboard.press('Enter');
   const inspector = page.getByRole('region', { name: /^Delivery / });
   await inspector.waitFor();
-  // The answer is what one wants to see of it first; the tab before it is one key away, and back.
+  // The response opens first; the previous tab is one key away.
   await inspector.locator('pre').getByText(CRASH).waitFor();
   await page.keyboard.press('[');
   await page.waitForURL(/view=payload/);
@@ -129,7 +129,7 @@ test('by keyboard: what failed is found, read, and left again where one was', as
   await expect.poll(() => focusedText(page), PATIENCE).toBe(origin);
 });
 
-test('by keyboard: a delivery is sent again, also where a filter could be replayed', async () => {
+test('by keyboard: a single delivery is replayed, also with a filter active', async () => {
   const page = await visitor.signedIn('/deliveries?status=2xx');
   await rowsOf(page).first().waitFor();
   await page.keyboard.press('j');
@@ -142,7 +142,7 @@ test('by keyboard: a delivery is sent again, also where a filter could be replay
   await inspector.getByRole('tab', { name: new RegExp(`attempts ${attempts + 1}`, 'i') }).waitFor();
 });
 
-test('by keyboard: rows are marked, and these alone are replayed', async () => {
+test('by keyboard: only the selected rows are replayed', async () => {
   const page = await visitor.signedIn(`/deliveries?stream=${broken.id}`);
   await expect.poll(() => rowsOf(page).count(), PATIENCE).toBeGreaterThan(2);
   await page.keyboard.press('j');
@@ -159,7 +159,7 @@ test('by keyboard: rows are marked, and these alone are replayed', async () => {
   await page.keyboard.press('r');
   const dialog = page.getByRole('dialog', { name: 'Replay deliveries' });
   await dialog.getByRole('button', { name: 'Replay 2 deliveries' }).waitFor();
-  // The keyboard is in the first field, and Enter sends the form.
+  // The first field has the focus, and Enter submits the form.
   expect(await dialog.getByLabel('Name').evaluate((field) => field.matches(':focus'))).toBe(true);
   await page.keyboard.press('Enter');
   await page.waitForURL(/\/replays\/[0-9a-f-]{36}$/);
@@ -167,7 +167,7 @@ test('by keyboard: rows are marked, and these alone are replayed', async () => {
   await expect.poll(() => rowsOf(page).count(), PATIENCE).toBe(2);
 });
 
-test('by keyboard: a replay is watched as it goes, and what failed of it is sent again', async () => {
+test('by keyboard: a replay shows its progress, and its failures are replayed', async () => {
   const sluice = readSluice();
   const { result } = await sluice.listDeliveries({ streamId: broken.id, limit: 2 });
   const id = result.map((delivery) => delivery.id);
@@ -178,7 +178,7 @@ test('by keyboard: a replay is watched as it goes, and what failed of it is sent
   await row.getByText('by first key').waitFor();
   const readSent = async (): Promise<number> => (await sluice.getReplay(made.id)).replayed;
   await expect.poll(readSent, PATIENCE).toBe(2);
-  // Each is given up, whether or not it was tried once more by now.
+  // Stops each one, whether or not it was retried meanwhile.
   const giveUp = async (each: string): Promise<string> => {
     const { state } = await sluice.getDelivery(each);
     if (state === 'pending') await sluice.stopDelivery(each).catch(() => {});
@@ -187,7 +187,7 @@ test('by keyboard: a replay is watched as it goes, and what failed of it is sent
   for (const each of id) await expect.poll(() => giveUp(each), PATIENCE).toBe('failed');
   await row.getByRole('img', { name: '2 failed' }).waitFor();
   await page.keyboard.press('j');
-  // What can be done with the row, by its list of actions.
+  // The row's actions, from its menu.
   await page.keyboard.press('.');
   await page.getByRole('dialog', { name: 'after the fix' }).waitFor();
   await expectAccessible(page);
@@ -203,7 +203,7 @@ test('by keyboard: a replay is watched as it goes, and what failed of it is sent
   await page.getByRole('link', { name: 'sent 2' }).waitFor();
 });
 
-test('a replay is cancelled, once it is asked again', async () => {
+test('a replay is cancelled after confirmation', async () => {
   const filter = { streamId: [stream.id, broken.id] };
   const { id } = await readSluice().createReplay({ name: 'too many', filter, perSecond: 0.1 });
   const page = await visitor.signedIn(`/replays/${id}`);
@@ -240,7 +240,7 @@ test('by keyboard: a signature is verified', async () => {
   await page.getByText('The signature is valid').waitFor();
 });
 
-test('what happens while the network is away is there when it is back, once', async () => {
+test('events during a network failure appear once after it', async () => {
   const proxy = await startFaultProxy({ port: Number(new URL(world.url).port) });
   const outside = await startVisitor({ ...world, url: `http://127.0.0.1:${proxy.port}` });
   try {
@@ -275,7 +275,7 @@ test('what happens while the network is away is there when it is back, once', as
           .slice(0, 12),
       );
     await expect.poll(shown, PATIENCE).toEqual(await listed());
-    // And it goes on.
+    // Live updates continue.
     await world.transfer();
     await expect.poll(async () => (await shown())[0], PATIENCE).toBe((await listed())[0]);
     outside.expectComplaints((text) => /ERR_|Failed to (fetch|load)/.test(text));
@@ -285,7 +285,7 @@ test('what happens while the network is away is there when it is back, once', as
   }
 });
 
-test('a body too long to be read at once is read in a worker: lines, search, records', async () => {
+test('a worker reads large bodies: lines, search, records', async () => {
   const list = async (): Promise<string[]> => {
     const { result } = await readSluice().listDeliveries({ limit: 4, status: '5xx' });
     return result.map((row) => row.id);
@@ -309,13 +309,13 @@ test('a body too long to be read at once is read in a worker: lines, search, rec
   await page.getByLabel('Find in body').fill('the very end');
   await page.keyboard.press('Enter');
   await tree.getByText('"the very end"').waitFor();
-  // The end of all lines is on the screen, and of them no more than fit.
+  // The last line is on screen, and only the lines that fit are rendered.
   expect(await tree.evaluate((element) => element.scrollHeight)).toBeGreaterThan(24 * 3_000 * 5);
   expect(await tree.getByRole('button', { name: /^Copy path/ }).count()).toBeLessThan(80);
   await page.getByRole('tab', { name: /decoded/i }).click();
   await page.getByRole('button', { name: 'Show more of 2,950' }).click();
   await page.getByRole('button', { name: 'Show more of 2,850' }).waitFor();
-  // The worker that has read one asks for the next, and has its text.
+  // The same worker loads the next body and returns its text.
   await page.goto(`${world.url}/console/deliveries?status=5xx&sel=${id}&view=payload`);
   await tree.getByText(`"${id}"`).waitFor();
   await page.keyboard.press('j');
@@ -326,12 +326,12 @@ test('a body too long to be read at once is read in a worker: lines, search, rec
   await text.getByText(`{"of":"${next}"`).waitFor();
   expect((await text.innerText()).length).toBeGreaterThan(500_000);
   expect(page.workers()).toHaveLength(1);
-  // Of one that cannot be had, the service says why.
+  // A body that fails to load shows the service's reason.
   await page.unroute(bodies);
   await page.route(bodies, (route) => route.fulfill({ status: 404, json: { message: 'gone' } }));
   await page.keyboard.press('j');
   await page.getByRole('alert').getByText("Couldn't load the body").waitFor();
-  // Nobody waits for one that was left.
+  // Leaving a body aborts its request.
   await page.unroute(bodies);
   await page.route(bodies, () => {});
   const asked = page.waitForRequest(bodies);
@@ -343,7 +343,7 @@ test('a body too long to be read at once is read in a worker: lines, search, rec
   visitor.expectComplaints((text) => text.includes('404'));
 });
 
-test('every state is a link: a browser that opens it sees the same, back and forth', async () => {
+test('every state is a link: another browser that opens it shows the same, back and forward', async () => {
   const { result } = await readSluice().listDeliveries({ limit: 1, status: '5xx' });
   const id = result[0]!.id;
   const links: [path: string, look: (page: Page) => Promise<unknown>][] = [
@@ -404,17 +404,17 @@ test('every state is a link: a browser that opens it sees the same, back and for
   await links.at(-1)![1](page);
 });
 
-/** What of a list can be seen, and what is chosen in it. */
+/** Visible rows, selection, tabs and fields of a page. */
 const readView = (page: Page) =>
   page.evaluate(() => {
     const texts = (selector: string): string[] =>
       [...document.querySelectorAll(selector)]
-        // What the filter counts goes on while one looks.
+        // Counts in the filter keep changing.
         .filter((element) => element.closest('[aria-label=Filter]') === null)
         .map(({ textContent }) => textContent);
     return {
       url: location.href,
-      // Of some the time is told as it goes by.
+      // Some rows show relative times, which change.
       rows: [...document.querySelectorAll('[data-row-link]')].map(
         (link) => link.getAttribute('data-row-link') ?? link.textContent,
       ),
@@ -428,14 +428,14 @@ const readView = (page: Page) =>
     };
   });
 
-/** The delivery beside the list is there, with its views. */
+/** Waits for the open delivery and its tabs. */
 const openedDelivery = (page: Page): Promise<void> =>
   page
     .getByRole('region', { name: /^Delivery / })
     .getByRole('tab', { selected: true })
     .waitFor();
 
-test('a list that is opened by its link in a fresh browser is the list it was', async () => {
+test('a list opened by its link in a fresh browser is the same', async () => {
   const { result } = await readSluice().listDeliveries({ limit: 2, status: '5xx' });
   const id = result[1]!.id;
   const paths = [
@@ -466,23 +466,23 @@ test('a list that is opened by its link in a fresh browser is the list it was', 
   }
 });
 
-test('a list opens by link in the middle, and goes on to both sides', async () => {
+test('a list opens in the middle by link, and loads in both directions', async () => {
   for (let count = 0; count < 6; count++) await world.transfer();
   await world.mine(CONFIRMATIONS);
   const readAll = async () => (await readSluice().listDeliveries({ streamId: stream.id })).result;
   const all = await vi.waitFor(async () => {
     const made = await readAll();
-    // Each match is confirmed by now: nothing more comes by itself.
+    // Every match is confirmed by now, so no more deliveries follow.
     const { confirmed, unconfirmed } = Object.groupBy(made, ({ phase }) => phase);
     expect(made.length).toBeGreaterThanOrEqual(18);
     expect(confirmed?.length).toBe(unconfirmed?.length);
     return made.map(({ id }) => id);
   }, PATIENCE);
   const timeOf = (id: string): number => parseInt(id.slice(0, 8) + id.slice(9, 13), 16);
-  /** Those that a list begins with that goes until the time of this one. */
+  /** Deliveries that are no newer than this one, newest first. */
   const listUntil = (id: string) => all.filter((each) => timeOf(each) <= timeOf(id));
   const page = await visitor.open();
-  // Pages of five rows: what 100,000 deliveries would be in pages of a hundred.
+  // Pages of five rows stand for pages of a hundred with 100,000 deliveries.
   await page.route('**/sluice/deliveries?*', async (route) => {
     const url = new URL(route.request().url());
     const limit = Number(url.searchParams.get('limit'));
@@ -497,7 +497,7 @@ test('a list opens by link in the middle, and goes on to both sides', async () =
   await page.goto(
     `${world.url}/console/deliveries?stream=${stream.id}&sel=${selected}#key=${world.apiKey}`,
   );
-  // Too old for the first page, so the list begins at its time.
+  // Too old for the first page, so the list starts at its time.
   await page.waitForURL(/until=\d+/);
   const begin = listUntil(selected);
   await expect.poll(readRows, PATIENCE).toEqual(begin.slice(0, 5));
@@ -513,7 +513,7 @@ test('a list opens by link in the middle, and goes on to both sides', async () =
   await expect.poll(async () => (await readRows())[0], PATIENCE).toBe(begin[0]);
   await page.getByRole('button', { name: 'Newest' }).click();
   await expect.poll(async () => (await readRows())[0], PATIENCE).toBe(all[0]);
-  // Live again: what comes now is on top.
+  // The list is live again: new deliveries appear on top.
   await world.transfer();
   await expect.poll(async () => (await readRows()).indexOf(all[0]!), PATIENCE).toBeGreaterThan(0);
   const fresh = await visitor.signedIn();
@@ -524,13 +524,13 @@ test('a list opens by link in the middle, and goes on to both sides', async () =
   );
 });
 
-test('rows that are scrolled to stand in their order, and the focus leaves with its row', async () => {
+test('scrolled rows stay in order, and the focus leaves with its row', async () => {
   for (let count = 0; count < 8; count++) await world.transfer();
   await world.mine(CONFIRMATIONS);
   const page = await visitor.signedIn(`/deliveries?stream=${stream.id}`, {
     viewport: { width: 1280, height: 240 },
   });
-  // In one step: a locator finds the elements first and asks them after, when they may draw other rows.
+  // In one step: separate locator calls could read elements that were reused for other rows.
   const readShown = () =>
     page.evaluate(() =>
       Array.from(document.querySelectorAll('[data-row-link]'), (link) => ({
@@ -563,7 +563,7 @@ test('rows that are scrolled to stand in their order, and the focus leaves with 
   expect((await readShown())[0]!.place).toBeGreaterThan(0);
 });
 
-test('back and forward lead through what one has looked at, exactly', async () => {
+test('back and forward restore each visited view exactly', async () => {
   const page = await visitor.signedIn(`/deliveries?stream=${stream.id}`);
   await rowsOf(page).first().waitFor();
   const seen = [await readView(page)];
@@ -590,7 +590,7 @@ test('back and forward lead through what one has looked at, exactly', async () =
   }
 });
 
-test('a list carries summaries only, and comes packed, as the console itself does', async () => {
+test("lists carry summaries only, compressed like the console's files", async () => {
   const page = await visitor.signedIn('/settings');
   const asking = page.waitForRequest(/\/sluice\/deliveries\?/);
   await page.goto(`${world.url}/console/deliveries`);

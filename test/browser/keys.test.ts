@@ -1,4 +1,4 @@
-/** Keys at the speed of a person, from the first paint on: none is lost, and none does something else. */
+/** Keys typed at human speed from the first paint on: each has its one effect, none is lost. */
 import { createSluiceClient, type DeliveryState } from '@sluice/kit/sluice';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
@@ -10,9 +10,9 @@ type KeyInit = Pick<
   'key' | 'code' | 'isComposing' | 'repeat' | 'ctrlKey' | 'metaKey' | 'altKey' | 'shiftKey'
 >;
 
-/** Between two keys. */
+/** Milliseconds between two keys. */
 const delay = 80;
-/** How long a part of the code takes to load where a test needs it slow. */
+/** Loading time of a part of the code where a test slows it down. */
 const SLOW_MS = 1_200;
 
 let world: World;
@@ -35,13 +35,13 @@ afterEach(() => visitor.leave());
 const statusNow = async () =>
   (await world.client.streams.list()).result.find(({ id }) => id === streamId)?.status;
 
-/** The last block of the local chain that is committed. */
+/** Last committed block of the local chain. */
 const committed = async (): Promise<number> => {
   const sluice = createSluiceClient({ baseUrl: world.url, apiKey: world.apiKey });
   return (await sluice.listChains()).find(({ id }) => id === '0x7a69')?.checkpoint ?? -1;
 };
 
-/** From now on these parts of the console's code take their time. */
+/** Delays loading of matching parts of the console's code. */
 const slowDown = (page: Page, parts: RegExp) =>
   page.route(parts, async (route) => {
     await new Promise((resolve) => setTimeout(resolve, SLOW_MS));
@@ -51,7 +51,7 @@ const slowDown = (page: Page, parts: RegExp) =>
 const firstPaint = (page: Page) =>
   page.waitForFunction(() => performance.getEntriesByType('paint').length > 0);
 
-/** A page that has just been painted, in a browser that has nothing of it in its cache. */
+/** Opens a page up to its first paint, in a browser with an empty cache. */
 async function openFresh(path: string, slow?: RegExp): Promise<Page> {
   const page = await visitor.open();
   if (slow !== undefined) await slowDown(page, slow);
@@ -62,7 +62,7 @@ async function openFresh(path: string, slow?: RegExp): Promise<Page> {
 
 const search = (page: Page) => page.getByRole('combobox', { name: /^Search, or paste/ });
 
-test('Ctrl K and a word from the first paint on are all in the palette', async () => {
+test('Ctrl K and a word typed from the first paint on reach the palette', async () => {
   for (const path of ['/', `/streams/${streamId}`, '/deliveries']) {
     const page = await openFresh(path);
     await page.keyboard.press('Control+k');
@@ -74,7 +74,7 @@ test('Ctrl K and a word from the first paint on are all in the palette', async (
   expect(await statusNow()).toBe('active');
 });
 
-test('the palette takes each key while its list and the page itself are loading', async () => {
+test('the palette receives each key while its list and the page itself load', async () => {
   const page = await openFresh(`/streams/${streamId}`, /assets\/(paletteCommands|streamPage)-/);
   await page.keyboard.press('Control+k');
   await page.keyboard.type('new stream', { delay });
@@ -95,11 +95,11 @@ test('the palette takes each key while its list and the page itself are loading'
   await expectAccessible(page);
 });
 
-test('while a page or a dialog loads, keys wait for it', async () => {
+test('keys wait while a page or dialog loads', async () => {
   const page = await visitor.signedIn(`/streams/${streamId}`);
   await page.getByRole('button', { name: 'Pause' }).waitFor();
   await slowDown(page, /assets\/(newStream|shortcutList)-/);
-  // The list of shortcuts: `p` is for a dialog that knows no such key.
+  // `p` goes to the list of shortcuts, which ignores it.
   await page.keyboard.press('?');
   await page.keyboard.type('ppt', { delay });
   await page.getByRole('dialog', { name: 'Keyboard' }).getByText('Undo').waitFor();
@@ -114,12 +114,12 @@ test('while a page or a dialog loads, keys wait for it', async () => {
   expect(await statusNow()).toBe('active');
 });
 
-test('what p does is undone by u, and the blocks that passed are matched', async () => {
+test('u undoes p, and the missed blocks are matched', async () => {
   const page = await visitor.signedIn(`/streams/${streamId}`);
-  // What passes before its first block is no hole of a stream.
+  // Blocks before a stream's first match are not counted as missed.
   await world.transfer();
   await rowsOf(page).first().waitFor();
-  // Kept down, it acts once.
+  // A held key acts once.
   for (let count = 0; count < 4; count++) await page.keyboard.down('p');
   await page.keyboard.up('p');
   await page.getByText('Paused passes').waitFor();
@@ -131,22 +131,22 @@ test('what p does is undone by u, and the blocks that passed are matched', async
   await page.keyboard.press('u');
   await page.getByText(/^Resumed passes, matching 5 missed blocks$/).waitFor();
   await expect.poll(statusNow).toBe('active');
-  // The transfer of the pause arrives as well, confirmed.
+  // The transfer during the pause is delivered as well, confirmed.
   await expect.poll(() => rowsOf(page).count()).toBeGreaterThan(2);
 
-  // The list of streams has the same keys, and so does the button.
+  // The list of streams has the same keys and the same button.
   await page.goto(`${world.url}/console/`);
   await page.getByRole('link', { name: 'passes' }).waitFor();
   await page.keyboard.type('jp', { delay });
   await expect.poll(statusNow).toBe('paused');
-  // As long as it is pointed at, it stays.
+  // It stays while the pointer is over it.
   await page.getByRole('button', { name: 'Undo' }).hover();
   await expectAccessible(page);
   await page.getByRole('button', { name: 'Undo' }).click();
   await expect.poll(statusNow).toBe('active');
 });
 
-test('what a key would send, and nothing can call back, is confirmed first', async () => {
+test('keys that send something irrevocable require confirmation', async () => {
   const page = await visitor.signedIn(`/streams/${streamId}`);
   const row = page.getByRole('row').filter({ has: page.getByText('delivered') });
   await world.transfer();
@@ -174,16 +174,16 @@ test('what a key would send, and nothing can call back, is confirmed first', asy
   await expect.poll(() => sent.some((path) => path.includes('replay'))).toBe(true);
 });
 
-test('r and Enter on an unfiltered stream replay what did not succeed; the rest takes its count', async () => {
+test('r and Enter on an unfiltered stream replay unsuccessful deliveries; all need a typed count', async () => {
   const sluice = createSluiceClient({ baseUrl: world.url, apiKey: world.apiKey });
   const { id } = await world.createStream('outage');
   const countOf = async (...state: DeliveryState[]): Promise<number> =>
     (await sluice.estimateReplay({ streamId: id, state })).deliveries;
   await world.transfer();
   await world.mine(2);
-  // Unconfirmed and confirmed.
+  // One unconfirmed, one confirmed.
   await expect.poll(() => countOf('succeeded')).toBe(2);
-  // Not tried again for a minute: a 5xx would be, after 5 s.
+  // A 4xx is retried after a minute; a 5xx would be after 5 s.
   world.answerWith(400);
   await world.transfer();
   await world.mine(2);
@@ -195,7 +195,7 @@ test('r and Enter on an unfiltered stream replay what did not succeed; the rest 
   await page.keyboard.type('r', { delay });
   await page.keyboard.press('Enter', { delay });
   const dialog = page.getByRole('dialog', { name: 'Replay deliveries' });
-  // Enter may have come before the count, which is what it confirms.
+  // Enter may have come before the count, which it must confirm.
   const button = dialog.getByRole('button', { name: 'Replay 2 deliveries' });
   await button.or(page.getByRole('navigation', { name: 'Replayed deliveries' })).waitFor();
   if (await button.isVisible()) await page.keyboard.press('Enter');
@@ -205,7 +205,7 @@ test('r and Enter on an unfiltered stream replay what did not succeed; the rest 
   expect(made.total).toBe(2);
   await expect.poll(() => countOf('succeeded')).toBe(4);
 
-  // All of it: only with the count, whatever Enter is pressed in.
+  // Replaying all requires the count, whichever field Enter is pressed in.
   await page.goto(`${world.url}/console/streams/${id}`);
   await page.getByText('delivered').first().waitFor();
   await page.keyboard.press('r');
@@ -228,7 +228,7 @@ test('r and Enter on an unfiltered stream replay what did not succeed; the rest 
   await expect.poll(async () => (await sluice.listReplays())[0]?.replayed).toBe(all);
 });
 
-test('composed text, modifiers and Caps Lock press no shortcut', async () => {
+test('composed text, modifiers and Caps Lock trigger no shortcut', async () => {
   const page = await visitor.signedIn(`/streams/${streamId}`);
   await page.getByRole('button', { name: 'Pause' }).waitFor();
   const press = (init: KeyInit) =>
@@ -246,7 +246,7 @@ test('composed text, modifiers and Caps Lock press no shortcut', async () => {
   await press({ key: 'p', altKey: true });
   await press({ key: 'P', shiftKey: true });
   await press({ key: 'p', repeat: true });
-  // A sequence does not begin in a field or with Ctrl.
+  // A key sequence does not start in a field or with Ctrl.
   await press({ key: 'g', ctrlKey: true });
   await press({ key: 's' });
   await page.getByText('Paused passes').waitFor({ state: 'hidden' });

@@ -1,6 +1,6 @@
 /**
- * What the suites that run in Chromium (project `chromium`) cannot show: that the kit tells there
- * exactly what it tells in Node, and that its calls get through the browser's own network.
+ * Complements the suites that run in Chromium (project `chromium`): the kit returns the same there
+ * as in Node, and its calls pass the browser's own network stack.
  */
 import { type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -65,14 +65,14 @@ afterAll(async () => {
   server?.close();
 });
 
-test('the kit tells the same in Chromium as in Node', async () => {
+test('the kit returns the same in Chromium as in Node', async () => {
   const told = await page.evaluate("import('/kit.js').then(({ runChecks }) => runChecks())");
   const expected = await runChecks();
   expect(Object.keys(expected).length).toBeGreaterThan(30);
   expect(told).toEqual(expected);
 });
 
-test('calls of every method get through, by an address relative to the page', async () => {
+test('calls of every method work with a relative base URL', async () => {
   const told = await page.evaluate(`import('/kit.js').then(async ({ createClient }) => {
     const { streams } = createClient({ baseUrl: '/', apiKey: 'the-key' });
     const address = '0x' + '1'.repeat(40);
@@ -99,7 +99,7 @@ test('calls of every method get through, by an address relative to the page', as
   ]);
 });
 
-test('live events come, and leaving them closes the connection', async () => {
+test('live events arrive, and leaving them closes the connection', async () => {
   const told = await page.evaluate(`import('/kit.js').then(async ({ createSluiceClient }) => {
     const sluice = createSluiceClient({ baseUrl: '/' });
     const { response } = await sluice.listChains().withResponse();

@@ -1,4 +1,4 @@
-/** Names of ENS in the console: beside the addresses of a new stream, in the palette, and explained. */
+/** ENS names in the console: in the addresses of a new stream, the palette and Explain. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -42,7 +42,7 @@ afterAll(async () => {
 
 afterEach(() => visitor.leave());
 
-test('a name among the addresses is looked up, and gives way to what it stands for', async () => {
+test('a name among the addresses resolves and is replaced by its address', async () => {
   const page = await visitor.signedIn('/streams/new');
   const addresses = page.getByLabel('Addresses', { exact: true });
   await addresses.fill('Treasury.eth\nnobody.eth');
@@ -55,7 +55,7 @@ test('a name among the addresses is looked up, and gives way to what it stands f
   visitor.expectComplaints((text) => text.includes('404'));
 });
 
-test('the palette knows what a pasted name stands for, and leads on with it', async () => {
+test('the palette resolves a pasted name and offers actions for it', async () => {
   const page = await visitor.signedIn('/');
   await page.keyboard.press('Control+k');
   const palette = page.getByRole('dialog', { name: 'Search and commands' });

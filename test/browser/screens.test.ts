@@ -1,4 +1,4 @@
-/** Each screen's story, against the real service: what one comes for, and that anybody can. */
+/** Main task of each screen, against the real service, with its accessibility. */
 import { readFile } from 'node:fs/promises';
 import { createSluiceClient, toFixtureName } from '@sluice/kit/sluice';
 import { signedHeaders } from '@sluice/kit/testing';
@@ -25,7 +25,7 @@ beforeAll(async () => {
   world = await startWorld();
   stream = await world.createStream('whale-usdt');
   await world.transfer();
-  // Rates are told of blocks that are apart.
+  // Rates need blocks with different timestamps.
   await nextSecond();
   for (let count = 0; count < 2; count++) await world.transfer();
   await world.mine(CONFIRMATIONS);
@@ -39,11 +39,11 @@ afterAll(async () => {
 
 afterEach(() => visitor.leave());
 
-/** The times of blocks are whole seconds. */
+/** Waits for the next second, because block timestamps are whole seconds. */
 async function nextSecond(): Promise<void> {
   const second = () => Math.floor(Date.now() / 1_000);
   const begun = second();
-  await until('another second has begun', () => second() > begun);
+  await until('the next second has begun', () => second() > begun);
 }
 
 async function endDryRun(page: Page): Promise<void> {
@@ -52,18 +52,18 @@ async function endDryRun(page: Page): Promise<void> {
   await dryRun.getByText(/\d left$/).waitFor({ state: 'detached' });
 }
 
-test('the frame and the tab say what kind of service it is, wherever it seems to be', async () => {
+test('header and tab title show the environment', async () => {
   const page = await visitor.signedIn();
   await page.getByRole('banner').getByText('prod', { exact: true }).waitFor();
   await expect.poll(() => page.title()).toMatch(/Streams · Sluice prod$/);
 });
 
-test('a useful stream is made in two actions: paste, and Ctrl Enter', async () => {
+test('a useful stream takes two actions: paste, and Ctrl Enter', async () => {
   const page = await visitor.signedIn();
   await page.keyboard.press('n');
   await page.getByLabel('Addresses', { exact: true }).waitFor();
   await page.keyboard.insertText(`${world.token}, token`);
-  // Meanwhile the dry run tells what it would have sent of the last blocks.
+  // The dry run shows what it would have sent for the last blocks.
   const dryRun = page.getByRole('region', { name: 'Dry run' });
   await dryRun.getByText(/\d+ records? in \d+ of/).waitFor();
   await dryRun.getByText('1.25 SLD').first().waitFor();
@@ -76,7 +76,7 @@ test('a useful stream is made in two actions: paste, and Ctrl Enter', async () =
   await page.getByText('token', { exact: true }).waitFor();
 });
 
-test('who has no address at hand takes an example of the chain', async () => {
+test('an example of the chain fills in an address', async () => {
   const page = await visitor.signedIn('/streams/new');
   await page.getByRole('button', { name: 'First account on Local chain' }).click();
   await expect
@@ -95,13 +95,13 @@ test('who has no address at hand takes an example of the chain', async () => {
     .toBe('0x1::aptos_account::transfer');
 });
 
-test('a dry run tells what a filter nearly let pass', async () => {
+test('a dry run shows close matches of a filter', async () => {
   const page = await visitor.signedIn('/streams/new');
   await page.getByLabel('Addresses', { exact: true }).fill(world.token);
   await page.getByRole('button', { name: 'ERC-20 transfer' }).click();
   await page.getByRole('button', { name: 'Add condition' }).click();
   const value = page.getByLabel('Value', { exact: true });
-  // An amount may be written in the unit of the token that is watched, and is told in it.
+  // Amounts can be written in the token's unit, and are shown in it.
   await page.getByPlaceholder('1,000 SLD').waitFor();
   await value.fill('2,000.5 SLD');
   await page.getByText('= 2,000.5 SLD').waitFor();
@@ -113,7 +113,7 @@ test('a dry run tells what a filter nearly let pass', async () => {
   await close.getByText('not ≥ 2 SLD').waitFor();
 });
 
-test('beside each event stands how often the addresses had it, and what else they had can be chosen', async () => {
+test('each event shows how often the addresses emitted it, and observed ones can be selected', async () => {
   const page = await visitor.signedIn('/streams/new');
   const addresses = page.getByLabel('Addresses', { exact: true });
   await addresses.fill(world.token);
@@ -126,14 +126,14 @@ test('beside each event stands how often the addresses had it, and what else the
   expect(await rowOf('Transfer').getByRole('checkbox').isChecked()).toBe(false);
   await expectAccessible(page);
 
-  // It comes with its ABI, which names what it can be filtered by. What there was, was not asked of events.
+  // It comes with its ABI, which names the fields to filter by; selecting it keeps the counts.
   const check = rowOf('Transfer').getByRole('checkbox');
   await check.focus();
   await page.keyboard.press('Space');
   const condition = rowOf('Transfer').getByRole('button', { name: 'Add condition' });
   await condition.waitFor();
   expect(await check.evaluate((box) => box === document.activeElement)).toBe(true);
-  // One that is only begun is no error of the dry run.
+  // A condition that is still empty is not an error of the dry run.
   await condition.click();
   expect(await transfers.innerText()).toBe(told);
   await page.getByRole('button', { name: 'ERC-20 approval' }).click();
@@ -141,14 +141,14 @@ test('beside each event stands how often the addresses had it, and what else the
     .getByText(/^0 in \d+ blocks$/)
     .waitFor();
 
-  // Of others it is counted anew.
+  // Other addresses are counted again.
   await addresses.fill(`0x${'12'.repeat(20)}`);
   await rowOf('Transfer')
     .getByText(/^0 in \d+ blocks$/)
     .waitFor();
 });
 
-test('of Aptos beside each path stands how often the addresses had it, and a tick is a line of the text', async () => {
+test('each Aptos path shows how often the addresses used it, and ticking it adds a line', async () => {
   const page = await visitor.signedIn('/streams/new');
   await page.getByRole('button', { name: 'Aptos', exact: true }).click();
   await page.getByLabel('Addresses', { exact: true }).fill(aptosDevAccounts.join('\n'));
@@ -167,7 +167,7 @@ test('of Aptos beside each path stands how often the addresses had it, and a tic
   await endDryRun(page);
   await expectAccessible(page);
 
-  // What there was, was not asked of functions.
+  // Selecting a function keeps the counts.
   const row = functions.getByRole('listitem').filter({ hasText: name });
   const told = row.getByText(/^[1-9]\d* in \d+ blocks?$/);
   const before = await told.innerText();
@@ -179,14 +179,14 @@ test('of Aptos beside each path stands how often the addresses had it, and a tic
   expect(await first.evaluate((box) => box === document.activeElement)).toBe(true);
   expect(await told.innerText()).toBe(before);
 
-  // The other lines stay as they are written.
+  // The other lines keep their text.
   await text.fill(` 0x1::m::waited_for\n${path}`);
   const waited = functions.getByRole('listitem').filter({ hasText: 'waited_for' });
   await waited.getByText(/^0 in \d+ blocks?$/).waitFor();
   await row.getByRole('checkbox').uncheck();
   expect(await text.inputValue()).toBe(' 0x1::m::waited_for');
   await told.waitFor();
-  // Of what was not seen nothing stays.
+  // A path that was not observed disappears.
   await waited.getByRole('checkbox').click();
   expect(await text.inputValue()).toBe('');
   await none.waitFor();
@@ -195,7 +195,7 @@ test('of Aptos beside each path stands how often the addresses had it, and a tic
   await expectNoSidewaysScroll(page);
 });
 
-test('a stream without deliveries says which block it waits for, and what can be tried', async () => {
+test('a stream without deliveries shows the block it waits for, and next steps', async () => {
   const { id } = await world.client.streams.create({
     webhookUrl: world.webhookUrl,
     description: 'Nothing happens here',
@@ -208,7 +208,7 @@ test('a stream without deliveries says which block it waits for, and what can be
   await page.getByRole('link', { name: 'Add addresses' }).waitFor();
   await world.client.streams.addAddress(id, `0x${'51'.repeat(20)}`);
   await page.getByText(/^Waiting for block [\d,]+/).waitFor();
-  // Blocks of before the stream was made are not told of.
+  // Blocks from before the stream was created are not reported.
   await nextSecond();
   await world.mine(1);
   await page.getByText(/^[\d, ]+: 0 webhooks$/).waitFor();
@@ -216,7 +216,7 @@ test('a stream without deliveries says which block it waits for, and what can be
   await page.getByText('The receiver answered the sample with 2xx.').waitFor();
   await page.getByRole('link', { name: 'Dry-run recent blocks' }).click();
   await page.getByRole('region', { name: 'Dry run' }).waitFor();
-  // Its charts have their frames and their time, and say the same.
+  // The charts keep their frames and time axes, and show the same message.
   await page.getByRole('link', { name: 'metrics' }).click();
   const metrics = page.getByRole('region', { name: 'Metrics' });
   await metrics.getByText(/^Waiting for block [\d,]+/).waitFor();
@@ -226,12 +226,12 @@ test('a stream without deliveries says which block it waits for, and what can be
   await metrics.getByText('The stream is paused').waitFor();
   await metrics.getByRole('button', { name: 'Resume stream' }).click();
   await metrics.getByText(/^Waiting for block [\d,]+/).waitFor();
-  // The page would ask for it once more.
+  // Otherwise the page would request the deleted stream.
   await page.goto('about:blank');
   await world.client.streams.delete(id);
 });
 
-test('a name that turns the direction of text turns nothing beside it', async () => {
+test('a name with right-to-left characters does not reorder the text around it', async () => {
   const tag = '\u202egnp.eciovni';
   const { id } = await world.client.streams.create({
     ...{ webhookUrl: world.webhookUrl, description: tag, tag, chainIds: ['0x7a69'] },
@@ -241,7 +241,7 @@ test('a name that turns the direction of text turns nothing beside it', async ()
   await page.getByRole('button', { name: 'Delete stream' }).click();
   const label = page.getByText(/^Type .* to confirm$/);
   await label.waitFor();
-  // As they are drawn, from left to right.
+  // As drawn, from left to right.
   const edges = await label.evaluate((element) => {
     const text = document.createTreeWalker(element, NodeFilter.SHOW_TEXT).nextNode()!;
     return ['Type', 'gnp.eciovni', 'to', 'confirm'].map((word) => {
@@ -253,7 +253,7 @@ test('a name that turns the direction of text turns nothing beside it', async ()
     });
   });
   expect(edges).toEqual(edges.toSorted((a, b) => a - b));
-  // Elsewhere it has an element of its own, which ends what it turns.
+  // Elsewhere the name has an element of its own, which isolates its direction.
   const heading = page.getByRole('heading', { name: 'gnp.eciovni' }).first();
   await heading.waitFor();
   expect(
@@ -262,13 +262,13 @@ test('a name that turns the direction of text turns nothing beside it', async ()
       .first()
       .evaluate((span) => getComputedStyle(span).unicodeBidi),
   ).toBe('isolate');
-  // What is typed is what is seen.
+  // The visible text is what must be typed.
   await page.getByLabel(/^Type/).fill('gnp.eciovni');
   await page.getByRole('dialog').getByRole('button', { name: 'Delete stream' }).click();
   await page.waitForURL(/\/console\/$/);
 });
 
-test('a form that is not right says so at the field, and keeps what was typed', async () => {
+test('invalid fields show their error, and the form keeps its input', async () => {
   const page = await visitor.signedIn('/streams/new');
   await page.getByLabel('Addresses', { exact: true }).fill('0x12');
   await page.getByText('An EVM address has 40 digits, not 2').waitFor();
@@ -283,7 +283,7 @@ test('a form that is not right says so at the field, and keeps what was typed', 
   visitor.expectComplaints((text) => text.includes('400'));
 });
 
-test('a stream of Aptos is made from a Move path', async () => {
+test('an Aptos stream is created from a Move path', async () => {
   const page = await visitor.signedIn(
     `/streams/new?event=${encodeURIComponent('0x1::aptos_account::transfer')}`,
   );
@@ -304,7 +304,7 @@ test('a stream of Aptos is made from a Move path', async () => {
   const row = rowsOf(page).filter({ hasText: 'delivered' }).first();
   await row.getByRole('link').click();
   const delivery = page.getByRole('region', { name: /^Delivery / });
-  // A payment that failed moves nothing, and says so.
+  // A failed payment moves nothing, and the dry run shows that.
   await delivery
     .getByText('Coin transfer')
     .or(delivery.getByText('false', { exact: true }))
@@ -312,7 +312,7 @@ test('a stream of Aptos is made from a Move path', async () => {
     .waitFor();
 });
 
-test('events are picked from an ABI and filtered; what changes is shown before it is saved', async () => {
+test('events are selected from an ABI and filtered; changes show before they are saved', async () => {
   const page = await visitor.signedIn(`/streams/${stream.id}?tab=rules`);
   await page.getByRole('button', { name: 'ERC-20 approval' }).click();
   await page.getByRole('checkbox', { name: /^Approval/ }).waitFor();
@@ -328,11 +328,11 @@ test('events are picked from an ABI and filtered; what changes is shown before i
   ]);
 });
 
-test('of several lines what is right is added, and what is not says why, where it stands', async () => {
+test('valid lines are added, and invalid ones show the error and its position', async () => {
   const page = await visitor.signedIn('/streams/new');
   const field = page.getByLabel('Add by signature, ABI or address');
   await field.pressSequentially('Ping(adress');
-  // Of what is being written nothing is said.
+  // Unfinished input shows no error.
   expect(await page.getByText(/^Line 1/).count()).toBe(0);
   await field.fill('Ping(adress)\nPong()\nTransfer(address');
   await page.getByText('“adress” is not a valid type. Did you mean address?').waitFor();
@@ -343,7 +343,7 @@ test('of several lines what is right is added, and what is not says why, where i
   await page.getByRole('button', { name: 'Add events' }).click();
   await page.getByRole('checkbox', { name: /^Pong/ }).waitFor();
   expect(await field.inputValue()).toBe('Ping(adress)\nTransfer(address');
-  // What is said leads to where it stands: what is typed then replaces it.
+  // The error links to its position, where typing replaces the wrong text.
   await page.getByRole('button', { name: 'Line 1, column 6' }).click();
   await page.keyboard.insertText('address');
   expect(await field.inputValue()).toBe('Ping(address)\nTransfer(address');
@@ -355,7 +355,7 @@ test('of several lines what is right is added, and what is not says why, where i
   expect(await field.inputValue()).toBe('');
 });
 
-test('the events of a verified contract are picked by its address', async () => {
+test('events of a verified contract are selected by its address', async () => {
   const page = await visitor.signedIn('/streams/new');
   await page.getByLabel('Addresses', { exact: true }).fill(`${world.token}, dollar`);
   await page.getByText(/: Sluice Dollar \(SLD\), 6 decimals$/).waitFor();
@@ -369,7 +369,7 @@ test('the events of a verified contract are picked by its address', async () => 
   visitor.expectComplaints((text) => /\b404\b/.test(text));
 });
 
-test('triggers and balances are added; what cannot be is said at its field, by us or by the service', async () => {
+test('triggers and balances are added; errors of form and service show at their field', async () => {
   const { id } = await world.createStream('reads');
   const page = await visitor.signedIn(`/streams/${id}?tab=rules`);
   await page.getByRole('button', { name: 'Add trigger' }).click();
@@ -395,15 +395,15 @@ test('triggers and balances are added; what cannot be is said at its field, by u
   expect((await world.client.streams.get(id)).triggers).toMatchObject([
     { type: 'erc20transfer', contractAddress: '$contract', inputs: ['$from'] },
   ]);
-  // As the form reads it back, nothing has changed.
+  // The form reads back unchanged.
   await page.reload();
   await trigger.getByLabel('owner: address').waitFor();
   expect(await page.getByRole('button', { name: /^Save/ }).count()).toBe(0);
-  // Of saving, and perhaps of the dry run beside it.
+  // From saving, and perhaps from the dry run.
   visitor.expectComplaints((text) => text.includes('422'));
 });
 
-test('5,000 addresses are imported, with those that are none named, and on after a break', async () => {
+test('imports 5,000 addresses, names invalid lines, and resumes after a lost connection', async () => {
   const { id } = await world.createStream('many');
   const page = await visitor.signedIn(`/streams/${id}?tab=addresses`);
   await page.getByText('No addresses yet').waitFor();
@@ -421,7 +421,7 @@ test('5,000 addresses are imported, with those that are none named, and on after
   await dialog.getByText('1 line rejected').waitFor();
   await dialog.getByText('No address found').waitFor();
   await expectAccessible(page);
-  // The connection is lost behind the first part, for longer than a call is repeated.
+  // The connection is lost after the first part, for longer than a call is retried.
   let calls = 0;
   const lost = (url: URL): boolean => url.pathname === `/streams/evm/${id}/address`;
   await page.route(lost, (route) => (calls++ === 0 ? route.continue() : route.abort()));
@@ -434,7 +434,7 @@ test('5,000 addresses are imported, with those that are none named, and on after
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
   const list = page.getByRole('region', { name: 'Addresses' });
-  // By its role: what the dialog said is in the document, unseen, until its end is told.
+  // By role, because the dialog's last message stays in the document, hidden, until announced.
   const watched = list.getByRole('paragraph');
   await watched.filter({ hasText: /^5,000 addresses$/ }).waitFor();
   expect(await list.getByRole('row').count()).toBeLessThanOrEqual(60);
@@ -445,7 +445,7 @@ test('5,000 addresses are imported, with those that are none named, and on after
   await watched.filter({ hasText: /^4,999 addresses$/ }).waitFor();
 });
 
-test('a list is begun from the sample, and a file may be dropped, where a stream is made, too', async () => {
+test('a list starts from the sample, and files can be dropped, also on a new stream', async () => {
   const { id } = await world.createStream('dropped');
   const page = await visitor.signedIn(`/streams/${id}?tab=addresses`);
   await page.getByRole('button', { name: 'Import addresses' }).click();
@@ -471,17 +471,17 @@ test('a list is begun from the sample, and a file may be dropped, where a stream
   await dialog.getByText('3 addresses imported').waitFor();
   await page.keyboard.press('Escape');
   await page.getByText('binance-14', { exact: true }).waitFor();
-  // It comes with the stream's count, which is asked for by itself.
+  // It arrives with the stream's count, which is a separate request.
   const find = page.getByLabel('Find addresses', { exact: true });
   await find.waitFor();
-  // What is looked for is in the link, and found by label and by what is shown of a hash.
+  // The search is in the link; it matches labels and shortened addresses.
   await page.keyboard.press('/');
   await page.keyboard.insertText('TETHER');
   const list = page.getByRole('region', { name: 'Addresses' });
   const rows = list.getByRole('row').filter({ has: page.getByRole('cell') });
   await page.getByText('1 of 3 addresses').waitFor();
   expect(await rows.count()).toBe(1);
-  // Since when and with which key: the visitor came in with the one the service was started with.
+  // Shows when and with which key it was added; the visitor uses the service's first key.
   expect(await rows.getByRole('cell').allInnerTexts()).toEqual(
     expect.arrayContaining([expect.stringMatching(/^(now|\d+s ago)$/), 'first key']),
   );
@@ -505,11 +505,11 @@ test('a list is begun from the sample, and a file may be dropped, where a stream
     .getByRole('alert')
     .getByText(/long.csv has 2,001 lines/)
     .waitFor();
-  // What is there stays.
+  // The existing addresses stay.
   await page.getByText('3 addresses', { exact: true }).waitFor();
 });
 
-test('past blocks are matched, and the job tells how far it is', async () => {
+test('past blocks are matched, and the job shows its progress', async () => {
   const page = await visitor.signedIn(`/streams/${stream.id}?tab=coverage`);
   await page.getByText('Blocks matched against this stream').waitFor();
   await page.getByLabel('From block').fill('5');
@@ -521,7 +521,7 @@ test('past blocks are matched, and the job tells how far it is', async () => {
   await page.getByText('done', { exact: true }).waitFor();
 });
 
-test('a stream is tried, edited and, by its name, deleted', async () => {
+test('a stream is tested, edited and, by typing its name, deleted', async () => {
   const { id } = await world.createStream('short-lived');
   const page = await visitor.signedIn(`/streams/${id}?tab=settings`);
   const promises = page.getByRole('region', { name: 'Retries and retention' });
@@ -550,7 +550,7 @@ test('a stream is tried, edited and, by its name, deleted', async () => {
   visitor.expectComplaints((text) => text.includes('404'));
 });
 
-test('numbers are told by answer, chain and event, with what was changed meanwhile', async () => {
+test('metrics show responses, chains and record types, with changes made meanwhile', async () => {
   const { id } = await world.createStream('counted');
   world.answerWith(503);
   await world.transfer();
@@ -563,7 +563,7 @@ test('numbers are told by answer, chain and event, with what was changed meanwhi
   const page = await visitor.signedIn(`/streams/${id}?tab=metrics&span=hour`);
   await page.getByRole('button', { name: 'Hour', pressed: true }).waitFor();
   await page.getByRole('img', { name: '0 % of attempts succeeded' }).waitFor();
-  // Nothing but failures is no reason to draw nothing: this is the name of the line.
+  // A chart of failures alone is still drawn; this is the label of its line.
   await page.getByText('ok', { exact: true }).waitFor();
   await page.getByText('Show as table').click();
   await page.locator('details').getByRole('cell', { name: '0 %', exact: true }).waitFor();
@@ -579,7 +579,7 @@ test('numbers are told by answer, chain and event, with what was changed meanwhi
   const changes = page.getByRole('region', { name: 'Changes' });
   await changes.getByText('edited tag by first key').waitFor();
   await changes.getByText('created', { exact: true }).waitFor();
-  // A chart is pointed at where it ends: the change was just now.
+  // Points at the end of the chart, because the change was just now.
   const chart = page.getByRole('img', { name: /failed attempts$/ });
   const box = (await chart.boundingBox())!;
   const beneath = page.getByText('edited tag by first key');
@@ -600,11 +600,11 @@ test('numbers are told by answer, chain and event, with what was changed meanwhi
   world.answerWith(200);
 });
 
-test('a delivery has a page of its own, and is sent again from there by one key', async () => {
+test('a delivery has its own page, and one key replays it from there', async () => {
   const labels = { [world.token]: 'house money' };
   await world.client.streams.addAddress(stream.id, world.token, { labels });
   const sluice = createSluiceClient({ baseUrl: world.url, apiKey: world.apiKey });
-  // A backfill sends what it finds once, as confirmed: of those none has a pair.
+  // Deliveries of a backfill have no pair: they are sent once, as confirmed.
   const findPaired = async () => {
     const listed = await sluice.listDeliveries({ streamId: stream.id, phase: 'confirmed' });
     const details = await Promise.all(listed.result.map((each) => sluice.getDelivery(each.id)));
@@ -613,12 +613,12 @@ test('a delivery has a page of its own, and is sent again from there by one key'
   await expect.poll(findPaired).toBeDefined();
   const page = await visitor.signedIn(`/streams/${stream.id}?sel=${await findPaired()}`);
   const inspector = page.getByRole('region', { name: /^Delivery / });
-  // Once for each transfer of the block: the chain may have mined two together.
+  // Once per transfer of the block: the chain may have mined two together.
   await inspector.getByText('house money', { exact: true }).first().waitFor();
   await inspector.getByText('by the current rules').waitFor();
   await page.keyboard.press('o');
   await page.waitForURL(/\/deliveries\/[0-9a-f-]{36}/);
-  // From a page of its own, too, the other delivery of its match is a click away, and back.
+  // The other delivery of its match is one click away there, too, and back.
   await page.getByRole('link', { name: /same match, unconfirmed/ }).click();
   await page.getByRole('link', { name: /same match, confirmed/ }).click();
   await page.getByRole('link', { name: /same match, unconfirmed/ }).waitFor();
@@ -633,13 +633,13 @@ test('a delivery has a page of its own, and is sent again from there by one key'
   await page.getByRole('tab', { name: 'payload', exact: true }).click();
   const saved = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Fixture' }).click();
-  // The very file that `sluice fixture save` writes, and `sluice fixture run` sends.
+  // The same file that `sluice fixture save` writes and `sluice fixture run` sends.
   const id = /[0-9a-f-]{36}/.exec(page.url())![0];
   expect((await saved).suggestedFilename()).toBe(toFixtureName(await sluice.getDelivery(id)));
   expect(await readFile(await (await saved).path(), 'utf8')).toBe(await sluice.getDeliveryBody(id));
 });
 
-test('from the page of a delivery one goes through the list that it was opened from', async () => {
+test("a delivery's page steps through the list it was opened from", async () => {
   const sluice = createSluiceClient({ baseUrl: world.url, apiKey: world.apiKey });
   const listed = { streamId: stream.id, phase: 'confirmed' } as const;
   await expect
@@ -660,7 +660,7 @@ test('from the page of a delivery one goes through the list that it was opened f
   expect(new URL(page.url()).searchParams.get('sel')).toBe(second!.id);
 });
 
-test('a page whose code does not come says so, and what is on the screen stays', async () => {
+test('a page whose code fails to load shows the error and keeps the current screen', async () => {
   const page = await visitor.signedIn('/');
   const isAway = (url: URL): boolean => /\/console\/assets\/|\/sluice\/session/.test(url.pathname);
   await page.route(isAway, (route) => route.abort());
@@ -675,11 +675,11 @@ test('a page whose code does not come says so, and what is on the screen stays',
   visitor.expectComplaints((text) => /ERR_FAILED|No response from/.test(text));
 });
 
-test('what is not there is said, with the reason and what there is instead', async () => {
+test('missing pages and records show the reason and an alternative', async () => {
   const page = await visitor.signedIn('/no/such/page');
   await page.getByText('Page not found').waitFor();
   const go = (path: string): Promise<unknown> => page.goto(`${world.url}/console${path}`);
-  // Of a day in 2025: ids of version 7 begin with their time.
+  // A day in 2025: UUIDs of version 7 begin with their time.
   const expired = '01990000-0000-7000-8000-000000000000';
   await go(`/deliveries/${expired}`);
   await page.getByText('Expired by retention').waitFor();
@@ -698,7 +698,7 @@ test('what is not there is said, with the reason and what there is instead', asy
     .last()
     .click();
   await rowsOf(page).first().waitFor();
-  // With no row in focus it is about the stream.
+  // Without a focused row, the key applies to the stream.
   await go(`/streams/${stream.id}`);
   await rowsOf(page).first().waitFor();
   await page.keyboard.press('.');
@@ -706,7 +706,7 @@ test('what is not there is said, with the reason and what there is instead', asy
   visitor.expectComplaints((text) => /\b(404|422)\b/.test(text));
 });
 
-test('verify names the cause, in this browser alone', async () => {
+test('verify names the cause without sending anything', async () => {
   const page = await visitor.signedIn('/verify');
   await page.getByRole('button', { name: 'Load last delivery' }).click();
   await page.getByText(/The body is from delivery/).waitFor();
@@ -737,7 +737,7 @@ test('verify names the cause, in this browser alone', async () => {
   expect(told).toEqual([]);
 });
 
-test('a new stream delivers into the inbox, which answers as it is told', async () => {
+test('a new stream delivers to the inbox, which responds as configured', async () => {
   const page = await visitor.signedIn('/inbox');
   await world.client.streams.create({
     webhookUrl: 'sluice://inbox/default',
@@ -766,7 +766,7 @@ test('a new stream delivers into the inbox, which answers as it is told', async 
   await page.keyboard.press('.');
   await page.getByRole('dialog', { name: 'Webhook' }).getByText('Copy as curl').waitFor();
   await page.keyboard.press('Escape');
-  // What is looked at is a link.
+  // The view is a link.
   await page.waitForURL(/\/inbox\/default\?sel=[0-9a-f-]{36}&view=signature$/);
   await page.reload();
   await webhook.getByText('Keccak-256 of this body').waitFor();
@@ -790,11 +790,11 @@ test('a new stream delivers into the inbox, which answers as it is told', async 
     .getByRole('button', { name: /^Delete \d+ webhook/ })
     .click();
   await page.getByText('No webhooks yet.').or(webhooks.getByText('valid').first()).waitFor();
-  // Whoever makes a stream into it later is answered well.
+  // Later tests need the inbox to respond with 200.
   await createSluiceClient({ baseUrl: world.url, apiKey: world.apiKey }).setInbox('default');
 });
 
-test('a key is told once, and revoked; the secret of a stream is rotated', async () => {
+test("a key is shown once, then revoked; a stream's secret is rotated", async () => {
   const page = await visitor.signedIn('/settings');
   await page.getByRole('button', { name: 'Create key' }).click();
   const dialog = page.getByRole('dialog');
@@ -828,7 +828,7 @@ test('all failures of an outage are replayed in three actions', async () => {
     .first()
     .waitFor();
   world.answerWith(200);
-  // Beside when it is tried next stand both ways to cut the waiting short.
+  // Next to the time of the next attempt are the actions to stop or hurry it.
   await rowsOf(page).first().getByRole('link').click();
   const inspector = page.getByRole('region', { name: /^Delivery / });
   await inspector.getByText(/^(then \+|last attempt)/).waitFor();
@@ -850,15 +850,15 @@ test('all failures of an outage are replayed in three actions', async () => {
   await expectAccessible(page);
 });
 
-test('explain tells of each stream what became of a transaction, and why', async () => {
+test('explain shows for each stream what happened to a transaction, and why', async () => {
   const page = await visitor.signedIn('/explain');
   await page.getByText('Why was a webhook sent').waitFor();
-  // An old one: all of its webhooks have arrived by now.
+  // An old block, so that all its webhooks have arrived.
   const { result } = await world.client.history.logs({ streamId: stream.id, limit: 100 });
   await page.getByLabel('Transaction, block, address').fill(String(result.at(-1)?.blockNumber));
   await page.keyboard.press('Enter');
   await page.waitForURL(/[?&]q=/);
-  // Both chains have a block of that height.
+  // Both chains have a block at that height.
   await page.getByLabel('Chain', { exact: true }).selectOption({ label: 'Local chain' });
   const verdicts = page.getByRole('list', { name: 'Streams' });
   const verdict = verdicts.locator(':scope > li').filter({ hasText: 'whale-usdt' }).first();
@@ -874,7 +874,7 @@ test('explain tells of each stream what became of a transaction, and why', async
   await page.getByRole('link', { name: 'Explain why it was sent' }).click();
   await verdicts.getByText('delivered').first().waitFor();
 
-  // As lists show it, and as the command line shortens it.
+  // In the form that lists and the command line use.
   for (const short of [id.slice(-8), `${id.slice(0, 13)}…${id.slice(-6)}`]) {
     await page.getByLabel('Transaction, block, address').fill(short);
     await page.keyboard.press('Enter');
@@ -890,7 +890,7 @@ test('explain tells of each stream what became of a transaction, and why', async
     .waitFor();
 });
 
-test('the palette knows what was pasted, and goes anywhere by keyboard', async () => {
+test('the palette recognizes pasted text, and goes anywhere by keyboard', async () => {
   const page = await visitor.signedIn();
   await page.keyboard.press('Control+k');
   const palette = page.getByRole('dialog', { name: 'Search and commands' });
@@ -910,7 +910,7 @@ test('the palette knows what was pasted, and goes anywhere by keyboard', async (
   await page.getByText(world.secret).waitFor();
 });
 
-test('what is exported can be imported', async () => {
+test('an export can be imported', async () => {
   const page = await visitor.signedIn('/settings');
   const downloading = page.waitForEvent('download');
   await page.getByRole('button', { name: 'Export streams' }).click();
@@ -918,7 +918,7 @@ test('what is exported can be imported', async () => {
   const before = (await world.client.streams.list()).total;
   await page.getByLabel('Import from a file').setInputFiles(file);
   const button = page.getByRole('button', { name: /^Import \d+ streams/ });
-  // Those of Aptos are in the file too.
+  // The file includes Aptos streams.
   const inFile = Number(/\d+/.exec(await button.innerText())?.[0]);
   await button.click();
   await expect.poll(() => page.getByText('created', { exact: true }).count()).toBe(inFile);
@@ -926,7 +926,7 @@ test('what is exported can be imported', async () => {
   expect((await world.client.streams.list()).total).toBe(2 * before);
 });
 
-/** Every page, with a text that shows that it has read what it shows. */
+/** Every page, with a text that appears once its data is loaded. */
 async function listScreens(): Promise<[path: string, text: string][]> {
   const { result } = await createSluiceClient({
     baseUrl: world.url,
@@ -964,7 +964,7 @@ test('every screen is accessible in both themes', async () => {
   }
 });
 
-test('every screen fits a phone, with targets for fingers', async () => {
+test('every screen fits a phone, with touch targets of sufficient size', async () => {
   const page = await visitor.signedIn('/', PHONE);
   for (const [path, text] of await listScreens()) {
     await page.goto(`${world.url}/console${path}`);
@@ -974,7 +974,7 @@ test('every screen fits a phone, with targets for fingers', async () => {
   }
 });
 
-test('a dry run looks further back: it can be stopped, goes on, and ends where the chain begins', async () => {
+test('a dry run searches further back, can be stopped and resumed, and ends at the first block', async () => {
   await world.mine(40);
   const page = await visitor.signedIn('/streams/new');
   await page.getByLabel('Addresses', { exact: true }).fill(world.token);
@@ -983,7 +983,7 @@ test('a dry run looks further back: it can be stopped, goes on, and ends where t
   const more = dryRun.getByRole('button', { name: /^Check \d+ more$/ });
   let answered = 0;
   await page.route('**/dry-run', async (route) => {
-    // The others are not answered, so that it can be stopped.
+    // The others stay pending, so that the run can be stopped.
     if (++answered <= 3) await route.continue();
   });
   await more.click();
@@ -1000,7 +1000,7 @@ test('a dry run looks further back: it can be stopped, goes on, and ends where t
   const transfer = page.getByRole('listitem').filter({ hasText: 'Transfer' });
   await transfer.getByText(/^[1-9]\d* in \d+ blocks$/).waitFor();
 
-  // What is asked otherwise begins anew.
+  // Changed input starts a new run.
   await page.getByRole('checkbox', { name: /^Transactions/ }).check();
   await dryRun.getByText(/^last 24 blocks/).waitFor();
 });

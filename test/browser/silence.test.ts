@@ -1,4 +1,4 @@
-/** What stands still looks so: a node or a service that answers no more, and a chain without new blocks. */
+/** The console when a node or the service stops responding, or a chain has no new blocks. */
 import { createClient, type Client } from '@sluice/kit';
 import { startScriptedChain, type RunningScriptedChain } from '@sluice/testkit';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -10,11 +10,11 @@ import { API_KEY, serve, type Served } from '../serve.ts';
 import { expectAccessible, expectContrast, PHONE, startVisitor, type Visitor } from './visitor.ts';
 import { buildConsole } from './world.ts';
 
-/** Ethereum and Base, as far as the service knows. */
+/** Ethereum and Base, so that the service knows their names. */
 const CHAINS = { frozen: 1, other: 8453 };
 const BLOCK_MS = 1_000;
 
-/** A chain that goes on at its pace until it is told to stop. */
+/** A chain that mines at a steady pace until it is paused. */
 interface Paced extends RunningScriptedChain {
   go(): void;
   pause(): void;
@@ -29,7 +29,7 @@ let streamId: string;
 
 async function startPaced(chainId: number): Promise<Paced> {
   const chain = await startScriptedChain({ chainId });
-  // By the chain's own clock: the timer of a busy machine is late at times.
+  // By the chain's own clock, because timers on a busy machine can be late.
   const mine = (): void => void chain.mine({ timestamp: chain.head.timestamp + 1n });
   let timer: ReturnType<typeof setInterval> | undefined;
   return Object.assign(chain, {
@@ -79,7 +79,7 @@ beforeEach(() => {
 const row = (page: Page, tag: string) =>
   page.locator('tbody').filter({ has: page.getByRole('link', { name: tag }) });
 
-/** Until enough blocks are known to tell a pace. */
+/** Waits until enough blocks are known to derive a pace. */
 const untilPaced = (page: Page) =>
   expect
     .poll(
@@ -93,7 +93,7 @@ const untilPaced = (page: Page) =>
     )
     .toBeGreaterThan(6);
 
-/** Resolves when the check passes; fails where that takes longer. */
+/** Runs the check and fails if it took longer than `ms`. */
 const within = async (ms: number, what: string, check: () => Promise<unknown>): Promise<void> => {
   const started = performance.now();
   await check();
@@ -115,52 +115,55 @@ const SERVICE_MS = 12_000;
 
 const FREEZES = [
   {
-    how: 'does not answer any more',
+    how: 'stops responding',
     freeze: () => chains.frozen.trouble({ kind: 'hang' }),
     thaw: () => chains.frozen.heal(),
   },
   {
-    how: 'answers, and has no new block',
+    how: 'has no new blocks',
     freeze: () => chains.frozen.pause(),
     thaw: () => chains.frozen.go(),
   },
 ];
 
-test.each(FREEZES)('a chain is down everywhere once its node $how', async ({ freeze, thaw }) => {
-  const [list, stream] = await openBoth();
-  freeze();
-  await within(CHAIN_MS, 'frozen chain on both pages and in the tab', () =>
-    Promise.all([
-      row(list, 'on-both').getByText('chain down').first().waitFor(),
-      row(list, 'on-both').getByText('Ethereum is down').first().waitFor(),
-      stream.getByText('chain down').waitFor(),
-      expect.poll(() => list.title(), { timeout: CHAIN_MS }).toMatch(/^▲ ETH down/),
-      expect.poll(() => stream.title(), { timeout: CHAIN_MS }).toMatch(/^▲ ETH down/),
-    ]),
-  );
-  expect(await row(list, 'elsewhere').getByText('active', { exact: true }).count()).toBeGreaterThan(
-    0,
-  );
-  // Its figures are dim, and those of the other chain are not.
-  const strip = list.getByRole('region', { name: 'All streams and chains' });
-  const color = (code: string) =>
-    strip
-      .getByRole('listitem')
-      .filter({ hasText: code })
-      .getByTitle('Newest known block')
-      .evaluate((figure) => getComputedStyle(figure).color);
-  expect(await color('ETH')).not.toBe(await color('BASE'));
-  await expectAccessible(list);
-  await expectAccessible(stream);
+test.each(FREEZES)(
+  'a chain shows as down everywhere once its node $how',
+  async ({ freeze, thaw }) => {
+    const [list, stream] = await openBoth();
+    freeze();
+    await within(CHAIN_MS, 'frozen chain on both pages and in the tab', () =>
+      Promise.all([
+        row(list, 'on-both').getByText('chain down').first().waitFor(),
+        row(list, 'on-both').getByText('Ethereum is down').first().waitFor(),
+        stream.getByText('chain down').waitFor(),
+        expect.poll(() => list.title(), { timeout: CHAIN_MS }).toMatch(/^▲ ETH down/),
+        expect.poll(() => stream.title(), { timeout: CHAIN_MS }).toMatch(/^▲ ETH down/),
+      ]),
+    );
+    expect(
+      await row(list, 'elsewhere').getByText('active', { exact: true }).count(),
+    ).toBeGreaterThan(0);
+    // Its figures are dimmed, and those of the other chain are not.
+    const strip = list.getByRole('region', { name: 'All streams and chains' });
+    const color = (code: string) =>
+      strip
+        .getByRole('listitem')
+        .filter({ hasText: code })
+        .getByTitle('Newest known block')
+        .evaluate((figure) => getComputedStyle(figure).color);
+    expect(await color('ETH')).not.toBe(await color('BASE'));
+    await expectAccessible(list);
+    await expectAccessible(stream);
 
-  thaw();
-  await row(list, 'on-both').getByText('active', { exact: true }).first().waitFor();
-  await stream.getByText('active', { exact: true }).first().waitFor();
-  await expect.poll(() => list.title()).not.toContain('down');
-  await visitor.leave();
-});
+    thaw();
+    await row(list, 'on-both').getByText('active', { exact: true }).first().waitFor();
+    await stream.getByText('active', { exact: true }).first().waitFor();
+    await expect.poll(() => list.title()).not.toContain('down');
+    await visitor.leave();
+  },
+);
 
-test('a frozen service is seen, its figures are dim, and no chain is blamed', async () => {
+test('a frozen service is detected, its figures are dimmed, and no chain is blamed', async () => {
   const [list, stream] = await openBoth();
   const phone = await visitor.signedIn('/', PHONE);
   const figure = (page: Page) =>

@@ -1,4 +1,4 @@
-/** Somebody who looks at the console: pages in Chromium, and what must be true of every one. */
+/** A user of the console: pages in Chromium, and the checks that apply to each. */
 import { AxeBuilder } from '@axe-core/playwright';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 import { expect } from 'vitest';
@@ -9,17 +9,17 @@ type Options = Parameters<Browser['newContext']>[0];
 
 export const PHONE = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true };
 
-/** For one thing to happen, on a machine that does much else. */
+/** Timeout of each step, for a busy machine. */
 const PATIENCE_MS = 20_000;
 
 export interface Visitor {
-  /** A page that is signed in nowhere. */
+  /** Opens a page without a session. */
   open(options?: Options): Promise<Page>;
-  /** A page signed in by link, as `npm start` prints it. */
+  /** Opens a page signed in by link, as `npm start` prints it. */
   signedIn(path?: string, options?: Options): Promise<Page>;
-  /** Closes every page; throws what any of them printed as an error or asked of another site. */
+  /** Closes every page; throws if any logged an error or requested another site. */
   leave(): Promise<void>;
-  /** Every complaint so far is one of those that were to come. */
+  /** Requires that every complaint so far is expected, and clears them. */
   expectComplaints(isExpected: (text: string) => boolean): void;
   stop(): Promise<void>;
 }
@@ -32,7 +32,7 @@ export async function startVisitor(world: Pick<World, 'url' | 'apiKey'>): Promis
   const open: Visitor['open'] = async (options = {}) => {
     const context = await browser.newContext({
       viewport: { width: 1280, height: 800 },
-      // Axe would see colours on their way.
+      // Axe would see colours in mid-transition.
       reducedMotion: 'reduce',
       ...options,
     });
@@ -46,7 +46,7 @@ export async function startVisitor(world: Pick<World, 'url' | 'apiKey'>): Promis
     page.on('request', (request) => {
       const url = request.url();
       if (!url.startsWith(world.url) && !url.startsWith(`blob:${world.url}`)) {
-        complaints.push(`asked for ${url}`);
+        complaints.push(`requested ${url}`);
       }
     });
     return page;
@@ -82,7 +82,7 @@ const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-prac
 export const expectAccessible = (page: Page): Promise<void> =>
   expectNoViolation(page, (axe) => axe.withTags(TAGS));
 
-/** What differs from theme to theme. */
+/** Checks contrast, the only rule whose result depends on the theme. */
 export const expectContrast = (page: Page): Promise<void> =>
   expectNoViolation(page, (axe) => axe.withRules(['color-contrast']));
 
@@ -90,7 +90,7 @@ async function expectNoViolation(
   page: Page,
   choose: (axe: AxeBuilder) => AxeBuilder,
 ): Promise<void> {
-  // There are no frames, so axe needs no second page to put its findings together in.
+  // Without frames, axe needs no second page to merge its results.
   const { violations } = await choose(new AxeBuilder({ page })).setLegacyMode(true).analyze();
   const found = violations.map(
     ({ id, nodes }) => `${id}: ${nodes.map((node) => node.html).join('\n  ')}`,
@@ -107,7 +107,7 @@ export async function expectNoSidewaysScroll(page: Page): Promise<void> {
   expect(overflow, page.url()).toEqual([0, 0]);
 }
 
-/** Things to press that are smaller than a finger's tip allows (WCAG 2.2, target size). */
+/** Interactive elements below the minimum target size (WCAG 2.2, 24 px). */
 export const smallTargets = (page: Page): Promise<string[]> =>
   page.evaluate(() =>
     [...document.querySelectorAll('button, a, select, input, textarea, summary')]
@@ -116,7 +116,7 @@ export const smallTargets = (page: Page): Promise<string[]> =>
         ({ element, box }) =>
           box.width > 1 &&
           (box.width < 24 || box.height < 24) &&
-          // A link that its whole row answers for, and a box that its label answers for.
+          // Links that cover their row, and boxes inside a label, have a larger target.
           getComputedStyle(element, '::after').position !== 'absolute' &&
           element.closest('label') === null,
       )

@@ -1,4 +1,6 @@
-/** What the browser tests watch: the real service over two chains, one of them real, and a receiver. */
+/**
+ * Setup of the browser tests: the real service with two chains, one of them real, and a receiver.
+ */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -21,23 +23,25 @@ import {
 import { encodeFunctionData } from 'viem';
 
 export interface World {
-  /** Where the service answers, without a path at its end. */
+  /** Base URL of the service, without a trailing slash. */
   url: string;
   apiKey: string;
-  /** Signs its webhooks. */
+  /** Signing secret of the webhooks. */
   secret: string;
   client: Client;
-  /** A stream of every transfer of the local chain's token, to a receiver that answers 200. */
+  /**
+   * Creates a stream of all transfers of the local chain's token, to a receiver that returns 200.
+   */
   createStream(tag: string): Promise<{ id: string }>;
-  /** Where its webhooks go. */
+  /** URL of the receiver. */
   webhookUrl: string;
-  /** The local chain's token. */
+  /** Address of the local chain's token. */
   token: string;
-  /** Sends one token transfer, in a block of its own. */
+  /** Sends one token transfer in its own block. */
   transfer(): Promise<void>;
-  /** Blocks without transactions; they confirm earlier ones. */
+  /** Mines empty blocks, which confirm earlier ones. */
   mine(blocks: number): Promise<void>;
-  /** What the receiver answers from now on. */
+  /** Sets the receiver's status from now on. */
   answerWith(status: number): void;
   stop(): Promise<void>;
 }
@@ -48,7 +52,7 @@ const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url));
 
 export const CONFIRMATIONS = 2;
 
-/** @returns the folder the service is to serve it from. */
+/** @returns the folder that the service serves it from. */
 export async function buildConsole(): Promise<string> {
   await promisify(execFile)(process.execPath, ['scripts/run.mjs', 'build'], { cwd: REPOSITORY });
   return join(REPOSITORY, 'packages/console/dist');
@@ -59,7 +63,7 @@ export async function startWorld(): Promise<World> {
   let status = 200;
   let token = '';
   const receiver = createServer((request, response) => {
-    // It also verifies one contract.
+    // Also serves the ABI of one contract.
     if (request.url?.startsWith('/abi/') === true) {
       const isKnown = request.url === `/abi/${token}`;
       response.writeHead(isKnown ? 200 : 404).end(JSON.stringify({ abi: sluiceToken.abi }));
@@ -78,7 +82,7 @@ export async function startWorld(): Promise<World> {
   const anvil = await startAnvil();
   const { erc20 } = await deployContracts(anvil);
   token = erc20.toLowerCase();
-  // One payment or another a second, after more blocks than a dry run begins with.
+  // One payment a second, after more blocks than a dry run starts with.
   const aptos = await startScriptedAptos();
   aptos.mineMany(30);
   const payments = startAptosActivity({ ledger: aptos, perSecond: 1 });
@@ -142,7 +146,7 @@ export async function startWorld(): Promise<World> {
   };
 }
 
-/** What is mined before a chain is first seen is no part of it. */
+/** Waits for the first block, because earlier ones are not matched. */
 async function untilLive(baseUrl: string): Promise<void> {
   const sluice = createSluiceClient({ baseUrl, apiKey: API_KEY });
   const deadline = Date.now() + 20_000;

@@ -1,6 +1,6 @@
 /**
- * What the official npm client, unmodified, makes of deliveries of Aptos beside those of EVM, with a
- * scripted fullnode behind `sluice serve`.
+ * The unmodified official npm client with Aptos and EVM deliveries of one service, which reads a
+ * scripted fullnode.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -39,7 +39,7 @@ let aptos: OfficialAptosStreams;
 
 beforeAll(async () => {
   anvil = await startAnvil();
-  // The id of the test network, which the service asks its nodes for.
+  // The chain id of testnet, which the service checks.
   node = await startScriptedAptos({ chainId: 2 });
   sink = await startWebhookSink();
   service = await serve([
@@ -75,7 +75,7 @@ const fields = (tag: string) => ({
   network: ['testnet'],
 });
 
-test('a delivery passes its check, and shared lists hold rows of both families', async () => {
+test('the official check accepts a delivery, and shared lists hold rows of both families', async () => {
   const { id } = (await aptos.add(fields('wallet'))).result;
   await aptos.addAddress({ ...APTOS, id, address: '0xb0b' });
   node.mine({
@@ -103,7 +103,7 @@ test('a delivery passes its check, and shared lists hold rows of both families',
   ]);
   await anvil.request('anvil_mine', ['0x2']);
   await sink.waitFor(({ path, body: text }) => path === '/evm' && text.includes('true'));
-  const rows = await until('both are logged', async () => {
+  const rows = await until('both deliveries are logged', async () => {
     const { result } = await streams.getLogs({ limit: 50 });
     return result.length >= 3 && result;
   });

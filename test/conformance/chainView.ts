@@ -1,6 +1,6 @@
 /**
- * What a block says in the words of the wire, read and decoded by viem
- * alone: no line of it is shared with the service.
+ * A block in wire format, read and decoded by viem alone, so that no code is shared with the
+ * service.
  */
 import type {
   EvmWebhook,
@@ -26,7 +26,7 @@ import {
   parseAbi,
 } from 'viem';
 
-/** Everything of one block, each record as a webhook carries it. */
+/** All records of one block, as webhooks carry them. */
 export interface ChainView {
   number: number;
   block: WebhookBlock;
@@ -99,7 +99,7 @@ interface Trace {
   result?: { address?: string } | null;
 }
 
-/** By `trace_block`: the service asks this node with `debug_traceBlockByHash`. */
+/** Uses `trace_block`, because the service uses `debug_traceBlockByHash`. */
 async function readInternal(
   client: PublicClient,
   number: number,
@@ -151,7 +151,7 @@ const EVENTS = {
   ]),
 };
 
-/** The event as one of these; undefined where viem cannot read it as any. */
+/** Decodes the event with one of these ABIs; undefined if viem cannot. */
 export function readEvent<const A extends Abi>(
   abi: A,
   { topic0, topic1, topic2, topic3, data }: WebhookLog,
@@ -169,7 +169,7 @@ type Decoded = Pick<
   'erc20Transfers' | 'erc20Approvals' | 'nftTokenApprovals' | 'nftApprovals' | 'nftTransfers'
 >;
 
-/** The arrays that are derived from these logs, with what the tokens said of themselves at that block. */
+/** Derives the token arrays from the logs, with the tokens' metadata at that block. */
 export async function decodeTokens(
   client: PublicClient,
   number: number,
@@ -284,7 +284,7 @@ export async function decodeTokens(
   return decoded;
 }
 
-/** The addresses among the arguments as the wire spells them. */
+/** Arguments with addresses in wire format. */
 const lower = <T extends object>(args: T): { [K in keyof T]: string } =>
   Object.fromEntries(
     Object.entries(args).map(([name, value]) => [name, String(value).toLowerCase()]),
@@ -307,13 +307,13 @@ const OLD_METADATA = parseAbi([
   'function name() view returns (bytes32)',
   'function symbol() view returns (bytes32)',
 ]);
-/** The same encoding as a string's, whatever the bytes are. */
+/** Strings and bytes have the same encoding. */
 const RAW_METADATA = parseAbi([
   'function name() view returns (bytes)',
   'function symbol() view returns (bytes)',
 ]);
 
-/** Of what is no UTF-8 the wire has what remains, and is silent where nothing does. */
+/** Drops invalid UTF-8, as the wire does. */
 const toReadable = (bytes: Hex): string =>
   new TextDecoder().decode(Buffer.from(bytes.slice(2), 'hex')).replaceAll('\u{fffd}', '');
 
@@ -347,7 +347,7 @@ function createTokenReader(client: PublicClient, blockNumber: bigint) {
   };
 }
 
-/** Plain digits as bignumber.js writes them by default: with an exponent from 1e21 up and from 1e-7 down. */
+/** Formats digits as bignumber.js does: with an exponent from 1e21 up and from 1e-7 down. */
 function toText(plain: string): string {
   const [whole = '', fraction = ''] = plain.split('.');
   const first = whole === '0' ? -1 - fraction.search(/[1-9]/) : whole.length - 1;

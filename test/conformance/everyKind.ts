@@ -1,4 +1,7 @@
-/** Blocks of a real chain that hold every kind of record a webhook can carry, and what undoes or spoils one. */
+/**
+ * Blocks of a real chain with every kind of record that webhooks carry, failed calls and odd
+ * tokens.
+ */
 import {
   type Anvil,
   type DeployedContracts,
@@ -25,13 +28,13 @@ import {
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 
-/** Where the contracts of {@link deployEveryKind} stand; lower case. */
+/** Addresses of the contracts that {@link deployEveryKind} deploys, in lower case. */
 export interface Contracts extends DeployedContracts {
   /** `OddToken`: names in bytes32, 18 decimals. */
   odd: Address;
   /** `ValueMover` */
   mover: Address;
-  /** `Crier`: emits any log, and calls itself what is no UTF-8. */
+  /** `Crier`: emits any log; its name is invalid UTF-8. */
   crier: Address;
 }
 
@@ -40,10 +43,10 @@ export const [owner, friend, stranger] = devAccounts.map(({ address }) => addres
   Address,
   Address,
 ];
-/** Has no key: gets what the contracts move. */
+/** An account without a key that receives ether from the contracts. */
 export const heir: Address = pad('0xfe11', { size: 20 });
 
-/** A transaction of the owner, or of another dev account. */
+/** A transaction, by default from the owner. */
 export interface Sent {
   from?: Address;
   to?: Address;
@@ -52,12 +55,12 @@ export interface Sent {
   [field: string]: unknown;
 }
 
-/** Enough for everything here, and below what one transaction may have (EIP-7825). */
+/** Enough for all transactions here, and below the limit per transaction (EIP-7825). */
 const GAS = '0x4c4b40';
 
 /**
- * One block with these transactions; its number.
- * @throws Error where the chain did not take all of them
+ * Mines one block with these transactions and returns its number.
+ * @throws Error if the block lacks any of them
  */
 export async function mine(anvil: Anvil, transactions: readonly Sent[]): Promise<number> {
   await anvil.request('evm_setAutomine', [false]);
@@ -109,7 +112,10 @@ const TRANSFER = keccak256(toHex('Transfer(address,address,uint256)'));
 const topicOf = (address: Address): Hex => pad(address);
 const word = (value: bigint): Hex => numberToHex(value, { size: 32 });
 
-/** Mines them all; the blocks' numbers. Each call moves the owner's newest collectible to the friend. */
+/**
+ * Mines blocks with every kind, returns their numbers, and sends the owner's newest NFT to the
+ * friend.
+ */
 export async function mineEveryKind(anvil: Anvil, contracts: Contracts): Promise<number[]> {
   const { erc20, erc721, erc1155, odd, mover } = contracts;
   const token = (name: string, ...args: unknown[]) => call(erc20, sluiceToken.abi, name, args);
@@ -125,7 +131,7 @@ export async function mineEveryKind(anvil: Anvil, contracts: Contracts): Promise
   const newestId = (await lastId()) + 1n;
 
   return [
-    // Every type of transaction, two that fail, and one that creates.
+    // Every transaction type, two failures, and a contract creation.
     await mine(anvil, [
       { to: friend, value: 10n ** 18n, type: '0x0', gasPrice: numberToHex(5n * 10n ** 9n) },
       {
@@ -164,14 +170,14 @@ export async function mineEveryKind(anvil: Anvil, contracts: Contracts): Promise
       items('safeBatchTransferFrom', owner, stranger, [4n, 2n, 3n], [1n, 0n, 7n], '0x'),
       items('mint', friend, MAX, 9n),
     ]),
-    // Ether inside transactions: moved, undone in part, undone as a whole.
+    // Internal transfers of ether: successful, partly reverted, fully reverted.
     await mine(anvil, [
       call(mover, valueMover.abi, 'move', [heir], { value: 100n }),
       call(mover, valueMover.abi, 'moveAndFail', [heir], { value: 100n }),
       call(mover, valueMover.abi, 'move', [friend], { from: stranger }),
       token('transfer', mover, 7n),
     ]),
-    // Logs that look like others and are not, one without topics, and a token that has no decimals.
+    // Logs with a misleading topic, one without topics, and a token without decimals.
     await mine(anvil, [
       cry([TRANSFER, topicOf(owner), topicOf(friend)], word(77n)),
       cry([TRANSFER, topicOf(owner), topicOf(friend)], '0x1234'),
@@ -182,10 +188,10 @@ export async function mineEveryKind(anvil: Anvil, contracts: Contracts): Promise
   ];
 }
 
-/** `Said(string)` whose string is no UTF-8. */
+/** Argument of `Said(string)` with invalid UTF-8. */
 const garbledText = encodeAbiParameters([{ type: 'bytes' }], ['0xc328ff']);
 
-/** A transaction of type 4: an account without ether gets the code of a contract (EIP-7702). */
+/** A transaction of type 4: sets the code of an account without ether (EIP-7702). */
 async function delegation(anvil: Anvil, address: Address): Promise<Sent> {
   const account = privateKeyToAccount(pad('0xa11ce', { size: 32 }));
   const nonce = Number(

@@ -1,6 +1,6 @@
 /**
- * Blocks and streams that strain the matcher, through the whole service: a block of 50,000 logs, logs
- * that lie about their event, 100,000 addresses, filters of 10,000 values (faults 23 and 24).
+ * Blocks and streams that strain the matcher, through the entire service: 50,000 logs in a block,
+ * logs that contradict their topic, 100,000 addresses, filters of 10,000 values (faults 23 and 24).
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -63,11 +63,11 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** A figure for people, which depends on the machine. */
+/** Prints a figure that depends on the machine. */
 const say = (figure: string): void => void process.stderr.write(`${figure}\n`);
 
 let paths = 0;
-/** A stream with a path of its own; the path. */
+/** Creates a stream with its own path on the receiver, and returns the path. */
 async function watch(options: Partial<CreateEvmStream>, addresses: string[] = []): Promise<string> {
   const path = `/${paths++}`;
   const { id } = await kit.streams.create({
@@ -105,7 +105,7 @@ describe('a block of 50,000 logs', () => {
     webhook: EvmWebhook;
   }
 
-  /** Parts of one phase, by their number; undefined until all are there. */
+  /** Finds the parts of a phase in order; undefined until all have arrived. */
   function findParts(phase: 'confirmed' | 'unconfirmed'): RecordedRequest[] | undefined {
     const found = sink.requests
       .filter(({ path, body }) => {
@@ -146,7 +146,7 @@ describe('a block of 50,000 logs', () => {
     confirmed = await wait('confirmed');
   }, SLOW_MS);
 
-  test('comes in parts that are the whole together, none larger than a webhook may be', async () => {
+  test('is split without loss into parts within the size limit', async () => {
     const parts = unconfirmed;
     expect(parts.length).toBeGreaterThan(3);
     expect(parts.map(({ request }) => placeOf(request).number)).toEqual(parts.map((_, n) => n + 1));
@@ -161,7 +161,7 @@ describe('a block of 50,000 logs', () => {
     const mined = receipts.flatMap(({ logs }) => logs);
     expect(mined).toHaveLength(TRANSACTIONS * LOGS_EACH + 1);
     const got = parts.flatMap(({ webhook }) => webhook.logs);
-    // Not toEqual: fifty thousand differences are no readable message.
+    // Without toEqual, whose message would list 50,000 differences.
     expect(
       JSON.stringify(
         got.map(({ logIndex, transactionHash }) => [Number(logIndex), transactionHash]),
@@ -172,7 +172,7 @@ describe('a block of 50,000 logs', () => {
     expect(parts.flatMap(({ webhook }) => webhook.txs)).toHaveLength(TRANSACTIONS + 1);
   });
 
-  test('tears no transaction apart', () => {
+  test('splits no transaction', () => {
     const seen = new Set<string>();
     for (const { webhook } of unconfirmed) {
       const hashes = new Set([
@@ -188,13 +188,13 @@ describe('a block of 50,000 logs', () => {
     expect(seen.size).toBe(TRANSACTIONS + 1);
   });
 
-  test('is confirmed in the same parts', () => {
+  test('has the same parts when confirmed', () => {
     const spell = (parts: readonly Part[]): string[] =>
       parts.map(({ request }) => request.body.replace(/^\{"confirmed":(true|false),/, '{'));
     expect(JSON.stringify(spell(confirmed)) === JSON.stringify(spell(unconfirmed))).toBe(true);
   });
 
-  test('leaves the webhook of another stream alone', () => {
+  test('does not affect the webhook of another stream', () => {
     const others = webhooksOn(small);
     expect(others.map(({ webhook }) => [webhook.block.number, webhook.confirmed])).toEqual([
       [`${block}`, false],
@@ -209,7 +209,7 @@ describe('a block of 50,000 logs', () => {
     say(`the small webhook arrived ${last - request.receivedAt} ms before the last part`);
   });
 
-  test('takes memory by the block, not without bound', (context) => {
+  test('takes bounded memory', (context) => {
     if (process.platform !== 'linux') return context.skip();
     const status = readFileSync(`/proc/${service.pid}/status`, 'utf8');
     const peakMib = Number(/VmHWM:\s+(\d+) kB/.exec(status)![1]) / 1024;
@@ -219,7 +219,7 @@ describe('a block of 50,000 logs', () => {
   });
 });
 
-test('logs that are not what their topic says come undecoded, each with its reason', async () => {
+test('logs that contradict their topic stay undecoded, with a reason', async () => {
   const said = {
     type: 'event',
     name: 'Said',
@@ -272,10 +272,10 @@ test('logs that are not what their topic says come undecoded, each with its reas
   expect(webhook.nftTransfers.map(({ tokenId }) => tokenId)).toEqual(['5']);
 });
 
-/** The n-th of addresses that nobody has. */
+/** Address of the n-th of many unused accounts. */
 const nobody = (n: number): Address => pad(toHex(0xabc0_0000 + n), { size: 20 });
 
-test('a stream of 100,000 addresses and one whose filter has 10,000 values take what is theirs', async () => {
+test('streams with 100,000 addresses or 10,000 filter values match only theirs', async () => {
   const many = await watch({}, [...Array.from({ length: 99_999 }, (_, n) => nobody(n)), friend]);
   const filtered = (operator: 'in' | 'nin') =>
     watch({

@@ -1,7 +1,7 @@
 /**
- * The official client and our kit, call by call, against one recording server: the same method,
- * path, query and body. Beside them stands what the contract says is sent, so that the two cannot
- * go wrong together; for the newer calls, which the official client lacks, it stands alone.
+ * Compares the requests of the official client and the kit, call by call, on one recording server:
+ * method, path, query and body. Both must also equal the contract's request, the only reference for
+ * newer calls, which the official client lacks.
  */
 import { type Client, createClient } from '@sluice/kit';
 import { ROUTES } from '@sluice/kit/contract';
@@ -17,7 +17,7 @@ import {
 
 const API_KEY = 'a-key-of-both';
 
-/** The 25 calls, some with other arguments once more: the methods of the official client by name. */
+/** The 25 calls, some repeated with other arguments, by method name of the official client. */
 type Official = Record<
   | 'add'
   | 'update'
@@ -43,7 +43,7 @@ interface Case {
   readonly what?: string;
   official?(streams: Official): Promise<unknown>;
   kit(client: Client): PromiseLike<unknown>;
-  /** Values for the path's parameters. */
+  /** Values of path parameters. */
   readonly path?: Readonly<Record<string, string>>;
   readonly query?: RecordedRequest['query'];
   readonly body?: unknown;
@@ -89,7 +89,7 @@ const balanceOf = {
   inputs: [{ name: 'owner', type: 'address' }],
   outputs: [{ name: 'balance', type: 'uint256' }],
 };
-/** Every option of an EVM stream that the official client knows, but its chains and triggers. */
+/** Every EVM stream option of the official client except chains and triggers. */
 const everything = {
   ...minimal,
   topic0: ['Transfer(address,address,uint256)'],
@@ -149,14 +149,14 @@ const placeQuery = [
 const cases: readonly Case[] = [
   {
     route: 'createEvmStream',
-    what: 'the least there can be',
+    what: 'only required fields',
     official: (it) => it.add({ ...minimal, chains: ['0x1'] }),
     kit: (it) => it.streams.create({ ...minimal, chainIds: ['0x1'] }),
     body: { ...minimal, chainIds: ['0x1'] },
   },
   {
     route: 'createEvmStream',
-    what: 'every option, every spelling of a chain',
+    what: 'every option, and every notation of a chain',
     official: (it) =>
       it.add({
         ...everything,
@@ -256,7 +256,7 @@ const cases: readonly Case[] = [
   },
   {
     route: 'createAptosStream',
-    what: 'the least there can be',
+    what: 'only required fields',
     official: (it) => it.add({ ...aptos, ...minimal, network: ['mainnet'] }),
     kit: (it) => it.streams.create({ ...aptos, ...minimal, network: ['mainnet'] }),
     body: { ...minimal, network: ['mainnet'] },
@@ -277,7 +277,7 @@ const cases: readonly Case[] = [
   },
   {
     route: 'updateAptosStream',
-    // The official client throws where network is missing, which the contract leaves out freely.
+    // The official client throws without a network, which the contract makes optional.
     official: (it) => it.update({ ...aptos, id, network: ['testnet'], tag: 'new' }),
     kit: (it) => it.streams.update(id, { ...aptos, network: ['testnet'], tag: 'new' }),
     path: { id },
@@ -398,7 +398,7 @@ const cases: readonly Case[] = [
     path: { streamId: id },
   },
 
-  // What the official client cannot say
+  // Fields that the official client lacks
   {
     route: 'setSettings',
     what: 'the secret',
@@ -537,14 +537,14 @@ describe('the kit alone sends', () => {
   });
 });
 
-test('each of the 25 calls stands above with both clients, and each route with the kit', () => {
+test('the list has each of the 25 calls for both clients, and each route for the kit', () => {
   const withBoth = new Set(cases.filter((it) => it.official).map(({ route }) => route));
   expect(withBoth.size).toBe(25);
   expect(new Set(cases.map(({ route }) => route))).toEqual(new Set(Object.keys(ROUTES)));
 });
 
 describe('the page size, which the contract requires', () => {
-  test('the official client sends none unless it is told, the kit always one', async () => {
+  test('is always sent by the kit, and by the official client only if set', async () => {
     await official.getAll({});
     expect(server.take()[0]?.query).toEqual([]);
     for (const list of [
@@ -572,17 +572,17 @@ describe('neither client sends', () => {
       (it) => it.streams.list({ networkType: 'solana' as 'evm' }),
     ],
     [
-      'a chain by its name',
+      'a chain name',
       (it) => it.add({ ...minimal, chains: ['eth'] }),
       (it) => it.streams.create({ ...minimal, chainIds: ['eth'] }),
     ],
     [
-      'what is no EVM address',
+      'an invalid EVM address',
       (it) => it.addAddress({ id, address: '0x1' }),
       (it) => it.streams.addAddress(id, '0x1'),
     ],
     [
-      'what is no Aptos address',
+      'an invalid Aptos address',
       (it) => it.addAddress({ ...aptos, id, address: `0x${'1'.repeat(66)}` }),
       (it) => it.streams.addAddress(id, `0x${'1'.repeat(66)}`, aptos),
     ],
@@ -592,7 +592,7 @@ describe('neither client sends', () => {
       (it) => it.streams.create({ ...aptos, ...minimal, network: ['premainnet' as 'devnet'] }),
     ],
     [
-      'a trigger on what is neither address nor selector',
+      'a trigger on neither an address nor a selector',
       (it) =>
         it.add({
           ...minimal,

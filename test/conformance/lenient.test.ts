@@ -1,6 +1,6 @@
 /**
- * What the hosted service and its clients take, beyond what its description says: each is accepted here on
- * every route that has it, because its meaning is certain. The official client sends it where it can.
+ * Undocumented input that the hosted service and its clients accept: unambiguous forms are accepted
+ * on every route. The official client sends them where it can.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -80,7 +80,7 @@ interface Answer {
   body: Record<string, unknown>;
 }
 
-/** A request as no client types it. */
+/** Sends a request that the typed clients cannot send. */
 async function send(method: string, path: string, body?: unknown): Promise<Answer> {
   const response = await fetch(`${service.url}${path}`, {
     method,
@@ -95,8 +95,8 @@ async function send(method: string, path: string, body?: unknown): Promise<Answe
   };
 }
 
-/** What the answers are typed as in the packages the official client is made of. */
-test('lists that the official types require are lists, also when nothing was set', async () => {
+/** The types of the responses in the packages of the official client. */
+test('lists required by the official types are lists even if nothing was set', async () => {
   const stream = (await official.streams.getById({ id: streamId })).result;
   expect(stream.toJSON()).toMatchObject({ topic0: undefined, abi: undefined });
   expect((await send('GET', `/streams/evm/${streamId}`)).body).toMatchObject({
@@ -113,9 +113,9 @@ test('lists that the official types require are lists, also when nothing was set
   }
 });
 
-test('unknown fields of a query are ignored and named, on every route', async () => {
+test('unknown query fields are ignored and reported on every route', async () => {
   const routes = eachCall.filter(
-    // The one never ends; the others end the session or need one.
+    // The event stream never ends; the other two routes end or require a session.
     ([name, { scope }]) => scope !== 'open' && name !== 'liveEvents',
   );
   expect(routes.length).toBeGreaterThan(70);
@@ -129,7 +129,7 @@ test('unknown fields of a query are ignored and named, on every route', async ()
   }
 });
 
-test('a known field of a query still counts, and a wrong one is refused', async () => {
+test('known query fields still apply, and invalid ones are rejected', async () => {
   const path = `/streams/evm?limit=1&id=${streamId}`;
   const page = await send('GET', path);
   expect([page.status, page.ignored]).toEqual([200, 'id']);
@@ -140,7 +140,7 @@ test('a known field of a query still counts, and a wrong one is refused', async 
   expect((await send('GET', '/streams/evm?limit=1')).ignored).toBeNull();
 });
 
-test('names in the header are bounded', async () => {
+test('the header with ignored names is bounded', async () => {
   const query = Array.from({ length: 100 }, (_, n) => `${'n'.repeat(100)}${n}=1`).join('&');
   const { status, ignored } = await send('GET', `/stats?${query}`);
   expect(status).toBe(200);
@@ -148,7 +148,7 @@ test('names in the header are bounded', async () => {
   expect(ignored!.length).toBeLessThan(1_400);
 });
 
-test('unknown fields of a body are refused', async () => {
+test('unknown body fields are rejected', async () => {
   for (const [method, path] of [
     ['PUT', '/streams/evm'],
     ['POST', `/streams/evm/${streamId}`],
@@ -162,7 +162,7 @@ test('unknown fields of a body are refused', async () => {
   }
 });
 
-test('addresses to delete may stand in the query', async () => {
+test('addresses to delete can be in the query', async () => {
   await official.streams.addAddress({ id: streamId, address: [...ADDRESSES] });
   const path = `/streams/evm/${streamId}/address`;
   const one = await send('DELETE', `${path}?address=${ADDRESSES[0]}&id=${streamId}`);
@@ -192,7 +192,7 @@ test('addresses to delete may stand in the query', async () => {
   expect((await kit.streams.listAddresses(aptosId, { networkType: 'aptos' })).result).toEqual([]);
 });
 
-test('a body counts before the query: an address is never deleted by both', async () => {
+test('the body takes precedence over the query when an address is deleted', async () => {
   await official.streams.addAddress({ id: streamId, address: [...ADDRESSES] });
   const path = `/streams/evm/${streamId}/address?address=${ADDRESSES[1]}`;
   const answer = await send('DELETE', path, { address: ADDRESSES[0] });
@@ -206,7 +206,7 @@ test('a body counts before the query: an address is never deleted by both', asyn
   await official.streams.deleteAddress({ id: streamId, address: ADDRESSES.slice(1) });
 });
 
-test('addresses are listed by value, not in the order they came', async () => {
+test('addresses are listed by value, not in order of insertion', async () => {
   await official.streams.addAddress({ id: streamId, address: [...ADDRESSES] });
   const page = await official.streams.getAddresses({ id: streamId, limit: 10 });
   const listed = page.result.map(({ address }) => address.lowercase);
@@ -215,7 +215,7 @@ test('addresses are listed by value, not in the order they came', async () => {
   await official.streams.deleteAddress({ id: streamId, address: [...ADDRESSES] });
 });
 
-test('status error is accepted without effect', async () => {
+test('setting the status error is accepted without effect', async () => {
   const requests = sink.requests.length;
   for (const status of ['active', 'paused'] as const) {
     await official.streams.updateStatus({ id: streamId, status });
@@ -225,7 +225,7 @@ test('status error is accepted without effect', async () => {
     expect(await kit.streams.get(streamId)).toEqual(before);
   }
   await official.streams.updateStatus({ id: streamId, status: 'active' });
-  // The one for the stream that became active again, none for an error.
+  // One test webhook, from reactivating the stream; none for the error.
   expect(sink.requests.length - requests).toBe(1);
   const answer = await aptosStreams().updateStatus({
     ...{ id: aptosId, networkType: 'aptos', status: 'error' },
@@ -235,7 +235,7 @@ test('status error is accepted without effect', async () => {
   expect((await send('POST', path, { status: 'terminated' })).status).toBe(422);
 });
 
-test('null leaves a field of an update as it is', async () => {
+test('null keeps a field in an update', async () => {
   const id = (
     await official.streams.add({
       ...evm(),
@@ -262,7 +262,7 @@ test('null leaves a field of an update as it is', async () => {
   const after = await kit.streams.get(id);
   expect({ ...after, updatedAt: before.updatedAt }).toEqual({ ...before, description: 'other' });
   expect(sink.requests.length).toBe(requests);
-  // Its own value where it has one, and an empty list takes a list away.
+  // A value replaces the field, and an empty list clears it.
   expect(await kit.streams.update(id, { maxPerSecond: null, topic0: [], abi: [] })).toMatchObject({
     maxPerSecond: null,
     topic0: [],
@@ -281,7 +281,7 @@ test('null leaves a field of an update as it is', async () => {
   expect([changed.status, changed.body]).toEqual([200, { ...aptosBefore, description: 'other' }]);
 });
 
-test('null for what a new stream may leave out is its default; what it needs it needs', async () => {
+test('null for optional fields of a new stream sets the default; required fields stay required', async () => {
   const { chains, ...rest } = evm();
   const body = { ...rest, chainIds: chains, demo: null, topic0: null, headers: null, tag: null };
   const made = await send('PUT', '/streams/evm', body);
@@ -292,7 +292,7 @@ test('null for what a new stream may leave out is its default; what it needs it 
   expect((await send('PUT', '/streams/evm', { ...body, webhookUrl: null })).status).toBe(422);
 });
 
-test('an ABI may be a single item, and its items may have a signature', async () => {
+test('an ABI can be a single item, and items can have a signature', async () => {
   const signed = { ...TRANSFER, signature: eventTopic(TRANSFER) };
   for (const [given, stored] of [
     [TRANSFER, [TRANSFER]],
@@ -306,7 +306,7 @@ test('an ABI may be a single item, and its items may have a signature', async ()
     const changed = await send('POST', `/streams/evm/${added.id}`, { abi: given });
     expect([changed.status, changed.body['abi']]).toEqual([200, stored]);
     expect((await official.streams.getById({ id: added.id })).result.abi).toEqual(stored);
-    // No node here: a dry run whose body is right gets as far as looking for one.
+    // Without a node, a dry run with a valid body fails only when it looks for one.
     const dry = await send('POST', '/streams/evm/0x1/block/1', { abi: given });
     expect([dry.status, dry.body['message']]).toEqual([400, expect.stringContaining('--chain')]);
   }
@@ -319,7 +319,7 @@ test('an ABI may be a single item, and its items may have a signature', async ()
   expect((await send('POST', `/streams/evm/${streamId}`, { abi: [odd] })).status).toBe(422);
 });
 
-test('a filter whose event is not in the ABI is accepted, and the stream says what it does', async () => {
+test('a filter on an event missing from the ABI is accepted, and the stream reports its effect', async () => {
   const advancedOptions = [
     { topic0: 'Transfer(address,address,uint256)', filter: { gt: ['value', '1'] } },
   ];
@@ -333,7 +333,7 @@ test('a filter whose event is not in the ABI is accepted, and the stream says wh
   expect(lost.result.statusMessage).toMatch(/matches nothing/);
 });
 
-test('a stream on a chain that no node serves is taken, and names the flag that is missing', async () => {
+test('a stream on a chain without a source is accepted, and the flag to add is reported', async () => {
   const { result } = await official.streams.add({ ...evm(), chains: ['0x1', '0x89'] });
   const wanted =
     'No source for 0x1, 0x89: start the service with --chain 0x1=<rpcUrl> --chain 0x89=<rpcUrl>';
@@ -351,7 +351,7 @@ test('a stream on a chain that no node serves is taken, and names the flag that 
   expect(summaries.find(({ id }) => id === result.id)?.statusMessage).toBe(wanted);
 });
 
-test('the official client shows the hosted texts, with nothing after them', async () => {
+test('the official client shows the hosted messages without additions', async () => {
   sink.respond(500, { path: '/broken' });
   await expect(
     official.streams.add({ ...evm(), webhookUrl: `${sink.url}/broken` }),
@@ -360,7 +360,7 @@ test('the official client shows the hosted texts, with nothing after them', asyn
       `^\\[C0006\\] Request failed, Bad Request\\(400\\): Could not POST to ${sink.url}/broken\\. Please check your webhook URL\\.$`,
     ),
   );
-  // The kit still has the reason.
+  // The kit has the reason.
   await expect(kit.streams.update(streamId, { webhookUrl: `${sink.url}/broken` })).rejects.toThrow(
     expect.objectContaining({
       details: {

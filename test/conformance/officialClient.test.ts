@@ -1,6 +1,6 @@
 /**
- * The official npm client, unmodified, against `sluice serve`: what code written for the hosted
- * service does with ours when only the address changes.
+ * The official npm client, unmodified, against `sluice serve`: code written for the hosted service
+ * works after changing only the address.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -42,7 +42,7 @@ const TRANSFER_ABI = [
     ],
   },
 ];
-/** In the casing of EIP-55, as people copy them. */
+/** With EIP-55 checksums, as users copy them. */
 const CHECKSUMMED = [
   '0xCFDF6Aaae9f6B927E3736FBD327853B622c5060E',
   '0xAb5801a7D398351b8bE11C439e05C5B3259aeC9B',
@@ -92,11 +92,11 @@ const minimal = (tag: string) => ({
   chains: [CHAIN],
 });
 
-/** What a failed call of the client tells its caller. */
+/** Returns the error that a failed call reports. */
 async function failureOf(call: Promise<unknown>): Promise<{ message: string; status: unknown }> {
   const error = await call.then(
     (answer) => {
-      throw new Error(`Not refused: ${JSON.stringify(answer)}`);
+      throw new Error(`Not rejected: ${JSON.stringify(answer)}`);
     },
     (reason: unknown) => reason as Error & { details?: { status?: unknown } },
   );
@@ -108,13 +108,13 @@ const lastSent = () => {
   return [method, url.replace(HOSTED, ''), body];
 };
 
-/** Everything a stream is but what tells two equal ones apart. */
+/** Returns a stream without the fields in which two equal streams differ. */
 function comparable(stream: object): object {
   const { id: _, createdAt, updatedAt, ...rest } = stream as Record<string, unknown>;
   return { ...rest, createdAt: typeof createdAt, updatedAt: typeof updatedAt };
 }
 
-test('a stream with nothing but what is required is created, tested and read back', async () => {
+test('a stream with only required fields is created, tested and read back', async () => {
   sink.clear();
   const added = await streams.add(minimal('minimal'));
   expect(lastSent()[0]).toBe('PUT');
@@ -155,7 +155,7 @@ test('a stream with nothing but what is required is created, tested and read bac
   expect(read.result.toJSON()).toEqual(stream.toJSON());
 });
 
-test('a stream with every option that is supported comes back as it was given', async () => {
+test('a stream with every supported option is returned unchanged', async () => {
   const given = {
     ...minimal('full'),
     chains: ['0x1', 137, CHAIN],
@@ -179,11 +179,11 @@ test('a stream with every option that is supported comes back as it was given', 
     includeInternalTxs: false,
     includeAllTxLogs: true,
   });
-  // Two of its chains are read by nobody here, and it says so.
+  // No source reads two of its chains, which the status reports.
   expect(stream.statusMessage).toMatch(/No source for 0x1, 0x89/);
 });
 
-test('getAll pages through three streams two at a time and knows the last page', async () => {
+test('getAll pages through three streams two at a time and detects the last page', async () => {
   const ids: string[] = [];
   for (const tag of ['one', 'two', 'three']) ids.push((await streams.add(minimal(tag))).result.id);
 
@@ -211,14 +211,14 @@ test('getAll pages through three streams two at a time and knows the last page',
   expect(all.hasNext()).toBe(false);
 });
 
-test('getAll of no streams is an empty last page', async () => {
+test('getAll without streams is an empty last page', async () => {
   const none = await streams.getAll({ limit: 100 });
   expect(none.result).toEqual([]);
   expect(none.pagination.total).toBe(0);
   expect(none.hasNext()).toBe(false);
 });
 
-test('update changes what it names and nothing else', async () => {
+test('update changes only the given fields', async () => {
   const before = (
     await streams.add({ ...minimal('before'), topic0: [TRANSFER], abi: TRANSFER_ABI })
   ).result;
@@ -242,11 +242,11 @@ test('update changes what it names and nothing else', async () => {
   expect(read.result.toJSON()).toEqual(after.toJSON());
 });
 
-test('addresses are added one and many, paged, and deleted in another casing', async () => {
+test('addresses are added singly and in a list, paged, and deleted in another casing', async () => {
   const { id } = (await streams.add(minimal('addresses'))).result;
 
   const one = await streams.addAddress({ id, address: LOWER[0]! });
-  // The client spells what it sends its own way: here with checksum, below without.
+  // The client normalizes addresses: here to checksums, below to lower case.
   expect(lastSent()).toEqual(['POST', `/streams/evm/${id}/address`, { address: CHECKSUMMED[0] }]);
   expect(one.result.streamId).toBe(id);
   expect((one.result.address as OfficialAddress).checksum).toBe(CHECKSUMMED[0]);
@@ -284,7 +284,7 @@ test('addresses are added one and many, paged, and deleted in another casing', a
   expect((await streams.getById({ id })).result.toJSON()).toMatchObject({ amountOfAddresses: 0 });
 });
 
-test('a stream is paused and made active again, which tests its webhook', async () => {
+test('a stream is paused and reactivated, which tests its webhook', async () => {
   const { id } = (await streams.add(minimal('status'))).result;
   sink.clear();
   const paused = (await streams.updateStatus({ id, status: 'paused' })).result;
@@ -298,7 +298,7 @@ test('a stream is paused and made active again, which tests its webhook', async 
   expect(sink.requests.map(({ path }) => path)).toEqual(['/status']);
 });
 
-test('delete answers the stream that is gone', async () => {
+test('delete returns the deleted stream', async () => {
   const { id } = (await streams.add(minimal('gone'))).result;
   const deleted = await streams.delete({ id });
   expect(lastSent()).toEqual(['DELETE', `/streams/evm/${id}`, {}]);
@@ -306,7 +306,7 @@ test('delete answers the stream that is gone', async () => {
   expect(await failureOf(streams.getById({ id }))).toMatchObject({ status: 404 });
 });
 
-test('what the service refuses reads as an error of the client', async () => {
+test('errors of the service are errors of the client', async () => {
   const { id } = (await streams.add(minimal('errors'))).result;
 
   for (const call of [
@@ -353,7 +353,7 @@ test('what the service refuses reads as an error of the client', async () => {
   expect((await streams.getAll({})).result.map((stream) => stream.id)).toEqual([id]);
 });
 
-test('the texts that docs/kit/migrate.md says are the same in both are', async () => {
+test('the messages that docs/kit/migrate.md calls identical are identical', async () => {
   const page = readFileSync(new URL('../../docs/kit/migrate.md', import.meta.url), 'utf8');
   const stated = [...page.matchAll(/^\| `(S\d{4})` \| `(.+)` \|$/gm)].map(
     ([, code, text]) => `[${code}] ${text}`,
@@ -381,9 +381,9 @@ test('the texts that docs/kit/migrate.md says are the same in both are', async (
   );
 });
 
-test('an address the service itself refuses reads as the hosted message', async () => {
+test('an invalid address that reaches the service has the hosted message', async () => {
   const { id } = (await streams.add(minimal('address'))).result;
-  // The client checks addresses before it sends them, so this one goes past that check.
+  // The client checks addresses before it sends them, so this call bypasses that check.
   const response = await fetch(`${service.url}/streams/evm/${id}/address`, {
     method: 'POST',
     headers: { 'x-api-key': API_KEY, 'content-type': 'application/json' },
@@ -401,7 +401,7 @@ test('an address the service itself refuses reads as the hosted message', async 
   expect(official.sent).toHaveLength(sentBefore);
 });
 
-test('a webhook of a real transfer passes the official check and decodes', async () => {
+test('a webhook of a real transfer passes the official check and is decoded', async () => {
   const { id } = (
     await streams.add({
       ...minimal('transfers'),
@@ -447,10 +447,10 @@ test('a webhook of a real transfer passes the official check and decodes', async
   }
 });
 
-test('a duplicate is a stream of its own, with the fields and addresses of the first', async () => {
+test('a duplicate is a separate stream with the fields and addresses of the original', async () => {
   const first = (await streams.add({ ...minimal('first'), topic0: [TRANSFER], abi: TRANSFER_ABI }))
     .result;
-  // More than one transaction takes.
+  // More than one insertion batch.
   const many = Array.from({ length: 12_000 }, (_, n) => `0x${n.toString(16).padStart(40, '0')}`);
   await kit.streams.addAddress(first.id, many);
   sink.clear();
@@ -471,7 +471,7 @@ test('a duplicate is a stream of its own, with the fields and addresses of the f
     amountOfAddresses: many.length,
   });
 
-  // Of a paused one, paused and not tested; of one whose webhook fails, none at all.
+  // A duplicate of a paused stream is paused and untested; if its webhook fails, none is created.
   await streams.updateStatus({ id: first.id, status: 'paused' });
   sink.clear();
   expect(await kit.streams.duplicate(first.id)).toMatchObject({ status: 'paused', tag: 'changed' });
@@ -514,7 +514,7 @@ test('the official client and ours leave the service in the same state', async (
   expect(find(ours)).toMatchObject({ ...changes, status: 'paused', amountOfAddresses: 2 });
   expect(await kit.streams.listAddresses(theirs)).toEqual(await kit.streams.listAddresses(ours));
 
-  // And both read it the same.
+  // Both clients read it the same.
   for (const id of [theirs, ours]) {
     expect((await streams.getById({ id })).raw).toEqual(await kit.streams.get(id));
   }

@@ -1,7 +1,7 @@
 /**
- * The official npm client exactly as it is published, with its requests sent to a service of ours:
- * it has no setting for the address, so an interceptor of its HTTP library changes it on the way.
- * Typed by what is used here, because the packages are not there when the project is type-checked.
+ * The published official npm client with its requests redirected to our service: it has no setting
+ * for the address, so an interceptor of its HTTP library replaces it. Its types are declared here
+ * because its packages are not installed when the project is type-checked.
  */
 import { createRequire } from 'node:module';
 import type {
@@ -102,7 +102,7 @@ export interface OfficialStreams {
   parsedLogs(webhook: unknown): Json[];
 }
 
-/** The same methods, as they are for Aptos. */
+/** The same methods for Aptos. */
 export interface OfficialAptosStreams {
   add(options: Json): Promise<OfficialAnswer<OfficialAptosStream>>;
   update(options: Json): Promise<OfficialAnswer<OfficialAptosStream>>;
@@ -129,15 +129,15 @@ export interface OfficialAptosAddresses {
 export interface SentRequest {
   readonly method: string;
   readonly url: string;
-  /** What the client handed to its HTTP library. */
+  /** A request as the client passes it to its HTTP library. */
   readonly body: unknown;
 }
 
 export interface OfficialClient {
   readonly streams: OfficialStreams;
-  /** The same client with another API key. */
+  /** Returns the same client with another API key. */
   withApiKey(apiKey: string): Promise<OfficialStreams>;
-  /** What it sent so far, oldest first, with the address it meant to send it to. */
+  /** Requests so far, oldest first, with their original URL. */
   readonly sent: readonly SentRequest[];
 }
 
@@ -155,7 +155,7 @@ interface Module<Instance> {
   create(core: Core): Instance;
 }
 
-/** Starts the client; it can be started once in a process. */
+/** Starts the client, at most once per process. */
 export async function startOfficialClient({
   baseUrl,
   apiKey,
@@ -175,7 +175,8 @@ export async function startOfficialClient({
   const sent: SentRequest[] = [];
   axios.interceptors.request.use((config) => {
     const { url = '', method = '', data } = config;
-    if (!url.startsWith(HOSTED)) throw new Error(`The official client turned to ${url}`);
+    if (!url.startsWith(HOSTED))
+      throw new Error(`Unexpected request of the official client to ${url}`);
     sent.push({ method: method.toUpperCase(), url, body: data });
     return { ...config, url: baseUrl + url.slice(HOSTED.length), proxy: false };
   });

@@ -1,4 +1,4 @@
-/** The nine Aptos calls of the official client, unmodified, and of ours beside it. */
+/** The nine Aptos calls of the unmodified official client, and of the kit. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -22,7 +22,7 @@ const aptos = { networkType: 'aptos' } as const;
 const ONE = `0x${'1'.padStart(64, '0')}`;
 const WALLET = '0x54ad3d30af77b60d939ae356e6606de9a4da67583f02b962d2d3f2e481484e90';
 
-/** As the logs will have them once Aptos is read: one row of each family. */
+/** Log rows, one of each family. */
 const LOGS: DeliveryLog[] = [APTOS_CHAINS.mainnet, '0x1'].map((chain) => ({
   id: UNKNOWN_ID,
   streamId: UNKNOWN_ID,
@@ -48,7 +48,7 @@ let kit: Client;
 beforeAll(async () => {
   sink = await startWebhookSink();
   service = await serve(['--data', join(folder, 'data')]);
-  // Before the service, for the one answer that it cannot give yet.
+  // A proxy in front of the service that returns prepared logs, because no source is configured.
   front = createServer((request, response) => {
     void (async () => {
       if (request.url?.startsWith('/history/logs')) {
@@ -99,7 +99,7 @@ const wanted = (tag: string) => ({
   includeEvents: true,
 });
 
-test('a stream is created, tested with an Aptos body, read, listed, changed and deleted', async () => {
+test('a stream is created, tested with an Aptos body, read, listed, updated and deleted', async () => {
   const added = await streams.add({ ...aptos, ...wanted('life') });
   expect(() => CALLS.getAptosStream.answer.parse(added.raw)).not.toThrow();
   const { id } = added.result;
@@ -146,7 +146,7 @@ test('a stream is created, tested with an Aptos body, read, listed, changed and 
   expect((await streams.getAll({ ...aptos, limit: 10 })).pagination.total).toBe(0);
 });
 
-test('only the status is answered when it is set', async () => {
+test('setting the status returns only the status', async () => {
   const { id } = (await streams.add({ ...aptos, ...wanted('status') })).result;
   expect((await streams.updateStatus({ ...aptos, id, status: 'paused' })).raw).toEqual({
     status: 'paused',
@@ -157,7 +157,7 @@ test('only the status is answered when it is set', async () => {
   expect(active.raw).toMatchObject({ status: 'active' });
 });
 
-test('addresses are padded to 64 digits, in any spelling', async () => {
+test('addresses in any notation are padded to 64 digits', async () => {
   const { id } = (await streams.add({ ...aptos, ...wanted('addresses') })).result;
   const one = await streams.addAddress({ ...aptos, id, address: '0x1' });
   expect(one.raw).toMatchObject({ streamId: id, address: ONE });
@@ -171,7 +171,7 @@ test('addresses are padded to 64 digits, in any spelling', async () => {
   });
   expect(JSON.stringify(page.result)).toContain(WALLET);
 
-  // Short ones that do not come from a client that pads them.
+  // Short addresses from clients that do not pad them.
   const response = await fetch(`${service.url}/streams/aptos/${id}/address`, {
     method: 'DELETE',
     headers: { 'x-api-key': API_KEY, 'content-type': 'application/json' },
@@ -182,7 +182,7 @@ test('addresses are padded to 64 digits, in any spelling', async () => {
   expect((await kit.streams.get(id, aptos)).amountOfAddresses).toBe(0);
 });
 
-test('a stream belongs to one family, and is none of the other', async () => {
+test('a stream of one family is not found in the other', async () => {
   const { id } = (await streams.add({ ...aptos, ...wanted('family') })).result;
   const other = await kit.streams.create({
     webhookUrl: `${sink.url}/evm`,
@@ -220,7 +220,7 @@ test('the official client and ours leave the service in the same state', async (
   await streams.addAddress({ ...aptos, id: theirs, address: ['0x1', WALLET] });
   await streams.deleteAddress({ ...aptos, id: theirs, address: '0x1' });
   const changes = { description: 'changed twice', network: ['testnet'] as 'testnet'[] };
-  // The client cannot change a stream without naming its networks.
+  // The client requires the networks in every update.
   await streams.update({ ...aptos, id: theirs, ...changes });
   await streams.updateStatus({ ...aptos, id: theirs, status: 'paused' });
 
@@ -239,7 +239,7 @@ test('the official client and ours leave the service in the same state', async (
   );
 });
 
-test('the client reads logs of both families: an Aptos network is a chain of its own to it', async () => {
+test('the client reads logs of both families, with Aptos networks as separate chains', async () => {
   const { result } = await evm.getLogs({ limit: 10 });
   expect(result.map((log) => log.chain.hex)).toEqual([APTOS_CHAINS.mainnet, '0x1']);
   expect(result.map((log) => log.type)).toEqual(['aptos', 'evm']);

@@ -1,6 +1,6 @@
 /**
- * What the official client, unmodified, learns of deliveries and the account, from a service whose
- * receiver fails on cue: history, logs, replay, stats and settings. Our kit beside it reads the same.
+ * The unmodified official client reads deliveries and the account: history, logs, replays, stats
+ * and settings, while the receiver fails on cue. The kit reads the same.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -60,7 +60,7 @@ beforeAll(async () => {
   streamId = added.result.id;
   await streams.addAddress({ id: streamId, address: token });
   sink.respond(400, { path: FAILING });
-  // Each is sent of its block, and once more when the block behind it comes.
+  // Each transfer is sent unconfirmed, and again when the next block confirms it.
   for (let n = 0; n < 2; n++) await transfer();
 });
 afterAll(async () => {
@@ -81,14 +81,14 @@ async function transfer(): Promise<void> {
   await anvil.request('anvil_mine', ['0x1']);
 }
 
-/** The history; where one more fails between its rows and their count, it is read again. */
+/** Reads the history; repeats if a failure arrived between its rows and their count. */
 const readFailed = () =>
-  until('each of the two in both phases', async () => {
+  until('both transfers failed in both phases', async () => {
     const page = await streams.getHistory({ limit: 100 });
     return page.result.length >= 4 && page.pagination.total === page.result.length && page;
   });
 
-test('the history holds what failed, newest first, with the body as it was sent', async () => {
+test('the history holds failures, newest first, with the body as sent', async () => {
   const page = await readFailed();
   expect(page.hasNext()).toBe(false);
   expect(() => CALLS.listHistory.answer.parse(page.raw)).not.toThrow();
@@ -122,13 +122,13 @@ test('the history holds what failed, newest first, with the body as it was sent'
   expect(bare.result.every((record) => !('payload' in record))).toBe(true);
 });
 
-test('the history is paged, with one total on every page, though more comes in between', async () => {
+test('every page of the history has the same total, even if more failures arrive meanwhile', async () => {
   const all = await readFailed();
   let page = await streams.getHistory({ limit: 2, excludePayload: true });
   const total = page.pagination.total;
   const ids = page.result.map(({ id }) => id);
   await transfer();
-  await until('one more', async () => (await kit.history.list()).total > total);
+  await until('another failure arrives', async () => (await kit.history.list()).total > total);
   while (page.hasNext()) {
     page = await page.next();
     expect(page.pagination.total).toBe(total);
@@ -137,7 +137,7 @@ test('the history is paged, with one total on every page, though more comes in b
   expect(ids).toEqual(all.result.map(({ id }) => id));
 });
 
-test('a replay sends the same id and body again, one retry on, and ends the record in the history', async () => {
+test('a replay sends the same id and body with one more retry, and removes the record from the history', async () => {
   const [record] = (await readFailed()).result;
   const { id } = record!;
   sink.respond(202, { path: FAILING });
@@ -145,7 +145,7 @@ test('a replay sends the same id and body again, one retry on, and ends the reco
   expect(() => CALLS.replayHistory.answer.parse(replayed.raw)).not.toThrow();
   expect(replayed.result).toMatchObject({ id, streamId, tag: 'failing' });
 
-  const again = await until('the replay', () =>
+  const again = await until('the replay arrives', () =>
     sink.requests.find((request) => request.id === id && request.body.includes('"retries":1,')),
   );
   expect(JSON.parse(again.body)).toEqual({ ...record!.payload, retries: 1 });
@@ -153,15 +153,15 @@ test('a replay sends the same id and body again, one retry on, and ends the reco
   expect(streams.verifySignature({ body: JSON.parse(again.body), signature })).toBe(true);
   sink.respond(400, { path: FAILING });
 
-  await until('it left the history', async () =>
+  await until('it leaves the history', async () =>
     (await streams.getHistory({ limit: 100 })).result.every((other) => other.id !== id),
   );
   const log = (await streams.getLogs({ limit: 100 })).result.find((row) => row.id === id);
   expect(log).toMatchObject({ deliveryStatus: 'success', retries: 1, errorMessage: '' });
 
-  // What was delivered may be sent once more, too: the kit asks, and the receiver fails it now.
+  // Successful deliveries can be replayed, too: here by the kit, to a failing receiver.
   expect((await kit.history.replay({ streamId, id })).id).toBe(id);
-  await until('the second replay', () =>
+  await until('the second replay arrives', () =>
     sink.requests.find((request) => request.id === id && request.body.includes('"retries":2,')),
   );
   await until('it is in the history again', async () =>
@@ -178,7 +178,7 @@ test('a replay sends the same id and body again, one retry on, and ends the reco
   }
 });
 
-test('the logs hold every webhook that was attempted, and the client reads their chain', async () => {
+test('the logs hold every attempted webhook, and the client reads their chain', async () => {
   await readFailed();
   const page = await streams.getLogs({ limit: 100 });
   expect(() => CALLS.listLogs.answer.parse(page.raw)).not.toThrow();
@@ -191,7 +191,7 @@ test('the logs hold every webhook that was attempted, and the client reads their
   }
 });
 
-test('filters of history and logs choose the same rows for any client', async () => {
+test('filters of history and logs select the same rows for every client', async () => {
   await readFailed();
   const [newest] = (await kit.history.list({ excludePayload: true })).result;
   const block = Number(newest!.tinyPayload.block);
@@ -205,7 +205,7 @@ test('filters of history and logs choose the same rows for any client', async ()
   const ofHash = (await kit.history.list({ transactionHash })).result;
   expect(ofHash.map(({ id }) => id).toSorted()).toEqual(ofBlock.map(({ id }) => id).toSorted());
 
-  // Milliseconds and seconds, both ends included.
+  // Milliseconds and seconds, both bounds inclusive.
   const since = (await kit.history.list({ fromTimestamp: ms })).result;
   expect(since.map(({ id }) => id)).toContain(newest!.id);
   expect(
@@ -227,13 +227,13 @@ test('filters of history and logs choose the same rows for any client', async ()
   ).rejects.toThrow(/toTimestamp.*should not come before fromTimestamp/);
 });
 
-test('the stats are those of the ledger, of all and of one', async () => {
-  // Nothing is under way now, and no retry is due for most of a minute.
-  const delivered = await until('a delivered one', async () => {
+test('stats of the account and of a stream equal the ledger', async () => {
+  // Nothing is being sent, and no retry is due for most of a minute.
+  const delivered = await until('a delivery succeeds', async () => {
     sink.respond(200, { path: FAILING });
     const [record] = (await streams.getHistory({ limit: 1, excludePayload: true })).result;
     await streams.retry({ id: record!.id, streamId });
-    await until('it is delivered', async () =>
+    await until('it leaves the history', async () =>
       (await streams.getHistory({ limit: 100 })).result.every(({ id }) => id !== record!.id),
     );
     sink.respond(400, { path: FAILING });
@@ -261,7 +261,7 @@ test('the stats are those of the ledger, of all and of one', async () => {
   );
 });
 
-test('the settings are read and the region is set, which the webhooks then name', async () => {
+test('settings are read, and a changed region appears in webhooks', async () => {
   const before = await streams.readSettings();
   expect(before.result).toEqual({ region: 'us-east-1', secretKey: SECRET });
   expect(await kit.settings.read()).toEqual(before.result);
@@ -276,7 +276,7 @@ test('the settings are read and the region is set, which the webhooks then name'
   await expect(streams.setSettings({ region: 'eu-central-100' })).rejects.toThrow(
     `"requestBody.region":{"message":"should be one of the following; ['us-east-1','us-west-2','eu-central-1','ap-southeast-1']","value":"eu-central-100"}`,
   );
-  // This service was started with its secret, so it is changed there; it is not repeated.
+  // The secret was set at startup and cannot be changed here; the response does not repeat it.
   const refused = kit.settings.set({ secretKey: 'another-secret' });
   await expect(refused).rejects.toMatchObject({ status: 409 });
   await expect(refused).rejects.toThrow(/given with --secret/);

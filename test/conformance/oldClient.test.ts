@@ -1,6 +1,6 @@
 /**
- * The official npm client of 2022 (2.7.4), unmodified: it repeats what stands in the path in the query of
- * nearly every call, and adds `network`, `chains[]` and `type` there.
+ * The official npm client of 2022 (2.7.4), unmodified: it repeats path parameters in the query of
+ * nearly every call, and adds `network`, `chains[]` and `type`.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -35,7 +35,7 @@ const HOSTED = 'https://api.moralis-streams.com';
 const ADDRESS = '0xab5801a7d398351b8be11c439e05c5b3259aec9b';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-old-client-'));
-/** Path and query of each request, as it was sent. */
+/** Path and query names of each request. */
 const sent: string[] = [];
 let sink: WebhookSink;
 let service: Served;
@@ -70,7 +70,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-test('an address that is PUT, as clients before 2.6.3 do, is neither added nor taken for the list', async () => {
+test('a PUT of an address, as before client 2.6.3, is rejected and changes nothing', async () => {
   const { id } = await kit.streams.create({
     ...{ webhookUrl: `${sink.url}/`, description: 'beta', tag: 'beta', chainIds: ['0x1'] },
   });
@@ -92,7 +92,7 @@ test('an address that is PUT, as clients before 2.6.3 do, is neither added nor t
   await kit.streams.delete(id);
 });
 
-test('its whole life of a stream works, and each stray field is named', async () => {
+test('all its calls for a stream work', async () => {
   const network = 'evm';
   const fields = {
     ...{ network, chains: ['0x1'], type: 'wallet', address: ADDRESS },
@@ -106,7 +106,7 @@ test('its whole life of a stream works, and each stray field is named', async ()
     total: 1,
   });
   expect((await streams.getAll({ network, limit: 10 })).raw).toMatchObject({ result: [{ id }] });
-  // It asks the list, with a stray id, and gets the list.
+  // It requests the list with a stray id, and receives the list.
   expect((await streams.getById({ id, network })).raw).toMatchObject({ result: [{ id }] });
   await streams.update({ id, ...fields, description: 'new' });
   expect((await streams.updateStatus({ id, network, status: 'paused' })).raw).toMatchObject({
@@ -120,6 +120,6 @@ test('its whole life of a stream works, and each stray field is named', async ()
   expect((await kit.streams.listAddresses(id)).total).toBe(0);
   await streams.delete({ id, network });
   expect((await kit.streams.list()).total).toBe(0);
-  // That it does send them, or nothing was tried.
+  // Ensures that the client did send stray fields.
   expect(sent.filter((each) => / id\b/.test(each)).length).toBeGreaterThan(5);
 });

@@ -1,6 +1,6 @@
 /**
- * A server that answers every call of the contract with the answer the contract shows, and records
- * what it was sent. It keeps no state: it shows what clients say, not what a service does.
+ * A server that returns the contract's example for every call and records the requests. It is
+ * stateless: it shows the requests of clients, not the behaviour of a service.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -12,9 +12,9 @@ type RouteName = keyof typeof ROUTES;
 export interface RecordedRequest {
   readonly method: string;
   readonly path: string;
-  /** Sorted by name; values of one name in the order they came. */
+  /** Sorted by name; values of one name in their order. */
   readonly query: readonly (readonly [name: string, value: string])[];
-  /** Undefined where no byte was sent. */
+  /** Undefined without a body. */
   readonly body: unknown;
   readonly contentType: string | undefined;
   readonly apiKey: string | undefined;
@@ -22,7 +22,7 @@ export interface RecordedRequest {
 
 export interface RecordingServer {
   readonly url: string;
-  /** What came since the last time it was asked. */
+  /** Returns the requests since the previous call. */
   take(): RecordedRequest[];
   close(): void;
 }
@@ -134,7 +134,7 @@ const ANSWERS: Readonly<Record<RouteName, (body: unknown) => unknown>> = {
   createHistoricalJob: () => ({ message: 'Job created', totalPartitions: 1 }),
 };
 
-/** Literal paths come before those with parameters, which would take them too. */
+/** Literal paths come before parameterized ones, which would match them, too. */
 const MATCHERS = (Object.keys(ROUTES) as RouteName[])
   .map((name) => ({
     name,

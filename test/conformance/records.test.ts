@@ -1,6 +1,6 @@
 /**
- * `toRecords(…, { ids: 'compatible' })` against the mapping that the hosted SDK exports to receivers,
- * unmodified: on webhooks of our service about a real chain, and on made-up ones of every kind.
+ * Compares `toRecords(…, { ids: 'compatible' })` with the unmodified mapping of the hosted SDK: on
+ * webhooks of our service for a real chain, and on generated ones of every kind.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -45,14 +45,14 @@ const { BatchProcessor } = require('@moralisweb3/streams') as {
   BatchProcessor: { create(): { process(webhook: unknown): Batch } };
 };
 
-/** One kind as theirs has it. */
+/** Rows of one kind from the hosted SDK. */
 const theirs = (webhook: EvmWebhook, kind: Kind) =>
   BatchProcessor.create().process(webhook)[kind]();
 
-/** A row as a database gets it: what is not a number is null, and what is undefined is not there. */
+/** Converts a row to its stored form: NaN becomes null, and undefined is dropped. */
 const stored = (row: object): unknown => JSON.parse(JSON.stringify(row));
 
-/** Holds one kind against theirs; answers how many rows were compared. */
+/** Compares one kind with the hosted SDK's; returns the number of rows. */
 function compare(webhook: EvmWebhook, kind: Kind, ours: CompatibleRecords): number {
   const updates = theirs(webhook, kind);
   expect(ours[kind]).toHaveLength(updates.length);
@@ -122,7 +122,7 @@ test('logs and transactions of real blocks: ERC-20, ERC-721 and ERC-1155, single
 const parseEvents = (abi: readonly { type: string }[]) =>
   abi.filter(({ type }) => type === 'event') as unknown as EvmWebhook['abi'];
 
-// Made-up webhooks
+// Generated webhooks
 
 const HASH = `0x${'ab'.repeat(32)}`;
 const hex = (bytes: number) =>
@@ -164,7 +164,7 @@ const ofErc20 = {
 };
 const ofNft = { ...ofLog, tokenContractType: fc.constantFrom('ERC721', 'ERC1155', '') };
 
-/** Events with what is hard: reserved names, each other's prefixes, lists, tuples, hashed parameters. */
+/** Difficult events: reserved names, prefixes of each other, lists, tuples, hashed parameters. */
 const EVENTS = parseAbi([
   'event Plain(address indexed from, address indexed to, uint256 value)',
   'event Reserved(uint256 id, string name, bool _id, address user, bytes32 confirmed, int64 __id)',
@@ -306,7 +306,7 @@ const webhook = fc.record({
 const complete = (parts: object) =>
   ({ ...TEST_WEBHOOK, abi: EVENTS, ...parts }) as unknown as EvmWebhook;
 
-test('rows of made-up webhooks of every kind', () => {
+test('rows of generated webhooks of every kind are equal', () => {
   const compared = { rows: 0 };
   fc.assert(
     fc.property(webhook, (parts) => {
@@ -317,7 +317,7 @@ test('rows of made-up webhooks of every kind', () => {
   expect(compared.rows).toBeGreaterThan(500);
 });
 
-// Where theirs fails, ours goes on.
+// Cases where the SDK fails and the kit does not.
 
 const [sample] = fc.sample(webhook, { numRuns: 1, seed: 1 });
 const plain = {
@@ -332,7 +332,7 @@ const plain = {
 };
 const internal = { from: null, to: null, value: '1', gas: '1', transactionHash: HASH };
 
-test('a log that the ABI does not know: theirs throws away the batch, ours keeps both', () => {
+test('a log unknown to the ABI: the SDK rejects the batch, the kit keeps both logs', () => {
   const body = complete({ ...sample, logs: [{ ...plain, topic0: HASH, logIndex: '1' }, plain] });
   expect(() => theirs(body, 'logs')).toThrow(/no matching event/);
   const { logs, undecodedLogs } = toRecords(body, { ids: 'compatible' });
@@ -340,7 +340,7 @@ test('a log that the ABI does not know: theirs throws away the batch, ours keeps
   expect(undecodedLogs.map(({ reason }) => reason)).toEqual(['unknown-event']);
 });
 
-test('an event with other indexed parameters: theirs throws, ours says so', () => {
+test('an event with other indexed parameters: the SDK throws, the kit reports the reason', () => {
   const body = complete({ ...sample, logs: [{ ...plain, data: '0x', topic3: HASH }] });
   expect(() => theirs(body, 'logs')).toThrow();
   expect(toRecords(body, { ids: 'compatible' }).undecodedLogs).toMatchObject([
@@ -348,19 +348,19 @@ test('an event with other indexed parameters: theirs throws, ours says so', () =
   ]);
 });
 
-test('a tag without a Latin letter: theirs throws, ours names the collection', () => {
+test('a tag without a Latin letter: the SDK throws, the kit names the collection', () => {
   const body = complete({ tag: '日本', txsInternal: [internal] });
   expect(() => theirs(body, 'internalTxs')).toThrow('Cannot build table name from value "日本"');
   expect(toRecords(body, { ids: 'compatible' }).collectionName).toMatch(/^Tag_[0-9a-f]{8}$/);
 });
 
-test('a tag that every object has as a property: theirs is named by a function', () => {
+test('a tag that is a property of every object: the SDK names the collection by a function', () => {
   const body = complete({ tag: 'constructor', txsInternal: [internal] });
   expect(theirs(body, 'internalTxs')[0]?.collectionName).toBeTypeOf('function');
   expect(toRecords(body, { ids: 'compatible' }).collectionName).toBe('Constructor');
 });
 
-test('an empty chainId: theirs makes it chain 0, ours Ethereum as everywhere else', () => {
+test('an empty chainId: chain 0 in the SDK, Ethereum in the kit, as elsewhere', () => {
   const body = complete({ tag: 'test', txsInternal: [internal] });
   expect(theirs(body, 'internalTxs')[0]?.document['chainId']).toBe(0);
   const [row] = toRecords(body, { ids: 'compatible' }).internalTxs;
@@ -368,7 +368,7 @@ test('an empty chainId: theirs makes it chain 0, ours Ethereum as everywhere els
   expect(row?.id).toBe(theirs({ ...body, chainId: '0x1' }, 'internalTxs')[0]?.document['id']);
 });
 
-test('parameters without names: theirs keeps the last of them as null, ours each', () => {
+test('unnamed parameters: the SDK keeps only the last, as null, the kit each', () => {
   const abi = [
     {
       type: 'event',
@@ -386,7 +386,7 @@ test('parameters without names: theirs keeps the last of them as null, ours each
   expect(toRecords(body, { ids: 'compatible' }).logs[0]).toMatchObject({ arg0: '2', arg1: '5' });
 });
 
-test('several internal transactions of one: theirs collapses them; by default ours does not', () => {
+test('several internal transactions of one transaction: the SDK merges them, the kit by default does not', () => {
   const body = complete({ ...sample, txsInternal: [internal, internal] });
   const ids = (list: readonly { id?: unknown }[]) => new Set(list.map(({ id }) => id)).size;
   expect(ids(theirs(body, 'internalTxs').map(({ document }) => document))).toBe(1);

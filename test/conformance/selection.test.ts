@@ -1,6 +1,6 @@
 /**
- * What a stream selects, flag by flag and filter by filter, on two real chains and through the whole
- * service. What a row is to take is worked out from what viem reads of the blocks; nothing of it is
+ * The selection of a stream, flag by flag and filter by filter, on two real chains and through the
+ * entire service. The expected records are computed from the blocks as viem reads them; none is
  * typed by hand.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -61,7 +61,7 @@ const erc721 = parseAbi([
 ]);
 const toItems = (...abis: Abi[]): AbiItem[] => abis.flat() as unknown as AbiItem[];
 
-/** Where a record is looked at. */
+/** Chain, block and contracts of a record. */
 interface Place {
   chain: string;
   view: ChainView;
@@ -71,18 +71,18 @@ interface Place {
 interface Row {
   name: string;
   options: Partial<CreateEvmStream> | ((contracts: Contracts) => Partial<CreateEvmStream>);
-  /** None by default. */
+  /** Defaults to none. */
   addresses?: (contracts: Contracts) => Address[];
-  /** What of this block the stream is to get. */
+  /** Selects the expected records of a block. */
   logs?: (log: WebhookLog, place: Place) => boolean;
   txs?: (tx: WebhookTransaction, place: Place) => boolean;
   internal?: (call: WebhookInternalTransaction, place: Place) => boolean;
-  /** True where nothing at all is to come; every other row has to take something. */
+  /** Set if no record is expected; every other row must match some. */
   takesNothing?: true;
   phases?: ('unconfirmed' | 'confirmed')[];
 }
 
-// The words of the contract
+// Terms of the contract
 
 const names = (who: Address, { address, topic1, topic2, topic3 }: WebhookLog): boolean =>
   address === who || [topic1, topic2, topic3].includes(pad(who));
@@ -90,7 +90,7 @@ const moves = (who: Address, { fromAddress, toAddress }: WebhookTransaction): bo
   fromAddress === who || toAddress === who;
 const passes = (who: Address, { from, to }: WebhookInternalTransaction): boolean =>
   from === who || to === who;
-/** A log of this transaction that the test takes. */
+/** Whether a matching log belongs to the transaction. */
 const hasLog = (hash: string, place: Place, takes: (log: WebhookLog, place: Place) => boolean) =>
   place.view.logs.some((log) => log.transactionHash === hash && takes(log, place));
 
@@ -100,43 +100,43 @@ const isFungible = (log: WebhookLog): boolean =>
 
 const flags: Row[] = [
   {
-    name: 'includeContractLogs: what a contract emits',
+    name: 'includeContractLogs: logs emitted by a contract',
     options: { includeContractLogs: true },
     addresses: ({ erc20 }) => [erc20],
     logs: (log, { contracts }) => log.address === contracts.erc20,
   },
   {
-    name: 'includeContractLogs: what names an account in a topic',
+    name: 'includeContractLogs: logs with an account in a topic',
     options: { includeContractLogs: true },
     addresses: () => [friend],
     logs: (log) => names(friend, log),
   },
   {
-    name: 'includeNativeTxs: what an account sends or gets',
+    name: 'includeNativeTxs: transactions from or to an account',
     options: { includeNativeTxs: true },
     addresses: () => [stranger],
     txs: (tx) => moves(stranger, tx),
   },
   {
-    name: 'includeNativeTxs: what is sent to a contract',
+    name: 'includeNativeTxs: transactions to a contract',
     options: { includeNativeTxs: true },
     addresses: ({ erc721 }) => [erc721],
     txs: (tx, { contracts }) => tx.toAddress === contracts.erc721,
   },
   {
-    name: 'includeInternalTxs: what an account gets',
+    name: 'includeInternalTxs: transfers to an account',
     options: { includeInternalTxs: true },
     addresses: () => [heir],
     internal: (call) => call.to === heir,
   },
   {
-    name: 'includeInternalTxs: what a contract sends',
+    name: 'includeInternalTxs: transfers from a contract',
     options: { includeInternalTxs: true },
     addresses: ({ mover }) => [mover],
     internal: (call, { contracts }) => passes(contracts.mover, call),
   },
   {
-    name: 'all three of them',
+    name: 'all three flags',
     options: { includeContractLogs: true, includeNativeTxs: true, includeInternalTxs: true },
     addresses: () => [friend],
     logs: (log) => names(friend, log),
@@ -157,7 +157,7 @@ const flags: Row[] = [
     takesNothing: true,
   },
   {
-    name: 'an address that nobody knows: nothing',
+    name: 'an unused address: nothing',
     options: { includeContractLogs: true, includeNativeTxs: true, includeInternalTxs: true },
     addresses: () => [pad('0xbad', { size: 20 })],
     takesNothing: true,
@@ -171,7 +171,7 @@ const flags: Row[] = [
     txs: (tx, { contracts }) => moves(contracts.crier, tx),
   },
   {
-    name: 'includeAllTxLogs with includeContractLogs: every log beside one that is taken',
+    name: "includeAllTxLogs with includeContractLogs: every log of the matched logs' transactions",
     options: { includeContractLogs: true, includeAllTxLogs: true, topic0: [APPROVAL] },
     addresses: ({ crier }) => [crier],
     logs: ({ transactionHash }, place) =>
@@ -182,7 +182,7 @@ const flags: Row[] = [
       ),
   },
   {
-    name: 'includeAllTxLogs with includeInternalTxs: every log beside a call that is taken',
+    name: "includeAllTxLogs with includeInternalTxs: every log of the matched calls' transactions",
     options: {
       includeInternalTxs: true,
       includeContractLogs: true,
@@ -197,13 +197,13 @@ const flags: Row[] = [
     internal: (call) => passes(heir, call),
   },
   {
-    name: 'topic0 as text',
+    name: 'topic0 as a signature',
     options: { includeContractLogs: true, topic0: [TRANSFER] },
     addresses: () => [friend],
     logs: (log) => isTransfer(log) && names(friend, log),
   },
   {
-    name: 'topic0 as hash',
+    name: 'topic0 as a hash',
     options: { includeContractLogs: true, topic0: [APPROVAL_TOPIC] },
     addresses: () => [friend],
     logs: (log) => log.topic0 === APPROVAL_TOPIC && names(friend, log),
@@ -215,19 +215,19 @@ const flags: Row[] = [
     logs: (log) => [TRANSFER_TOPIC, APPROVAL_TOPIC].includes(log.topic0!) && names(friend, log),
   },
   {
-    name: 'topic0 leaves transactions alone',
+    name: 'topic0 does not affect transactions',
     options: { includeContractLogs: true, includeNativeTxs: true, topic0: [APPROVAL] },
     addresses: () => [stranger],
     logs: (log) => log.topic0 === APPROVAL_TOPIC && names(stranger, log),
     txs: (tx) => moves(stranger, tx),
   },
   {
-    name: 'without an ABI one topic is of ERC-20 and ERC-721 both',
+    name: 'without an ABI one topic matches both ERC-20 and ERC-721',
     options: { includeContractLogs: true, allAddresses: true, topic0: [TRANSFER] },
     logs: isTransfer,
   },
   {
-    name: 'the ABI of ERC-20 takes its transfers alone',
+    name: 'the ABI of ERC-20 matches only its transfers',
     options: {
       includeContractLogs: true,
       allAddresses: true,
@@ -237,7 +237,7 @@ const flags: Row[] = [
     logs: isFungible,
   },
   {
-    name: 'the ABI of ERC-721 takes its transfers alone',
+    name: 'the ABI of ERC-721 matches only its transfers',
     options: {
       includeContractLogs: true,
       allAddresses: true,
@@ -247,7 +247,7 @@ const flags: Row[] = [
     logs: (log) => isTransfer(log) && log.topic3 !== null,
   },
   {
-    name: 'both ABIs take both',
+    name: 'both ABIs match both',
     options: {
       includeContractLogs: true,
       allAddresses: true,
@@ -268,7 +268,7 @@ const flags: Row[] = [
     txs: ({ hash }, place) => hasLog(hash, place, isTransfer),
   },
   {
-    name: 'allAddresses with includeInternalTxs: the calls beside the logs',
+    name: "allAddresses with includeInternalTxs: the internal calls of the logs' transactions",
     options: {
       includeContractLogs: true,
       includeInternalTxs: true,
@@ -279,7 +279,7 @@ const flags: Row[] = [
     internal: ({ transactionHash }, place) => hasLog(transactionHash, place, isTransfer),
   },
   {
-    name: 'allAddresses with includeAllTxLogs: every log beside them',
+    name: 'allAddresses with includeAllTxLogs: every log of their transactions',
     options: {
       includeContractLogs: true,
       includeAllTxLogs: true,
@@ -290,7 +290,7 @@ const flags: Row[] = [
       hasLog(transactionHash, place, (log) => log.topic0 === APPROVAL_TOPIC),
   },
   {
-    name: 'allAddresses looks at no addresses of its own',
+    name: "allAddresses ignores the stream's addresses",
     options: { includeContractLogs: true, allAddresses: true, topic0: [APPROVAL] },
     addresses: ({ odd }) => [odd],
     logs: (log) => log.topic0 === APPROVAL_TOPIC,
@@ -303,13 +303,13 @@ const flags: Row[] = [
     txs: (tx) => moves(friend, tx),
   },
   {
-    name: 'the other chain alone',
+    name: 'only the other chain',
     options: { includeContractLogs: true, chainIds: [B] },
     addresses: ({ erc20 }) => [erc20],
     logs: (log, { contracts }) => log.address === contracts.erc20,
   },
   {
-    name: 'filterPossibleSpamAddresses: nothing of a contract that is listed for the chain',
+    name: "filterPossibleSpamAddresses: no records of contracts on the chain's spam list",
     options: {
       includeContractLogs: true,
       includeNativeTxs: true,
@@ -324,7 +324,7 @@ const flags: Row[] = [
       passes(heir, call) && !isSpam(call.from, place) && !isSpam(call.to, place),
   },
   {
-    name: 'without it, all the same',
+    name: 'without the flag, the same records',
     options: { includeContractLogs: true, includeNativeTxs: true, includeInternalTxs: true },
     addresses: () => [owner, heir],
     logs: (log) => names(owner, log),
@@ -332,13 +332,13 @@ const flags: Row[] = [
     internal: (call) => passes(heir, call),
   },
   {
-    name: 'filterPossibleSpamAddresses: no webhook where spam was all there was',
+    name: 'filterPossibleSpamAddresses: no webhook if all records were spam',
     options: { includeContractLogs: true, filterPossibleSpamAddresses: true },
     addresses: ({ erc20 }) => [erc20],
     takesNothing: true,
   },
   {
-    name: 'deliver: confirmed alone',
+    name: 'deliver: confirmed only',
     options: { includeNativeTxs: true, deliver: 'confirmed' },
     addresses: () => [friend],
     txs: (tx) => moves(friend, tx),
@@ -346,7 +346,7 @@ const flags: Row[] = [
   },
 ];
 
-/** Listed for the first chain alone. */
+/** On the spam list of the first chain only. */
 const spamOf = ({ erc20, mover }: Contracts): string[] => [erc20, mover];
 const isSpam = (address: string | null, { chain, contracts }: Place): boolean =>
   chain === A && address !== null && spamOf(contracts).includes(address);
@@ -356,7 +356,7 @@ const isSpam = (address: string | null, { chain, contracts }: Place): boolean =>
 type Values = { from: Address; to: Address; value: bigint };
 const BIG = 2n ** 53n + 1n;
 
-/** A filter on transfers of ERC-20 anywhere, and what it says of one. */
+/** A filter on all ERC-20 transfers, with a function that computes its result for one. */
 function filterRow(
   name: string,
   filter: object | ((contracts: Contracts) => object),
@@ -387,7 +387,7 @@ function filterRow(
   };
 }
 
-/** As the chain has them: viem spells addresses with their checksum. */
+/** In lower case, as on the chain; viem adds checksums. */
 const lower = ({ from, to, value }: Values): Values => ({
   from: from.toLowerCase() as Address,
   to: to.toLowerCase() as Address,
@@ -412,7 +412,7 @@ const approvals = (filter: object): Row['options'] => ({
 const filters: Row[] = [
   filterRow('eq', { eq: ['to', friend] }, ({ to }) => to === friend),
   filterRow(
-    'eq, in another case',
+    'eq, in different casing',
     { eq: ['to', `0x${friend.slice(2).toUpperCase()}`] },
     ({ to }) => to === friend,
   ),
@@ -457,7 +457,7 @@ const filters: Row[] = [
     ({ to, value }) =>
       (to === friend && (value === 99n || value === 100n)) || (to === stranger && value !== 0n),
   ),
-  // One that its event does not decode as well: there is nothing to ask of it.
+  // Without a filter, logs that do not decode match as well.
   { ...filterRow('no filter at all', {}, () => true), logs: isFungible },
   filterRow(
     'moralis_streams_contract_address',
@@ -587,7 +587,7 @@ const filters: Row[] = [
     logs: (log) => isApprovalOf(log, (value) => value < BIG),
   },
   {
-    name: 'the largest of all',
+    name: 'the largest integer',
     options: approvals({ gte: ['value', (2n ** 256n - 1n).toString()] }),
     logs: (log) => isApprovalOf(log, (value) => value === 2n ** 256n - 1n),
   },
@@ -605,7 +605,7 @@ const filters: Row[] = [
   })),
 ];
 
-// The service, and what it sent
+// The service and its webhooks
 
 const rows = [...flags, ...filters];
 const folder = mkdtempSync(join(tmpdir(), 'sluice-selection-'));
@@ -624,7 +624,7 @@ beforeAll(async () => {
   anvils.set(A, a).set(B, b);
   sink = receiver;
   const [onA, onB] = await Promise.all([deployEveryKind(a), deployEveryKind(b)]);
-  expect(onB, 'one address is one contract on both').toEqual(onA);
+  expect(onB, 'contracts have the same addresses on both chains').toEqual(onA);
   contracts = onA;
   const spamList = join(folder, 'spam.txt');
   writeFileSync(spamList, spamOf(contracts).join('\n'));
@@ -665,7 +665,9 @@ async function createStreams(): Promise<void> {
   }
 }
 
-/** Every kind of record, transfers around the bounds of the filters, and several logs in one transaction. */
+/**
+ * Mines every kind of record, transfers around filter bounds, and transactions with several logs.
+ */
 async function mineSelection(id: string, anvil: Anvil, rounds: number): Promise<void> {
   const blocks: number[] = [];
   const transfer = (to: Address, value: bigint) =>
@@ -703,7 +705,7 @@ async function mineSelection(id: string, anvil: Anvil, rounds: number): Promise<
   views.set(id, await Promise.all(blocks.map((number) => readChainView(client, number))));
 }
 
-/** Until every block is matched and confirmed, and nothing waits to be sent: what is not here now never comes. */
+/** Waits until all blocks are confirmed and all deliveries sent, so that no others can follow. */
 async function settle(): Promise<void> {
   const sluice = createSluiceClient({ apiKey: API_KEY, baseUrl: service.url });
   const last = (id: string): number => views.get(id)!.at(-1)!.number;
@@ -720,7 +722,7 @@ async function settle(): Promise<void> {
   });
 }
 
-/** The records of a webhook by what makes them that one. */
+/** Identifies the records of a webhook. */
 const idsOf = ({
   logs,
   txs,
@@ -738,7 +740,7 @@ const idsOf = ({
 });
 type Ids = ReturnType<typeof idsOf>;
 
-/** By chain, block and phase. */
+/** Expected records by chain, block and phase. */
 function expectedOf(row: Row): Map<string, Ids> {
   const expected = new Map<string, Ids>();
   for (const chain of chainsOf(row)) {
@@ -765,7 +767,7 @@ function receivedOf(row: Row): Map<string, Ids> {
     const webhook = JSON.parse(request.body) as EvmWebhook;
     const { chainId, block, confirmed } = webhook;
     const key = `${chainId} ${block.number} ${confirmed ? 'confirmed' : 'unconfirmed'}`;
-    expect(received.has(key), `${key} came twice`).toBe(false);
+    expect(received.has(key), `${key} arrived twice`).toBe(false);
     received.set(key, idsOf(webhook));
   }
   return received;
@@ -774,7 +776,7 @@ function receivedOf(row: Row): Map<string, Ids> {
 function expectRow(row: Row): void {
   const expected = expectedOf(row);
   expect(receivedOf(row)).toEqual(expected);
-  // A row that takes nothing, or a kind of record for which there is none, would show nothing.
+  // Guards against rows that match nothing, or no record of a kind they select.
   const taken = [...expected.values()];
   const has = (kind: keyof Ids): boolean => taken.some((ids) => ids[kind].length > 0);
   expect({ logs: has('logs'), txs: has('txs'), txsInternal: has('txsInternal') }).toEqual({
@@ -785,10 +787,10 @@ function expectRow(row: Row): void {
   expect(taken.length === 0).toBe(row.takesNothing ?? false);
 }
 
-describe('a stream takes, by its options,', () => {
+describe('a stream matches by its options:', () => {
   test.each(flags)('$name', expectRow);
 
-  test('of spam that it was not told to leave out, the mark', () => {
+  test('spam is marked unless it is filtered', () => {
     const n = rows.findIndex(({ name }) => name === 'several chains');
     const marks = { [A]: new Set<string>(), [B]: new Set<string>() };
     for (const { path, body } of sink.requests) {
@@ -804,10 +806,10 @@ describe('a stream takes, by its options,', () => {
   });
 });
 
-describe('a stream takes, by its filters,', () => {
+describe('a stream matches by its filters:', () => {
   test.each(filters)('$name', (row) => {
     expectRow(row);
-    // Each filter but the empty one lets some of its event's logs go.
+    // Each filter but the empty one excludes some logs of its event.
     const events = [isFungible, (log: WebhookLog) => log.topic0 === APPROVAL_TOPIC];
     const count = [...receivedOf(row).values()].reduce((sum, { logs }) => sum + logs.length, 0);
     const all = chainsOf(row)

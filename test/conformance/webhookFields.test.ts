@@ -1,6 +1,6 @@
 /**
- * Every field of every record of a webhook, in both its phases and to the byte, is what viem reads from
- * the same blocks of a real chain; and the official client and the kit read it so.
+ * Every field of every record, in both phases and to the byte, equals the same blocks of a real
+ * chain as viem reads them, and both the official client and the kit parse the webhooks correctly.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -55,7 +55,7 @@ let service: Served;
 let chain: PublicClient;
 let contracts: Contracts;
 let views: ChainView[];
-/** By tag; the ABI as the service answers it, which need not keep the order of an item's keys. */
+/** By tag; the ABI as the service returns it. */
 const streams = new Map<string, { id: string; abi: readonly AbiItem[] }>();
 
 const events = (...abis: Abi[]): AbiItem[] =>
@@ -114,7 +114,7 @@ async function createStream(tag: string, options: Partial<CreateEvmStream>): Pro
     chainIds: [CHAIN],
     ...options,
   });
-  // Verbatim, the order of its keys included: that is what each webhook carries.
+  // The key order must be kept, because webhooks carry it.
   expect(JSON.stringify(abi)).toBe(JSON.stringify(options.abi));
   streams.set(tag, { id, abi: abi ?? [] });
   if (options.allAddresses) return;
@@ -122,7 +122,7 @@ async function createStream(tag: string, options: Partial<CreateEvmStream>): Pro
   await kit.streams.addAddress(id, [...accounts, ...Object.values(contracts), heir]);
 }
 
-/** What came of this stream and block in this phase; undefined for a block of which nothing is to come. */
+/** Waits for the webhook of a stream, block and phase; throws if none arrives. */
 function requestOf(tag: string, number: number, confirmed: boolean): Promise<RecordedRequest> {
   const { id } = streams.get(tag)!;
   return sink.waitFor(
@@ -138,11 +138,11 @@ function requestOf(tag: string, number: number, confirmed: boolean): Promise<Rec
   );
 }
 
-// What is expected, of each stream
+// Expected webhooks
 
 type Records = Pick<EvmWebhook, 'logs' | 'txs' | 'txsInternal'>;
 
-/** Keys stand in the order of the wire. */
+/** The expected webhook, with keys in wire order. */
 async function expectedOf(
   tag: string,
   { number, block }: ChainView,
@@ -164,7 +164,7 @@ async function expectedOf(
   };
 }
 
-/** Each phase of the webhook is these very bytes. */
+/** Checks both phases of the webhook to the byte. */
 async function expectWebhooks(
   tag: string,
   seen: ChainView,
@@ -175,13 +175,13 @@ async function expectWebhooks(
     const { body, headers } = await requestOf(tag, seen.number, confirmed);
     const wanted = { confirmed, ...expected };
     expect(JSON.parse(body)).toEqual(wanted);
-    // The values are the same: what may still differ is the order of keys.
+    // The values are equal; only the order of keys can still differ.
     expect(body === JSON.stringify(wanted), `keys in wire order: ${body}`).toBe(true);
     expect(headers['x-records-charged']).toBe(confirmed ? `${charged}` : '0');
   }
 }
 
-test('the blocks hold every kind of record', async () => {
+test('the blocks contain every kind of record', async () => {
   const logs = views.flatMap((each) => each.logs);
   const all = await Promise.all(views.map(({ number, logs }) => decodeTokens(chain, number, logs)));
   const of = <K extends keyof (typeof all)[number]>(kind: K) => all.map((each) => each[kind]);
@@ -210,11 +210,11 @@ test('the blocks hold every kind of record', async () => {
         .map((each) => [each.approvedAll, each.tokenContractType].join()),
     ),
   ).toEqual(new Set(['false,ERC721', 'true,ERC721', 'true,ERC1155']));
-  // Of each call of the mover four, one of them to itself, three creations and one end.
+  // Four per call of the mover, one of them to itself, three creations and one selfdestruct.
   expect(views.flatMap(({ txsInternal }) => txsInternal)).toHaveLength(2 * 8);
 });
 
-test('internal transactions add up to what the balances became', async () => {
+test('internal transactions equal the changes of balances', async () => {
   const seen = views.find(({ txsInternal }) => txsInternal.length > 0)!;
   const balances = [seen.number - 1, seen.number].map((blockNumber) =>
     chain.getBalance({ address: heir, blockNumber: BigInt(blockNumber) }),
@@ -229,17 +229,17 @@ test('internal transactions add up to what the balances became', async () => {
   expect(received).toBe(1n + 4n + 6n + 11n);
 });
 
-test('a stream of everything gets every record, field by field', async () => {
+test('a stream of everything receives every record, field by field', async () => {
   for (const seen of views) {
     await expectWebhooks('everything', seen, await expectedOf('everything', seen, seen));
   }
 });
 
-test('a stream of one event at all addresses gets those logs with their transactions', async () => {
+test('a stream of one event at all addresses receives its logs with their transactions', async () => {
   const TRANSFER = encodeEventTopics({ abi: crier.abi, eventName: 'Transfer' })[0];
   let webhooks = 0;
   for (const seen of views) {
-    // By the topics alone: one whose data does not decode is a log of that event as well.
+    // Matched by topics alone, so logs that do not decode belong to the event as well.
     const logs = seen.logs.filter(
       ({ topic0, topic2, topic3 }) => topic0 === TRANSFER && topic2 !== null && topic3 === null,
     );
@@ -298,7 +298,7 @@ function triggersOf({ erc20, erc721 }: Contracts): StreamTrigger[] {
   ];
 }
 
-/** What the same call answers viem at that block, as a trigger's entry. */
+/** Result of the same call from viem at that block, as a trigger's entry. */
 async function ask(
   address: string,
   abi: Abi,
@@ -316,14 +316,14 @@ async function ask(
   return { name: 'output1', value: typeof value === 'boolean' ? value : String(value) };
 }
 
-test('triggers and balances are what the same calls answer at that block', async () => {
+test('triggers and balances equal the results of the same calls at that block', async () => {
   const { erc20, erc721 } = contracts;
   for (const seen of views) {
     const { number } = seen;
     const tokens = (who: string, at: string = erc20) =>
       ask(at, sluiceToken.abi, 'balanceOf', [who], number);
     const expected = await expectedOf('enriched', seen, seen);
-    // Two of the contracts emit transfers without being tokens.
+    // Two of the contracts emit transfers but are not tokens.
     const isAskable = ({ contract }: { contract: string }) =>
       contract !== contracts.crier && contract !== contracts.mover;
     for (const tx of expected.txs) tx.triggers = [await tokens(tx.fromAddress)];
@@ -365,7 +365,7 @@ test('triggers and balances are what the same calls answer at that block', async
   }
 });
 
-// What receivers make of it
+// Receivers
 
 const LISTS = [
   'logs',
@@ -386,7 +386,7 @@ describe('every body', () => {
     }
   });
 
-  test('is read by the result class of the official client', () => {
+  test('is parsed by the result class of the official client', () => {
     for (const webhook of bodies()) {
       const result = EvmStreamResult.create(webhook);
       const json = JSON.parse(JSON.stringify(result.toJSON())) as Record<string, unknown>;
@@ -398,7 +398,7 @@ describe('every body', () => {
       });
       const { streamId, tag, retries, confirmed } = webhook;
       expect(json).toMatchObject({ streamId, tag, retries, confirmed, abi: webhook.abi });
-      // It makes numbers of some texts, and spells addresses in its own way.
+      // The class converts some strings to numbers and changes the casing of addresses.
       expect(json['logs']).toMatchObject(
         webhook.logs.map(({ logIndex, transactionHash, data, topic0, topic3 }) => ({
           logIndex: Number(logIndex),
@@ -430,7 +430,7 @@ describe('every body', () => {
     }
   });
 
-  test('is unwrapped by the kit, which decodes its logs as viem does', () => {
+  test('is unwrapped by the kit, which decodes its logs like viem', () => {
     let decoded = 0;
     for (const { body, headers } of sink.requests) {
       const { webhook, isTest } = unwrap({ body, headers, secret: SECRET });
@@ -454,7 +454,7 @@ describe('every body', () => {
   });
 });
 
-/** Arguments as text, addresses in lower case. */
+/** Arguments as text, with addresses in lower case. */
 const flat = (args: object): Record<string, string> =>
   Object.fromEntries(
     Object.entries(args).map(([name, value]) => [name, String(value).toLowerCase()]),

@@ -1,4 +1,4 @@
-/** The anchors of a page's headings, as GitHub makes them. */
+/** Anchors of a page's headings, in GitHub's form. */
 export const anchorsOf = (page: string): string[] =>
   [...page.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
     heading

@@ -1,4 +1,4 @@
-/** The pages with commands: each command before an output is run, and prints what the page says. */
+/** Documented commands: each runs and prints the output on its page. */
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '@sluice/testkit';
@@ -13,7 +13,7 @@ import { prints } from './programs.ts';
 
 const docs = new URL('../../docs/', import.meta.url);
 
-/** A block of commands and the block of output right after it. */
+/** Pairs of a command block and the output block right after it. */
 const examplesOf = (page: string) =>
   [...page.matchAll(/^```sh\n((?:sluice .*\n)+)```\n\n```text\n([\s\S]*?)^```$/gm)].map(
     ([, commands = '', output = '']) => [commands.trim().split('\n'), output] as const,
@@ -24,7 +24,7 @@ const pages = readdirSync(docs)
   .map((name) => [name, readFileSync(new URL(name, docs), 'utf8')] as const)
   .filter(([, page]) => examplesOf(page).length > 0);
 
-test('there are such pages', () =>
+test('these pages have examples', () =>
   expect(pages.map(([name]) => name)).toEqual(['cli.md', 'filter.md', 'migrate.md', 'reorgs.md']));
 
 describe.each(pages)('%s', (_, page) => {
@@ -46,7 +46,7 @@ describe.each(pages)('%s', (_, page) => {
     await world.stop();
   });
 
-  /** The reader's app is the world's receiver, the reader's folder the world's. */
+  /** Replaces the reader's app and folder with those of the test. */
   const toWorld = (text: string): string =>
     text
       .replaceAll('http://127.0.0.1:3000', world.sink.url)
@@ -54,10 +54,10 @@ describe.each(pages)('%s', (_, page) => {
       .replaceAll('YOUR_KEY', `${HOSTED_KEY} --hosted-url ${hosted.url}`);
 
   test.each(examplesOf(page))('%j', async (commands, output) => {
-    // Once there is a stream, there is something to tell of.
+    // A delivery must exist before the command lists it.
     if (commands[0]!.includes('deliveries list')) {
       world.pay(250n);
-      await until('it is delivered', async () => {
+      await until('the delivery succeeds', async () => {
         const { result } = await world.client.listDeliveries();
         return result[0]?.state === 'succeeded';
       });
@@ -65,9 +65,9 @@ describe.each(pages)('%s', (_, page) => {
     let run = { stdout: '', stderr: '' };
     for (const command of commands) run = await world.sluice(toArgs(toWorld(command)));
     const { stdout } = run;
-    // In the pages `sluice` stands for how it is typed in a checkout.
+    // The pages write `sluice` for the command of a checkout.
     const stderr = run.stderr.replaceAll('npm run -s sluice --', 'sluice');
-    // Where there is no data, the page shows what is told beside it, without the progress.
+    // Without data on stdout, the page shows stderr without the progress lines.
     const isRight =
       stdout === ''
         ? prints(output, stderr, output.startsWith('error') ? 'all' : 'lines in it')

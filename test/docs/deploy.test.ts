@@ -1,4 +1,4 @@
-/** What `deploy/` says, held against the program it deploys. No container engine is needed. */
+/** The files in `deploy/`, checked against the program without a container engine. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,7 +13,7 @@ const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 const help = (await sluice(['serve', '--help'])).stdout;
 const variables: (string | undefined)[] = help.match(/SLUICE_\w+/g)!;
 const flags = help.match(/--[a-z-]+/g)!;
-/** Longer than an attempt may take. */
+/** Longer than the timeout of an attempt. */
 const DRAIN_S = 20;
 
 describe('the Dockerfile', () => {
@@ -27,7 +27,7 @@ describe('the Dockerfile', () => {
   const rest = (stage: string[], word: string): string[] =>
     stage.filter((line) => line.startsWith(`${word} `)).map((line) => line.slice(word.length + 1));
 
-  test('has the Node that everything is tested on, and what that needs', () => {
+  test('has the tested Node version and the library that Node needs', () => {
     const { optionalDependencies } = JSON.parse(read('package.json')) as {
       optionalDependencies: Record<string, string>;
     };
@@ -37,7 +37,7 @@ describe('the Dockerfile', () => {
     expect(rest(last, 'FROM')).toEqual(['base']);
   });
 
-  test('copies what there is, from stages that there are', () => {
+  test('copies existing files and from existing stages', () => {
     const ignored = read('deploy/Dockerfile.dockerignore');
     const names = stages.flatMap((stage) => /AS (\w+)/.exec(stage[0]!)?.[1] ?? []);
     for (const copied of stages.flatMap((stage) => rest(stage, 'COPY'))) {
@@ -52,7 +52,7 @@ describe('the Dockerfile', () => {
     }
   });
 
-  test('runs the service as nobody special, and asks whether it is ready', () => {
+  test('runs the service as an unprivileged user with a readiness check', () => {
     expect(rest(last, 'USER')).toEqual(['node']);
     expect(lines.indexOf('USER node')).toBeGreaterThan(
       lines.lastIndexOf(rest(last, 'RUN').at(-1)!),
@@ -67,7 +67,7 @@ describe('the Dockerfile', () => {
   });
 });
 
-test('the compose file sets what the service knows, waits for its database, and lets it end', () => {
+test('the compose file sets known variables, waits for its database, and allows a clean shutdown', () => {
   const text = read('deploy/compose.yaml');
   const { services } = parse(text) as {
     services: Record<
@@ -94,7 +94,7 @@ test('the compose file sets what the service knows, waits for its database, and 
   for (const name of asked) expect(given).toContain(`${name}=`);
 });
 
-test('the alerts go by metrics that there are, and each has a name, words and a severity', () => {
+test('alerts use existing metrics, and each has a unique name, a summary and a severity', () => {
   const { groups } = parse(read('deploy/prometheus-rules.yaml')) as {
     groups: {
       rules: {
@@ -153,7 +153,7 @@ describe('the Kubernetes manifest', () => {
   const ofKind = (kind: string) => manifests.filter((each) => each.kind === kind);
   const deployments = ofKind('Deployment');
 
-  test('starts the service with flags and variables that there are', () => {
+  test('starts the service with existing flags and variables', () => {
     const set = [...ofKind('Secret'), ...ofKind('ConfigMap')];
     const names = set.flatMap(({ stringData, data }) => Object.keys({ ...stringData, ...data }));
     expect(names.filter((name) => !variables.includes(name))).toEqual([]);
@@ -173,7 +173,7 @@ describe('the Kubernetes manifest', () => {
     }
   });
 
-  test('asks for its health, lets it end, and keeps others up', () => {
+  test('has probes, allows a clean shutdown, and limits disruptions', () => {
     const budgets = ofKind('PodDisruptionBudget').map(({ spec }) => spec.selector.matchLabels);
     for (const { spec } of deployments) {
       expect(spec.template.metadata.labels).toEqual(spec.selector.matchLabels);

@@ -1,6 +1,6 @@
 /**
- * docs/errors.md explains every code that the kit and the command line have, and no other; each is
- * reached from the command line and from the error itself (from the console: errorPanel.test.ts).
+ * docs/errors.md explains every code of the kit and the command line, and no others. Errors and the
+ * command line link to each (for the console see `errorPanel.test.ts`).
  */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
@@ -27,7 +27,7 @@ const kitCodes = Object.keys(ERROR_HINTS) as (keyof typeof ERROR_HINTS)[];
 
 const commandCodes = Object.keys(COMMAND_ERRORS) as (keyof typeof COMMAND_ERRORS)[];
 
-test('a section for each code, in the order of the tables, with why it comes and what to do', () => {
+test('a section for each code, in the order of the tables, with cause and fix', () => {
   const sections = page.split(/^### /m).slice(1);
   const own = commandCodes.filter((code) => !(code in ERROR_HINTS));
   expect(sections.map((section) => section.split('\n', 1)[0])).toEqual([...kitCodes, ...own]);
@@ -51,7 +51,7 @@ test('the codes of the service have a section or a row', () => {
 test.each(kitCodes)('%s: its docUrl leads to a section, with its hint', (code) => {
   const { docUrl, hint } = new SluiceError(code, '');
   const { origin, pathname, hash } = new URL(docUrl);
-  // The page of a package shows its README.
+  // npm shows a package's README on its page.
   expect(origin + pathname).toBe('https://www.npmjs.com/package/@sluice/kit');
   const readme = read('packages/kit/README.md');
   expect(anchorsOf(readme)).toContain(hash.slice(1));
@@ -63,27 +63,24 @@ const thrown = [
   ...commandCodes.map((code) => [code, new CommandError(code, 'It failed')] as const),
 ];
 
-test.each(thrown)(
-  '%s: the command line prints a fix, and where it is explained',
-  async (code, error) => {
-    let printed = '';
-    const output = { isTTY: false, columns: 80, rows: 24, hasColor: false };
-    const terminal = createTerminal({
-      stdout: { ...output, write() {} },
-      stderr: { ...output, write: (text) => void (printed += text) },
-      stdin: Readable.from([]),
-      env: {},
-      cwd: '/',
-      signal: new AbortController().signal,
-      stop() {},
-    });
-    expect(reportError(error, terminal, { command: 'sluice streams' })).toBeGreaterThan(0);
-    expect(printed).toMatch(
-      new RegExp(
-        `^error\\[${code}\\]: It failed\n  fix: .+\n  docs: npm run -s sluice -- docs ${code}\n$`,
-      ),
-    );
-    const { stdout } = await sluice(['docs', code]);
-    expect(stdout).toMatch(new RegExp(`^### ${code}\n\n.+\n\n\\*\\*Do:\\*\\* .+\n$`));
-  },
-);
+test.each(thrown)('%s: the command line prints a fix, and documents it', async (code, error) => {
+  let printed = '';
+  const output = { isTTY: false, columns: 80, rows: 24, hasColor: false };
+  const terminal = createTerminal({
+    stdout: { ...output, write() {} },
+    stderr: { ...output, write: (text) => void (printed += text) },
+    stdin: Readable.from([]),
+    env: {},
+    cwd: '/',
+    signal: new AbortController().signal,
+    stop() {},
+  });
+  expect(reportError(error, terminal, { command: 'sluice streams' })).toBeGreaterThan(0);
+  expect(printed).toMatch(
+    new RegExp(
+      `^error\\[${code}\\]: It failed\n  fix: .+\n  docs: npm run -s sluice -- docs ${code}\n$`,
+    ),
+  );
+  const { stdout } = await sluice(['docs', code]);
+  expect(stdout).toMatch(new RegExp(`^### ${code}\n\n.+\n\n\\*\\*Do:\\*\\* .+\n$`));
+});

@@ -1,4 +1,4 @@
-/** The examples, run against one service: each prints or stores what came for it. */
+/** The examples, run against one service: each prints or stores its webhooks. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -57,12 +57,12 @@ afterAll(async () => {
 
 interface Example {
   readonly url: string;
-  /** Waits for a line. */
+  /** Waits until it has printed a line. */
   prints(line: RegExp): Promise<unknown>;
   output(): string;
 }
 
-/** Starts an example on a port of its own, as a reader does, and waits until it listens. */
+/** Starts an example on a free port, as a reader does, and waits until it listens. */
 async function run(name: string, env: Record<string, string> = {}): Promise<Example> {
   const port = await freePort();
   const child = spawn(process.execPath, ['-C', '@sluice/source', join(root, 'examples', name)], {
@@ -96,7 +96,7 @@ async function run(name: string, env: Record<string, string> = {}): Promise<Exam
 const pay = (to: typeof ALICE | typeof BOB, value: bigint) =>
   chain.mine({ transactions: [scripted.erc20Transfer({ token: TOKEN, from: ALICE, to, value })] });
 
-/** A stream of the token's events to an example. */
+/** Creates a stream of the token's events to an example. */
 const streamTo = async (url: string, tag: string): Promise<void> => {
   const { id } = await client.streams.create({
     webhookUrl: `${url}/webhooks`,
@@ -110,7 +110,7 @@ const streamTo = async (url: string, tag: string): Promise<void> => {
 };
 
 describe.each(['express.ts', 'fastify.ts', 'hono.ts'])('%s', (name) => {
-  test('prints a transfer once, and its other routes answer', async () => {
+  test('prints a transfer once, and its other routes respond', async () => {
     const { url, prints, output } = await run(name);
     await streamTo(url, name);
     pay(BOB, 250n);
@@ -134,16 +134,16 @@ describe('postgres.ts', () => {
     await postgres?.stop();
   });
 
-  test('has a row, which is confirmed later', async () => {
+  test('stores a row, which is confirmed later', async () => {
     const { url } = await run('postgres.ts', { DATABASE_URL: postgres.url });
     await streamTo(url, 'postgres');
     const rows = async () =>
       (await database.query('SELECT "value", "confirmed" FROM "erc20Transfers"')).rows as object[];
     pay(BOB, 777n);
-    await until('it is there', async () => (await rows()).length === 1);
+    await until('the row is stored', async () => (await rows()).length === 1);
     expect(await rows()).toMatchObject([{ value: '777' }]);
     chain.mineMany(2);
-    await until('it is confirmed', async () => {
+    await until('the row is confirmed', async () => {
       const [row] = await rows();
       return row !== undefined && 'confirmed' in row && row.confirmed === 1;
     });
@@ -151,7 +151,7 @@ describe('postgres.ts', () => {
   });
 });
 
-test('exchange.ts: pending, gone with its block, pending again, credited once', async () => {
+test('exchange.ts: pending, removed with its block, pending again, credited once', async () => {
   const { prints, output } = await run('exchange.ts', { DATABASE: join(folder, 'deposits') });
   await until('its addresses are watched', async () => {
     for await (const { tag, amountOfAddresses } of client.streams.list()) {
@@ -170,7 +170,7 @@ test('exchange.ts: pending, gone with its block, pending again, credited once', 
   expect(output().match(/credited/g)).toHaveLength(1);
 });
 
-test('aptosWallet.ts: what came to the account and left it', async () => {
+test('aptosWallet.ts: prints payments to and from the account', async () => {
   const [ada, bo] = aptosDevAccounts;
   const { prints } = await run('aptosWallet.ts');
   await until('its account is watched', async () => {

@@ -1,9 +1,9 @@
-/** The table of faults and the tests that stand behind it. */
+/** The table of faults and their tests. */
 import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { MUTATIONS, mutate } from '../faults/mutations.ts';
 
-test('each fault of the table has a test, and each test a row', () => {
+test('each row of the table has a test, and each test a row', () => {
   const rows = [...readFileSync('docs/faults.md', 'utf8').matchAll(/^\| (\d+) \|/gm)];
   const tests = globSync('test/faults/*.test.ts').flatMap((path) => [
     ...readFileSync(path, 'utf8').matchAll(/fault (\d+):/g),
@@ -14,7 +14,7 @@ test('each fault of the table has a test, and each test a row', () => {
   expect(numbersOf(tests)).toEqual(numbersOf(rows));
 });
 
-test('each change that a fault test should notice still applies', () => {
+test('each mutation that the fault tests must detect still applies', () => {
   for (const mutation of MUTATIONS) {
     expect(() => mutate(readFileSync(mutation.file, 'utf8'), mutation)).not.toThrow();
   }

@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 
 const docs = fileURLToPath(new URL('../../docs', import.meta.url));
 
-/** Reads a list of pages: by heading, each title, path below `docs` and description. */
+/** Reads a list of pages: headings, and each page's title, path below `docs` and description. */
 const read = (folder: string): string =>
   readFileSync(join(docs, folder, 'README.md'), 'utf8')
     .split('\n')
@@ -21,7 +21,7 @@ const read = (folder: string): string =>
     .join('\n')
     .trim();
 
-test('it lists every page', async () => {
+test('lists every page', async () => {
   await expect(`# Sluice
 
 > Watches EVM chains and Aptos and POSTs a signed webhook for each block that concerns you. Self-hosted; compatible with the hosted Moralis Streams API. Includes a TypeScript client kit (@sluice/kit), a console and a command line (sluice).

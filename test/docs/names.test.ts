@@ -1,4 +1,4 @@
-/** Every public name of the kit says what it is, where it is declared. */
+/** Every public name of the kit is documented where it is declared. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 
@@ -9,7 +9,7 @@ const { exports } = JSON.parse(read(new URL('package.json', kit))) as {
   exports: Record<string, { '@sluice/source': string }>;
 };
 
-/** Each public name of an entry with the file that declares it. */
+/** Yields each public name of an entry with the file that declares it. */
 function* namesOf(entry: URL): Generator<[name: string, file: URL]> {
   const text = read(entry);
   for (const [, names = '', file = ''] of text.matchAll(
@@ -28,20 +28,20 @@ function* namesOf(entry: URL): Generator<[name: string, file: URL]> {
 const DECLARATION =
   /^export (?:async )?(?:abstract )?(?:const|function|interface|type|class) (\w+)/gm;
 
-/** Whether the first declaration of that name stands below a comment. */
+/** Whether the first declaration of the name follows a doc comment. */
 function isDocumented(name: string, file: URL): boolean {
   const text = read(file);
   for (const match of text.matchAll(DECLARATION)) {
     if (match[1] === name) return text.slice(0, match.index).endsWith('*/\n');
   }
-  // Handed on from yet another file.
+  // Re-exported from another file.
   for (const [other, from] of namesOf(file)) {
     if (other === name && from.href !== file.href) return isDocumented(name, from);
   }
   return false;
 }
 
-// The contract's schemas and tables are named for what they hold, and grouped by their file.
+// Names of the contract's schemas and tables describe themselves.
 const entries = Object.entries(exports).filter(([entry]) => entry !== './contract');
 
 describe.each(entries)('@sluice/kit %s', (_, { '@sluice/source': source }) => {

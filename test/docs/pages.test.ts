@@ -1,4 +1,4 @@
-/** What the pages name beside their snippets is there: links, anchors, calls, each other. */
+/** References in the pages outside their snippets: links, anchors, calls and lists of pages. */
 import { existsSync, globSync, readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { createClient } from '@sluice/kit';
@@ -22,7 +22,7 @@ const withoutCode = (page: string): string => page.replaceAll(/^```[\s\S]*?^```$
 describe.each(pages)('%s', (name) => {
   const page = read(new URL(name, root));
 
-  test('its links lead somewhere', () => {
+  test('its links work', () => {
     for (const [, link = ''] of withoutCode(page).matchAll(/\]\(([^)]+)\)/g)) {
       const url = new URL(link, new URL(name, root));
       if (url.protocol !== 'file:') continue;
@@ -48,17 +48,14 @@ test('the contract states the default limit of a webhook', () => {
   );
 });
 
-test.each(['docs', 'docs/kit', 'docs/decisions'])(
-  'the first page of %s lists every other',
-  (folder) => {
-    const first = read(new URL(`${folder}/README.md`, root));
-    for (const name of find(['*.md'], folder)) {
-      if (name !== 'README.md') expect(first).toContain(`](${name})`);
-    }
-  },
-);
+test.each(['docs', 'docs/kit', 'docs/decisions'])('the README of %s lists every page', (folder) => {
+  const first = read(new URL(`${folder}/README.md`, root));
+  for (const name of find(['*.md'], folder)) {
+    if (name !== 'README.md') expect(first).toContain(`](${name})`);
+  }
+});
 
-test('each example is run by a test, or is part of one that is', () => {
+test('each example is run by a test or imported by one that is', () => {
   const readAll = (pattern: string): string =>
     find([pattern])
       .map((name) => read(new URL(name, root)))

@@ -1,20 +1,20 @@
-/** The programs of a documentation page: what its snippets are once they are put together. */
+/** Programs of a documentation page, assembled from its snippets. */
 
 /**
- * A ts block that imports begins a program; one that does not goes on where the block before it
- * stopped. A text block is what the program prints, unless it comes right after commands.
+ * A ts block with imports begins a program; one without continues the block before it. A text block
+ * is the program's output, unless it follows commands.
  */
 export interface Program {
-  /** `<line of its first block>.ts`, or what a first line such as `// handler.ts` says. */
+  /** `<line of its first block>.ts`, or the name in a first line such as `// handler.ts`. */
   readonly file: string;
   readonly code: string;
-  /** What it prints; undefined where the page does not say. `…` stands for anything in a line. */
+  /** Expected output, undefined without one. `…` matches anything within a line. */
   readonly output: string | undefined;
 }
 
 const BLOCK = /^```(ts|text|sh)\n([\s\S]*?)^```$/gm;
 
-/** @throws Error for a page that does not read as programs. */
+/** @throws Error if a block belongs to no program. */
 export function readPrograms(page: string): Program[] {
   const programs: { file: string; code: string; output: string | undefined }[] = [];
   let isOfCommands = false;
@@ -30,7 +30,7 @@ export function readPrograms(page: string): Program[] {
       const file = /^\/\/ (\w+\.ts)$/m.exec(text.split('\n', 1)[0] ?? '')?.[1] ?? `${line}.ts`;
       programs.push({ file, code: text, output: undefined });
     } else if (last === undefined) {
-      throw new Error(`Line ${line}: nothing stands before it that it could belong to:\n${block}`);
+      throw new Error(`Line ${line}: this block follows no program:\n${block}`);
     } else if (language === 'ts') {
       last.code += text;
     } else {
@@ -40,7 +40,7 @@ export function readPrograms(page: string): Program[] {
   return programs;
 }
 
-/** Whether `printed` is what the page says: all of it, or lines in it. */
+/** Whether `printed` equals the page's output, or contains its lines. */
 export function prints(output: string, printed: string, how: 'all' | 'lines in it'): boolean {
   const pattern = output
     .split('…')

@@ -1,4 +1,4 @@
-/** docs/quickstart.md, followed step by step: from nothing to a verified event in an app. */
+/** Follows docs/quickstart.md step by step, from nothing to a verified event in an app. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ import { prints } from './programs.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const page = readFileSync(join(root, 'docs', 'quickstart.md'), 'utf8');
-/** Inside the repository, so that imports resolve as a reader's do, where git does not look. */
+/** Inside the repository, in a folder that git ignores, so that imports resolve as for a reader. */
 const folder = join(root, '.sluice', `quickstart-${process.pid}`);
 const children: ChildProcess[] = [];
 let listening: OnTerminal | undefined;
@@ -32,13 +32,13 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** The blocks of a language, in their order. */
+/** Blocks of a language, in page order. */
 const blocksOf = (language: string): string[] =>
   [...page.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(
     ([, text = '']) => text,
   );
 
-/** Starts a program in the reader's folder; answers what it has printed so far. */
+/** Starts a program in the reader's folder; returns a function that returns its output so far. */
 function run(args: string[], env: Record<string, string> = {}): () => string {
   const child = spawn(process.execPath, ['-C', '@sluice/source', ...args], {
     cwd: folder,
@@ -52,7 +52,7 @@ function run(args: string[], env: Record<string, string> = {}): () => string {
   return () => output;
 }
 
-test('npm start, an app, sluice listen, a stream: each prints what the page says', async () => {
+test('npm start, an app, sluice listen, a stream: each prints the output on the page', async () => {
   mkdirSync(folder, { recursive: true });
   const [app = ''] = blocksOf('ts');
   const [started = '', forwarding = '', received = ''] = blocksOf('text');
@@ -65,7 +65,7 @@ test('npm start, an app, sluice listen, a stream: each prints what the page says
 
   // `npm start` is `sluice dev`.
   const dev = run([join(root, 'packages/cli/src/main.ts'), 'dev', '--port', '0']);
-  const url = await until('it is ready', () => /API +(http:\S+)/.exec(dev())?.[1]);
+  const url = await until('the service is ready', () => /API +(http:\S+)/.exec(dev())?.[1]);
   const toReader = (text: string): string => text.replaceAll(url, 'http://127.0.0.1:4400');
   expect(prints(started, toReader(dev()), 'lines in it'), dev()).toBe(true);
 
@@ -79,7 +79,7 @@ test('npm start, an app, sluice listen, a stream: each prints what the page says
   listening = startOnTerminal(['listen', port], { columns: 80, cwd: folder, env });
   const screens = (): string =>
     stripVTControlCharacters(listening!.written().replaceAll('\r', '').replaceAll(CLEARED, '\n'));
-  await until('it forwards', () =>
+  await until('listen forwards', () =>
     prints(forwarding, screens().replaceAll(port, '3000'), 'lines in it'),
   );
   await until('the app gets a verified event', () =>

@@ -1,4 +1,4 @@
-/** What comments and pages refer to is in this repository: files they name, and no chapters of anything else. */
+/** Files that comments and pages name exist, and comments cite only published documents. */
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseSync } from 'vite';
@@ -11,12 +11,12 @@ const FILES = find(['**/*.{ts,tsx,mts,mjs,js,md,sql,css,yml,yaml,json}', '.ci/ru
 const SOURCES = find(['{packages,bench,test,scripts,examples}/**/*.{ts,tsx,mjs}']);
 const PAGES = find(['*.md', '{docs,examples,packages,bench}/**/*.md']);
 
-/** A file by its name, with as much of its path as there is. */
+/** A file name with any part of its path. */
 const NAMED_FILE = /`([\w./-]*\w\.(?:ts|tsx|mjs|md))`/g;
 const CHAPTER = /\b(?:sections?|chapters?) \d|§|\.md,? \d/;
-/** Documents that anybody finds. */
+/** Published documents. */
 const PUBLISHED = /\b(?:RFC|EIP|ERC|ENSIP|BIP) ?-?\d|yellow paper|BLAKE|Unicode/i;
-/** Files of users, and those that a program writes. */
+/** Files of users, and generated ones. */
 const NOT_OURS = new Set(['soak-STORE-N.md', 'app/webhooks/route.ts']);
 
 const isThere = (name: string): boolean => {
@@ -33,23 +33,23 @@ const comments = SOURCES.flatMap((file) =>
   })),
 );
 
-test('files that comments name are there', () => {
+test('comments name existing files', () => {
   expect(comments.length).toBeGreaterThan(3_000);
   expect(comments.flatMap(({ file, text }) => unknownIn(text).map((name) => [file, name]))).toEqual(
     [],
   );
 });
 
-test('comments cite chapters of published documents alone', () => {
+test('comments cite sections of published documents only', () => {
   const strangers = comments.filter(({ text }) => CHAPTER.test(text) && !PUBLISHED.test(text));
   expect(strangers).toEqual([]);
 });
 
-test.each(PAGES)('%s names files that are there', (page) => {
+test.each(PAGES)('%s names existing files', (page) => {
   expect(unknownIn(readFileSync(root + page, 'utf8'))).toEqual([]);
 });
 
-test('a file or a chapter that is not there is found', () => {
+test('detects missing files and foreign sections', () => {
   expect(unknownIn('see `docs/nowhere.md` and `store/nowhere.ts`, not `docs/contract.md`')).toEqual(
     ['docs/nowhere.md', 'store/nowhere.ts'],
   );

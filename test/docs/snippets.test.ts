@@ -1,10 +1,10 @@
 /**
- * Every snippet of the pages compiles, runs, and prints what the page says. A program of a page is
- * run in one of four ways:
- * - it listens on port 3000: it is sent webhooks until it has printed its output;
- * - it listens and creates a stream: the same, but the webhooks are those of the service;
- * - it exports a handler: the handler is given a signed request;
- * - otherwise: to its end, with code 0 and nothing on standard error.
+ * Every snippet of the pages compiles, runs, and prints the output on its page. A program is run in
+ * one of four ways:
+ * - it listens on port 3000: it gets webhooks until it has printed its output;
+ * - it listens and creates a stream: the same, with webhooks of the service;
+ * - it exports a handler: the handler gets a signed request;
+ * - otherwise: it must exit with code 0 and an empty standard error.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -32,11 +32,11 @@ import { type Program, prints, readPrograms } from './programs.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const docs = join(root, 'docs');
-/** Inside the repository, so that imports resolve as a reader's do, where git does not look. */
+/** Inside the repository, in a folder that git ignores, so that imports resolve as for a reader. */
 const folder = join(root, '.sluice', `docs-${process.pid}`);
 const data = mkdtempSync(join(tmpdir(), 'sluice-docs-'));
 
-/** `quickstart.md` is followed step by step in a test of its own. */
+/** `quickstart.md` has its own test. */
 const pages = globSync(['*.md', 'kit/*.md'], { cwd: docs }).filter(
   (path) => path !== 'quickstart.md',
 );
@@ -134,7 +134,7 @@ const isListening = (port: number): Promise<boolean> =>
     socket.on('connect', () => socket.destroy());
   });
 
-/** Sends the two webhooks of one block, as the service would. */
+/** Sends both webhooks of one block, as the service would. */
 async function sendPair(port: number): Promise<void> {
   const sender = createFakeSender({ to: `http://127.0.0.1:${port}/webhooks`, secret: SECRET });
   const { unconfirmed, confirmed } = await sender.sendPair(sampleWebhook('erc20-transfer'));
@@ -164,7 +164,7 @@ const { status } = await handle(signedRequest({ webhook, secret }), process.env)
 if (status !== 200) throw new Error('answered ' + status);
 `;
 
-test('every snippet compiles, as strictly as the project', async () => {
+test("every snippet compiles under the project's strict settings", async () => {
   const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
   const child = spawn(process.execPath, [tsc, '-p', folder], { cwd: root });
   let printed = '';

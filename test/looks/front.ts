@@ -1,15 +1,15 @@
 /**
- * What the browser of the pictures takes for the service: a proxy that makes equal in answers what is
- * another on every run, ports and times that were measured.
+ * A proxy between the browser and the service that replaces values that differ on every run, such
+ * as ports and measured times.
  */
 import { once } from 'node:events';
 import { createServer, request as ask } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface Front {
-  /** Of the proxy. */
+  /** URL of the proxy. */
   url: string;
-  /** Nobody has been asked anything for this long, the live feed aside. */
+  /** Milliseconds without a request, except the live feed. */
   quietMs(): number;
   stop(): Promise<void>;
 }
@@ -21,7 +21,7 @@ const ANOTHER_EACH_TIME: [RegExp, string][] = [
   [/"score":\{"total"[^}]*\}/g, '"score":{"total":12,"latency":12,"lag":0,"failures":0,"doubt":0}'],
 ];
 
-/** @param serviceUrl where all requests go, whatever host they name. */
+/** @param serviceUrl receives all requests, whatever host they name. */
 export async function startFront(serviceUrl: string): Promise<Front> {
   let underWay = 0;
   let since = Date.now();

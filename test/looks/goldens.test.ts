@@ -1,6 +1,6 @@
 /**
- * Every screen looks as it did when it was last looked at. With another browser, or other fonts, than
- * drew the goldens it is held against where things stood, and the test says so.
+ * Every screen looks like its golden. If the browser or fonts differ from those that drew the
+ * goldens, the test compares element positions instead of pixels, and reports that.
  */
 import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -8,10 +8,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { countOtherPixels, listGoldens, listMoves, readLayout } from './goldens.ts';
 import { startStudio, type Studio } from './studio.ts';
 
-/** Of a picture: noise of drawing is a tenth of it, one changed word is more. */
+/** Allowed per picture; rendering noise is a tenth of it, one changed word is more. */
 const MOST_PIXELS = 40;
 const DIFFERENCES = new URL('differences/', import.meta.url);
-const RENEW = 'If it is to look like this: npm run pictures -- --goldens';
+const RENEW = 'If the change is intended: npm run pictures -- --goldens';
 
 let studio: Studio;
 
@@ -22,13 +22,13 @@ beforeAll(async () => {
 
 afterAll(() => studio?.stop());
 
-test('every screen looks as its golden', async () => {
+test('every screen looks like its golden', async () => {
   const goldens = await listGoldens();
   const layout = await readLayout();
   const isSameHand = layout.drawnBy === studio.drawnBy;
   if (!isSameHand) {
     process.stderr.write(
-      `The goldens were drawn by ${layout.drawnBy}, here draws ${studio.drawnBy}: boxes are compared, not pixels.\n`,
+      `Comparing boxes, not pixels: the goldens were drawn by ${layout.drawnBy}, this is ${studio.drawnBy}.\n`,
     );
   }
   const seen: string[] = [];
@@ -37,12 +37,12 @@ test('every screen looks as its golden', async () => {
     seen.push(name);
     if (!goldens.includes(name)) continue;
     if (isSameHand) {
-      const message = `${name}: pixels that differ; see ${fileURLToPath(DIFFERENCES)}. ${RENEW}`;
+      const message = `${name}: too many pixels differ; see ${fileURLToPath(DIFFERENCES)}. ${RENEW}`;
       const count = await countOtherPixels(shot, MOST_PIXELS, DIFFERENCES);
       expect.soft(count, message).toBeLessThanOrEqual(MOST_PIXELS);
     } else {
       const moves = listMoves(shot, layout.boxes.get(name) ?? []);
-      expect.soft(moves, `${name}: what moved. ${RENEW}`).toEqual([]);
+      expect.soft(moves, `${name}: elements moved. ${RENEW}`).toEqual([]);
     }
   }
   expect(seen.toSorted(), RENEW).toEqual(goldens.toSorted());

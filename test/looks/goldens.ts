@@ -1,6 +1,6 @@
 /**
- * The pictures that the console is held against. Colours are kept to five bits each, which halves the
- * files; beside the pictures stands what drew them, and where everything was.
+ * The pictures that the console is compared with. Colours are reduced to five bits each, which
+ * halves the files; `layout.txt` names the renderer and holds the position of every element.
  */
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import pixelmatch from 'pixelmatch';
@@ -10,9 +10,9 @@ import type { Box, Shot, Studio } from './studio.ts';
 const FOLDER = new URL('goldens/', import.meta.url);
 const LAYOUT = 'layout.txt';
 const KEPT_BITS = 0b1111_1000;
-/** Between 0 and 1: one step of a colour passes, two do not. */
+/** From 0 to 1: tolerates one step of a reduced colour, not two. */
 const COLOR_TOLERANCE = 0.05;
-/** What other fonts for signs, or another browser, may move or stretch. */
+/** How far other fonts or another browser may move or stretch an element. */
 const BOX_TOLERANCE_PX = 6;
 
 export interface Layout {
@@ -21,7 +21,7 @@ export interface Layout {
   boxes: Map<string, Box[]>;
 }
 
-/** Replaces all goldens by what the studio shows now. */
+/** Replaces all goldens with the studio's current shots. */
 export async function recordGoldens(studio: Studio): Promise<void> {
   await rm(FOLDER, { recursive: true, force: true });
   await mkdir(FOLDER);
@@ -55,9 +55,9 @@ function parseSection(section: string): [string, Box[]] {
 }
 
 /**
- * Counts the pixels that are not as in the golden, and leaves both with what differs in a folder when
- * they are more than that.
- * @returns how many, of a picture of another size all.
+ * Counts the pixels that differ from the golden; above `most`, writes both pictures and their
+ * difference to the folder.
+ * @returns the count; all pixels if the sizes differ.
  */
 export async function countOtherPixels(
   { name, png }: Shot,
@@ -84,7 +84,7 @@ export async function countOtherPixels(
   return count;
 }
 
-/** What stands elsewhere, is gone, or is new. */
+/** Lists elements that moved, disappeared or are new. */
 export function listMoves({ boxes }: Shot, expected: readonly Box[]): string[] {
   const left = [...boxes];
   const moves: string[] = [];

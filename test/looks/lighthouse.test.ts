@@ -1,4 +1,4 @@
-/** Lighthouse has nothing to say against the main pages of the console, on a desktop. */
+/** Lighthouse on the main pages of the console, on a desktop. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findingsOf, listMainPages, startAuditor, type Auditor } from './lighthouse.ts';
 import { startSeededDay, type RunningDay } from './seededDay.ts';
@@ -16,7 +16,7 @@ afterAll(async () => {
   await day?.stop();
 });
 
-test('accessibility and best practices have the full score', async () => {
+test('accessibility and best practices have full scores', async () => {
   for (const [name, path] of Object.entries(await listMainPages(day))) {
     const report = await auditor.audit(path, ['accessibility', 'best-practices']);
     expect.soft(findingsOf(report), name).toEqual([]);

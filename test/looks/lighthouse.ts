@@ -1,6 +1,6 @@
 /**
- * Lighthouse over pages of the console, signed in, as on a desktop. Typed by what is used here, because
- * its packages are not there when the project is type-checked.
+ * Runs Lighthouse on console pages, signed in, on a desktop. Its types are declared here because
+ * its packages are not installed when the project is type-checked.
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -13,7 +13,7 @@ import { installLocked } from '../installLocked.ts';
 import type { SeededDay } from './seededDay.ts';
 
 const FOLDER = new URL('./', import.meta.url);
-/** The live feed never ends, and Lighthouse would wait three quarters of a minute for it. */
+/** The live feed never ends, so Lighthouse would wait for its timeout of 45 s. */
 const LOADED_MS = 8_000;
 
 type Category = 'accessibility' | 'best-practices' | 'performance';
@@ -38,7 +38,7 @@ interface Lighthouse {
 }
 
 export interface Auditor {
-  /** @param path of the console, such as `/deliveries`. */
+  /** @param path in the console, such as `/deliveries`. */
   audit(path: string, categories: readonly Category[]): Promise<Report>;
   stop(): Promise<void>;
 }
@@ -50,7 +50,7 @@ export async function startAuditor(day: SeededDay): Promise<Auditor> {
     pathToFileURL(entry).href
   )) as Lighthouse;
   const profile = await mkdtemp(join(tmpdir(), 'sluice-lighthouse-'));
-  // Lighthouse opens a tab of its own over the port; in a profile it is signed in as this one is.
+  // Lighthouse opens its own tab over the port; a shared profile signs it in, too.
   const context = await chromium.launchPersistentContext(profile, {
     ...CHROMIUM_OPTIONS,
     args: [...CHROMIUM_OPTIONS.args, '--remote-debugging-port=0'],
@@ -77,7 +77,7 @@ export async function startAuditor(day: SeededDay): Promise<Auditor> {
   };
 }
 
-/** What keeps a page from the full score of a category, with where it is. */
+/** Lists the audits that keep a page below the full score, with the elements concerned. */
 export const findingsOf = ({ categories, audits }: Report): string[] =>
   Object.values(categories)
     .flatMap(({ auditRefs }) => auditRefs)
@@ -87,7 +87,7 @@ export const findingsOf = ({ categories, audits }: Report): string[] =>
       return [`${id}: ${title} ${JSON.stringify(details?.items ?? '')}`];
     });
 
-/** The four pages that are audited, by a name for each. */
+/** Paths of the four audited pages, by name. */
 export const listMainPages = async (day: SeededDay): Promise<Record<string, string>> => ({
   streams: '/',
   stream: `/streams/${day.idOf('deposits')}`,

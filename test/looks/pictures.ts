@@ -1,7 +1,7 @@
 /**
- * Takes pictures of the console over the demonstration's day: of the overview for the README, or with
- * `--all FOLDER` of every screen in both themes and at a phone's width, to be looked at. `--goldens` takes
- * anew the pictures of `npm run test:looks`.
+ * Takes screenshots of the console over the sample day: the overview for the README, or with
+ * `--all FOLDER` every screen in both themes and at a phone's width. `--goldens` replaces the
+ * goldens of `npm run test:looks`.
  *
  *     npm run pictures [-- --all FOLDER | --goldens]
  */
@@ -17,7 +17,7 @@ import { startSeededDay, type SeededDay } from './seededDay.ts';
 import { startStudio } from './studio.ts';
 
 const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url));
-/** For live rows to come, and fonts to load. */
+/** For live rows to arrive and fonts to load. */
 const SETTLE_MS = 1_500;
 
 const { values } = parseArgs({

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** What there is to be seen of the console, over the seeded day. */
+/** The console's screens over the sample day. */
 import { createClient } from '@sluice/kit';
 import type { Locator, Page } from 'playwright-core';
 import type { SeededDay } from './seededDay.ts';
@@ -9,24 +9,26 @@ export const PHONE = { width: 360, height: 740 };
 
 export interface Screen {
   path: string;
-  /** What is done there before the picture. */
+  /** Prepares the page before the screenshot. */
   act?: (page: Page) => Promise<void>;
-  /** Where something stands that is another each time, even when chance is not. */
+  /** An element that differs on every run, even with fixed randomness. */
   chance?: (page: Page) => Locator;
 }
 
-/** Something is there to be seen or not, by the hour; what comes before the last 24 is offered at the end. */
+/**
+ * Waits for the end of the dry run, whose matches depend on the hour; then it offers more blocks.
+ */
 const endDryRun = (page: Page): Promise<void> =>
   page.getByRole('button', { name: /^Check \d+ more$/ }).waitFor();
 
-/** Until nothing says any more that it is being read. */
+/** Waits until no loading state is left. */
 export async function settle(page: Page): Promise<void> {
   await page.waitForFunction(() => document.querySelector('.animate-late') === null);
 }
 
 /**
- * Every route, and what opens over it, by a name for its picture. Makes a stream, so that the inbox has
- * something to say.
+ * Lists every route, and what opens over it, by the name of its picture. Creates a stream so that
+ * the inbox has content.
  */
 export async function listScreens(day: SeededDay): Promise<Record<string, Screen>> {
   const failing = await day.newestOf('deposits');
@@ -59,7 +61,7 @@ export async function listScreens(day: SeededDay): Promise<Record<string, Screen
     },
     deliveries: {
       path: `/deliveries?sel=${whale}`,
-      // It is asked for only once somebody stays; its label is there before the answer.
+      // It loads with a delay, and its label appears before the response.
       act: (page) => page.getByText('which the stream names').waitFor(),
     },
     filter: { path: '/deliveries' },

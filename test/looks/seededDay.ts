@@ -1,4 +1,4 @@
-/** The console over the demonstration's day, with nothing happening on its chains until it is told to. */
+/** The console over the sample day; its chains stand still until activity starts. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { buildConsole } from '../browser/world.ts';
 const API_KEY = 'seeded_day_key_0123456789';
 
 export interface SeededDay {
-  /** Where the service answers, without a path at its end. */
+  /** Base URL of the service, without a trailing slash. */
   url: string;
   apiKey: string;
   sluice: SluiceClient;
@@ -20,7 +20,7 @@ export interface SeededDay {
 }
 
 export interface RunningDay extends SeededDay {
-  /** From now on blocks come. */
+  /** Starts mining blocks. */
   startActivity(): void;
   stop(): Promise<void>;
 }
@@ -51,7 +51,7 @@ export async function startSeededDay(): Promise<RunningDay> {
   };
 }
 
-/** A day that runs, here or in another process. */
+/** Connects to a running day, in this or another process. */
 export async function visitDay({
   url,
   apiKey,

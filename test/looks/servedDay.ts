@@ -1,4 +1,4 @@
-/** A process that serves the seeded day, and says where, until its parent lets go of it. */
+/** Process that serves the sample day and sends its URL, until its parent disconnects. */
 import { startSeededDay } from './seededDay.ts';
 
 const { url, apiKey, stop } = await startSeededDay();

@@ -1,16 +1,16 @@
 /// <reference lib="dom" />
-/** Nothing moves while a page comes, in whatever order the service answers. */
+/** Layout shifts while a page loads, in either order of the service's responses. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startVisitor, type Visitor } from '../browser/visitor.ts';
 import { listMainPages } from './lighthouse.ts';
 import { NOW, startStillDay } from './stillDay.ts';
 
-/** Goal of the console; what a page shifts by is a share of its area times a share of its height. */
+/** The console's limit; a shift is its share of the area times its share of the height. */
 const MOST = 0.02;
-/** Between two answers. */
+/** Milliseconds between two responses. */
 const STEP_MS = 150;
-/** Without a question to the service a page has come. */
+/** A page is loaded after this long without a request. */
 const QUIET_MS = 1_500;
 const SLOWEST = 10;
 
@@ -18,7 +18,7 @@ let day: Awaited<ReturnType<typeof startStillDay>>;
 let visitor: Visitor;
 
 beforeAll(async () => {
-  // Where chains go down and receivers fail while one looks, pages move with them.
+  // A day without activity: chains that go down and failing receivers also shift pages.
   day = await startStillDay();
   visitor = await startVisitor(day);
 });
@@ -28,13 +28,13 @@ afterAll(async () => {
   await day?.stop();
 });
 
-/** How long the answer to the n-th question is held back. */
+/** Delay of the n-th response. */
 const ORDERS = {
-  'in the order of the questions': (nth: number) => Math.min(nth, SLOWEST) * STEP_MS,
-  'the other way round': (nth: number) => Math.max(0, SLOWEST - nth) * STEP_MS,
+  'in request order': (nth: number) => Math.min(nth, SLOWEST) * STEP_MS,
+  'in reverse order': (nth: number) => Math.max(0, SLOWEST - nth) * STEP_MS,
 };
 
-test.for(Object.entries(ORDERS))('answered %s', async ([, waitOf]) => {
+test.for(Object.entries(ORDERS))('nothing shifts with responses %s', async ([, waitOf]) => {
   const page = await visitor.signedIn('/chains');
   await page.clock.setFixedTime(NOW);
   await page.addInitScript(noteShifts);
@@ -65,7 +65,7 @@ interface LayoutShift extends PerformanceEntry {
   sources: { node: Node | null; previousRect: DOMRect; currentRect: DOMRect }[];
 }
 
-/** Runs in the page, before all else. */
+/** Runs in the page, before its own scripts. */
 function noteShifts(): void {
   const shifts: Shift[] = [];
   Object.assign(globalThis, { shifts });
@@ -81,8 +81,8 @@ function noteShifts(): void {
 }
 
 /**
- * Holds the service's answers back, counted anew for each page.
- * @returns what waits until the page has asked nothing for a while.
+ * Delays the service's responses, counted per page.
+ * @returns a function that waits until the page sends no requests for a while.
  */
 async function holdBack(page: Page, waitOf: (nth: number) => number): Promise<() => Promise<void>> {
   let asked = 0;

@@ -1,10 +1,10 @@
-/** The seeded day in a process whose clock stands: nothing happens there, however long one looks. */
+/** The sample day in a process with a stopped clock, so that nothing changes. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { visitDay, type SeededDay } from './seededDay.ts';
 
-/** What that clock says; browsers are to be told the same. */
+/** Time of the stopped clock; browsers must use the same. */
 export const NOW = Date.UTC(2026, 10, 22, 10, 44, 0);
 
 export async function startStillDay(): Promise<SeededDay & { stop(): Promise<void> }> {
@@ -14,7 +14,8 @@ export async function startStillDay(): Promise<SeededDay & { stop(): Promise<voi
   });
   const ended = once(child, 'exit');
   const said = await Promise.race([once(child, 'message'), ended.then(() => undefined)]);
-  if (said === undefined) throw new Error('the process of the seeded day ended before it began');
+  if (said === undefined)
+    throw new Error('the process of the sample day ended before it was ready');
   return {
     ...(await visitDay(said[0] as { url: string; apiKey: string })),
     async stop() {

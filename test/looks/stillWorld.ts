@@ -1,6 +1,6 @@
 /**
- * Preloaded into the process of a day that is photographed (`node --import`), and by Node into its
- * threads: the clock stands, and what is drawn by lot is the same on every run.
+ * Preloaded into the process of the sample day (`node --import`), and by Node into its threads:
+ * stops the clock and makes random values the same on every run.
  */
 import crypto, { createHash } from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';

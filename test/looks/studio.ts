@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** Where the console sits for its pictures: the same day, at the same moment, on every run. */
+/** Takes the screenshots of the console: the same day, at the same moment, on every run. */
 import { createHash } from 'node:crypto';
 import { chromium, type Browser, type Locator, type Page } from 'playwright-core';
 import { CHROMIUM_OPTIONS } from '../browser/chromium.ts';
@@ -8,34 +8,34 @@ import { DESKTOP, listScreens, PHONE, settle } from './screens.ts';
 import type { SeededDay } from './seededDay.ts';
 import { NOW, startStillDay } from './stillDay.ts';
 
-/** As the browser knows the service. */
+/** The service's origin as the browser sees it. */
 const ORIGIN = 'http://127.0.0.1:4400';
-/** A screen that has asked nothing for this long has come. */
+/** A screen is loaded after this long without a request. */
 const QUIET_MS = 300;
 const PATIENCE_MS = 30_000;
 const SAME_EVERYWHERE = { reducedMotion: 'reduce', locale: 'en-US', timezoneId: 'UTC' } as const;
 
-/** Something with a role and a name: where it is, in pixels from the left and the top, and how large. */
+/** A named element with its role, position and size in pixels. */
 export interface Box {
   what: string;
   at: [x: number, y: number, width: number, height: number];
 }
 
 export interface Shot {
-  /** Of the file, without its ending. */
+  /** File name without its extension. */
   name: string;
   png: Buffer;
   boxes: Box[];
 }
 
 export interface Studio {
-  /** Another browser or other fonts draw other pixels. */
+  /** Identifies browser and fonts, which determine the pixels. */
   drawnBy: string;
   shots(): AsyncGenerator<Shot>;
   stop(): Promise<void>;
 }
 
-/** Those of `listScreens` that have goldens. */
+/** Screens of `listScreens` with goldens. */
 const ON_A_DESK = [
   'streams',
   'palette',
@@ -122,7 +122,7 @@ async function signIn(browser: Browser, day: SeededDay) {
   return state;
 }
 
-/** How letters and signs are drawn here, in fonts of the machine: a hash of some. */
+/** Hashes some rendered characters, to identify the machine's fonts. */
 async function readHand(browser: Browser): Promise<string> {
   const page = await browser.newPage();
   await page.setContent(
@@ -156,13 +156,14 @@ async function untilQuiet(page: Page, front: Front): Promise<void> {
   const deadline = Date.now() + PATIENCE_MS;
   await settle(page);
   while (front.quietMs() < QUIET_MS) {
-    if (Date.now() > deadline) throw new Error(`${page.url()} asks on after ${PATIENCE_MS} ms`);
+    if (Date.now() > deadline)
+      throw new Error(`${page.url()} still sends requests after ${PATIENCE_MS} ms`);
     await page.waitForTimeout(50);
   }
   await settle(page);
 }
 
-/** Two pictures in a row that are the same. */
+/** Takes screenshots until two in a row are equal. */
 async function shootWhenStill(page: Page, front: Front, mask: Locator[]): Promise<Buffer> {
   const deadline = Date.now() + PATIENCE_MS;
   let last: Buffer | undefined;
@@ -173,5 +174,5 @@ async function shootWhenStill(page: Page, front: Front, mask: Locator[]): Promis
     if (last?.equals(next)) return next;
     last = next;
   }
-  throw new Error(`${page.url()} is not still after ${PATIENCE_MS} ms`);
+  throw new Error(`${page.url()} still changes after ${PATIENCE_MS} ms`);
 }

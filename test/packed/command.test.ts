@@ -1,4 +1,4 @@
-/** The command line as people get it: one tarball in an empty folder, no anvil, an old Node. */
+/** The published command line: one tarball in an empty folder, without anvil, on an old Node. */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -16,7 +16,7 @@ import { readyNode20 } from './node20.ts';
 const folder = mkdtempSync(join(tmpdir(), 'sluice-command-'));
 const project = join(folder, 'project');
 const empty = join(folder, 'empty');
-/** As on a machine that has nothing of ours: no pinned Node on the path, no anvil. */
+/** Environment of a fresh machine: no pinned Node on the path, no anvil. */
 const environment = {
   ...process.env,
   NODE_OPTIONS: '',
@@ -49,7 +49,7 @@ afterAll(async () => {
 
 const main = join(project, 'node_modules', 'sluice', 'dist', 'main.js');
 
-/** Starts a program in a process group of its own, as a terminal does. */
+/** Starts a program in its own process group, as a terminal does. */
 function start(
   file: string,
   args: string[],
@@ -68,7 +68,7 @@ function start(
   return { child, output: () => output };
 }
 
-test('the tarball is at most 8 MB, has no dependency but Node, runs no script, holds no tests', () => {
+test('the tarball is at most 8 MB, depends only on Node, runs no scripts and contains no tests', () => {
   expect(packed.size).toBeGreaterThan(500_000);
   expect(packed.size).toBeLessThanOrEqual(8_000_000);
   const manifest = JSON.parse(
@@ -87,7 +87,7 @@ test('the tarball is at most 8 MB, has no dependency but Node, runs no script, h
   expect(packed.files).toContain('console/index.html');
 });
 
-test('its README and its pages lead nowhere that is not in it', () => {
+test('links of its README and pages stay within the tarball', () => {
   const root = join(project, 'node_modules', 'sluice');
   const pages = packed.files.filter((path) => path.endsWith('.md'));
   expect(pages).toContain('docs/kit/verify.md');
@@ -107,7 +107,7 @@ test('its README and its pages lead nowhere that is not in it', () => {
   expect(readFileSync(join(root, 'README.md'), 'utf8')).toContain(`./sluice-${version}.tgz`);
 });
 
-test('version and help are told by an old Node; the rest is handed to the pinned one', () => {
+test('an old Node prints version and help, and hands the rest to the pinned one', () => {
   const run = (...args: string[]) =>
     spawnSync(node20, [main, ...args], { cwd: empty, env: environment, encoding: 'utf8' });
   expect(run('--version').stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
@@ -127,20 +127,24 @@ test('version and help are told by an old Node; the rest is handed to the pinned
   );
 });
 
-test('npx <tarball> dev in an empty folder; listen hands verified events to an app', async () => {
+test('npx <tarball> dev runs in an empty folder, and listen forwards verified events to an app', async () => {
   const dev = start('npx', ['--yes', `file:${packed.tarball}`, 'dev', '--port', '0'], empty);
   const url = await until(
-    'it is ready',
+    'dev is ready',
     () => /API +(http:\S+)/.exec(dev.output())?.[1],
     60_000,
   ).catch((error: Error) => {
     throw new Error(`${error.message}:\n${dev.output()}`);
   });
-  await until('its chain is named', () => /Chain\s+0x7a69\s+simulated at http/.test(dev.output()));
+  await until('dev prints the chain', () =>
+    /Chain\s+0x7a69\s+simulated at http/.test(dev.output()),
+  );
   await until('a webhook is verified', () =>
     /✓ verified +#\d+ unconfirmed +Transfer [\d.]+ SLD/.test(dev.output()),
   );
-  await until('a confirmed one, too', () => /✓ verified +#\d+ confirmed/.test(dev.output()));
+  await until('a confirmed webhook is verified', () =>
+    /✓ verified +#\d+ confirmed/.test(dev.output()),
+  );
   const page = await fetch(new URL('/console/', url));
   expect([page.status, await page.text()]).toEqual([
     200,
@@ -171,10 +175,12 @@ test('npx <tarball> dev in an empty folder; listen hands verified events to an a
     [main, 'listen', String((app.address() as AddressInfo).port)],
     empty,
   );
-  await until('the app got an event', () => events.includes('Transfer')).catch((error: Error) => {
-    throw new Error(`${error.message}:\n${listen.output()}`);
-  });
-  await until('it is told', () => /✓ 200 +\d+ ms {2}demo/.test(listen.output()));
+  await until('the app receives an event', () => events.includes('Transfer')).catch(
+    (error: Error) => {
+      throw new Error(`${error.message}:\n${listen.output()}`);
+    },
+  );
+  await until('listen reports it', () => /✓ 200 +\d+ ms {2}demo/.test(listen.output()));
   process.kill(-listen.child.pid!, 'SIGINT');
   await once(listen.child, 'exit');
   app.close();

@@ -1,6 +1,6 @@
 /**
- * The contract's vectors against the installed tarball. Plain JavaScript and `node:test`, for
- * versions of Node on which the test runner of this repository does not start.
+ * Checks the contract's vectors against the installed tarball. Uses plain JavaScript and
+ * `node:test`, for Node versions that cannot run this repository's test runner.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -10,7 +10,7 @@ import { toRecords } from '@sluice/kit/records';
 const TEST_WEBHOOK =
   '{"abi":[],"block":{"number":"","hash":"","timestamp":""},"txs":[],"txsInternal":[],"logs":[],"chainId":"","confirmed":true,"retries":0,"tag":"","streamId":"","erc20Approvals":[],"erc20Transfers":[],"nftTokenApprovals":[],"nftApprovals":{"ERC721":[],"ERC1155":[]},"nftTransfers":[],"nativeBalances":[]}';
 
-/** Each was checked with the hosted SDK. */
+/** Each vector was checked with the hosted SDK. */
 const SIGNATURES = [
   {
     body: TEST_WEBHOOK,
@@ -37,7 +37,7 @@ for (const [at, { body, secret, signature }] of SIGNATURES.entries()) {
     assert.equal(verifySignature({ body, apiKey: secret, signature }), true);
   });
 
-  void test(`signature vector ${at + 1}: anything else is refused`, () => {
+  void test(`signature vector ${at + 1}: other bodies are rejected`, () => {
     for (const [changed, otherSecret, otherSignature] of [
       [`${body} `, secret, signature],
       [body, `${secret}x`, signature],
@@ -53,7 +53,7 @@ for (const [at, { body, secret, signature }] of SIGNATURES.entries()) {
   });
 }
 
-/** Decimals and values as the contract has them. */
+/** Decimals and values of the contract. */
 const LOG = {
   logIndex: '152',
   transactionHash: '0xed7266ed93e21d9d45c1ca019842ebae0a32f334a2444a7d6f4f41d8f76b36f8',
@@ -96,7 +96,7 @@ void test('decode vector', () => {
   ]);
 });
 
-void test('decode refuses what has no logs or no ABI, with the messages of the hosted SDK', () => {
+void test('decode rejects bodies without logs or ABI, with the messages of the hosted SDK', () => {
   assert.throws(() => decodeLogs({}), {
     code: 'invalid_webhook',
     message: 'Cannot decode the logs. No logs found in the webhook, or invalid webhook provided.',
@@ -111,7 +111,7 @@ void test('records', () => {
   const webhook = { ...JSON.parse(TEST_WEBHOOK), tag: 'my-token', chainId: '0x1', logs: [LOG] };
   const { collectionName, logs } = toRecords({ ...webhook, abi: ABI }, { ids: 'compatible' });
   assert.equal(collectionName, 'MyToken');
-  // sha256 of "1;<transactionHash>;152", as the hosted SDK has it.
+  // sha256 of "1;<transactionHash>;152", as in the hosted SDK.
   assert.equal(logs[0].id, '0xd8879a2bd67aee1e89fc15e4cf7277a9fa4ca8ef0c29a07b2d2bb30a6d5c311e');
   assert.equal(logs[0].value, '4856560000000000000000');
 });

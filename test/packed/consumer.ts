@@ -1,4 +1,4 @@
-/** What a project of somebody else may write; type-checked against the installed tarball. */
+/** Sample code of a consumer, type-checked against the installed tarball. */
 import {
   createClient,
   createHandler,

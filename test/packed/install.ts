@@ -1,4 +1,4 @@
-/** Packages as people get them: built, packed, and installed from the tarball by npm. */
+/** Packages as users get them: built, packed, and installed from the tarball by npm. */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ const kit = fileURLToPath(new URL('../../packages/kit', import.meta.url));
 const packScript = fileURLToPath(new URL('../../packages/cli/scripts/pack.ts', import.meta.url));
 const isWindows = process.platform === 'win32';
 
-/** Runs npm in a folder; answers what it printed. */
+/** Runs npm in a folder and returns its output. */
 function npm(cwd: string, ...args: string[]): string {
   return execFileSync('npm', ['--loglevel=error', ...args], {
     cwd,
@@ -21,16 +21,16 @@ function npm(cwd: string, ...args: string[]): string {
 export interface Packed {
   /** Path of the tarball. */
   readonly tarball: string;
-  /** Its bytes. */
+  /** Size of the tarball in bytes. */
   readonly size: number;
-  /** Bytes of the files in it. */
+  /** Total size of its files in bytes. */
   readonly unpackedSize: number;
   readonly files: readonly string[];
 }
 
 /**
- * Builds the kit and packs it into a folder; beside its sources, so that nothing an earlier build
- * left is packed and two tests can do it at once.
+ * Builds the kit and packs it into a folder outside its sources, so that no earlier build is packed
+ * and two tests can run at once.
  */
 export function packKit(folder: string): Packed {
   const built = join(folder, 'kit');
@@ -44,7 +44,7 @@ export function packKit(folder: string): Packed {
   return pack(built, folder);
 }
 
-/** Builds the package of the command line, with everything in it, and packs it into a folder. */
+/** Builds the command-line package with everything in it, and packs it into a folder. */
 export function packCommand(folder: string): Packed {
   execFileSync(process.execPath, ['-C', '@sluice/source', packScript, folder], { stdio: 'pipe' });
   return pack(join(folder, 'sluice'), folder);
@@ -62,7 +62,7 @@ function pack(built: string, folder: string): Packed {
   };
 }
 
-/** Makes a project of its own in an empty folder with the packages in it; runs none of their scripts. */
+/** Creates a project with the packages in an empty folder, without running their scripts. */
 export function installInto(folder: string, type: 'module' | 'commonjs', packages: string[]): void {
   writeFileSync(
     join(folder, 'package.json'),

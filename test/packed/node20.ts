@@ -1,4 +1,4 @@
-/** The oldest Node that is promised: the machine's own, or fetched from the registry. */
+/** The oldest supported Node: the machine's own, or one fetched from the registry. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -7,7 +7,9 @@ import { installInto } from './install.ts';
 const NODE_20 = '20.20.2';
 const isWindows = process.platform === 'win32';
 
-/** Path of a Node 20; where it has to be fetched, that is told, and it goes below `folder`. */
+/**
+ * Returns the path of a Node 20; if it must be fetched, logs that and installs it below `folder`.
+ */
 export const readyNode20 = (folder: string): string => findNode20() ?? fetchNode20(folder);
 
 function findNode20(): string | undefined {
@@ -24,7 +26,7 @@ export const versionOf = (node: string): string =>
 
 function fetchNode20(folder: string): string {
   const name = `node-${isWindows ? 'win' : process.platform}-${process.arch}`;
-  process.stderr.write(`sluice: fetching Node ${NODE_20} for the tests of what is packed\n`);
+  process.stderr.write(`sluice: fetching Node ${NODE_20} to test the packages\n`);
   const project = join(folder, 'node20');
   mkdirSync(project);
   installInto(project, 'module', [`${name}@${NODE_20}`]);

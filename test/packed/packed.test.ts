@@ -1,6 +1,6 @@
 /**
- * The tarball, not the tree: packed as it would be published, installed by npm into projects of its
- * own, loaded and type-checked there on the versions people have.
+ * Tests the tarball, not the source tree: installed by npm into separate projects, then loaded and
+ * type-checked on the supported versions.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ import { readyNode20, versionOf } from './node20.ts';
 
 const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'sluice-packed-'));
-/** Without zod, on which only the contract depends. */
+/** Works without zod, which only the contract needs. */
 const esm = join(folder, 'esm');
 const cjs = join(folder, 'cjs');
 const nodes: Record<string, string> = { 26: process.execPath };
@@ -32,7 +32,7 @@ beforeAll(() => {
   const { exports } = JSON.parse(
     readFileSync(join(esm, 'node_modules/@sluice/kit/package.json'), 'utf8'),
   ) as { exports: Record<string, object> };
-  // What is of use to our own service alone is not in the package.
+  // Internals of our own service are not in the package.
   entries = Object.entries(exports)
     .filter(([, conditions]) => 'default' in conditions)
     .map(([path]) => `@sluice/kit${path.slice(1)}`);
@@ -49,10 +49,10 @@ const versionOfZod = (): string =>
 const run = (version: string, cwd: string, ...args: string[]): string =>
   execFileSync(nodes[version]!, args, { cwd, encoding: 'utf8', env: environment });
 
-/** Without the flags that this process was given: they would reach past the tarball. */
+/** Without this process's flags, which would resolve imports outside the tarball. */
 const environment = { ...process.env, NODE_OPTIONS: '' };
 
-test('the tarball has what it needs and no tests', () => {
+test('the tarball has all required files and no tests', () => {
   expect(packed.files).toEqual(expect.arrayContaining(['package.json', 'dist/index.js']));
   expect(packed.files.filter((path) => path.includes('.test'))).toEqual([]);
 });
@@ -67,7 +67,7 @@ describe.each(['26', '20'])('Node %s', (version) => {
     expect(versionOf(nodes[version]!)).toMatch(new RegExp(`^v${version}\\.`));
   });
 
-  test('every entry loads by import, without zod but for the contract', () => {
+  test('every entry loads by import; all but the contract without zod', () => {
     const code = (list: string[]) =>
       `for (const it of ${JSON.stringify(list)}) console.log(Object.keys(await import(it)).length > 0)`;
     const independent = entries.filter((entry) => !entry.endsWith('/contract'));
@@ -86,18 +86,21 @@ describe.each(['26', '20'])('Node %s', (version) => {
     );
   });
 
-  test.each(['records', 'decode'])('the programs of docs/kit/%s.md print what it says', (page) => {
-    const programs = readPrograms(readFileSync(here(`../../docs/kit/${page}.md`), 'utf8'));
-    expect(programs.length).toBeGreaterThan(0);
-    for (const { file, code, output = '' } of programs) {
-      const program = join(esm, `${page}-${file.replace('.ts', '.mjs')}`);
-      writeFileSync(program, stripTypeScriptTypes(code));
-      const printed = run(version, esm, program);
-      if (!prints(output, printed, 'all')) expect(printed).toBe(output);
-    }
-  });
+  test.each(['records', 'decode'])(
+    'the programs of docs/kit/%s.md print the documented output',
+    (page) => {
+      const programs = readPrograms(readFileSync(here(`../../docs/kit/${page}.md`), 'utf8'));
+      expect(programs.length).toBeGreaterThan(0);
+      for (const { file, code, output = '' } of programs) {
+        const program = join(esm, `${page}-${file.replace('.ts', '.mjs')}`);
+        writeFileSync(program, stripTypeScriptTypes(code));
+        const printed = run(version, esm, program);
+        if (!prints(output, printed, 'all')) expect(printed).toBe(output);
+      }
+    },
+  );
 
-  test('the vectors of the contract hold', () => {
+  test("the contract's vectors pass", () => {
     copyFileSync(here('conformance.mjs'), join(esm, 'conformance.mjs'));
     const output = run(version, esm, '--test', '--test-reporter=tap', 'conformance.mjs');
     expect(output).toMatch(/^# fail 0$/m);
@@ -113,7 +116,7 @@ describe('a consumer type-checks', () => {
     '5.4': () => peers.resolve('typescript-5.4/bin/tsc'),
   };
 
-  // CommonJS projects may import ES modules from TypeScript 5.8 on.
+  // CommonJS projects can import ES modules from TypeScript 5.8 on.
   test.each([
     ['7', 'ESM', esm, {}],
     ['7', 'ESM with a bundler', esm, { module: 'preserve', moduleResolution: 'bundler' }],
@@ -155,7 +158,7 @@ function typeErrors(compiler: string, cwd: string, files: string[], options: obj
 
 const readme = (): string => readFileSync(join(esm, 'node_modules/@sluice/kit/README.md'), 'utf8');
 
-test('the README explains every code that an error can lead to', () => {
+test('the README explains every error code that links to it', () => {
   const explained = [...readme().matchAll(/^### (\w+)$/gm)].map(([, code]) => code);
   expect(explained).toEqual(Object.keys(ERROR_HINTS));
 });

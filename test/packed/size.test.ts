@@ -1,4 +1,4 @@
-/** What an import costs a page: minified and gzipped bytes, with everything it pulls in. */
+/** Cost of an import: minified and gzipped bytes, with all its dependencies. */
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
@@ -12,7 +12,7 @@ const kit = (names: string, entry = ''): string => `export { ${names} } from '@s
 const keccakAlone = "export { keccak256 } from '../../packages/kit/src/contract/rules/hash.ts'";
 const page = readFileSync(new URL('../../docs/kit/README.md', import.meta.url), 'utf8');
 
-/** The ceiling that the documentation gives for an import, in bytes. */
+/** The documented limit of an import, in bytes. */
 const promised = (name: string): number =>
   Number(new RegExp(`^\\| ${name} \\| ([\\d.]+) kB`, 'm').exec(page)?.[1]) * 1000;
 
@@ -25,7 +25,7 @@ test.each([
   ['`createHandler`', kit('createHandler')],
   ['`toRecords`, `toRemovedIds`', kit('toRecords, toRemovedIds', '/records')],
   ['`createSluiceClient`', kit('createSluiceClient', '/sluice')],
-])('%s is no larger than its documentation says', async (name, code) => {
+])('%s is within its documented size', async (name, code) => {
   const size = await gzipped(code);
   expect(size).toBeGreaterThan(500);
   expect(size).toBeLessThanOrEqual(promised(name));
@@ -35,7 +35,7 @@ test('the documentation promises at most 12 kB for the client', () => {
   expect(promised('`createClient`')).toBeLessThanOrEqual(12_000);
 });
 
-test('verifySignature is at most 3 kB beyond Keccak', async () => {
+test('verifySignature adds at most 3 kB to Keccak', async () => {
   const keccak = await gzipped(keccakAlone);
   const verify = await gzipped(kit('verifySignature'));
   expect(keccak).toBeGreaterThan(1_000);

@@ -1,11 +1,11 @@
-/** What a receiver of webhooks answers, wherever it runs. */
+/** Expected responses of a webhook receiver, the same in every runtime. */
 import { createFakeSender, sampleWebhook } from '@sluice/kit/testing';
 
 const WEBHOOK = sampleWebhook('erc20-transfer', { tag: 'é ☕ \\" "q"' });
-/** Larger than what frameworks take of a body unless they are told. */
+/** Exceeds the default body limit of frameworks. */
 const LARGE = { ...WEBHOOK, tag: 'ü'.repeat(1_500_000) };
 
-/** Its answers to a webhook, the same again, a large one, the test webhook and a forged one. */
+/** Responses to a webhook, its repetition, a large one, the test webhook and a forged one. */
 export async function answersOf(to: string, secret: string): Promise<string[]> {
   const genuine = createFakeSender({ to, secret, scheduleMs: [] });
   const forger = createFakeSender({ to, secret: 'another', scheduleMs: [] });

@@ -1,6 +1,6 @@
 /**
- * What the kit does, told as plain data: run in another runtime it must tell exactly the same. It
- * uses web standards alone, so that it runs wherever the kit says it runs.
+ * Results of the kit as plain data, which must be equal in every runtime. Uses web standards only,
+ * so that it runs wherever the kit does.
  */
 import {
   checksumAddress,
@@ -19,7 +19,7 @@ import {
 } from '@sluice/kit';
 import { type SampleKind, sampleWebhook, signedRequest } from '@sluice/kit/testing';
 
-/** Of the webhooks that the Worker takes. */
+/** Signing secret of the Worker's webhooks. */
 export const WORKER_SECRET = 'worker-secret';
 
 const SECRET = 'runtime-secret';
@@ -45,7 +45,7 @@ const TRANSFER = {
   ],
 } as const;
 
-/** Of a call that should fail, how it failed. */
+/** Returns the error of a call that should fail. */
 function failure(act: () => unknown): string {
   try {
     return `no failure: ${String(act())}`;
@@ -54,7 +54,7 @@ function failure(act: () => unknown): string {
   }
 }
 
-/** bigint as text, so that the results travel as JSON. */
+/** Writes bigints as text, so that the results can be sent as JSON. */
 const plain = (value: unknown): unknown =>
   JSON.parse(
     JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? `${each}n` : each)),

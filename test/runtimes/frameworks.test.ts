@@ -1,6 +1,6 @@
 /**
- * The handler in frameworks that the kit's own tests do not install: the majors before the present
- * ones, and Next, which bundles the kit as people get it.
+ * The handler in frameworks that the kit's own tests do not install: previous major versions, and
+ * Next, which bundles the published kit.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -59,8 +59,8 @@ test('Fastify 4', async () => {
   expect(await answersOf(`${url}/webhooks`, SECRET)).toEqual(RIGHT_ANSWERS);
 });
 
-test('Next, built for production, has the route of examples/next', async () => {
-  // Below the folder that has Next: its bundler compiles nothing outside of one root.
+test('a production build of Next serves the route of examples/next', async () => {
+  // Below the folder that contains Next, because its bundler compiles nothing outside one root.
   const app = mkdtempSync(join(peers, '.next-'));
   cleanups.push(() => rmSync(app, { recursive: true }));
   installInto(app, 'module', [packKit(app).tarball]);
@@ -91,6 +91,6 @@ test('Next, built for production, has the route of examples/next', async () => {
     await once(server, 'exit');
   });
   const url = `http://127.0.0.1:${port}/webhooks`;
-  await until('Next answers', () => fetch(url).catch(() => undefined));
+  await until('Next responds', () => fetch(url).catch(() => undefined));
   expect(await answersOf(url, SECRET)).toEqual(RIGHT_ANSWERS);
 });

@@ -1,4 +1,4 @@
-/** The kit does the same wherever it says it runs: in other versions of Node, and in a Worker. */
+/** The kit behaves the same in every supported runtime: other versions of Node, and a Worker. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -20,10 +20,10 @@ const peer = (path: string): string => join(root, 'test', 'peers', 'node_modules
 const NODES = [22, 24].map((major) => ({ major, path: peer(`node-${major}/bin/node`) }));
 const WORKERD = peer('@cloudflare/workerd-linux-64/bin/workerd');
 
-// These programs come as packages for Linux on x64 alone.
+// These programs are packaged for Linux on x64 only.
 const here = NODES.filter(({ path }) => existsSync(path));
 if (here.length < NODES.length || !existsSync(WORKERD)) {
-  test('what is not made for this platform', () => {
+  test('not packaged for this platform', () => {
     const missing = [...NODES.map(({ path }) => path), WORKERD].filter((path) => !existsSync(path));
     console.warn(`${missing.length} runtimes did not run here: ${missing.join(', ')}`);
     expect(process.platform === 'linux' && process.arch === 'x64').toBe(false);
@@ -31,13 +31,13 @@ if (here.length < NODES.length || !existsSync(WORKERD)) {
 }
 
 describe.each(here)('Node $major', ({ major, path }) => {
-  test('passes the suite of the kit', async () => {
+  test("passes the kit's test suite", async () => {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-node-'));
     const report = join(folder, 'report.json');
     const command = ['node_modules/vitest/vitest.mjs', 'run', '--project', 'unit', 'packages/kit'];
     await promisify(execFile)(path, [...command, '--reporter=json', `--outputFile=${report}`], {
       cwd: root,
-      // The runner of this test tells its children that they are part of it.
+      // Vitest marks its child processes as its own workers.
       env: { PATH: process.env['PATH'], HOME: process.env['HOME'] },
     });
     const { numPassedTests, numTotalTests } = JSON.parse(await readFile(report, 'utf8')) as {
@@ -56,7 +56,7 @@ describe.each(here)('Node $major', ({ major, path }) => {
 });
 
 if (existsSync(WORKERD)) {
-  test('a Worker tells the same as Node, and takes webhooks, as does the one of examples', async () => {
+  test('a Worker returns the same as Node and receives webhooks, as does the example Worker', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-workerd-'));
     const [port, examplePort] = [await freePort(), await freePort()];
     for (const [name, from] of [
@@ -89,7 +89,7 @@ const example :Workerd.Worker = (
     let said = '';
     workerd.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
     try {
-      const response = await until('the Worker answers', () =>
+      const response = await until('the Worker responds', () =>
         fetch(`http://127.0.0.1:${port}/`).catch(() => undefined),
       );
       const text = await response.text();

@@ -1,4 +1,4 @@
-/** The kit as a Worker: asked, it tells what the checks tell; sent a webhook, it handles it. */
+/** The kit as a Worker: GET returns the results of the checks, POST handles a webhook. */
 import { createHandler } from '@sluice/kit';
 import { WORKER_SECRET, runChecks } from './checks.ts';
 
