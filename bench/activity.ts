@@ -1,6 +1,6 @@
 /**
- * How long the numbers of busy streams are read, as the console does it every half minute: 200 streams of
- * which each was sent something in each minute of a day. Beside it what the same would take from the minutes.
+ * Time to read the numbers of busy streams, as the console does every half minute: 200 streams with
+ * activity in every minute of a day. For comparison, the same from minute counts alone.
  */
 import { type Kysely, sql } from 'kysely';
 import type { Engine } from '../packages/service/src/store/engine/engine.ts';
@@ -22,7 +22,7 @@ const CHAIN = '0x1';
 const BATCH = 10_000;
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 const APPROVAL = '0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925';
-/** What a stream's minute is counted as. */
+/** Metrics that a minute of a stream counts. */
 const METRICS: readonly ActivityMetric[] = [
   ...(['delivered', 'answered_200', 'latency_10', 'latency_11', 'latency_12'] as const),
   ...(['latency_13', `matched_${TRANSFER}`, `matched_${APPROVAL}`] as const),
@@ -34,18 +34,18 @@ export async function measureActivity(name: EngineName): Promise<Figures> {
   const ids = Array.from({ length: STREAMS }, (_, n) => `stream-${n}`);
   const read = async (store: Store, db: Kysely<Tables>): Promise<void> => {
     const day = { stepMinutes: 5, points: 288 } as const;
-    figures['the list of 200 streams'] = await timeReadings(() => store.readStreamStats());
-    figures['its day from the minutes'] = await timeReadings(() =>
+    figures['list of 200 streams'] = await timeReadings(() => store.readStreamStats());
+    figures['the same from minute counts'] = await timeReadings(() =>
       sql`select stream_id, (${thisMinute} - minute) / 60 as ago, metric, sum(n) as n from stat
         where minute > ${thisMinute - DAY_MINUTES} group by 1, 2, 3`.execute(db),
     );
-    figures['the charts of one stream, a day'] = await timeReadings(() =>
+    figures['charts of one stream, a day'] = await timeReadings(() =>
       store.readActivity({ streamId: ids[0], ...day }),
     );
-    figures['what they consist of'] = await timeReadings(() =>
+    figures['breakdown of the same'] = await timeReadings(() =>
       store.readBreakdown({ streamId: ids[0], ...day }),
     );
-    figures['the last hour of all streams'] = await timeReadings(() =>
+    figures['last hour of all streams'] = await timeReadings(() =>
       store.readActivity({ stepMinutes: 5, points: 12 }),
     );
   };

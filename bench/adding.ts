@@ -1,8 +1,8 @@
 /**
- * Clients that add addresses to one stream, one address a call, while a chain has a block each second and
- * another stream gets a webhook of every block: how many additions are answered, and what becomes of the
- * webhooks. First without any additions, for comparison. The service is a process of its own, and as
- * durable as in production; its clients are a thread of their own.
+ * Clients that add addresses to one stream, one per call, while a chain has a block each second and
+ * another stream receives a webhook of every block: additions per second, and delays of the
+ * webhooks, compared with a run without additions. The service is a separate process with
+ * production durability; its clients run in their own thread.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -29,7 +29,7 @@ const CLIENTS = [0, 1, 8, 64];
 const SECONDS = 20;
 const DRAIN_MS = 60_000;
 
-/** @param parts engines, or numbers of clients; without any, all of both */
+/** @param parts engines or numbers of clients; all of both without any */
 export async function measureAdding(parts: readonly string[]): Promise<Figures> {
   const engines = (['sqlite', 'postgres'] satisfies EngineName[]).filter(
     (engine) => parts.includes(engine) || !parts.some((part) => Number.isNaN(Number(part))),
@@ -92,15 +92,19 @@ async function measureWith(
       }
       const at = (share: number): number =>
         latencies[Math.min(latencies.length - 1, Math.floor(share * latencies.length))]!;
-      figures[`${name}: p50`] = toFigure(at(0.5), 'ms', 'from a block to its webhook');
+      figures[`${name}: p50`] = toFigure(at(0.5), 'ms', 'from block to webhook');
       figures[`${name}: p95`] = toFigure(at(0.95), 'ms', 'the same');
       figures[`${name}: max`] = toFigure(latencies.at(-1)!, 'ms', 'the same');
-      figures[`${name}: behind`] = toFigure(behind, 'blocks', 'most that waited for a webhook');
+      figures[`${name}: behind`] = toFigure(
+        behind,
+        'blocks',
+        'most blocks waiting for their webhook',
+      );
     }
     const { amountOfAddresses } = await streams.get(growing.id);
     if (amountOfAddresses !== added) {
       throw new Error(
-        `${added} additions were answered, and ${amountOfAddresses} addresses are in`,
+        `${added} additions succeeded, but the stream has ${amountOfAddresses} addresses`,
       );
     }
     return figures;
@@ -112,11 +116,11 @@ async function measureWith(
 }
 
 interface MadeBlocks {
-  /** Until each has its webhook; answers with how long they waited, sorted. */
+  /** Waits until each block has its webhook; returns the delays, sorted. */
   drain(): Promise<{ latencies: number[]; behind: number }>;
 }
 
-/** A block each second, for so long. */
+/** Mines a block each second for the given time. */
 async function makeBlocks({
   chain,
   sink,
@@ -157,14 +161,14 @@ async function makeBlocks({
     async drain() {
       for (const deadline = Date.now() + DRAIN_MS; waiting.size > 0; await wait(20)) {
         collect();
-        if (Date.now() > deadline) throw new Error(`${waiting.size} blocks gave no webhook`);
+        if (Date.now() > deadline) throw new Error(`${waiting.size} blocks have no webhook`);
       }
       return { latencies: latencies.toSorted((a, b) => a - b), behind };
     },
   };
 }
 
-/** As little HTTP as it takes: what the clients cost is taken from the service. */
+/** Implements minimal HTTP, because the clients share the service's machine. */
 const THREAD = `
   const { connect } = require('node:net');
   const { parentPort, workerData } = require('node:worker_threads');
@@ -201,7 +205,7 @@ const THREAD = `
   parentPort.on('message', () => { stopping = true; });
 `;
 
-/** @returns what ends it and answers with the number of additions that were answered */
+/** @returns a function that stops the clients and returns the number of successful additions */
 function startAdding(url: string, path: string, clients: number): { stop(): Promise<number> } {
   const { hostname: host, port } = new URL(url);
   const seed = randomBytes(8).toString('hex');

@@ -1,7 +1,7 @@
 /**
- * 100,000 labelled addresses, in no order, from a list in a client to the ledger: into a stream that
- * watches none yet, and into one that watches a million. As the console and `sluice addresses import` do
- * it; the service is a process of its own, and as durable as in production.
+ * Imports 100,000 labelled addresses in random order, from a list in a client to the ledger: into
+ * an empty stream and into one of a million, as the console and `sluice addresses import` do. The
+ * service is a separate process with production durability.
  */
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -34,7 +34,11 @@ async function measureAt(args: readonly string[]): Promise<Figures> {
       const into = `into ${present.toLocaleString('en')}`;
       const { totalMs, longestMs } = await measureImport(service.url, present);
       figures[`uploaded, ${into}`] = toFigure(totalMs, 'ms', '100,000 with labels');
-      figures[`progress, ${into}`] = toFigure(longestMs, 'ms', 'longest without; goal 250');
+      figures[`progress, ${into}`] = toFigure(
+        longestMs,
+        'ms',
+        'longest wait for progress; goal 250',
+      );
     }
     return figures;
   } finally {
@@ -66,7 +70,8 @@ async function measureImport(
     onProgress: () => times.push(performance.now()),
   });
   const { amountOfAddresses } = await streams.get(streamId);
-  if (amountOfAddresses !== present + ADDRESSES) throw new Error(`${amountOfAddresses} are in`);
+  if (amountOfAddresses !== present + ADDRESSES)
+    throw new Error(`The stream has ${amountOfAddresses} addresses`);
   await streams.delete(streamId);
   return {
     totalMs: times.at(-1)! - times[0]!,

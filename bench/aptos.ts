@@ -1,7 +1,8 @@
 /**
- * Aptos on one core: transactions as the node's JSON, parsed and matched, with the bodies of those that
- * match. Recorded transactions in turn with hashes of their own, where the recordings stand beside the
- * checkout; scripted ones otherwise. Streams watch many addresses, and some of the transactions' own.
+ * Aptos transactions per second on one core, parsed from the node's JSON and matched, with the
+ * bodies of matches. Uses recorded transactions with new hashes if the recordings are next to the
+ * checkout, otherwise scripted ones. Streams watch many addresses, some of them in the
+ * transactions.
  */
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,7 +29,7 @@ const PAGE = 100;
 const PAGES = 20;
 const ROUNDS = 5;
 const ROUND_MS = 2_000;
-/** Mainnet's average, and how many times that is the bar. */
+/** Mainnet's average rate, and the goal as a multiple of it. */
 const MAINNET_PER_SECOND = 66;
 const BAR = 50;
 
@@ -45,13 +46,13 @@ export default async function aptos(): Promise<Figures> {
     const id = `stream-${n}`;
     index.put(stream(id));
     const addresses = Array.from({ length: ADDRESSES_PER_STREAM }, (_, k) => address(n, k));
-    // One stream in a hundred watches somebody who is busy.
+    // One stream in a hundred watches a busy account.
     const busy = samples[n % samples.length]!['sender'];
     if (n % 100 === 0 && typeof busy === 'string') addresses.push(busy);
     index.addAddresses(id, packAddresses(addresses, 32).bytes);
   }
 
-  // Hashes of their own, as they come from a socket: text of a fullnode, messages of a stream.
+  // As received: JSON texts of a fullnode and messages of a stream, with unique hashes.
   const pages = Array.from({ length: PAGES }, (_, p) =>
     Array.from({ length: PAGE }, (__, k) => {
       const n = p * PAGE + k;
@@ -97,7 +98,7 @@ export default async function aptos(): Promise<Figures> {
     'times mainnet': {
       value: rate / MAINNET_PER_SECOND,
       unit: 'x',
-      note: `of ${MAINNET_PER_SECOND} tx/s; the bar is ${BAR}${rate < BAR * MAINNET_PER_SECOND ? ', MISSED' : ''}`,
+      note: `of ${MAINNET_PER_SECOND} tx/s; goal ${BAR}${rate < BAR * MAINNET_PER_SECOND ? ', MISSED' : ''}`,
     },
     'addresses watched': {
       value: index.addresses.size,
@@ -107,7 +108,7 @@ export default async function aptos(): Promise<Figures> {
   };
 }
 
-/** Of the processor, so that what else runs on the machine does not count. */
+/** Processor time, which is independent of other programs. */
 const spentMs = (since: NodeJS.CpuUsage): number => {
   const { user, system } = process.cpuUsage(since);
   return (user + system) / 1000;

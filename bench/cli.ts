@@ -1,7 +1,7 @@
 /**
- * What the command line costs to start, from the tarball as people get it: `--version` and `--help`
- * beside Node alone, and `dev` in an empty folder until it is ready and until its first webhook; the
- * same by `npx`, with an empty npm cache (so with the download of the pinned Node) and with a full one.
+ * Startup time of the command line from the published tarball: `--version` and `--help` compared
+ * with Node alone, and `dev` in an empty folder until it is ready and until its first webhook; the
+ * same with `npx`, with an empty npm cache (downloads the pinned Node) and a full one.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
@@ -34,22 +34,22 @@ export default async function cli(): Promise<Figures> {
       'package size': {
         value: size / 1e6,
         unit: 'MB',
-        note: 'packed; the pinned Node not counted',
+        note: 'packed, without the pinned Node',
       },
       'bare node': { value: bare, unit: 'ms', note },
       '--version': { value: version, unit: 'ms', note },
       '--help': { value: help, unit: 'ms', note },
       'dev ready': { value: readyMs, unit: 'ms', note: 'from start to its first lines' },
-      'dev first webhook': { value: webhookMs, unit: 'ms', note: 'after it is ready' },
-      'npx dev, cold': { value: cold.readyMs, unit: 'ms', note: 'nothing in the npm cache' },
-      'npx dev, warm': { value: warm.readyMs, unit: 'ms', note: 'the same again' },
+      'dev first webhook': { value: webhookMs, unit: 'ms', note: 'after ready' },
+      'npx dev, cold': { value: cold.readyMs, unit: 'ms', note: 'with an empty npm cache' },
+      'npx dev, warm': { value: warm.readyMs, unit: 'ms', note: 'repeated, with a full cache' },
     };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** Other programs of the machine only ever make a start slower. */
+/** Returns the fastest of several starts, because other programs only slow a start down. */
 function fastest(args: string[]): number {
   const times = Array.from({ length: STARTS }, () => {
     const started = performance.now();
@@ -59,7 +59,7 @@ function fastest(args: string[]): number {
   return Math.min(...times);
 }
 
-/** Runs `dev` until its first webhook; `npmCache` is npm's folder where npm starts it. */
+/** Runs `dev` until its first webhook; `npmCache` is the cache folder if npm starts it. */
 async function startDev(
   file: string,
   args: string[],
@@ -69,7 +69,7 @@ async function startDev(
   const started = performance.now();
   const child = spawn(file, [...args, 'dev', '--port', '0'], {
     cwd,
-    // A group of its own: npx, npm's shell and both Nodes end together.
+    // A process group, so that npx, npm's shell and both Nodes end together.
     detached: true,
     env: { ...process.env, ...(npmCache !== undefined && { npm_config_cache: npmCache }) },
     stdio: ['ignore', 'pipe', 'inherit'],

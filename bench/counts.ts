@@ -1,6 +1,6 @@
 /**
- * How long `GET /sluice/counts` counts in a ledger of 30 days: 40 streams, of which one has half of all
- * deliveries. The middle of nine readings of each question, as the store answers it.
+ * Time that `GET /sluice/counts` takes in a ledger of 30 days: 40 streams, one of which has half of
+ * all deliveries. Each figure is the median of nine readings from the store.
  */
 import { type Kysely, sql } from 'kysely';
 import type { DeliveryFilter } from '@sluice/kit/contract';
@@ -24,7 +24,7 @@ export async function measureCounts(name: EngineName): Promise<Figures> {
   const figures: Figures = {};
   for (const size of SIZES) {
     const measure = async (store: Store): Promise<void> => {
-      // On SQLite the thread that counts is begun with the first question.
+      // On SQLite, the first call starts the thread that counts.
       await store.countByField({});
       for (const [what, filter] of Object.entries(filtersOf(Date.now()))) {
         figures[`${what}, of ${size.toLocaleString('en')}`] = await timeReadings(() =>
@@ -40,13 +40,13 @@ export async function measureCounts(name: EngineName): Promise<Figures> {
 const filtersOf = (now: number): Record<string, DeliveryFilter> => ({
   all: {},
   failed: { state: 'failed' },
-  'the largest stream': { streamId: STREAMS[0]! },
-  'the same in 7 days': { streamId: STREAMS[0]!, createdFrom: now - 7 * DAY_MS },
+  'largest stream': { streamId: STREAMS[0]! },
+  'the same, 7 days': { streamId: STREAMS[0]!, createdFrom: now - 7 * DAY_MS },
   'three streams': { streamId: STREAMS.slice(0, 3) },
-  'every stream by name': { streamId: STREAMS },
+  'every stream, listed': { streamId: STREAMS },
   '24 hours': { createdFrom: now - DAY_MS },
-  'until 20 days ago': { createdTo: now - 20 * DAY_MS },
-  'left the chain': { reorged: true },
+  'before 20 days ago': { createdTo: now - 20 * DAY_MS },
+  'removed from the chain': { reorged: true },
 });
 
 const text = (...columns: string[]) => columns.map((column) => [column, 'text'] as const);
@@ -66,7 +66,7 @@ const DELIVERY_COLUMNS = Object.fromEntries([
 
 const ABOUT = 'Transfer 250.5 USDC 0x28c6…1d60 → 0x5a52…efcb';
 
-/** Evenly over the days: of 40 deliveries one has failed and one was cancelled. */
+/** Spreads deliveries evenly over the days: of 40, one has failed and one was cancelled. */
 async function fill(db: Kysely<Tables>, engine: Engine, size: number): Promise<void> {
   const from = Date.now() - DAYS * DAY_MS;
   const append = async (
@@ -92,7 +92,7 @@ async function fill(db: Kysely<Tables>, engine: Engine, size: number): Promise<v
 }
 
 function toMatch(place: number, at: number) {
-  // A number that has no order in it.
+  // A pseudo-random number.
   const dice = (place * 2_654_435_761) % 1_000_003;
   return {
     ...{ id: pastId(at), stream_id: STREAMS[dice % 2 === 0 ? 0 : 1 + (dice % 39)]! },

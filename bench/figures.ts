@@ -1,11 +1,11 @@
-/** What was measured. */
+/** One measured value. */
 export interface Figure {
   value: number;
   unit: string;
   note: string;
 }
 
-/** A benchmark's figures by name, each with its unit and what it means. */
+/** Figures of a benchmark by name. */
 export type Figures = Record<string, Figure>;
 
 export const toFigure = (value: number, unit: string, note: string): Figure => ({

@@ -1,4 +1,4 @@
-/** A ledger that is filled past its store, and then read through it. */
+/** Fills a ledger directly, without its store, and then reads it through the store. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -53,7 +53,7 @@ async function fillPostgres(url: string, fill: Fill, read: Read): Promise<void> 
   await store.close();
 }
 
-/** The middle of nine readings; its note is the least and the most of them. */
+/** Returns the median of nine readings, with the fastest and slowest in the note. */
 export async function timeReadings(ask: () => Promise<unknown>): Promise<Figure> {
   const times: number[] = [];
   for (let n = 0; n < READINGS; n++) {

@@ -1,8 +1,8 @@
 /**
- * Verifying and decoding webhooks beside the hosted SDK, `moralis@2.27.2`, in one process: the same
- * webhooks of ERC-20 transfers, the sides taking turns. Every webhook is parsed anew before it is
- * measured, as a receiver would; so an ABI that a webhook carries is new each time, for both sides.
- * Then what a project pays to have either: import time in a fresh process, and size on disk.
+ * Verifies and decodes webhooks with the kit and with the hosted SDK, `moralis@2.27.2`, in one
+ * process: the same webhooks of ERC-20 transfers, in alternating rounds. Every webhook is parsed
+ * before it is measured, as in a receiver; so its ABI is a new object each time, for both. Then
+ * compares import time in a fresh process, and size on disk.
  */
 import { execFileSync } from 'node:child_process';
 import { hash } from 'node:crypto';
@@ -21,12 +21,12 @@ import type { Figures } from './figures.ts';
 const SECRET = 'bench-secret';
 const SIZES = { '2kB': 2_000, '20kB': 20_000, '500kB': 500_000 };
 const ROUNDS = 7;
-/** What one side is measured for in each round. */
+/** Measuring time of each side per round. */
 const ROUND_MS = 100;
 const IMPORTS = 9;
 const ABI = erc20Abi.filter(({ type }) => type === 'event');
 
-/** Theirs, as far as it is used here. */
+/** The parts of the hosted SDK used here. */
 interface HostedStreams {
   verifySignature(options: { body: unknown; signature: string }): boolean;
   parsedLogs(webhook: unknown): unknown[];
@@ -55,9 +55,12 @@ export default async function kit(): Promise<Figures> {
       raw: () => verifySignature({ body, signature, secret: SECRET }),
     });
     const what = `a webhook of ${body.length.toLocaleString('en')} B, ${logs} logs`;
-    figures[`verify_${size}_theirs`] = us(verify.theirs, `${what}, parsed: all it takes`);
+    figures[`verify_${size}_theirs`] = us(
+      verify.theirs,
+      `${what}, parsed, the only form it accepts`,
+    );
     figures[`verify_${size}_ours`] = us(verify.parsed, 'the same, parsed');
-    figures[`verify_${size}_ours_raw`] = us(verify.raw, 'the same, as the text that came');
+    figures[`verify_${size}_ours_raw`] = us(verify.raw, 'the same, as raw text');
     figures[`verify_${size}_ratio`] = times(verify.theirs / verify.parsed, 'theirs / ours, parsed');
 
     const decode = measure(parse, {
@@ -76,16 +79,13 @@ export default async function kit(): Promise<Figures> {
     );
     figures[`decode_${size}_viem`] = us(
       decode.viem / logs,
-      'a log; decodeEventLog(), its checksums of addresses cached',
+      'a log; decodeEventLog(), with cached address checksums',
     );
     figures[`decode_${size}_ours`] = us(decode.ours / logs, 'a log; the ABI of the webhook');
-    figures[`decode_${size}_ours_constant`] = us(
-      decode.constant / logs,
-      'a log; an ABI of our own',
-    );
+    figures[`decode_${size}_ours_constant`] = us(decode.constant / logs, 'a log; a constant ABI');
     figures[`decode_${size}_ours_checksummed`] = us(
       decode.checksummed / logs,
-      'the same, addresses with their checksums',
+      'the same, with address checksums',
     );
     figures[`records_${size}_ours`] = us(
       decode.records / logs,
@@ -95,7 +95,7 @@ export default async function kit(): Promise<Figures> {
     figures[`decode_${size}_ratio`] = times(decode.theirs / decode.ours, 'parsedLogs() / ours');
     figures[`decode_${size}_ratio_constant`] = times(
       decode.theirs / decode.constant,
-      'parsedLogs() / ours with an ABI of our own',
+      'parsedLogs() / ours with a constant ABI',
     );
     figures[`decode_${size}_ratio_viem`] = times(decode.viem / decode.constant, 'viem / the same');
   }
@@ -105,7 +105,7 @@ export default async function kit(): Promise<Figures> {
 const us = (value: number, note: string) => ({ value, unit: 'us', note });
 const times = (value: number, note: string) => ({ value, unit: 'x', note });
 
-/** As many transfers as fit into a body of that many bytes. */
+/** Returns as many transfers as fit into a body of that size. */
 function webhookOf(bytes: number): { body: string; logs: number } {
   const webhook: EvmWebhook = {
     ...TEST_WEBHOOK,
@@ -146,7 +146,7 @@ function decodeWithViem({ logs }: EvmWebhook): unknown {
   );
 }
 
-/** Microseconds that each side takes for a webhook: the median of rounds in which all take turns. */
+/** Microseconds per webhook for each side: the median of rounds in which the sides alternate. */
 function measure<Side extends string>(
   parse: () => EvmWebhook,
   sides: Record<Side, (webhook: EvmWebhook) => unknown>,
@@ -156,7 +156,7 @@ function measure<Side extends string>(
     Side,
     number[]
   >;
-  // One round more: the first warms up.
+  // One more round, to warm up.
   for (let round = 0; round <= ROUNDS; round++) {
     for (const name of names) {
       const microseconds = timeOf(parse, sides[name]);
@@ -175,7 +175,8 @@ function timeOf(parse: () => EvmWebhook, run: (webhook: EvmWebhook) => unknown):
   let runs = 0;
   let spent = 0;
   while (spent < ROUND_MS) {
-    // Ten at a time: a clock is too coarse for one, and too many parsed at once would be garbage.
+    // Ten at a time: a clock is too coarse for one, and too many parsed objects would cause
+    // collections.
     const webhooks = Array.from({ length: 10 }, parse);
     const started = performance.now();
     for (const webhook of webhooks) sink = run(webhook);

@@ -1,10 +1,10 @@
 /**
- * Matching blocks of mainnet's size against a thousand streams, with a thousand to ten million
- * addresses: which streams a block concerns and the webhook bodies they get. Beside it, in the same
- * run, what it stands on: the same with a map of texts to sets, where that fits, and the bare walk over
- * the block. Then, with ten million addresses, the share of one core that following four chains takes:
- * each block read from a node in another thread through the service's own source (HTTP, JSON, checks)
- * and matched.
+ * Matches blocks of mainnet's size against a thousand streams with a thousand to ten million
+ * addresses: finds the streams of each block and builds their webhook bodies. For comparison in the
+ * same run: a map of strings to sets, where it fits in memory, and iterating over the block without
+ * lookups. Then, with ten million addresses, the share of one core that following four chains
+ * takes: each block is read from a node in another thread through the service's own source (HTTP,
+ * JSON, checks) and matched.
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -31,14 +31,14 @@ import type { Figures } from './figures.ts';
 const CHAIN = '0x2105';
 const STREAMS = 1_000;
 const SIZES = { '1k': 1e3, '10k': 1e4, '1M': 1e6, '10M': 1e7 };
-/** A map of texts to sets takes gigabytes beyond. */
+/** A map of strings to sets takes gigabytes beyond. */
 const MAP_LIMIT = 1e6;
 const BLOCKS = 100;
 const ROUNDS = 20;
 const WATCHED_SHARE = 0.03;
 const MAINNET = { transactions: 200, logs: 500 };
 
-/** What is assumed of each chain, on an ordinary day: seconds per block, and what a block holds. */
+/** Assumptions for an ordinary day of each chain: seconds per block, and contents of a block. */
 const CHAINS = {
   ethereum: { seconds: 12, ...MAINNET },
   base: { seconds: 2, transactions: 300, logs: 1_200 },
@@ -58,7 +58,7 @@ export default async function match(): Promise<Figures> {
       unit: 'blk/s',
       note: `${what}: ${ours.matches.toFixed(1)} streams and ${ours.records.toFixed(1)} records of ${MAINNET.logs} logs and ${MAINNET.transactions} transactions match`,
     };
-    figures[`match_${name}_p50`] = ms(ours.p50, 'a block, webhook bodies included');
+    figures[`match_${name}_p50`] = ms(ours.p50, 'a block, with webhook bodies');
     figures[`match_${name}_p99`] = ms(ours.p99, 'the same');
     figures[`match_${name}_bytes`] = {
       value: index.addresses.sizeBytes / index.addresses.size,
@@ -66,14 +66,11 @@ export default async function match(): Promise<Figures> {
       note: 'an (address, stream) entry in memory',
     };
     const walk = measure({ ...index, watching: () => {} }, blocks);
-    figures[`walk_${name}_p50`] = ms(
-      walk.p50,
-      'raw: the bare walk over the block, nothing looked up',
-    );
+    figures[`walk_${name}_p50`] = ms(walk.p50, 'raw: iterating over the block without lookups');
     if (size <= MAP_LIMIT) {
       const map = createMapIndex(index, size);
       const theirs = measure(map.index, blocks);
-      figures[`map_${name}_p50`] = ms(theirs.p50, 'raw: looked up in a map of texts to sets');
+      figures[`map_${name}_p50`] = ms(theirs.p50, 'raw: lookups in a map of strings to sets');
       figures[`map_${name}_p99`] = ms(theirs.p99, 'the same');
       figures[`map_${name}_bytes`] = { value: map.bytes, unit: 'B', note: 'an entry of that map' };
     }
@@ -82,7 +79,7 @@ export default async function match(): Promise<Figures> {
   return figures;
 }
 
-/** What this thread has had of a core. */
+/** Processor time of this thread. */
 const cpuMs = (): number => {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1000;
@@ -103,7 +100,7 @@ const recordOf = (n: number): EvmStreamRecord => ({
   addressCount: 0,
   createdAt: 0,
   updatedAt: 0,
-  // A third takes one event alone, a third transactions alone, a third all that there is.
+  // A third takes one event only, a third only transactions, a third everything.
   options: {
     ...DEFAULT_OPTIONS,
     includeContractLogs: n % 3 !== 1,
@@ -113,7 +110,7 @@ const recordOf = (n: number): EvmStreamRecord => ({
   ...DEFAULT_DELIVERY,
 });
 
-/** 20 bytes that look random and are always the same for a number (SplitMix). */
+/** Derives 20 random-looking bytes from a number (SplitMix). */
 function addressBytes(n: number): Uint8Array {
   const words = new Uint32Array(5);
   for (let word = 0; word < 5; word++) {
@@ -142,7 +139,7 @@ function createIndex(size: number): StreamIndex {
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-/** The same streams, their addresses in a map instead. */
+/** The same streams with their addresses in a map. */
 function createMapIndex(index: StreamIndex, size: number): { index: StreamIndex; bytes: number } {
   const streams: CompiledStream[] = [];
   for (let n = 0; n < STREAMS; n++) {
@@ -167,7 +164,7 @@ function createMapIndex(index: StreamIndex, size: number): { index: StreamIndex;
   };
 }
 
-/** A generator that repeats itself from run to run. */
+/** A generator with the same numbers in every run. */
 function createRandom(seed: number): () => number {
   let state = seed + 1;
   return () => {
@@ -181,7 +178,10 @@ const APPROVAL = '0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3
 const SWAP = '0xc42079f94a6350d7e6235f29174924f928cc2ac818eb64fed8004e115fbcca67';
 const STRANGERS = 0x4000_0000;
 
-/** Mostly ERC-20 transfers of a few hundred tokens between strangers; some name a watched address. */
+/**
+ * Mostly ERC-20 transfers of a few hundred tokens between unwatched addresses; some use a watched
+ * one.
+ */
 function createBlock(
   { transactions, logs }: { transactions: number; logs: number },
   number: number,
@@ -242,7 +242,7 @@ function createBlock(
   };
 }
 
-/** As the service does it: matches, and the body of each as it is stored. */
+/** Matches as the service does, with the body of each match as it is stored. */
 function matchAll(index: StreamIndex, block: EvmBlock): { matches: number; records: number } {
   const matches = matchBlock(index, CHAIN, block);
   let records = 0;
@@ -255,11 +255,11 @@ function matchAll(index: StreamIndex, block: EvmBlock): { matches: number; recor
 }
 
 function measure(index: StreamIndex, blocks: readonly EvmBlock[]) {
-  // Texts as a parser leaves them: each block of a round is new to every cache of ours.
+  // Cloned, so that each block of a round is new to all caches, as after parsing.
   const durations: number[] = [];
   let matches = 0;
   let records = 0;
-  // Two rounds more: the first ones warm up.
+  // Two more rounds, to warm up.
   for (let round = -2; round < ROUNDS; round++) {
     for (const block of blocks) {
       const fresh = structuredClone(block);
@@ -283,7 +283,7 @@ function measure(index: StreamIndex, blocks: readonly EvmBlock[]) {
   };
 }
 
-/** Answers each method about each block with the JSON it was given; in a thread of its own. */
+/** A node in its own thread that returns prepared JSON for each method and block. */
 const NODE = `
   const { createServer } = require('node:http');
   const { parentPort, workerData } = require('node:worker_threads');
@@ -361,7 +361,7 @@ async function followOne(
   }
 }
 
-/** A block as nodes answer it, with the fields that we do not read as well. */
+/** A block as nodes return it, including the fields that the service does not read. */
 function toRpc(block: EvmBlock) {
   const at = { blockHash: block.hash, blockNumber: `0x${block.number.toString(16)}` };
   const quantity = (n: number): string => `0x${n.toString(16)}`;

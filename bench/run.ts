@@ -1,4 +1,6 @@
-/** `npm run -s bench -- NAME [PART...] [--json] [--minutes N]`: runs one benchmark and prints its figures as a table. */
+/**
+ * `npm run -s bench -- NAME [PART...] [--json] [--minutes N]`: runs a benchmark and prints a table.
+ */
 import { parseArgs, styleText } from 'node:util';
 import type { Figures } from './figures.ts';
 
@@ -6,7 +8,7 @@ const { positionals, values: flags } = parseArgs({
   allowPositionals: true,
   options: {
     json: { type: 'boolean', default: false },
-    /** How long `deliver-hour` goes on. */
+    /** Duration of `deliver-hour`. */
     minutes: { type: 'string', default: '60' },
   },
 });

@@ -1,7 +1,7 @@
 /**
- * `npm start`, `npm test`, `npm run test:faults`, `test:browser` and `test:looks`: set up what is missing,
- * then hand over to the real program on the pinned Node, passing signals on and its exit code back. `build`
- * sets up and no more.
+ * `npm start`, `npm test`, `npm run test:faults`, `test:browser` and `test:looks`: install missing
+ * dependencies, then run the program on the pinned Node, forwarding signals and its exit code.
+ * `build` only installs and builds.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -18,7 +18,7 @@ import {
 } from './setup.mjs';
 
 const VITEST = ['node_modules/vitest/vitest.mjs', 'run'];
-/** Projects that are no part of `npm test`: each is a run of its own. */
+/** Projects that `npm test` excludes; each has its own command. */
 const STAGES = ['faults', 'browser', 'looks'];
 const [task, ...args] = process.argv.slice(2);
 
@@ -29,7 +29,7 @@ try {
   ensureConsole(node);
   if (task === 'start') {
     const command = ['-C', '@sluice/source', 'packages/cli/src/main.ts', 'dev', ...args];
-    // The channel closes with this process, however it ends, and the service with it.
+    // The channel closes when this process ends in any way, which stops the service.
     handOver(node, command, {}, ['inherit', 'inherit', 'inherit', 'ipc']);
   } else if (task === 'test') {
     ensurePostgres();
@@ -55,7 +55,7 @@ try {
 function handOver(node, command, more, stdio = 'inherit') {
   const child = spawn(node, command, { cwd: root, stdio, env: environment(more) });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
-    // A terminal sends Ctrl-C to the child as well; it ignores what it has heard before.
+    // A terminal also sends Ctrl-C to the child, which ignores the repeated signal.
     process.on(signal, () => child.kill(signal));
   }
   child.on('exit', (code, signal) => {
@@ -63,7 +63,7 @@ function handOver(node, command, more, stdio = 'inherit') {
   });
 }
 
-/** A killed npm (`kill -9`) cannot pass that on, and its shell waits for us: end as on SIGTERM. */
+/** Ends this process if npm was killed (`kill -9`), because its shell would keep waiting for it. */
 function endWithNpm() {
   const npm = findNpm();
   if (npm === undefined) return;
@@ -76,14 +76,14 @@ function endWithNpm() {
   }, 1_000).unref();
 }
 
-/** Process id of the npm that runs this script, mostly through a shell; undefined without npm. */
+/** Process id of the npm that runs this script, usually through a shell; undefined without npm. */
 function findNpm() {
   if (process.env['npm_lifecycle_event'] === undefined) return undefined;
   const [name = '', parent] = readParent();
   return name.endsWith('sh') && parent > 1 ? parent : process.ppid;
 }
 
-/** Name of the parent process, and its own parent's id. Containers often have no `ps`. */
+/** Name of the parent process and id of its parent. Containers often lack `ps`. */
 function readParent() {
   if (process.platform === 'win32') return [];
   if (process.platform === 'linux') {

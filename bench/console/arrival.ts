@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** A delivery over a real chain, from the answer of its receiver to its row on the screen. */
+/** Delay of a delivery over a real chain, from the receiver's response to its row on the screen. */
 import { createSluiceClient } from '@sluice/kit/sluice';
 import { startWorld } from '../../test/browser/world.ts';
 import { toFigure, type Figures } from '../figures.ts';
@@ -46,7 +46,7 @@ export async function measureArrival({ browser }: Bench): Promise<Figures> {
       'row on the screen': toFigure(
         p95Of(waits),
         'ms',
-        `after the receiver has answered, 95th of ${waits.length}; goal 1,000`,
+        `after the receiver's response, p95 of ${waits.length}; goal 1,000`,
       ),
     };
   } finally {

@@ -1,11 +1,11 @@
-/** The browser and service that each part of the benchmark measures. */
+/** Browser and service for all parts of the benchmark. */
 import type { Client } from '@sluice/kit';
 import type { Browser, Page } from 'playwright-core';
 import type { Front } from './front.ts';
 
 export interface Bench {
   browser: Browser;
-  /** Signed in through the front. */
+  /** A page that is signed in through the front. */
   page: Page;
   front: Front;
   /** Client of the service behind the front. */

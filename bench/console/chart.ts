@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** The charts of a stream's metrics: drawn, and pointed at. */
+/** The charts of a stream's metrics: drawing, and moving the cursor. */
 import { toFigure, type Figures } from '../figures.ts';
 import type { Bench } from './bench.ts';
 import { POINTS } from './front.ts';
@@ -8,7 +8,7 @@ import { p95Of } from './look.ts';
 export async function measureChart({ page, front, streamId }: Bench): Promise<Figures> {
   await page.goto(`${front.url}/console/streams/${streamId}?tab=coverage`);
   const tab = page.getByRole('link', { name: 'metrics' });
-  // Its code comes first, so that the drawing alone is measured.
+  // Loads the code first, so that only drawing is measured.
   await tab.click();
   await page.getByText('Show as table').waitFor();
   await page.getByRole('link', { name: 'coverage' }).click();
@@ -31,7 +31,7 @@ export async function measureChart({ page, front, streamId }: Bench): Promise<Fi
       chart?.dispatchEvent(
         new PointerEvent('pointermove', { clientX: 300 + each * 10, bubbles: true }),
       );
-      // What React does with it is done when the next task runs.
+      // React has finished when the next task runs.
       await new Promise((resolve) => setTimeout(resolve));
       moves.push(performance.now() - moved);
       await frame();

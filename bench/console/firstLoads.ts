@@ -1,4 +1,4 @@
-/** Pages as Lighthouse sees them on a desktop: of the seeded day, with nothing kept from before. */
+/** Lighthouse scores of pages of the sample day, on a desktop with an empty cache. */
 import { listMainPages, startAuditor, type Auditor } from '../../test/looks/lighthouse.ts';
 import { startSeededDay } from '../../test/looks/seededDay.ts';
 import { toFigure, type Figures } from '../figures.ts';
@@ -37,7 +37,7 @@ async function measurePage(auditor: Auditor, name: string, path: string): Promis
   }
   const { score, values } = runs.toSorted((a, b) => a.score - b.score)[Math.floor(RUNS / 2)]!;
   return {
-    [`${name}, performance`]: toFigure(score, '', `Lighthouse, middle of ${RUNS}; goal 95`),
+    [`${name}, performance`]: toFigure(score, '', `Lighthouse, median of ${RUNS}; goal 95`),
     ...Object.fromEntries(
       METRICS.map(([metric, , unit, goal], index) => [
         `${name}, ${metric}`,

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** Thousands of streams: the list of them, mounted and scrolled, and what it is read from. */
+/** Thousands of streams: their list mounted and scrolled, and the response it needs. */
 import type { Page } from 'playwright-core';
 import { toFigure, type Figures } from '../figures.ts';
 import type { Bench } from './bench.ts';
@@ -9,7 +9,7 @@ const STREAMS = 2_000;
 const SCROLLS = 60;
 const SCROLL_PX = 900;
 
-/** The last of the parts: the streams stay. */
+/** Must run last, because the streams remain. */
 export async function measureFleet({ page, front, client }: Bench): Promise<Figures> {
   for (let count = 1; count < STREAMS; count++) {
     await client.streams.create({
@@ -31,15 +31,15 @@ export async function measureFleet({ page, front, client }: Bench): Promise<Figu
   const scroll = await workOf(() => readScrollFrames(page));
   return {
     'streams answered': toFigure(answer.ms, 'ms', `${STREAMS.toLocaleString('en')} of them`),
-    'streams answered, sent': toFigure(answer.bytes / 1_000, 'kB', 'packed'),
-    'streams mounted': toFigure(mount.result, 'ms', 'from the press on the link; goal 150'),
+    'streams answered, sent': toFigure(answer.bytes / 1_000, 'kB', 'compressed'),
+    'streams mounted': toFigure(mount.result, 'ms', 'from the click on the link; goal 150'),
     'streams mounted, work': toFigure(mount.workMs, 'ms', 'of the main thread'),
     'streams in the document': toFigure(rows, '', 'goal: 60 at most'),
-    'streams, fast scroll': toFigure(p95Of(scroll.result), 'ms', 'frame, 95th; goal 34'),
+    'streams, fast scroll': toFigure(p95Of(scroll.result), 'ms', 'frame, p95; goal 34'),
     'streams, fast scroll, work': toFigure(
       scroll.workMs / SCROLLS,
       'ms',
-      'of the main thread, a frame',
+      'of the main thread per frame',
     ),
   };
 }

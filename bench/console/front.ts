@@ -1,4 +1,4 @@
-/** Stands before the service, and answers for it where a bench needs more than a service has at once. */
+/** A proxy before the service that responds itself where a benchmark needs more data. */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, request as ask, type ServerResponse } from 'node:http';
@@ -8,13 +8,13 @@ import type { DeliveryDetail, DeliverySummary, LiveEvent } from '@sluice/kit/slu
 export const ROWS = 100_000;
 export const POINTS = 1_440;
 const BODY_BYTES = 5_000_000;
-/** What stands in the body once, at its end. */
+/** A text that occurs once in the body, at its end. */
 export const LAST_WORD = 'the very end';
 const TICK_MS = 20;
 
 export interface Front {
   url: string;
-  /** New deliveries over the live feed, until told to stop. */
+  /** Sends new deliveries over the live feed until stopped. */
   append(perSecond: number): void;
   stopAppending(): void;
   stop(): Promise<void>;
@@ -35,7 +35,7 @@ export async function startFront(serviceUrl: string, streamId: string): Promise<
   };
   let timer: NodeJS.Timeout | undefined;
   let told = 0;
-  // A feed that is silent is believed broken.
+  // The console treats a silent feed as broken.
   const beats = setInterval(() => tell(':\n\n'), 1_000);
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', serviceUrl);
@@ -98,7 +98,7 @@ export async function startFront(serviceUrl: string, streamId: string): Promise<
   };
 }
 
-/** Ids are made in order, and lists are in the order of their ids. */
+/** Makes ids in creation order, as lists sort by id. */
 const idAt = (createdAt: number, index: number): string => {
   const time = createdAt.toString(16).padStart(12, '0');
   const order = (index % 0x1000).toString(16).padStart(3, '0');

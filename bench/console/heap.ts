@@ -1,10 +1,13 @@
-/** What the page keeps while deliveries come: the rows of half an hour, ten times as fast as those. */
+/** Memory of the page while deliveries arrive: the rows of half an hour, at ten times the rate. */
 import { toFigure, type Figures } from '../figures.ts';
 import type { Bench } from './bench.ts';
 import { watch } from './look.ts';
 
 const PER_SECOND = 2_000;
-/** Together 360,000 rows. The list is full before the first, and every row of it has come live after a third. */
+/**
+ * Together 360,000 rows. The list is full before the first reading; after a third, all of its rows
+ * arrived live.
+ */
 const READINGS = 12;
 const BETWEEN_MS = 15_000;
 
@@ -17,7 +20,7 @@ export async function measureHeap({ page, front }: Bench): Promise<Figures> {
     front.append(PER_SECOND);
     await page.waitForTimeout(BETWEEN_MS);
     front.stopAppending();
-    // The last of them are painted.
+    // Time to paint the last rows.
     await page.waitForTimeout(1_000);
     heaps.push((await readHeap()) / 1e6);
   }
@@ -29,16 +32,16 @@ export async function measureHeap({ page, front }: Bench): Promise<Figures> {
       'MB',
       `over ${(READINGS * rowsBetween).toLocaleString('en')} live rows, half an hour of 200 a second; goal 150`,
     ),
-    'heap, last': toFigure(heaps.at(-1)!, 'MB', 'after the last of them'),
+    'heap, last': toFigure(heaps.at(-1)!, 'MB', 'at the end'),
     'heap, trend': toFigure(
       (slopeOf(filled) * 100_000) / rowsBetween,
       'MB',
-      'more per 100,000 rows, once every row of the list has come live; goal: none',
+      'growth per 100,000 rows, once every row of the list arrived live; goal: none',
     ),
   };
 }
 
-/** Of the straight line nearest to the values, from one to the next. */
+/** Slope per reading by least squares. */
 function slopeOf(values: readonly number[]): number {
   const middle = (values.length - 1) / 2;
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;

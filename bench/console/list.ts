@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** The list of deliveries: typed over, mounted, scrolled, appended to. */
+/** The list of deliveries: typing in the filter, mounting, scrolling, live rows. */
 import type { Page } from 'playwright-core';
 import { toFigure, type Figures } from '../figures.ts';
 import type { Bench } from './bench.ts';
@@ -29,28 +29,28 @@ export async function measureList({ page, front }: Bench): Promise<Figures> {
     'frame of a page at rest': toFigure(
       stillMs,
       'ms',
-      '95th; the machine’s share in all that follows',
+      'p95; the machine’s share of the figures below',
     ),
     'typing in the filter': toFigure(typingMs, 'ms', 'slowest key to the next paint; goal 50'),
     'list mounted': toFigure(mount.result, 'ms', `${ROWS.toLocaleString('en')} rows; goal 150`),
     'list mounted, work': toFigure(mount.workMs, 'ms', 'of the main thread'),
     'rows in the document': toFigure(rows, '', 'goal: 60 at most'),
-    'fast scroll': toFigure(p95Of(scroll.result), 'ms', 'frame, 95th percentile; goal 34'),
-    'fast scroll, work': toFigure(scroll.workMs / SCROLLS, 'ms', 'of the main thread, a frame'),
+    'fast scroll': toFigure(p95Of(scroll.result), 'ms', 'frame, p95; goal 34'),
+    'fast scroll, work': toFigure(scroll.workMs / SCROLLS, 'ms', 'of the main thread per frame'),
     'live append': toFigure(
       p95Of(append.result),
       'ms',
-      `${APPENDED_PER_SECOND} rows a second, frame, 95th; goal 20`,
+      `${APPENDED_PER_SECOND} rows a second, frame, p95; goal 20`,
     ),
     'live append, work': toFigure(
       append.workMs / (APPEND_MS / 1_000),
       'ms',
-      'of the main thread, a second',
+      'of the main thread per second',
     ),
   };
 }
 
-/** As the browser itself measures it: from the key to what it painted. */
+/** As measured by the browser: from the key to the paint. */
 async function measureTyping(page: Page): Promise<number> {
   await page.evaluate(() => {
     const slowest = { slowestKeyMs: 0 };
@@ -68,7 +68,7 @@ async function measureTyping(page: Page): Promise<number> {
   return page.evaluate(() => Reflect.get(globalThis, 'slowestKeyMs') as number);
 }
 
-/** From the press on the link until rows are painted. */
+/** From the click on the link to the painted rows. */
 const measureMount = (page: Page): Promise<number> =>
   page.evaluate(async () => {
     const frame = () => new Promise<number>(requestAnimationFrame);

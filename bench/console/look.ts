@@ -1,15 +1,18 @@
 /// <reference lib="dom" />
-/** How a page is watched: its frames, and the work of its main thread, which a busy machine does not stretch. */
+/**
+ * Measures a page: its frames, and its main thread's processor time, which other load does not
+ * change.
+ */
 import type { CDPSession, Page } from 'playwright-core';
 
-/** The 95th of a hundred. */
+/** 95th percentile. */
 export const p95Of = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length * 0.95)] ?? 0;
 
 export interface Watch {
-  /** What the main thread has worked while this ran, in milliseconds of the processor. */
+  /** Runs the function and returns the main thread's processor time in milliseconds. */
   workOf<T>(run: () => Promise<T>): Promise<{ result: T; workMs: number }>;
-  /** Bytes in use, after everything that nobody needs has been let go. */
+  /** Bytes in use after a garbage collection. */
   readHeap(): Promise<number>;
 }
 
@@ -34,7 +37,7 @@ async function readMetric(session: CDPSession, name: string): Promise<number> {
   return metrics.find((metric) => metric.name === name)?.value ?? 0;
 }
 
-/** How long each frame took, while something else goes on. */
+/** Duration of each frame while something else runs. */
 export const readFrames = (page: Page, ms: number): Promise<number[]> =>
   page.evaluate(async (forMs) => {
     const frames: number[] = [];

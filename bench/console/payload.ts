@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** A body of 5 MB: opened beside the list, searched, all of it opened. */
+/** A body of 5 MB: opened next to the list, searched, fully expanded. */
 import type { Page } from 'playwright-core';
 import { toFigure, type Figures } from '../figures.ts';
 import type { Bench } from './bench.ts';
@@ -9,7 +9,7 @@ import { watch } from './look.ts';
 export async function measurePayload({ page, front }: Bench): Promise<Figures> {
   await page.goto(`${front.url}/console/deliveries?view=payload`);
   await page.locator('[data-row-link]').first().waitFor();
-  // Its code comes first.
+  // Loads the code first.
   await page.locator('[data-row-link]').nth(1).click();
   await page.getByRole('button', { name: 'Open all' }).waitFor();
   const { workOf } = await watch(page);
@@ -17,12 +17,12 @@ export async function measurePayload({ page, front }: Bench): Promise<Figures> {
   const search = await workOf(() => measureSearch(page));
   const all = await workOf(() => measureOpenAll(page));
   const work = (workMs: number, goal: number) =>
-    `goal ${goal}; ${Math.round(workMs)} ms of it hold up the page`;
+    `goal ${goal}; ${Math.round(workMs)} ms of it on the main thread`;
   return {
     'payload of 5 MB, open': toFigure(
       open.result,
       'ms',
-      `from the press on its row, asked for and read; ${work(open.workMs, 150)}`,
+      `from the click on its row to its lines; ${work(open.workMs, 150)}`,
     ),
     'payload of 5 MB, search': toFigure(search.result, 'ms', work(search.workMs, 50)),
     'payload of 5 MB, all open': toFigure(all.result, 'ms', work(all.workMs, 150)),

@@ -1,6 +1,6 @@
 /**
- * Whether memory stays flat: a steady stream of webhooks for as long as it is told to, on SQLite, with
- * a line for each minute and at the end how fast memory grew.
+ * Checks that memory stays flat: a steady flow of webhooks for the given time, on SQLite, with a
+ * line per minute and the growth at the end.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
@@ -16,15 +16,17 @@ import { createChain, startEngine } from './workload.ts';
 const STREAMS = 100;
 const BLOCK_EVERY_MS = 200;
 const MINUTE_MS = 60_000;
-/** What is delivered is forgotten so long afterwards, within ten minutes, so that the ledger stops growing as well. */
+/**
+ * Retention of deliveries, applied within ten minutes, so that the ledger stops growing as well.
+ */
 const KEPT_MS = 2 * MINUTE_MS;
 const MB = 1e6;
 
-/** The promises of the ledger are held against it elsewhere. */
+/** Integrity checks are tested elsewhere. */
 const NONE: InvariantCheck = {
   look: () => Promise.resolve(),
   counts: () => {
-    throw new Error('nobody asks');
+    throw new Error('not called');
   },
 };
 
@@ -82,7 +84,7 @@ export async function measureMemory(minutes: number): Promise<Figures> {
   } finally {
     await receiver.stop();
   }
-  // The first third fills caches and code.
+  // The first third fills caches and compiles code.
   const settled = readings.slice(Math.floor(readings.length / 3));
   const last = settled.at(-1)!;
   return {
@@ -92,14 +94,14 @@ export async function measureMemory(minutes: number): Promise<Figures> {
     rss_slope: {
       value: slopeOf(settled, 'rssMb'),
       unit: 'MB/h',
-      note: 'of a line through all minutes but the first third',
+      note: 'least squares, without the first third of the minutes',
     },
     heap_slope: { value: slopeOf(settled, 'heapMb'), unit: 'MB/h', note: 'the same' },
-    slowest_commit: { value: slowestOfAllMs, unit: 'ms', note: 'of a block, retention beside it' },
+    slowest_commit: { value: slowestOfAllMs, unit: 'ms', note: 'of a block, while retention runs' },
   };
 }
 
-/** By least squares, per hour; 0 of a single reading. */
+/** Slope per hour by least squares; 0 for a single reading. */
 function slopeOf(readings: readonly Reading[], key: 'rssMb' | 'heapMb'): number {
   const mean = (values: number[]): number => values.reduce((sum, n) => sum + n, 0) / values.length;
   const x = mean(readings.map(({ minute }) => minute));

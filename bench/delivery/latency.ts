@@ -1,6 +1,6 @@
 /**
- * From the commit of a block to the first byte at the receiver, at two rates, and once more beside a
- * receiver that never answers and has a long queue.
+ * Time from the commit of a block to the first byte at the receiver, at two rates, and again next
+ * to a receiver that never responds and has a long queue.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Store } from '../../packages/service/src/store/store.ts';
@@ -46,7 +46,7 @@ export async function measureLatency(engineName: EngineName): Promise<Figures> {
         p99_beside_hung: ms(
           beside,
           0.99,
-          `${SLOW_RATE} webhooks/s beside a receiver that never answers, with ${HUNG_QUEUE} queued`,
+          `${SLOW_RATE} webhooks/s next to a receiver that never responds, with ${HUNG_QUEUE} queued`,
         ),
       };
     });
@@ -55,7 +55,7 @@ export async function measureLatency(engineName: EngineName): Promise<Figures> {
   }
 }
 
-/** Commits a block every 100 ms; answers with the wait of each of its webhooks, sorted. */
+/** Commits a block every 100 ms; returns the delays of its webhooks, sorted. */
 async function deliverAt(
   rate: number,
   {
@@ -82,7 +82,7 @@ async function deliverAt(
   }
   const deadline = performance.now() + 60_000;
   while ([...committedAt.keys()].some((id) => !arrivedAt.has(id))) {
-    if (performance.now() > deadline) throw new Error('some webhooks did not arrive');
+    if (performance.now() > deadline) throw new Error('Some webhooks did not arrive');
     await wait(50);
     await collect();
   }

@@ -1,4 +1,4 @@
-/** Ledgers to measure with: each as durable as in production, and gone afterwards. */
+/** Temporary ledgers for benchmarks, with production durability. */
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,11 +11,11 @@ export type EngineName = Store['engine'];
 
 export interface Ledger {
   store: Store;
-  /** Microseconds of processor time of the database's own processes; undefined where there are none. */
+  /** Microseconds of processor time of the database's own processes; undefined if it has none. */
   readCpuUs: (() => number) | undefined;
 }
 
-/** SQLite with `synchronous=FULL`, or a PostgreSQL of its own with `fsync` and `synchronous_commit` on. */
+/** Opens SQLite with `synchronous=FULL`, or a new PostgreSQL with its default durability. */
 export async function withLedger<T>(
   engine: EngineName,
   work: (ledger: Ledger) => Promise<T>,
@@ -40,7 +40,7 @@ export async function withLedger<T>(
   });
 }
 
-/** A PostgreSQL server that waits for the disk at each commit, as it does by default. */
+/** Starts a PostgreSQL server that syncs each commit to disk, as by default. */
 export async function withPostgres<T>(
   work: (server: { url: string; readCpuUs: () => number }) => Promise<T>,
 ): Promise<T> {
@@ -54,7 +54,7 @@ export async function withPostgres<T>(
 
 const CLOCK_TICK_US = 10_000;
 
-/** Of a process with its children, those included that have ended; 0 where there is no `/proc`. */
+/** Processor time of a process and its children, including ended ones; 0 without `/proc`. */
 function readTreeCpuUs(pid: number): number {
   let ticks = 0;
   for (const name of safely(() => readdirSync('/proc'), [])) {
@@ -71,7 +71,7 @@ function readTreeCpuUs(pid: number): number {
   return ticks * CLOCK_TICK_US;
 }
 
-/** A process may end while it is looked at. */
+/** A process can end while it is read. */
 function safely<T>(read: () => T, otherwise: T): T {
   try {
     return read();

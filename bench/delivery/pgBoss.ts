@@ -1,6 +1,7 @@
 /**
- * A job queue on PostgreSQL, pg-boss, doing the same job: fetch in batches, sign, POST, complete. It knows no
- * lanes, schedules or attempts; four workers take turns as its documentation advises.
+ * The same job done by pg-boss, a job queue on PostgreSQL: fetch in batches, sign, POST, complete.
+ * It has no lanes, schedules or attempts; four workers run in parallel, as its documentation
+ * advises.
  */
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
@@ -12,7 +13,7 @@ interface Job {
   data: { url: string; body: string };
 }
 
-/** What is used of it: it is not there when this is type-checked. */
+/** The parts of pg-boss used here, because it is not installed when this is type-checked. */
 interface Boss {
   start(): Promise<unknown>;
   stop(options: object): Promise<void>;

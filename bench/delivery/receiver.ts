@@ -1,10 +1,10 @@
 /**
- * The user's side, in a thread of its own: answers each POST with 204 once its body has come. It reads
- * no more of HTTP than that takes, so that it costs as little as can be of the machine that is measured.
+ * A receiver in its own thread that returns 204 to each POST once its body has arrived. It parses
+ * only the necessary HTTP, to take as little of the measured machine as possible.
  */
 import { Worker } from 'node:worker_threads';
 
-/** Where nothing is answered. */
+/** Requests to this path get no response. */
 export const HUNG_PATH = '/hung';
 
 export interface Receiver {
@@ -12,7 +12,7 @@ export interface Receiver {
   readonly url: string;
   /** Microseconds of processor time so far. */
   readCpuUs(): Promise<number>;
-  /** When the first byte of each webhook came since it was asked last, by its id, in Unix milliseconds. */
+  /** Unix milliseconds of the first byte of each webhook since the previous call, by id. */
   takeArrivals(): Promise<Map<string, number>>;
   stop(): Promise<void>;
 }

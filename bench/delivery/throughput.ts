@@ -1,7 +1,7 @@
 /**
- * Deliveries per second, end to end: claim, sign with Keccak and by Standard Webhooks, POST to a receiver
- * on loopback, and the outcome made durable. Beside it, on the same machine in the same run: undici
- * posting the same bodies and nothing else, claims and outcomes without a POST, and pg-boss.
+ * Deliveries per second, end to end: claim, sign with Keccak and by Standard Webhooks, POST to a
+ * receiver on loopback, and commit the outcome. For comparison in the same run: undici posting the
+ * same bodies, claims and outcomes without a POST, and pg-boss.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Pool } from 'undici';
@@ -12,7 +12,7 @@ import { deliverWithPgBoss } from './pgBoss.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { BODY_BYTES, createChain, startEngine } from './workload.ts';
 
-/** So many that what is measured is a machine that has been running, not V8 that compiles. */
+/** Enough to measure warm code rather than V8's compiler. */
 const DELIVERIES = 100_000;
 const WARM_UP = DELIVERIES / 10;
 const STREAMS = 100;
@@ -47,18 +47,18 @@ export async function measureThroughput(engine: EngineName): Promise<Figures> {
       ),
       raw_undici: perSecond(
         raw,
-        `the same bodies over ${RAW_CONNECTIONS} connections, nothing else done`,
+        `the same bodies over ${RAW_CONNECTIONS} connections, without other work`,
       ),
       raw_claims: perSecond(ours.claimed, `claims of ${CLAIM_BATCH} and their outcomes, no POST`),
       pg_boss: perSecond(pgBoss, 'the same POSTs and signatures by pg-boss on PostgreSQL'),
       enqueue: perSecond(ours.enqueued, `matches and deliveries committed, ${STREAMS} to a block`),
       event_loop_p99: { value: ours.loopP99Ms, unit: 'ms', note: 'of the delivering process' },
-      cpu_engine: cpu(ours.engineCpuUs, "a delivery costs the engine's thread"),
+      cpu_engine: cpu(ours.engineCpuUs, "of the engine's thread per delivery"),
       cpu_ledger: cpu(
         ours.ledgerCpuUs,
-        "the ledger's thread, or the server's processes, and what else the process does",
+        "of the ledger's thread or the server's processes, and of the rest of the process",
       ),
-      cpu_receiver: cpu(ours.receiverCpuUs, 'the receiver'),
+      cpu_receiver: cpu(ours.receiverCpuUs, 'of the receiver'),
     };
   } finally {
     await receiver.stop();
@@ -87,7 +87,7 @@ async function postRaw(url: string, body: string, count: number): Promise<number
   return perSecond;
 }
 
-/** Commits blocks in which every stream matches; answers with how many in a second. */
+/** Commits blocks in which every stream matches; returns deliveries per second. */
 async function enqueue(store: Store, webhookUrl: string, count: number): Promise<number> {
   const chain = await createChain(store, webhookUrl, { streams: STREAMS });
   const started = performance.now();
@@ -95,7 +95,7 @@ async function enqueue(store: Store, webhookUrl: string, count: number): Promise
   return (count * 1000) / (performance.now() - started);
 }
 
-/** Delivers all that is due; counts only what the ledger has recorded as succeeded. */
+/** Delivers everything due; counts only deliveries that the ledger has recorded as succeeded. */
 async function drain({ store, readCpuUs = () => 0 }: Ledger, receiver: Receiver, count: number) {
   const loop = monitorEventLoopDelay({ resolution: 1 });
   const done = Promise.withResolvers<void>();
@@ -131,7 +131,7 @@ async function drain({ store, readCpuUs = () => 0 }: Ledger, receiver: Receiver,
   };
 }
 
-/** Two claimers at a time, as on PostgreSQL one claims while another records. */
+/** Claims with two workers, because on PostgreSQL one claims while the other records. */
 async function claimOnly(store: Store, count: number): Promise<number> {
   let left = count;
   const started = performance.now();

@@ -1,4 +1,4 @@
-/** What is delivered, and who delivers it: streams that match in each block, and the service's own engine. */
+/** The workload: streams that match in each block, and the service's own engine. */
 import { createDeliver } from '../../packages/service/src/deliver/deliver.ts';
 import { EVERYWHERE, createAddressGuard } from '../../packages/service/src/deliver/send/guard.ts';
 import { createHostPace } from '../../packages/service/src/deliver/attempt.ts';
@@ -19,25 +19,25 @@ export const BODY_BYTES = 2_000;
 export const STREAM_SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
 
 const SIGNING = { secret: () => 'bench-secret', region: () => 'us-east-1' };
-/** Unix seconds: blocks of today, as they come live. */
+/** Unix seconds of the first block: today, as live blocks have. */
 const FIRST_TIMESTAMP = Math.floor(Date.now() / 1000);
 
-/** As the service sends, to receivers on loopback. */
+/** The service's sender, with loopback receivers allowed. */
 export const createBenchSender = (): Sender =>
   createSender({ guard: createAddressGuard({ allowCidrs: EVERYWHERE }), ...SIGNING });
 
 export interface Chain {
   streamIds: string[];
   /**
-   * One block in which the `count` next streams match, each with `parts` webhooks. Answers with the
-   * deliveries that are due.
+   * Commits one block in which the `count` next streams match, each with `parts` webhooks. Returns
+   * the due deliveries.
    */
   commit(count: number, parts?: number): Promise<DeliverySummary[]>;
 }
 
 let nextChain = 0x10_0000;
 
-/** A chain of its own with streams that all deliver to this URL. */
+/** Creates a chain with streams that all deliver to this URL. */
 export async function createChain(
   store: Store,
   webhookUrl: string,
@@ -48,7 +48,7 @@ export async function createChain(
   }: {
     streams: number;
     bodyBytes?: number;
-    /** Its blocks are `confirmed` at once, or never. */
+    /** `confirmed` confirms blocks at once; otherwise they stay unconfirmed. */
     deliver?: NewMatch['deliver'];
   },
 ): Promise<Chain> {
@@ -135,7 +135,7 @@ export interface RunningEngine {
   stop(): Promise<void>;
 }
 
-/** What delivers in the service; `onSucceeded` hears what the ledger has recorded as delivered. */
+/** Starts the service's delivery; `onSucceeded` receives the number recorded as delivered. */
 export async function startEngine(
   store: Store,
   onSucceeded: (count: number) => void,

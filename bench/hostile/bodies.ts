@@ -1,26 +1,26 @@
 import { readPatterns, worstTexts } from '../../test/patterns.ts';
 
-/** The worst that a caller may send, made when asked for: bodies as large as a route takes. */
+/** The most expensive bodies a caller can send, as large as a route accepts, created on demand. */
 export type HostileBodies = Record<string, () => string>;
 
-/** Fields whose values are looked at closely, of any route. */
+/** Fields with validated values, of any route. */
 const TEXT_FIELDS = ['apiKey', 'webhookUrl', 'description', 'tag', 'name', 'chainId', 'address'];
 const LIST_FIELDS = ['abi', 'advancedOptions', 'topic0', 'address', 'addresses', 'network'].concat([
   'streamIds',
   'scopes',
   'functions',
 ]);
-/** Inputs for which hiding secrets once took quadratic time. */
+/** Inputs for which redacting secrets once took quadratic time. */
 const URL_LIKE = 'a-';
 
-/** One text in many fields. */
+/** The same text in many fields. */
 const inFields = (text: string): string =>
   `{${TEXT_FIELDS.map((field) => `"${field}":${JSON.stringify(text)}`).join(',')}}`;
 
 const listOf = (element: string, bytes: number): string =>
   `[${`${element},`.repeat(Math.floor(bytes / (element.length + 1)) - 1)}${element}]`;
 
-/** Bodies that every route must refuse or take, each as large as `limit`. */
+/** Bodies for every route, each as large as `limit`. */
 export function hostileBodies(limit: number): HostileBodies {
   const room = limit - 200;
   const each = Math.floor(room / TEXT_FIELDS.length / 2) - 100;
@@ -37,17 +37,20 @@ export function hostileBodies(limit: number): HostileBodies {
     headers: () =>
       `{"headers":{${Array.from({ length: fields }, (_, n) => `" ${n}":"\\n"`).join(',')}}}`,
     nested: () => '['.repeat(limit),
-    'no end': () => `{"a":"${'\\"'.repeat(room / 2)}`,
+    'an unterminated string': () => `{"a":"${'\\"'.repeat(room / 2)}`,
   };
 }
 
-/** Characters of a text in a list. */
+/** Length of a text in a list. */
 const LISTED = 4_000;
-/** Texts that once made a pattern of ours quadratic. */
+/** Texts that once took quadratic time in one of our patterns. */
 const ONCE_SLOW = ['a-', '[<', 'a0', '0.0', 'a@', '::'].map((text) => text.repeat(LISTED / 2));
 let analysed: readonly string[] | undefined;
 
-/** By the analyser, the texts on which each pattern of the product goes back most, in all fields by turns. */
+/**
+ * Spreads the texts on which the patterns backtrack most, according to the analyzer, over all
+ * fields.
+ */
 function worstTextBodies(room: number): HostileBodies {
   analysed ??= [
     ...new Set(readPatterns().patterns.flatMap((pattern) => worstTexts(pattern, LISTED))),
@@ -78,7 +81,7 @@ export function addressBodies(limit: number, width: number): HostileBodies {
   const each = width + 5;
   const count = Math.floor((limit - 200) / each);
   const hex = (n: number): string => `"0x${n.toString(16).padStart(width, '0')}"`;
-  // By the thousand, which are the same but for the digits that count the thousands.
+  // Built by the thousand: only the digits that count the thousands differ.
   const thousand = Array.from({ length: 1_000 }, (_, n) => hex(n)).join(',');
   const start = `"0x${'0'.repeat(8)}`;
   const many = (length: number): string =>
@@ -88,10 +91,10 @@ export function addressBodies(limit: number, width: number): HostileBodies {
   const half = Math.floor((limit - 200) / (2 * each + 5));
   const labels = (): string => Array.from({ length: half }, (_, n) => `${hex(n)}:"a"`).join(',');
   return {
-    'every address another': () => `{"address":[${many(count)}]}`,
-    'a bad one at the end': () => `{"address":[${many(count - 1)},"0xz"]}`,
+    'distinct addresses': () => `{"address":[${many(count)}]}`,
+    'an invalid one at the end': () => `{"address":[${many(count - 1)},"0xz"]}`,
     labels: () => `{"address":[${many(half)}],"labels":{${labels()}}}`,
-    'a bad label': () => `{"address":[${many(half)}],"labels":{${labels()},"0xz":"a"}}`,
+    'an invalid label': () => `{"address":[${many(half)}],"labels":{${labels()},"0xz":"a"}}`,
     zeros: () => `{"address":${listOf('0', limit - 200)}}`,
     'one text': () => `{"address":"${'a-'.repeat((limit - 200) / 2)}?"}`,
     spaces: () => `{"address":[${' '.repeat(limit - 200)}]}`,
@@ -113,7 +116,7 @@ const transfer = {
 const manyOf = <T>(length: number, make: (n: number) => T): T[] =>
   Array.from({ length }, (_, n) => make(n));
 
-/** Parts of a stream that the service accepts, each as much as it accepts. */
+/** Parts of a stream at the limits that the service accepts. */
 export function heavyRules(): Record<string, object> {
   const gt = (n: number): object => ({ gt: ['value', String(10 ** 12 + n)] });
   const filtered = (filter: object): object => ({

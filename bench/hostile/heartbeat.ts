@@ -1,11 +1,11 @@
 /**
- * Loaded into the service by `--import`: measures from inside how long its event loop stands still. On
- * SIGUSR2 it says so on standard error, and begins anew.
+ * Loaded into the service by `--import`: measures how long its event loop is blocked. On SIGUSR2 it
+ * prints the longest block to standard error and starts again.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
 
-/** The first characters of each of its lines. */
+/** Prefix of each of its lines. */
 export const HEARTBEAT = 'longest block of the event loop in ms:';
 
 if (isMainThread) {

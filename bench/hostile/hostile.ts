@@ -1,7 +1,7 @@
 /**
- * How long one request stops the process: the largest hostile bodies to every route, and streams with the
- * heaviest rules, while webhooks are delivered. The service runs as a process of its own and measures its
- * event loop from inside.
+ * Time that one request blocks the process: the largest hostile bodies to every route, and streams
+ * with the heaviest rules, while webhooks are delivered. The service is a separate process that
+ * measures its own event loop.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,17 +25,17 @@ import {
 import { HEARTBEAT } from './heartbeat.ts';
 
 const CHAIN = '0x7a69';
-/** By its id: names of ENS are looked up there. */
+/** Ethereum's chain id, on which ENS names are resolved. */
 const ETHEREUM = '0x1';
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 const TOKEN = '0x00000000000000000000000000000000000000aa';
 const BLOCK_EVERY_MS = 500;
 const LOGS_PER_BLOCK = 100;
-/** Blocks that a stream with heavy rules is matched against. */
+/** Number of blocks matched against a stream with heavy rules. */
 const BLOCKS_WATCHED = 3;
 const LARGE_STREAMS = 50;
 const IDLE_MS = 5_000;
-/** The longest that one attack may take, and the service may take to say how long it stood still. */
+/** Timeouts of one attack, and of the service's report. */
 const ATTACK_MS = 60_000;
 const HEARTBEAT_MS = 30_000;
 const ANSWER_LIMIT = 65_536;
@@ -43,7 +43,7 @@ const KEY = { 'x-api-key': API_KEY };
 const heartbeat = fileURLToPath(new URL('heartbeat.ts', import.meta.url));
 
 type Group = 'open' | 'keyed' | 'addresses' | 'filters' | 'idle';
-/** Longer blocks of the event loop are printed while the attacks run. */
+/** Longer blocks of the event loop are printed during the attacks. */
 const LIMITS_MS: Readonly<Record<Group, number>> = {
   idle: 50,
   open: 50,
@@ -57,7 +57,9 @@ interface Attack {
   blockedMs: number;
 }
 
-/** @param only parts of the attacks' names, such as `createSession` or `addresses`; all without any */
+/**
+ * @param only parts of the attacks' names, such as `createSession` or `addresses`; empty for all
+ */
 export async function measureHostile(only: readonly string[]): Promise<Figures> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-hostile-'));
   const [chain, ethereum, sink] = await Promise.all([
@@ -96,15 +98,17 @@ export async function measureHostile(only: readonly string[]): Promise<Figures> 
         chainIds: [CHAIN],
         ...body,
       });
-      if (answer.status !== 200) throw new Error(`no stream: ${answer.text.slice(0, 500)}`);
+      if (answer.status !== 200)
+        throw new Error(`Couldn't create the stream: ${answer.text.slice(0, 500)}`);
       return (JSON.parse(answer.text) as { id: string }).id;
     };
     const delivering = await stream({ includeContractLogs: true });
     const path = `/streams/evm/${delivering}/address`;
     const added = await send(service, ROUTES.addEvmAddresses, path, { address: TOKEN });
-    if (added.status !== 200) throw new Error(`no address: ${added.text.slice(0, 500)}`);
+    if (added.status !== 200)
+      throw new Error(`Couldn't add the address: ${added.text.slice(0, 500)}`);
     await sink.waitFor(3, { timeoutMs: 60_000 }).catch((error: unknown) => {
-      throw new Error(`no webhooks:\n${service.output()}`, { cause: error });
+      throw new Error(`No webhooks arrived:\n${service.output()}`, { cause: error });
     });
 
     const attacks: Attack[] = [];
@@ -121,8 +125,8 @@ export async function measureHostile(only: readonly string[]): Promise<Figures> 
     };
     await measure('idle', 'no attack', () => wait(IDLE_MS));
 
-    // The first of them unpacks the tables of Unicode, where that was not done before.
-    await measure('keyed', 'resolveName, a name beyond ASCII', () =>
+    // The first call unpacks the Unicode tables.
+    await measure('keyed', 'resolveName, a name outside ASCII', () =>
       send(service, SLUICE_ROUTES.resolveName, `/sluice/names/${encodeURIComponent('é.eth')}`),
     );
 
@@ -133,7 +137,7 @@ export async function measureHostile(only: readonly string[]): Promise<Figures> 
     for (const { bodies, group, routes } of targets()) {
       for (const [kind, make] of Object.entries(bodies)) {
         const asked = routes.filter(({ name }) => isAsked(`${group} ${name}, ${kind}`));
-        // Long ones are made once for all routes, and one at a time.
+        // Created once for all routes, and one at a time, because they are large.
         const body = Buffer.from(asked.length > 0 ? make() : '');
         for (const { name, route, family } of asked) {
           const isMade = group === 'addresses' || route.method === 'POST';
@@ -165,7 +169,7 @@ export async function measureHostile(only: readonly string[]): Promise<Figures> 
       await measure('filters', `list a stream with ${kind}`, () =>
         send(service, ROUTES.listEvmStreams, '/streams/evm?limit=100'),
       );
-      await measure('filters', `try ${kind} on a block`, () =>
+      await measure('filters', `dry-run ${kind} on a block`, () =>
         send(service, SLUICE_ROUTES.dryRunEvm, fill(SLUICE_ROUTES.dryRunEvm, ''), {
           block: 2,
           ...all,
@@ -196,7 +200,7 @@ interface Target {
   family: 'evm' | 'aptos';
 }
 
-/** All routes, those together that are sent the same. */
+/** All routes, grouped by equal bodies. */
 function targets(): { group: Group; bodies: HostileBodies; routes: Target[] }[] {
   const groups = new Map<string, { group: Group; bodies: HostileBodies; routes: Target[] }>();
   for (const [name, route] of eachCall) {
@@ -233,7 +237,7 @@ function toFigures(attacks: readonly Attack[], webhooks: number): Figures {
     keyed_routes: worst('keyed'),
     address_routes: worst('addresses'),
     filters: worst('filters'),
-    webhooks: toFigure(webhooks, '', 'delivered meanwhile'),
+    webhooks: toFigure(webhooks, '', 'delivered during the attacks'),
   };
 }
 
@@ -260,12 +264,12 @@ async function createAptos(service: Served, webhookUrl: string): Promise<string>
   return (JSON.parse(text) as { id: string }).id;
 }
 
-/** Its result, or an error that says what went on for too long. */
+/** Returns the result, or throws an error that names the work that timed out. */
 async function within<T>(ms: number, what: string, work: Promise<T>): Promise<T> {
   const stopped = new AbortController();
   const late = async (): Promise<never> => {
     await wait(ms, undefined, { signal: stopped.signal });
-    throw new Error(`${what} was not over after ${ms} ms`);
+    throw new Error(`${what} did not finish within ${ms} ms`);
   };
   try {
     return await Promise.race([work, late()]);
@@ -274,7 +278,7 @@ async function within<T>(ms: number, what: string, work: Promise<T>): Promise<T>
   }
 }
 
-/** The longest block since it was asked last. */
+/** The longest block since the previous call. */
 async function readBlock(service: Served): Promise<number> {
   const before = service.output().lastIndexOf(HEARTBEAT);
   process.kill(service.pid, 'SIGUSR2');
@@ -284,7 +288,7 @@ async function readBlock(service: Served): Promise<number> {
     const line = service.output().slice(at + HEARTBEAT.length);
     if (at > before && line.includes('\n')) return Number.parseFloat(line);
     if (!service.isRunning() || performance.now() > until) {
-      throw new Error(`The service no longer answers:\n${service.output().slice(-4_000)}`);
+      throw new Error(`The service does not respond:\n${service.output().slice(-4_000)}`);
     }
     await wait(5);
   }

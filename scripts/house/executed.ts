@@ -1,4 +1,4 @@
-/** Prints as JSON which of our files run for one block and for one page of deliveries. */
+/** Prints as JSON which of our files are executed for one block and for one page of deliveries. */
 import { Session } from 'node:inspector/promises';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { ROOT } from './figures.ts';
 const CHAIN = '0x7a69';
 const API_KEY = 'key_of_the_house_0123456789';
 const WATCHED = `0x${'ab'.repeat(20)}` as const;
-/** Enough to fill caches and to compile the hot code. */
+/** Enough blocks to fill caches and compile hot code. */
 const WARM_BLOCKS = 20;
 /** Simulated chains and receivers, which are not part of the product. */
 const NOT_COUNTED = /^packages\/testkit\//;
@@ -60,7 +60,7 @@ interface Coverage {
 }
 type Ask = (method: string, params?: object) => Promise<unknown>;
 
-/** Returns a profiler for each thread; the SQLite ledger writes in a thread of its own. */
+/** Returns a profiler for each thread, because the SQLite ledger writes in its own. */
 async function attach(): Promise<Ask[]> {
   const main = new Session();
   main.connect();

@@ -10,7 +10,7 @@ export const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
 const SOURCES = 'packages/*/{src,scripts}/**/*.{ts,tsx}';
 const NO_SOURCE = /\.(test|test-d|test-only|suite|generated)\.tsx?$/;
-/** Written once and never edited: each migration stays as it was. */
+/** Migrations are never edited, so their file only grows. */
 const MIGRATIONS = 'packages/service/src/store/engine/migrations.ts';
 const LINT = 'scripts/house/oxlintrc.json';
 
@@ -22,13 +22,13 @@ export interface Sized {
 export interface Figures {
   files: number;
   lines: number;
-  /** Source files side by side, most first; tests are not counted. */
+  /** Source files per folder without tests, largest first. */
   folders: Sized[];
-  /** Lines of each file but the migrations, longest first. */
+  /** Lines per file without migrations, longest first. */
   lengths: Sized[];
   /** Functions above 100 lines, longest first. */
   functions: Sized[];
-  /** Files on a cycle of imports, those of types included. */
+  /** Files in an import cycle, including type imports. */
   cycles: string[];
 }
 
@@ -63,7 +63,7 @@ interface Diagnostic {
   labels: { span: { line: number } }[];
 }
 
-/** Asks the linter, which has read the program anyway. */
+/** Uses the linter, which parses the program anyway. */
 async function lint(): Promise<Pick<Figures, 'functions' | 'cycles'>> {
   const { diagnostics } = await runLinter();
   const ofProduct = diagnostics.filter(
@@ -82,7 +82,7 @@ async function lint(): Promise<Pick<Figures, 'functions' | 'cycles'>> {
   };
 }
 
-/** It exits with 1 where it tells of anything. */
+/** oxlint exits with 1 if it reports anything. */
 async function runLinter(): Promise<{ diagnostics: Diagnostic[] }> {
   const args = ['oxlint', '-c', LINT, '--format', 'json', 'packages'];
   const { stdout } = await promisify(execFile)('npx', args, {

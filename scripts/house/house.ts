@@ -1,6 +1,5 @@
 /**
- * `npm run -s house`: what the structure of the product is, and where it exceeds its limits. Exits with 1
- * where it does.
+ * `npm run -s house`: prints the structure of the product and exits with 1 if it exceeds a limit.
  */
 import { measure } from './figures.ts';
 import { LIMITS, findExcesses } from './limits.ts';

@@ -1,4 +1,4 @@
-/** What the structure of the product is held to (docs/decisions/0025-limits-of-the-house.md). */
+/** Limits of the product's structure (docs/decisions/0025-limits-of-the-house.md). */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { type Figures, ROOT, type Sized } from './figures.ts';
@@ -13,9 +13,9 @@ export const LIMITS = {
   executed: 90,
 } as const;
 
-/** Lists of alike things, one file each. */
+/** Folders with one file per item of a list. */
 const LISTS = ['packages/cli/src/commands'];
-/** What a `src` holds beside folders: what starts the program. */
+/** Entry files that may be in a `src` next to its folders. */
 const STARTS: Record<string, readonly string[]> = {
   'packages/service/src': ['config.ts', 'index.ts', 'service.ts'],
   'packages/console/src': ['main.tsx', 'router.tsx'],
@@ -27,7 +27,7 @@ export interface Paths {
   row: string[];
 }
 
-/** A sentence for each limit that is exceeded. */
+/** Returns a sentence for each exceeded limit. */
 export function findExcesses(figures: Figures, paths: Paths, executed: Executed): string[] {
   const above = (sizes: readonly Sized[], limit: number, what: string): string[] =>
     sizes
@@ -58,7 +58,7 @@ export function findExcesses(figures: Figures, paths: Paths, executed: Executed)
       .filter((name) => !executed.block.includes(name))
       .map((name) => `docs/architecture.md names ${name}, which does not run for a block`),
     ...row
-      // Tables are types alone.
+      // Files of tables contain only types.
       .filter((name) => name.startsWith('packages/service/') && !name.endsWith('/tables.ts'))
       .filter((name) => !executed.page.includes(name))
       .map((name) => `docs/architecture.md names ${name}, which does not run for a page`),

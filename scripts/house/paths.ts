@@ -1,4 +1,4 @@
-/** The two ways through the code that the architecture page names, and what runs on them. */
+/** The two code paths of the architecture page, and the files they execute. */
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -7,16 +7,16 @@ import { promisify } from 'node:util';
 import { ROOT } from './figures.ts';
 
 export interface Executed {
-  /** Our files that run for one block, from its head to its POST, in a service that is warm. */
+  /** Our files executed for one block, from its head to its POST, in a warm service. */
   block: string[];
-  /** Our files that run in the service for one page of deliveries. */
+  /** Our files executed in the service for one page of deliveries. */
   page: string[];
 }
 
-/** Paths of the page are relative to this folder, or to the service's. */
+/** Paths on the page are relative to this folder or to the service's. */
 const PACKAGES = 'packages';
 
-/** The files of a path in order, from the root of the repository. */
+/** Returns the files of a path in order, relative to the repository. */
 function readPath(beginning: string): string[] {
   const page = readFileSync(path.join(ROOT, 'docs/architecture.md'), 'utf8');
   const line = page.split('\n').find((each) => each.startsWith(beginning));
@@ -29,7 +29,7 @@ function readPath(beginning: string): string[] {
 export const readBlockPath = (): string[] => readPath('A block to its POST');
 export const readRowPath = (): string[] => readPath("A delivery's row to the screen");
 
-/** Runs a service in a process of its own and asks V8 which functions were called. */
+/** Runs a service in a separate process and asks V8 which functions were called. */
 export async function measureExecuted(): Promise<Executed> {
   const program = fileURLToPath(new URL('executed.ts', import.meta.url));
   const { stdout } = await promisify(execFile)(process.execPath, ['-C', '@sluice/source', program]);

@@ -1,10 +1,10 @@
 import type { Text } from './read.ts';
 
-/** Turns of phrase that read as a translation, and what to write instead. */
+/** A phrase that reads as a translation, and its replacement. */
 interface Pattern {
   pattern: RegExp;
   instead: string;
-  /** Only in comments: at their beginning. */
+  /** Matches only at the beginning of comments. */
   opensComment?: boolean;
 }
 
@@ -57,10 +57,10 @@ export interface Finding {
   message: string;
 }
 
-/** Characters of the text to show with a finding, a third of them before it. */
+/** Characters of context shown with a finding, a third of them before it. */
 const SHOWN = 90;
 
-/** Finds the first use of each pattern in each text. */
+/** Finds the first match of each pattern in each text. */
 export function findPhrases(texts: readonly Text[]): Finding[] {
   return texts.flatMap(({ line, text, kind }) =>
     PATTERNS.flatMap(({ pattern, instead, opensComment }) => {

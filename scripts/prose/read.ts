@@ -1,4 +1,4 @@
-/** The texts of a file that people read: comments, strings and JSX of code, prose of pages. */
+/** Reads the texts of a file: comments, strings and JSX of code, prose of pages. */
 import { parseSync } from 'vite';
 
 export interface Text {
@@ -7,9 +7,9 @@ export interface Text {
   kind: 'comment' | 'string' | 'prose';
 }
 
-/** In place of a code span. Two adjacent backticks would open another span in Markdown. */
+/** Replaces code spans. Two adjacent backticks would open another span in Markdown. */
 const CODE = '`…`';
-/** A literal that is an identifier, a path or a value, such as the system user `nobody`. */
+/** Matches identifiers, paths and values, such as the system user `nobody`. */
 const NAME = /^[a-z./@][\w./:@-]*$/;
 
 export function readTexts(name: string, source: string): Text[] {
@@ -37,7 +37,7 @@ function readCode(name: string, source: string): Text[] {
   ].toSorted((a, b) => a.line - b.line);
 }
 
-/** Visits every node, whatever its type: only three types hold text. */
+/** Visits every node, because only three types contain text. */
 function listStrings(node: unknown): { text: string; start: number }[] {
   if (Array.isArray(node)) return node.flatMap(listStrings);
   if (typeof node !== 'object' || node === null) return [];
@@ -49,7 +49,7 @@ function listStrings(node: unknown): { text: string; start: number }[] {
   return Object.values(node).flatMap(listStrings);
 }
 
-/** Without code blocks, code spans and quotations. */
+/** Reads the prose of a page, without code and quotations. */
 function readPage(source: string): Text[] {
   const prose = source
     .replace(/^```[\s\S]*?^```/gm, (block) => block.replace(/[^\n]/g, ''))

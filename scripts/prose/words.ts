@@ -5,7 +5,7 @@ import terminology from 'textlint-rule-terminology';
 import type { Finding } from './patterns.ts';
 import type { Text } from './read.ts';
 
-/** A spelling with its case, or a regular expression and what to write instead. */
+/** A spelling with its case, or a regular expression and its replacement. */
 const WORDS: readonly (string | readonly [wrong: string, right: string])[] = [
   'Aptos',
   'Chromium',
@@ -39,7 +39,7 @@ const WORDS: readonly (string | readonly [wrong: string, right: string])[] = [
   ['(organ|recogn|normal|summar|serial)is(e|es|ed|ing)', '$1iz$2'],
 ];
 
-/** Entries of the rule's own list that differ from the vocabulary or from standard usage. */
+/** Entries of the rule's own list that contradict the vocabulary or common usage. */
 const NOT_USED: readonly string[] = [
   'ID',
   "id['’]?s",
