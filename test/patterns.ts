@@ -25,7 +25,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const IS_PRODUCT = /\.tsx?$/;
 const IS_TEST = /\.(test|suite|test-d|test-only)\./;
 /** Limit of the paths through a pattern that match one text; a linear pattern has a handful. */
-const MOST_PATHS = 100;
+const MAX_PATHS = 100;
 const TIMEOUT_MS = 20_000;
 
 type Node = Record<string, unknown> & { type: string; start: number; end: number };
@@ -94,7 +94,7 @@ function analyse({ source, flags }: Pattern) {
     unicode: flags.includes('u') && !caseInsensitive,
     dotAll: flags.includes('s'),
     multiLine: flags.includes('m'),
-    maxScore: MOST_PATHS,
+    maxScore: MAX_PATHS,
     timeout: TIMEOUT_MS,
   });
 }

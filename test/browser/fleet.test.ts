@@ -8,7 +8,7 @@ import { startWorld, type World } from './world.ts';
 const STREAMS = 300;
 /** Streams on a chain that the service reads. */
 const READ_STREAMS = 200;
-const MOST_ROWS = 60;
+const MAX_ROWS = 60;
 const PATIENCE = { timeout: 20_000, interval: 100 };
 
 let world: World;
@@ -62,12 +62,12 @@ const readHoles = (page: Page): Promise<number[]> =>
 test('only visible streams are rendered, and the keyboard reaches the others', async () => {
   const page = await visitor.signedIn();
   await links(page).first().waitFor();
-  expect(await links(page).count()).toBeLessThan(MOST_ROWS);
+  expect(await links(page).count()).toBeLessThan(MAX_ROWS);
   await expectAccessible(page);
   for (let count = 0; count < 40; count++) await page.keyboard.press('j');
   expect(await focused(page)).toBe('fleet-260');
   await expect.poll(() => readHoles(page), PATIENCE).toEqual([]);
-  expect(await links(page).count()).toBeLessThan(MOST_ROWS);
+  expect(await links(page).count()).toBeLessThan(MAX_ROWS);
   // Keys continue from the focused row even after it is scrolled out of view.
   await page.evaluate(() => document.querySelector('main')?.scrollBy(0, 5_000));
   await expect.poll(() => page.getByRole('link', { name: 'fleet-260' }).count(), PATIENCE).toBe(0);
@@ -84,7 +84,7 @@ test('only visible streams are rendered, and the keyboard reaches the others', a
   await page.keyboard.press('k');
   expect(await focused(page)).toBe('fleet-000');
   expect(await page.getByRole('link', { name: 'fleet-000' }).isVisible()).toBe(true);
-  expect(await links(page).count()).toBeLessThan(MOST_ROWS);
+  expect(await links(page).count()).toBeLessThan(MAX_ROWS);
   await page.keyboard.press('p');
   await page.getByRole('button', { name: 'Resume fleet-000' }).waitFor();
   const last = page.getByRole('row').filter({ hasText: 'fleet-000' });
@@ -216,6 +216,6 @@ test('works the same on a phone', async () => {
   await page.evaluate(() => document.querySelector('main')?.scrollTo(0, 1_000_000));
   await page.getByRole('link', { name: 'fleet-000' }).waitFor();
   await expect.poll(() => readHoles(page).then((holes) => holes.length), PATIENCE).toBeLessThan(2);
-  expect(await links(page).count()).toBeLessThan(MOST_ROWS);
+  expect(await links(page).count()).toBeLessThan(MAX_ROWS);
   expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
 });

@@ -324,14 +324,14 @@ test('triggers and balances equal the results of the same calls at that block', 
       ask(at, sluiceToken.abi, 'balanceOf', [who], number);
     const expected = await expectedOf('enriched', seen, seen);
     // Two of the contracts emit transfers but are not tokens.
-    const isAskable = ({ contract }: { contract: string }) =>
+    const canRun = ({ contract }: { contract: string }) =>
       contract !== contracts.crier && contract !== contracts.mover;
     for (const tx of expected.txs) tx.triggers = [await tokens(tx.fromAddress)];
     for (const log of expected.logs) {
       log.triggers = [await ask(erc721, sluiceCollectible.abi, 'lastTokenId', [], number)];
     }
     for (const each of expected.erc20Transfers) {
-      const first = isAskable(each)
+      const first = canRun(each)
         ? await tokens(each.to, each.contract)
         : { name: 'error', value: 'execution reverted' };
       each.triggers = [first, await tokens(each.from)];

@@ -69,7 +69,10 @@ describe.each(STORES)('on %s', (store) => {
     for (const label of Object.keys(failures)) names.answer(`${label}.example`, ['127.0.0.1']);
     await world.holds(watches);
     for (const watch of watches) {
-      await until('the webhook arrives', async () => (await errorsOf(watch)).at(-1)?.error === null);
+      await until(
+        'the webhook arrives',
+        async () => (await errorsOf(watch)).at(-1)?.error === null,
+      );
     }
     await world.holds(watches);
   });

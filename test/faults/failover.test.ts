@@ -10,7 +10,7 @@ const RESUME_MS = 30_000;
 /** Longer than the query timeout, so that connections are abandoned and reopened. */
 const GONE_MS = 50_000;
 /** Ten connections, the session for signals, and twenty abandoned ones whose commits still wait. */
-const MOST_SESSIONS = 31;
+const MAX_SESSIONS = 31;
 
 let cluster: PostgresCluster;
 let world: FaultWorld;
@@ -70,7 +70,7 @@ test('fault 16: both standbys are gone: commits wait, nothing is lost, and no se
   }
   expect(await checkpoint()).toBe(committed);
   expect(Math.max(...seen.map(({ waiting }) => waiting))).toBeGreaterThan(0);
-  expect(Math.max(...seen.map(({ all }) => all))).toBeLessThanOrEqual(MOST_SESSIONS);
+  expect(Math.max(...seen.map(({ all }) => all))).toBeLessThanOrEqual(MAX_SESSIONS);
   expect([...reasons]).toContain(
     'commits are waiting for a standby of the database, and none responds',
   );

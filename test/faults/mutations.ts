@@ -113,7 +113,7 @@ export const MUTATIONS: readonly Mutation[] = [
     fault: 9,
     what: 'Retry-After is obeyed however long it is',
     file: 'packages/kit/src/contract/rules/schedule.ts',
-    edits: [['Math.min(wait, LONGEST_RETRY_AFTER_MS)', 'wait']],
+    edits: [['Math.min(wait, MAX_RETRY_AFTER_MS)', 'wait']],
     suite: 'receivers',
     tests: 'on sqlite.*fault 9:',
   },

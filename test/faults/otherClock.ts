@@ -6,14 +6,14 @@
 import { readFileSync } from 'node:fs';
 
 const file = process.env['FAULT_CLOCK']!;
-const LOOK_MS = 20;
+const CHECK_MS = 20;
 const trueNow = Date.now.bind(Date);
 
 let offsetMs = 0;
 let lookedAt = -Infinity;
 
 Date.now = () => {
-  if (performance.now() - lookedAt > LOOK_MS) {
+  if (performance.now() - lookedAt > CHECK_MS) {
     lookedAt = performance.now();
     offsetMs = Number(readFileSync(file, 'utf8')) * 1_000;
   }

@@ -45,9 +45,9 @@ const TOPIC = '0x00000000000000000000000000000000000000000000000000000000000fa01
 const SHORT_SCHEDULE = fileURLToPath(new URL('shortSchedule.ts', import.meta.url));
 const SETTLE_MS = Number(process.env['FAULT_SETTLE_MS'] ?? 240_000);
 /** Interval of the checks, each of which reads the complete ledger. */
-const LOOK_MS = 250;
+const CHECK_MS = 250;
 /** Longer than the minute between the service's integrity checks. */
-const OWN_LOOK_MS = 90_000;
+const OWN_CHECK_MS = 90_000;
 
 /** A stream with its own address and receiver path. */
 export interface Watch {
@@ -229,7 +229,7 @@ export async function startWorld(
         }
         return violations.length === 0;
       };
-      await until('the invariants hold', look, SETTLE_MS, LOOK_MS).catch(() => {
+      await until('the invariants hold', look, SETTLE_MS, CHECK_MS).catch(() => {
         throw new Error(
           `${violations.length} violations:\n${violations.slice(0, 20).join('\n')}\n` +
             `checkpoint and head: ${chain.head.number}\n${service.output().slice(-4000)}`,
@@ -241,7 +241,7 @@ export async function startWorld(
         'the integrity checks of the service find nothing',
         async () =>
           (await world.metrics(/^sluice_integrity_violations/)).every((count) => count === 0),
-        OWN_LOOK_MS,
+        OWN_CHECK_MS,
       );
     },
     async stop() {
@@ -253,7 +253,10 @@ export async function startWorld(
     },
   };
   // From here on a response can name the block from which an address is watched.
-  await until('the first block is committed', async () => (await world.health()).checkpoint !== null);
+  await until(
+    'the first block is committed',
+    async () => (await world.health()).checkpoint !== null,
+  );
   return world;
 }
 

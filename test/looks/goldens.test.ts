@@ -9,7 +9,7 @@ import { countOtherPixels, listGoldens, listMoves, readLayout } from './goldens.
 import { startStudio, type Studio } from './studio.ts';
 
 /** Allowed per picture; rendering noise is a tenth of it, one changed word is more. */
-const MOST_PIXELS = 40;
+const MAX_PIXELS = 40;
 const DIFFERENCES = new URL('differences/', import.meta.url);
 const RENEW = 'If the change is intended: npm run pictures -- --goldens';
 
@@ -38,8 +38,8 @@ test('every screen looks like its golden', async () => {
     if (!goldens.includes(name)) continue;
     if (isSameHand) {
       const message = `${name}: too many pixels differ; see ${fileURLToPath(DIFFERENCES)}. ${RENEW}`;
-      const count = await countOtherPixels(shot, MOST_PIXELS, DIFFERENCES);
-      expect.soft(count, message).toBeLessThanOrEqual(MOST_PIXELS);
+      const count = await countOtherPixels(shot, MAX_PIXELS, DIFFERENCES);
+      expect.soft(count, message).toBeLessThanOrEqual(MAX_PIXELS);
     } else {
       const moves = listMoves(shot, layout.boxes.get(name) ?? []);
       expect.soft(moves, `${name}: elements moved. ${RENEW}`).toEqual([]);

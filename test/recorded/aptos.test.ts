@@ -1,6 +1,6 @@
 /**
  * Recorded transactions and blocks of Aptos, compared with a table written by hand from their JSON:
-  * touched addresses, movements, and transfers of the payload.
+ * touched addresses, movements, and transfers of the payload.
  */
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -35,7 +35,7 @@ type Shape = Map<string, Place>;
 
 /**
  * Adds a value to the shape. An object with a `type` starts a place of that name, without generic
-  * arguments.
+ * arguments.
  */
 function addTo(shape: Shape, value: Json, path: string): void {
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);

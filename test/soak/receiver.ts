@@ -15,7 +15,7 @@ export type ReceiverMessage =
 
 const { seed } = workerData as { seed: string };
 const TOLD_EVERY_MS = 100;
-const MOST_OFFENCES = 2;
+const MAX_OFFENCES = 2;
 
 const receipts = new Map<string, Receipts>();
 let accepted = 0;
@@ -23,7 +23,7 @@ const tell = (message: ReceiverMessage): void => parentPort!.postMessage(message
 
 /** Chooses for a thousand requests: 10 fail, 3 are slow, 2 are cut. */
 function choose(id: string, time: number): 'accept' | 'fail' | 'slow' | 'cut' {
-  if (time >= MOST_OFFENCES) return 'accept';
+  if (time >= MAX_OFFENCES) return 'accept';
   const draw = Number.parseInt(hash('sha1', `${seed}:${id}:${time}`).slice(0, 8), 16) % 1000;
   if (draw < 10) return 'fail';
   if (draw < 13) return 'slow';

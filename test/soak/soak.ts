@@ -48,7 +48,7 @@ const STREAMS = 50;
 const PHASES = ['unconfirmed', 'confirmed'] as const;
 /** One in this number of kills hits the postmaster. */
 const DATABASE_KILLS = 10;
-const LONGEST_DELAY_MS = 1_000;
+const MAX_DELAY_MS = 1_000;
 /**
  * Time without a delivery that counts as a hang; longer than a lease, a sweep and a breaker probe.
  */
@@ -125,7 +125,7 @@ const moments = Array.from({ length: kills }, () => Math.floor(random() * all)).
 );
 for (const [n, moment] of moments.entries()) {
   await progress(moment);
-  await delay(random() * LONGEST_DELAY_MS);
+  await delay(random() * MAX_DELAY_MS);
   if (postgres !== undefined && n % DATABASE_KILLS === DATABASE_KILLS - 1) {
     await postgres.kill();
     await postgres.restart();

@@ -1,6 +1,6 @@
 /**
  * A flood of unauthenticated calls: callers with a key are served, webhooks arrive, and the audit
-  * log has one line about it.
+ * log has one line about it.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -22,7 +22,7 @@ const PACKAGES = ['a', 'b', '@c/d'];
 
 /**
  * Imitates `npm ci` on the test's cue: writes all folders, then their files, then the hidden lock.
-  * Like npm, it ignores SIGINT and SIGTERM.
+ * Like npm, it ignores SIGINT and SIGTERM.
  */
 const NPM = `#!${process.execPath}
 const { appendFileSync, existsSync, mkdirSync, rmSync, writeFileSync } = require('node:fs');

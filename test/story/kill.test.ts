@@ -1,6 +1,6 @@
 /**
  * Whenever the process dies, every matching block ends with exactly one unconfirmed and one
-  * confirmed delivery, and the receiver gets each at least once.
+ * confirmed delivery, and the receiver gets each at least once.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

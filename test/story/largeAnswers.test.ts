@@ -14,7 +14,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const HUGE = 'x'.repeat(20_000_000);
 /** Largest `/health` response, in characters, of a service with one chain and one node. */
-const MOST_HEALTH = 5_000;
+const MAX_HEALTH = 5_000;
 
 interface Call {
   id: number;
@@ -58,10 +58,10 @@ test.each<[string, (call: Call) => string]>([
       (await get('/health')).includes('"down"'),
     );
     const health = await get('/health');
-    expect(health.length).toBeLessThan(MOST_HEALTH);
+    expect(health.length).toBeLessThan(MAX_HEALTH);
     const { chains } = JSON.parse(health) as { chains: [{ message: string }] };
     expect(chains[0].message.length).toBeGreaterThan(20);
-    expect((await get('/sluice/chains')).length).toBeLessThan(MOST_HEALTH);
+    expect((await get('/sluice/chains')).length).toBeLessThan(MAX_HEALTH);
     for (const line of served.output().split('\n')) expect(line.length).toBeLessThan(10_000);
   } finally {
     await served.stop();

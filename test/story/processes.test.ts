@@ -1,6 +1,6 @@
 /**
  * Many processes on one PostgreSQL: two ingest, some deliver, two serve the API. Ingesters are
-  * killed and stalled; every matching block is delivered, once per phase.
+ * killed and stalled; every matching block is delivered, once per phase.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,6 @@
 /**
  * Replays of many deliveries: estimated, paced, killed, cancelled; and one delivery stopped by
-  * hand. The webhook URL has a login and a token, which no list shows.
+ * hand. The webhook URL has a login and a token, which no list shows.
  */
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -35,7 +35,7 @@ export interface RawSending {
 
 /**
  * Sends the request. Does not use `fetch`, which cannot set `Host` or send a body with GET, and
-  * drops a response that comes before the body is sent.
+ * drops a response that comes before the body is sent.
  */
 export async function sendRaw(
   url: string,

@@ -1,6 +1,6 @@
 /**
  * Records too large for a webhook, or refused by the ledger, are quarantined, counted and
-  * explained; everything else arrives.
+ * explained; everything else arrives.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

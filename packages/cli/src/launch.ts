@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-const LEAST_NODE = 24;
+const MIN_NODE = 24;
 
 /** Packages that contain a Node binary, by platform and architecture. */
 const NODES: Readonly<Record<string, string>> = {
@@ -18,7 +18,7 @@ const NODES: Readonly<Record<string, string>> = {
 /** Whether these arguments need a newer Node; help and version don't. */
 export function needsOtherNode(args: readonly string[]): boolean {
   const major = Number(process.versions.node.split('.')[0]);
-  if (major >= LEAST_NODE || args.length === 0 || args[0] === 'help') return false;
+  if (major >= MIN_NODE || args.length === 0 || args[0] === 'help') return false;
   return !args.some((arg) => ['-h', '--help', '-V', '--version'].includes(arg));
 }
 
@@ -31,7 +31,7 @@ export async function runOnPinnedNode(
   if (node === undefined) {
     process.stderr.write(
       `error[usage]: Node ${process.versions.node} is too old, and the package has no newer one for this platform\n` +
-        `  fix: install Node ${LEAST_NODE} or later (https://nodejs.org), or reinstall with optional dependencies\n`,
+        `  fix: install Node ${MIN_NODE} or later (https://nodejs.org), or reinstall with optional dependencies\n`,
     );
     return 2;
   }

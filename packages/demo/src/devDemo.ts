@@ -29,7 +29,7 @@ export async function devDemo(options: DevOptions, terminal: Terminal): Promise<
     chains: demo.chains,
     aptos: demo.aptos,
   };
-  const service = await startOnFreePort(config, { warn, newEachTime: [] }, terminal).catch(
+  const service = await startOnFreePort(config, { warn, freshChains: [] }, terminal).catch(
     async (error: unknown) => {
       await demo.stop();
       throw error;

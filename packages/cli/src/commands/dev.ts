@@ -104,10 +104,10 @@ async function dev(options: DevOptions, terminal: Terminal): Promise<void> {
   config.chains.push(evm.config);
   const aptos = config.aptos.length === 0 ? await startLocalAptos() : undefined;
   if (aptos !== undefined) config.aptos.push(aptos.config);
-  const newEachTime = ['aptos:local', ...(evm.isNewEachTime ? [evm.config.id] : [])];
+  const freshChains = ['aptos:local', ...(evm.isFreshEachStart ? [evm.config.id] : [])];
   let service: Service;
   try {
-    service = await startOnFreePort(config, { warn, newEachTime }, terminal);
+    service = await startOnFreePort(config, { warn, freshChains }, terminal);
   } catch (error) {
     await receiver.close();
     await aptos?.stop();

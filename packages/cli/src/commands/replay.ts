@@ -155,7 +155,7 @@ async function replaySelection(
   }
 }
 
-const LOOK_EVERY_MS = 500;
+const CHECK_EVERY_MS = 500;
 
 async function waitFor(
   sluice: Connection['sluice'],
@@ -168,7 +168,7 @@ async function waitFor(
       const now = await sluice.getReplay(made.id);
       progress.update(now.replayed);
       if (now.state !== 'running' && now.waiting === 0) return now;
-      await delay(LOOK_EVERY_MS, undefined, { signal: terminal.signal });
+      await delay(CHECK_EVERY_MS, undefined, { signal: terminal.signal });
     }
   } finally {
     progress.end();

@@ -23,14 +23,14 @@ export const newKey = (prefix: string): string => prefix + randomBytes(16).toStr
 /** Starts the service. Its info lines are not printed, because users watch for webhooks here. */
 export async function startOnFreePort(
   config: ServiceConfig,
-  { warn, newEachTime }: { warn(text: string): void; newEachTime: readonly string[] },
+  { warn, freshChains }: { warn(text: string): void; freshChains: readonly string[] },
   { stderr }: Terminal,
 ): Promise<Service> {
   const log = createLog((line) => {
     // A scripted chain starts over with each run, so these lines are expected.
     const isExpected =
       / (chain was replaced,|reorg) /.test(line) &&
-      newEachTime.some((chain) => line.includes(chain));
+      freshChains.some((chain) => line.includes(chain));
     if (!line.includes(' info ') && !isExpected) stderr.write(`  ${line}`);
   });
   const ofDev: ServiceConfig = { ...config, environment: 'dev' };

@@ -22,7 +22,7 @@ export interface LocalEvm {
   readonly config: ServiceConfig['chains'][number];
   readonly contracts: DeployedContracts;
   /** Whether the chain starts over at block 0 with each run. */
-  readonly isNewEachTime: boolean;
+  readonly isFreshEachStart: boolean;
   /** Kind and URL of the chain, for the start screen. */
   readonly description: string;
   startActivity(): Activity;
@@ -40,7 +40,7 @@ export async function startLocalEvm(
   return {
     config: toConfig(anvil.chainId, anvil.wsUrl),
     contracts,
-    isNewEachTime: false,
+    isFreshEachStart: false,
     description: `anvil at ${anvil.url}, one block per second`,
     startActivity: () => startActivity({ url: anvil.url, contracts, perSecond: 1 }),
     stop: () => anvil.stop(),
@@ -53,7 +53,7 @@ async function startScriptedEvm(): Promise<LocalEvm> {
   return {
     config: toConfig(chain.chainId, chain.wsUrl),
     contracts,
-    isNewEachTime: true,
+    isFreshEachStart: true,
     description: `simulated at ${chain.url}, starts over with each run; install anvil for a real chain`,
     startActivity: () => startScriptedActivity({ chain, contracts, perSecond: 1 }),
     stop: () => chain.stop(),

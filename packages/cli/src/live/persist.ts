@@ -3,14 +3,14 @@ import { isSluiceError } from '@sluice/kit';
 
 const PASSING = new Set(['network_error', 'timeout', 'rate_limited', 'server_error']);
 const FIRST_WAIT_MS = 500;
-const LONGEST_WAIT_MS = 10_000;
+const MAX_WAIT_MS = 10_000;
 
 /** Retries a call until the service is available again, so that following survives outages. */
 export async function persist<Answer>(
   ask: () => PromiseLike<Answer>,
   signal: AbortSignal,
 ): Promise<Answer> {
-  for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
+  for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, MAX_WAIT_MS)) {
     try {
       return await ask();
     } catch (error) {

@@ -14,7 +14,7 @@ import { count, counted } from '../terminal/progress.ts';
 const SHOWN_READINGS = 5;
 const SHOWN_OBSERVED = 8;
 /** Maximum length of a formatted number; usual token amounts are shorter. */
-const LONGEST_NUMBER = 30;
+const MAX_NUMBER_LENGTH = 30;
 
 /** Describes a matching block: its first record, trigger results and balances. */
 export function describeBlock(
@@ -117,7 +117,7 @@ const namePaths = (paths: readonly ObservedMovePath[] = []): NamedCount[] =>
 const SIGNS = { lt: '<', lte: '≤', gt: '>', gte: '≥' } as const;
 
 const number = (decimal: string): string =>
-  cutText(BigInt(decimal).toLocaleString('en-US'), LONGEST_NUMBER, 'middle');
+  cutText(BigInt(decimal).toLocaleString('en-US'), MAX_NUMBER_LENGTH, 'middle');
 
 function readingsOf(webhook: EvmWebhook | AptosWebhook): string[] {
   if (isAptosWebhook(webhook)) return [];

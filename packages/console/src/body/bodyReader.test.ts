@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { createBodyReader } from './bodyReader.ts';
-import { OPEN_AT_FIRST, toJsonLines, type Openness } from './jsonRows.ts';
+import { OPEN_AT_FIRST, toJsonLines, type OpenState } from './jsonRows.ts';
 
 const body = {
   logs: Array.from({ length: 30 }, (_, index) => ({ logIndex: String(index), data: '0x' })),
 };
-const ALL: Openness = { ...OPEN_AT_FIRST, start: 'all' };
-const NONE: Openness = { ...OPEN_AT_FIRST, start: 'none' };
+const ALL: OpenState = { ...OPEN_AT_FIRST, start: 'all' };
+const NONE: OpenState = { ...OPEN_AT_FIRST, start: 'none' };
 
 test('lines of the body are returned in parts', () => {
   const reader = createBodyReader(body);
@@ -21,7 +21,7 @@ test('lines of the body are returned in parts', () => {
 test('a change of open rows is not served from the cache', () => {
   const reader = createBodyReader(body);
   expect(reader.count(NONE)).toBe(1);
-  const toggled = (...paths: string[]): Openness => ({ ...NONE, toggled: new Set(paths) });
+  const toggled = (...paths: string[]): OpenState => ({ ...NONE, toggled: new Set(paths) });
   expect(reader.count(toggled('$.logs'))).toBe(31);
   // An equal copy, as it arrives from another thread.
   expect(reader.count(toggled('$.logs'))).toBe(31);

@@ -3,23 +3,23 @@ import { toDecodedRecords, type DecodedRecord } from './decoded.ts';
 import { createNotes } from './jsonNotes.ts';
 import {
   findInJson,
-  isSameOpenness,
+  isSameOpenState,
   OPEN_AT_FIRST,
   toJsonLines,
   type JsonHit,
   type JsonLines,
   type JsonRow,
-  type Openness,
+  type OpenState,
 } from './jsonRows.ts';
 
 /** The queries, which are the same in both threads. */
 export interface BodyReader {
   /** Number of visible lines. */
-  count(openness: Openness): number;
+  count(openState: OpenState): number;
   /** A range of the visible lines. */
-  lines(openness: Openness, first: number, end: number): { first: number; rows: JsonRow[] };
+  lines(openState: OpenState, first: number, end: number): { first: number; rows: JsonRow[] };
   /** The line of a path; -1 if it is inside a collapsed container. */
-  lineOf(openness: Openness, path: string): number;
+  lineOf(openState: OpenState, path: string): number;
   find(text: string): { text: string; hits: JsonHit[] };
   /** Null if the body is not a webhook. */
   recordCount(): number | null;
@@ -40,12 +40,12 @@ export const firstAnswersOf = (reader: BodyReader): FirstAnswers => ({
 
 export function createBodyReader(body: unknown): BodyReader {
   const noteOf = createNotes(body);
-  let opened: { openness: Openness; lines: JsonLines } | undefined;
+  let opened: { openState: OpenState; lines: JsonLines } | undefined;
   let decoded: { records: DecodedRecord[] | null } | undefined;
 
-  const linesOf = (openness: Openness): JsonLines => {
-    if (opened === undefined || !isSameOpenness(opened.openness, openness)) {
-      opened = { openness, lines: toJsonLines(body, openness, noteOf) };
+  const linesOf = (openState: OpenState): JsonLines => {
+    if (opened === undefined || !isSameOpenState(opened.openState, openState)) {
+      opened = { openState, lines: toJsonLines(body, openState, noteOf) };
     }
     return opened.lines;
   };
@@ -54,13 +54,13 @@ export function createBodyReader(body: unknown): BodyReader {
     (decoded ??= { records: toDecodedRecords(body) }).records;
 
   return {
-    count: (openness) => linesOf(openness).count,
-    lines(openness, first, end) {
-      const { count, row } = linesOf(openness);
+    count: (openState) => linesOf(openState).count,
+    lines(openState, first, end) {
+      const { count, row } = linesOf(openState);
       const length = Math.max(0, Math.min(end, count) - first);
       return { first, rows: Array.from({ length }, (_, index) => row(first + index)) };
     },
-    lineOf: (openness, path) => linesOf(openness).indexOf(path),
+    lineOf: (openState, path) => linesOf(openState).indexOf(path),
     find: (text) => ({ text, hits: findInJson(body, text) }),
     recordCount: () => recordsOf()?.length ?? null,
     records: (first, end) => recordsOf()?.slice(first, end) ?? [],

@@ -6,16 +6,16 @@ import {
   OPEN_AT_FIRST,
   toJsonLines,
   withToggled,
-  type Openness,
+  type OpenState,
 } from './jsonRows.ts';
 
 const NONE = OPEN_AT_FIRST;
-const rowsOf = (value: unknown, openness: Openness) => {
-  const { count, row } = toJsonLines(value, openness);
+const rowsOf = (value: unknown, openState: OpenState) => {
+  const { count, row } = toJsonLines(value, openState);
   return Array.from({ length: count }, (_, line) => row(line));
 };
-const lines = (value: unknown, openness: Openness = NONE) =>
-  rowsOf(value, openness).map(({ path, text, size }) => `${path} ${text || size}`);
+const lines = (value: unknown, openState: OpenState = NONE) =>
+  rowsOf(value, openState).map(({ path, text, size }) => `${path} ${text || size}`);
 
 test('members of the body are not indented and have valid paths', () => {
   expect(lines({ a: 1, 'b-c': null, list: [true, 'x'] })).toEqual([
@@ -48,8 +48,8 @@ test('each line has its path, and follows the open lines before it', () => {
       (body, start, chance) => {
         const paths = rowsOf(body, { ...NONE, start: 'all' }).map(({ path }) => path);
         const some = (): Set<string> => new Set(paths.filter(() => chance.next().value));
-        const openness = { start, toggled: some(), revealed: some() };
-        const { count, row, indexOf } = toJsonLines(body, openness);
+        const openState = { start, toggled: some(), revealed: some() };
+        const { count, row, indexOf } = toJsonLines(body, openState);
         const seen: string[] = [];
         const walk = (value: object, depth: number): void => {
           for (const member of Object.values(value)) {
@@ -60,9 +60,9 @@ test('each line has its path, and follows the open lines before it', () => {
             expect(indexOf(path)).toBe(line);
             expect(paths).toContain(path);
             const isOpen =
-              openness.revealed.has(path) ||
+              openState.revealed.has(path) ||
               (start === 'first' ? rest.openAtFirst : start === 'all') !==
-                openness.toggled.has(path);
+                openState.toggled.has(path);
             expect(open).toBe(isOpen && size > 0);
             if (open) walk(member as object, depth + 1);
           }
@@ -143,15 +143,15 @@ test('matches in keys and values are counted, with their paths', () => {
 
 test('a revealed container is open, and closes when toggled', () => {
   const value = { a: { b: { c: { d: 1 } } } };
-  const revealed: Openness = { start: 'none', toggled: new Set(), revealed: new Set(['$.a']) };
-  const pressed = (openness: Openness): Openness =>
-    rowsOf(value, openness)
+  const revealed: OpenState = { start: 'none', toggled: new Set(), revealed: new Set(['$.a']) };
+  const pressed = (openState: OpenState): OpenState =>
+    rowsOf(value, openState)
       .filter(({ path }) => path === '$.a')
-      .reduce(withToggled, openness);
+      .reduce(withToggled, openState);
   expect(lines(value, revealed)).toEqual(['$.a 1', '$.a.b 1']);
   expect(lines(value, pressed(revealed))).toEqual(['$.a 1']);
   // Also if it would be open without being revealed.
-  const both: Openness = { ...revealed, start: 'all' };
+  const both: OpenState = { ...revealed, start: 'all' };
   expect(lines(value, pressed(both))).toEqual(['$.a 1']);
 });
 

@@ -50,27 +50,27 @@ function isOpenAtFirst(size: number, key: string | number, depth: number): boole
 }
 
 /** Which containers are open: `first` is the initial state; `toggled` are exceptions to `start`. */
-export interface Openness {
+export interface OpenState {
   start: 'first' | 'all' | 'none';
   toggled: ReadonlySet<string>;
   /** Always open: the containers around a search match. */
   revealed: ReadonlySet<string>;
 }
 
-export const OPEN_AT_FIRST: Openness = {
+export const OPEN_AT_FIRST: OpenState = {
   start: 'first',
   toggled: new Set(),
   revealed: new Set(),
 };
 
-export const isSameOpenness = (a: Openness, b: Openness): boolean =>
+export const isSameOpenState = (a: OpenState, b: OpenState): boolean =>
   a.start === b.start && isSameSet(a.toggled, b.toggled) && isSameSet(a.revealed, b.revealed);
 
 const isSameSet = (a: ReadonlySet<string>, b: ReadonlySet<string>): boolean =>
   a === b || (a.size === b.size && [...a].every((path) => b.has(path)));
 
 /** Toggles a container, based on the state in its row. */
-export function withToggled({ start, toggled, revealed }: Openness, row: JsonRow): Openness {
+export function withToggled({ start, toggled, revealed }: OpenState, row: JsonRow): OpenState {
   const nextRevealed = new Set(revealed);
   const nextToggled = new Set(toggled);
   const wasRevealed = nextRevealed.delete(row.path);
@@ -82,7 +82,7 @@ export function withToggled({ start, toggled, revealed }: Openness, row: JsonRow
 }
 
 const isOpenBy = (
-  { start, toggled, revealed }: Openness,
+  { start, toggled, revealed }: OpenState,
   { path, openAtFirst }: Pick<JsonRow, 'path' | 'openAtFirst'>,
 ): boolean =>
   revealed.has(path) || (start === 'first' ? openAtFirst : start === 'all') !== toggled.has(path);
@@ -112,7 +112,7 @@ interface Opened {
 /** Stores only open containers, because most lines of a long body are scalars. */
 export function toJsonLines(
   root: unknown,
-  openness: Openness,
+  openState: OpenState,
   noteOf: NoteOf = NO_NOTES,
 ): JsonLines {
   if (!isContainer(root)) {
@@ -122,7 +122,7 @@ export function toJsonLines(
       indexOf: (path) => (path === '$' ? 0 : -1),
     };
   }
-  const opened = open(root, keysOf(root), 1, '$', openness);
+  const opened = open(root, keysOf(root), 1, '$', openState);
   return {
     count: opened.count,
     row: (line) => rowOf(opened, line, noteOf),
@@ -143,9 +143,9 @@ function open(
   keys: readonly string[] | undefined,
   depth: number,
   path: string,
-  openness: Openness,
+  openState: OpenState,
 ): Opened {
-  const hasExceptions = openness.toggled.size > 0 || openness.revealed.size > 0;
+  const hasExceptions = openState.toggled.size > 0 || openState.revealed.size > 0;
   const length = keys?.length ?? (value as readonly unknown[]).length;
   let count = 0;
   let inner: (Opened | undefined)[] | undefined;
@@ -161,14 +161,14 @@ function open(
     if (size === 0) continue;
     // The path is not needed without exceptions.
     const memberPath = hasExceptions ? childPath(path, key) : '';
-    const openAtFirst = openness.start === 'first' && isOpenAtFirst(size, key, depth);
-    if (!isOpenBy(openness, { path: memberPath, openAtFirst })) continue;
+    const openAtFirst = openState.start === 'first' && isOpenAtFirst(size, key, depth);
+    if (!isOpenBy(openState, { path: memberPath, openAtFirst })) continue;
     if (inner === undefined || starts === undefined) {
       inner = Array.from({ length });
       starts = new Uint32Array(length);
       for (let before = 0; before <= index; before++) starts[before] = before;
     }
-    const members = open(member, memberKeys, depth + 1, memberPath, openness);
+    const members = open(member, memberKeys, depth + 1, memberPath, openState);
     inner[index] = members;
     count += members.count;
   }

@@ -28,14 +28,14 @@ export function JsonTree({
   /** Content on the right of the toolbar. */
   children?: React.ReactNode;
 }) {
-  const [openness, setOpenness] = useState(OPEN_AT_FIRST);
+  const [openState, setOpenState] = useState(OPEN_AT_FIRST);
   // The first lines are requested together with their count.
-  const count = useAnswer(body, 'count', openness) ?? FIRST_LINES;
+  const count = useAnswer(body, 'count', openState) ?? FIRST_LINES;
   const { scroller, list, first, end, style, scrollToRow } = useRowWindow<
     HTMLElement,
     HTMLDivElement
   >(count, ROW_HEIGHT);
-  const lines = useAnswer(body, 'lines', openness, first, end);
+  const lines = useAnswer(body, 'lines', openState, first, end);
   const [text, setText] = useState('');
   const wanted = useDeferredValue(text.trim());
   const { text: soughtText, hits } = useAnswer(body, 'find', wanted) ?? NOTHING_FOUND;
@@ -43,7 +43,7 @@ export function JsonTree({
   const [at, setAt] = useState(-1);
   const [pointedAt, setPointedAt] = useState('');
   const found = hits[at]?.path;
-  const foundLine = useAnswer(body, 'lineOf', openness, found ?? '') ?? -1;
+  const foundLine = useAnswer(body, 'lineOf', openState, found ?? '') ?? -1;
   useEffect(() => {
     if (foundLine >= 0) scrollToRow(foundLine, 'center');
     // oxlint-disable-next-line react/exhaustive-deps -- once per match, not on every scroll
@@ -52,7 +52,7 @@ export function JsonTree({
   const show = (index: number): void => {
     const hit = hits[(index + hits.length) % hits.length];
     if (hit === undefined) return;
-    setOpenness({ ...openness, revealed: new Set([...openness.revealed, ...hit.within]) });
+    setOpenState({ ...openState, revealed: new Set([...openState.revealed, ...hit.within]) });
     setAt(hits.indexOf(hit));
   };
   // Requested before the search has finished.
@@ -64,11 +64,11 @@ export function JsonTree({
     // oxlint-disable-next-line react/exhaustive-deps -- `show` changes on every render
   }, [isAwaited, isSought]);
   const toggle = useCallback(
-    (row: JsonRow) => setOpenness((before) => withToggled(before, row)),
+    (row: JsonRow) => setOpenState((before) => withToggled(before, row)),
     [],
   );
   const openAll = (start: 'all' | 'none'): void => {
-    setOpenness({ ...OPEN_AT_FIRST, start });
+    setOpenState({ ...OPEN_AT_FIRST, start });
     scroller.current?.scrollTo({ top: 0 });
   };
 
@@ -102,19 +102,19 @@ export function JsonTree({
         )}
         {hits.length > 0 && (
           <>
-            <Button look="quiet" square aria-label="Previous match" onClick={() => show(at - 1)}>
+            <Button variant="quiet" square aria-label="Previous match" onClick={() => show(at - 1)}>
               <ChevronUp size={14} strokeWidth={1.5} aria-hidden="true" />
             </Button>
-            <Button look="quiet" square aria-label="Next match" onClick={() => show(at + 1)}>
+            <Button variant="quiet" square aria-label="Next match" onClick={() => show(at + 1)}>
               <ChevronDown size={14} strokeWidth={1.5} aria-hidden="true" />
             </Button>
           </>
         )}
         <span className="ml-auto" />
-        <Button look="quiet" onClick={() => openAll('none')}>
+        <Button variant="quiet" onClick={() => openAll('none')}>
           Close all
         </Button>
-        <Button look="quiet" onClick={() => openAll('all')}>
+        <Button variant="quiet" onClick={() => openAll('all')}>
           Open all
         </Button>
         {children}

@@ -35,12 +35,12 @@ test('a record has only the reasons why it passed', () => {
     reasons: ['from is watched', 'value 4 ≥ 1'],
   });
   expect(why.of({ place: 'log 3', txHash: '0xb' })).toBeUndefined();
-  expect(why.isByNewRules).toBe(false);
+  expect(why.usesNewRules).toBe(false);
 });
 
 test('a record that would not match today has the reason', () => {
   const why = whyOf([log(3, { included: false })], MADE_AT + 1)!;
-  expect(why.isByNewRules).toBe(true);
+  expect(why.usesNewRules).toBe(true);
   expect(why.of({ place: 'log 3', txHash: '0xa' })).toEqual({
     included: false,
     reasons: ['value 4 < 5'],

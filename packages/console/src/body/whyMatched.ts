@@ -14,7 +14,7 @@ export interface WhyMatched {
   /**
    * Whether the stream has changed since the delivery, so that the reasons follow the new rules.
    */
-  isByNewRules: boolean;
+  usesNewRules: boolean;
 }
 
 /** Stages that decide about a record; the kind alone explains little. */
@@ -42,7 +42,7 @@ export function toWhyMatched(
           : byPlace.get(`${txHash} ${place}`);
       return reasonIfAlike(here ?? []);
     },
-    isByNewRules: stream.changedAt > madeAt,
+    usesNewRules: stream.changedAt > madeAt,
   };
 }
 

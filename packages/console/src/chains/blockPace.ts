@@ -46,17 +46,17 @@ export const headAgeMs = (
 /** Development nodes (Anvil, Hardhat and Ganache), which create a block per transaction. */
 const ON_DEMAND: ReadonlySet<string> = new Set(['0x7a69', '0x539']);
 /** Minimum number of blocks for an estimate. */
-const LEAST_BLOCKS = 5;
+const MIN_BLOCKS = 5;
 /** A chain whose longest gap exceeds the average by this factor produces blocks on demand. */
 const IRREGULAR = 10;
 /** One or two missed slots are not an outage. */
-const LONGEST_GAPS = 3;
-const LEAST_OVERDUE_MS = 8_000;
+const MAX_GAPS = 3;
+const MIN_OVERDUE_MS = 8_000;
 
 /** Returns the age of the newest block at which the chain is overdue; null without a pace. */
 function overdueAfterMs({ id, blocks }: Pick<WatchedChain, 'id' | 'blocks'>): number | null {
   const blockMs = meanBlockMs(blocks);
-  if (ON_DEMAND.has(id) || blockMs === null || blocks.length < LEAST_BLOCKS) return null;
+  if (ON_DEMAND.has(id) || blockMs === null || blocks.length < MIN_BLOCKS) return null;
   const gaps = blocks.slice(1).map(({ number, timestamp }, index) => {
     const later = blocks[index] ?? { number, timestamp };
     return (later.timestamp - timestamp) / Math.max(1, later.number - number);
@@ -64,18 +64,18 @@ function overdueAfterMs({ id, blocks }: Pick<WatchedChain, 'id' | 'blocks'>): nu
   const longestMs = Math.max(...gaps);
   // Timestamps in whole seconds exaggerate the gaps of chains with several blocks per second.
   if (longestMs > IRREGULAR * Math.max(blockMs, 1_000)) return null;
-  return Math.max(LEAST_OVERDUE_MS, LONGEST_GAPS * longestMs);
+  return Math.max(MIN_OVERDUE_MS, MAX_GAPS * longestMs);
 }
 
 /** A block is late after this multiple of the average gap. */
 const LATE_GAPS = 2;
-const LEAST_LATE_MS = 5_000;
+const MIN_LATE_MS = 5_000;
 
 /** Returns whether the newest block is older than usual; it may not be overdue yet. */
 export function isLate(chain: WatchedChain, now: number): boolean {
   const ageMs = headAgeMs(chain, now);
   const pace = overdueAfterMs(chain) === null ? null : meanBlockMs(chain.blocks);
-  return ageMs !== null && pace !== null && ageMs > Math.max(LEAST_LATE_MS, LATE_GAPS * pace);
+  return ageMs !== null && pace !== null && ageMs > Math.max(MIN_LATE_MS, LATE_GAPS * pace);
 }
 
 /** Returns whether the next block is overdue by the clock of this page. */

@@ -3,7 +3,7 @@ import { useEffect } from 'react';
 import { chainsQuery } from './queries/chains.ts';
 import { mayBeOverdue } from '../chains/blockPace.ts';
 
-const LOOK_MS = 1_000;
+const CHECK_MS = 1_000;
 /** Minimum time between two requests. */
 const READ_MS = 2_000;
 
@@ -16,7 +16,7 @@ export function useOverdueChains(isLive: boolean): void {
   const queryClient = useQueryClient();
   useEffect(() => {
     if (!isLive) return undefined;
-    const look = (): void => {
+    const check = (): void => {
       const now = Date.now();
       const chains = queryClient.getQueryData(chainsQuery.queryKey) ?? [];
       if (chains.some((chain) => mayBeOverdue(chain, now) && now - chain.reportedAt >= READ_MS)) {
@@ -26,7 +26,7 @@ export function useOverdueChains(isLive: boolean): void {
         );
       }
     };
-    const timer = setInterval(look, LOOK_MS);
+    const timer = setInterval(check, CHECK_MS);
     return () => clearInterval(timer);
   }, [queryClient, isLive]);
 }

@@ -160,12 +160,12 @@ export interface NewStreamSearch {
 }
 
 /** Limit for links; the form itself accepts any length. */
-const LONGEST_GIVEN = 20_000;
+const MAX_GIVEN_LENGTH = 20_000;
 
 export function parseNewStreamSearch(input: Record<string, unknown>): NewStreamSearch {
   return present<NewStreamSearch>({
-    address: text(input['address'], LONGEST_GIVEN),
-    event: text(input['event'], LONGEST_GIVEN),
+    address: text(input['address'], MAX_GIVEN_LENGTH),
+    event: text(input['event'], MAX_GIVEN_LENGTH),
   });
 }
 
@@ -195,14 +195,14 @@ export interface StreamSearch extends Omit<DeliveriesSearch, 'stream'> {
 }
 
 /** The service's limit for an address or label search. */
-const LONGEST_FIND = 100;
+const MAX_FIND_LENGTH = 100;
 
 export function parseStreamSearch(input: Record<string, unknown>): StreamSearch {
   const { stream: _, ...deliveries } = parseDeliveriesSearch(input);
   return present<StreamSearch>({
     tab: pick(input['tab'], STREAM_TABS),
     span: pick(input['span'], valuesOf(METRICS_SPANS)),
-    find: words(input['find'], LONGEST_FIND),
+    find: words(input['find'], MAX_FIND_LENGTH),
     ...deliveries,
   });
 }
@@ -240,10 +240,10 @@ export interface ExplainSearch {
 }
 
 /** Long enough for explorer URLs. */
-const LONGEST_QUESTION = 500;
+const MAX_QUESTION_LENGTH = 500;
 
 export function parseExplainSearch(input: Record<string, unknown>): ExplainSearch {
-  const q = text(input['q'], LONGEST_QUESTION);
+  const q = text(input['q'], MAX_QUESTION_LENGTH);
   return present<ExplainSearch>({
     // Resolves an explorer URL, or a number with separators, to what it names.
     q: q && (toQuestion(recognise(q)) ?? q),

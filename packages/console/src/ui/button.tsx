@@ -1,26 +1,28 @@
 import { clsx } from 'clsx';
 
 /** Button styles; `quiet` has no border. */
-const LOOKS = {
+const VARIANTS = {
   primary: 'border-transparent bg-accent text-bg font-medium hover:opacity-90',
   plain: 'border-line-strong text-text hover:bg-raised',
   quiet: 'border-transparent text-muted hover:bg-raised hover:text-text',
 } as const;
 
-export const buttonClass = (look: keyof typeof LOOKS, square = false): string =>
+export const buttonClass = (variant: keyof typeof VARIANTS, square = false): string =>
   clsx(
     'inline-flex shrink-0 items-center justify-center gap-1.5 rounded-control border text-12 whitespace-nowrap disabled:opacity-50',
     square ? 'control-square' : 'control px-2.5',
-    LOOKS[look],
+    VARIANTS[variant],
   );
 
 export function Button({
-  look = 'plain',
+  variant = 'plain',
   square = false,
   className,
   ...props
-}: React.ComponentProps<'button'> & { look?: keyof typeof LOOKS; square?: boolean }) {
-  return <button type="button" className={clsx(buttonClass(look, square), className)} {...props} />;
+}: React.ComponentProps<'button'> & { variant?: keyof typeof VARIANTS; square?: boolean }) {
+  return (
+    <button type="button" className={clsx(buttonClass(variant, square), className)} {...props} />
+  );
 }
 
 /** A keycap next to the action of its key; hidden on touch devices. */

@@ -20,7 +20,7 @@ export function Confirm({
     <Dialog title={title} onClose={onClose}>
       <p className="mb-3 text-muted">{children}</p>
       <Button
-        look="primary"
+        variant="primary"
         onClick={() => {
           onClose();
           onConfirm();

@@ -56,7 +56,7 @@ export function Dialog({
         <h2 id={titleId} className="text-14 font-medium">
           {title}
         </h2>
-        <Button look="quiet" square aria-label="Close" onClick={() => dialog.current?.close()}>
+        <Button variant="quiet" square aria-label="Close" onClick={() => dialog.current?.close()}>
           <X size={16} strokeWidth={1.5} aria-hidden="true" />
         </Button>
       </header>

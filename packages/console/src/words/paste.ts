@@ -31,7 +31,7 @@ const BLOCK = /^#?(?:\d{1,3}(?:[,_\u202f ]\d{3})+|\d+)$/;
 /** Path segments of block explorers for both chain families. */
 const EXPLORER_PATH = /\/(?:tx|txn|address|account|object|token|block)\/([^/?#]+)/;
 
-const BIGGEST_BLOCK = 1e12;
+const MAX_BLOCK = 1e12;
 
 export function recognise(input: string): Pasted | undefined {
   const text = input.trim();
@@ -53,7 +53,7 @@ export function recognise(input: string): Pasted | undefined {
   }
   if (BLOCK.test(text)) {
     const number = Number(text.replace(/\D/g, ''));
-    return number <= BIGGEST_BLOCK ? { kind: 'block', number } : undefined;
+    return number <= MAX_BLOCK ? { kind: 'block', number } : undefined;
   }
   const event = text.replace(/^event\s+/, '');
   if (EVENT.test(event) && EVENT_SIGNS.test(event) && EVENT_END.test(event)) {

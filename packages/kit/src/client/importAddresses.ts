@@ -23,9 +23,9 @@ export interface AddressImport {
 /** Target time of a part, to show progress several times a second. */
 const PART_MS = 100;
 const FIRST_PART = 500;
-const SMALLEST_PART = 100;
+const MIN_PART = 100;
 /** The service adds more in several transactions, which a crash could interrupt. */
-const LARGEST_PART = 5_000;
+const MAX_PART = 5_000;
 
 export async function importAddresses(
   { one }: Calls,
@@ -49,7 +49,7 @@ export async function importAddresses(
     const wanted = (size * PART_MS) / Math.max(1, performance.now() - began);
     at += part.length;
     onProgress?.(at);
-    size = Math.round(Math.min(LARGEST_PART, 2 * size, Math.max(SMALLEST_PART, wanted)));
+    size = Math.round(Math.min(MAX_PART, 2 * size, Math.max(MIN_PART, wanted)));
   }
 }
 

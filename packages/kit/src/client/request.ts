@@ -165,7 +165,7 @@ const BACKOFF_BASE_MS = 500;
 const BACKOFF_CAP_MS = 8_000;
 
 /** If the service requests a longer wait, the call fails instead. */
-const LONGEST_RETRY_AFTER_MS = 60_000;
+const MAX_RETRY_AFTER_MS = 60_000;
 
 export function connect(settings: ConnectionOptions, init: RequestInit = {}): Connection {
   const base = parseBaseUrl(settings.baseUrl);
@@ -267,7 +267,7 @@ export function retryWaitMs(attempt: number, retryAfterMs: number | undefined): 
   if (retryAfterMs === undefined) {
     return Math.random() * Math.min(BACKOFF_CAP_MS, BACKOFF_BASE_MS * 2 ** attempt);
   }
-  return retryAfterMs <= LONGEST_RETRY_AFTER_MS ? retryAfterMs : undefined;
+  return retryAfterMs <= MAX_RETRY_AFTER_MS ? retryAfterMs : undefined;
 }
 
 function mayRepeat(call: Call, error: unknown): error is SluiceError {

@@ -9,7 +9,7 @@ const NEWEST = 10_000;
 const PAGE = 100;
 /** Digits of an id that hold its time in milliseconds; eight of them are accurate to 65 s. */
 const TIME_DIGITS = 12;
-const LEAST_TIME_DIGITS = 8;
+const MIN_TIME_DIGITS = 8;
 
 interface Shape {
   start: string;
@@ -73,7 +73,7 @@ export async function findDeliveryIds(sluice: Deliveries, given: string): Promis
 /** Returns when a delivery with this start was created: ids begin with their time. */
 function toTimes({ start }: Shape): { createdFrom: number; createdTo: number } | undefined {
   const digits = start.replaceAll('-', '').slice(0, TIME_DIGITS);
-  if (digits.length < LEAST_TIME_DIGITS) return undefined;
+  if (digits.length < MIN_TIME_DIGITS) return undefined;
   const time = (fill: string): number => Number.parseInt(digits.padEnd(TIME_DIGITS, fill), 16);
   return { createdFrom: time('0') - 1_000, createdTo: time('f') + 1_000 };
 }

@@ -227,7 +227,7 @@ export interface ActivityQuery {
   streamId?: string | undefined;
   /** Minutes per point. */
   step?: ActivityStep | undefined;
-  /** At most `MOST_POINTS` for the step: 1,500, 576 or 192. */
+  /** At most `MAX_POINTS` for the step: 1,500, 576 or 192. */
   points?: number | undefined;
 }
 /** The streams, and the number of newest blocks per chain. */

@@ -33,7 +33,7 @@ const MAX_WHOLE = 21;
 /** The amount of an unlimited approval. */
 const UNLIMITED = String(2n ** 256n - 1n);
 /** Token and event names are untrusted and can be of any length. */
-const LONGEST_NAME = 24;
+const MAX_NAME_LENGTH = 24;
 
 /**
  * Describes a webhook in one line: its first record, and the number of other records.
@@ -101,25 +101,25 @@ interface Place {
 /** Describes what the service decoded from a log. */
 function describeToken(
   { erc20Transfers, erc20Approvals, nftTransfers, nftTokenApprovals }: DescribedEvmWebhook,
-  isMeant: (place: Place) => boolean,
+  isSought: (place: Place) => boolean,
 ): string {
-  const transfer = erc20Transfers.find(isMeant);
+  const transfer = erc20Transfers.find(isSought);
   if (transfer !== undefined) {
     return toWords(['Transfer', amountOf(transfer), route(transfer.from, transfer.to)]);
   }
-  const approval = erc20Approvals.find(isMeant);
+  const approval = erc20Approvals.find(isSought);
   if (approval !== undefined) {
     const { value, tokenSymbol, owner, spender } = approval;
     const amount = value === UNLIMITED ? `unlimited ${toName(tokenSymbol)}` : amountOf(approval);
     return toWords(['Approval', amount.trim(), route(owner, spender)]);
   }
-  const nft = nftTransfers.find(isMeant);
+  const nft = nftTransfers.find(isSought);
   if (nft !== undefined) {
     const { amount, tokenId, tokenSymbol, from, to } = nft;
     const times = amount === '1' ? '' : `${amount} ×`;
     return toWords(['Transfer', times, toName(tokenSymbol), toNumber(tokenId), route(from, to)]);
   }
-  const allowed = nftTokenApprovals.find(isMeant);
+  const allowed = nftTokenApprovals.find(isSought);
   if (allowed === undefined) return '';
   const { tokenId, tokenSymbol, account, operator } = allowed;
   const which = tokenId === null ? 'all' : toNumber(tokenId);
@@ -174,10 +174,10 @@ function toUnits(amount: bigint, decimals: number): string {
 
 /** Characters that change the text direction, and control characters. */
 const UNSEEN = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
-const toName = (name: string): string => cutText(name.replaceAll(UNSEEN, ''), LONGEST_NAME);
+const toName = (name: string): string => cutText(name.replaceAll(UNSEEN, ''), MAX_NAME_LENGTH);
 /** Token ids have up to 78 digits. */
 const toNumber = (tokenId: string): string =>
-  `#${tokenId.length > LONGEST_NAME ? `${tokenId.slice(0, 8)}…` : tokenId}`;
+  `#${tokenId.length > MAX_NAME_LENGTH ? `${tokenId.slice(0, 8)}…` : tokenId}`;
 const shorten = (hash: string): string => `${hash.slice(0, 6)}…${hash.slice(-4)}`;
 const route = (from: string, to: string): string => `${shorten(from)} → ${shorten(to)}`;
 const toWords = (words: readonly string[]): string => words.filter((word) => word !== '').join(' ');

@@ -1,10 +1,10 @@
 import { createEvmStreamSchema } from '@sluice/kit/contract';
 import { describe, expect, test } from 'vitest';
-import { HttpError, MOST_VALUES, check } from './answers.ts';
+import { HttpError, MAX_VALUES, check } from './answers.ts';
 
 const good = { webhookUrl: 'https://example.com/', description: '', chainIds: ['0x1'] };
 /** No answer to a bad request is longer, whatever the request is. */
-const MOST_CHARACTERS = 65_536;
+const MAX_CHARACTERS = 65_536;
 
 function refused(body: unknown): { [field: string]: { message: string; value?: unknown } } {
   try {
@@ -12,7 +12,7 @@ function refused(body: unknown): { [field: string]: { message: string; value?: u
   } catch (error) {
     if (!(error instanceof HttpError)) throw error;
     expect(error.status).toBe(422);
-    expect(JSON.stringify(error.body()).length).toBeLessThan(MOST_CHARACTERS);
+    expect(JSON.stringify(error.body()).length).toBeLessThan(MAX_CHARACTERS);
     return error.details as ReturnType<typeof refused>;
   }
   throw new Error('the body was accepted');
@@ -46,7 +46,7 @@ describe('an answer to a bad request is bounded', () => {
   ])('too many %s: the list is named', (_, more, field) => {
     expect(refused({ ...good, ...more })).toEqual({
       [field]: {
-        message: `should hold less: a request holds at most ${MOST_VALUES} values`,
+        message: `should hold less: a request holds at most ${MAX_VALUES} values`,
         value: expect.stringMatching(/^\[.{199}…$/) as unknown,
       },
     });

@@ -18,7 +18,7 @@ const HIDDEN_LIMIT = 4_096;
 /** In larger bodies, validation stops at the first problem: problems cost more than values. */
 const VALUES_FOR_ALL_PROBLEMS = 1_000;
 /** Maximum number of values in a validated body: strings, numbers, booleans, lists and objects. */
-export const MOST_VALUES = 50_000;
+export const MAX_VALUES = 50_000;
 
 /** The kit's error code for each status. */
 const CODES: Partial<Record<number, AnswerCode>> = {
@@ -132,9 +132,9 @@ export function check<T>(
  * @throws HttpError 422 that names the list or object with too many values.
  */
 export function refuseTooMany(where: 'requestBody' | 'query' | 'path', input: unknown): number {
-  const counted = countValues([input], [], MOST_VALUES);
-  if (!('fullAt' in counted)) return MOST_VALUES - counted.left;
-  const message = `should hold less: a request holds at most ${MOST_VALUES} values`;
+  const counted = countValues([input], [], MAX_VALUES);
+  if (!('fullAt' in counted)) return MAX_VALUES - counted.left;
+  const message = `should hold less: a request holds at most ${MAX_VALUES} values`;
   throw validationFailed(where, [{ path: counted.fullAt.slice(1), message }], input);
 }
 

@@ -16,7 +16,7 @@ export interface ChainReports {
   stop(): Promise<void>;
 }
 
-const LOOK_MS = 1_000;
+const CHECK_MS = 1_000;
 /** The time that a restarting reader may take. */
 const RESTART_MS = 60_000;
 /** Unconfigured chains are dropped when they have not been read for this time. */
@@ -76,7 +76,7 @@ export function createChainReports({
       await look();
       looking = (async () => {
         while (!stopping) {
-          await waker.sleep(LOOK_MS);
+          await waker.sleep(CHECK_MS);
           await look();
         }
       })();

@@ -154,8 +154,8 @@ export interface HostPace {
 
 /** Turns are assigned this far ahead so that occasional claims are enough. */
 const AHEAD_MS = 250;
-const MOST_STREAMS = 100_000;
-const MOST_HOSTS = 100_000;
+const MAX_STREAMS = 100_000;
+const MAX_HOSTS = 100_000;
 
 /** @param perSecond undefined for no limit. */
 export function createHostPace(perSecond: number | undefined): HostPace {
@@ -174,7 +174,7 @@ export function createHostPace(perSecond: number | undefined): HostPace {
     const at = Math.max(now, nextAt.get(host) ?? now);
     if (at - now > mostMs) return undefined;
     nextAt.set(host, at + intervalMs);
-    if (nextAt.size >= MOST_HOSTS) forgetWhoseTurnsAreFree(now);
+    if (nextAt.size >= MAX_HOSTS) forgetWhoseTurnsAreFree(now);
     return at - now;
   };
   const isInbox = (url: string): boolean => readInboxName(url) !== undefined;
@@ -183,7 +183,7 @@ export function createHostPace(perSecond: number | undefined): HostPace {
     take(streamId, url, now = performance.now()) {
       if (isInbox(url)) return 0;
       const { host } = new URL(url);
-      if (hostOf.size >= MOST_STREAMS) forgetWhoseTurnsAreFree(now);
+      if (hostOf.size >= MAX_STREAMS) forgetWhoseTurnsAreFree(now);
       hostOf.set(streamId, host);
       return takeTurn(host, now, Number.POSITIVE_INFINITY)!;
     },

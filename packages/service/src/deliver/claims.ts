@@ -183,7 +183,7 @@ const IN_FLIGHT = 2048;
  * deliveries reuse the same connections. Hundreds started at once would each need a connection of
  * their own, and would survive two collections of the young generation.
  */
-const BEGUN_AT_ONCE = 8;
+const STARTED_AT_ONCE = 8;
 /**
  * More is claimed once at most this many are waiting to be started, so that sending never waits for
  * the ledger.
@@ -233,7 +233,7 @@ export function createClaims({
   const begin = async (): Promise<void> => {
     while (waiting.length > 0 && !overdue.aborted) {
       const hadMany = waiting.length > CLAIM_AHEAD;
-      const few = waiting.splice(0, BEGUN_AT_ONCE);
+      const few = waiting.splice(0, STARTED_AT_ONCE);
       const deliveries = few.map(({ delivery }) => delivery);
       const isLate = performance.now() - few[0]!.askedAt > STALL_MS;
       const ours = new Set(isLate ? await leases.renew(deliveries) : deliveries);

@@ -20,7 +20,7 @@ export interface Suspects {
 }
 
 /** Suspects of a paused stream, or of a process that died, become due without a signal. */
-const LOOK_EVERY_MS = 10_000;
+const CHECK_EVERY_MS = 10_000;
 
 export function createSuspects({
   store,
@@ -80,7 +80,7 @@ export function createSuspects({
         log.error('failed to send a suspect delivery, retrying', { error: String(error) });
         return false;
       });
-      if (!sent) await waker.sleep(LOOK_EVERY_MS);
+      if (!sent) await waker.sleep(CHECK_EVERY_MS);
     }
   };
 

@@ -5,7 +5,7 @@ import type { HostPace } from './attempt.ts';
 import type { Sender, Sending } from './send/send.ts';
 
 /** The caller waits for this turn and for the receiver, within its own deadline. */
-const MOST_WAIT_MS = 5_000;
+const MAX_WAIT_MS = 5_000;
 
 /** Sends a family's test webhook, and returns why it failed, or undefined. */
 export type TestWebhook = (
@@ -24,9 +24,9 @@ export function createTestWebhook({
   maxPerHost: number | undefined;
 }): TestWebhook {
   return async (family, endpoint) => {
-    const waitMs = hostPace.takeSoon(endpoint.url, MOST_WAIT_MS);
+    const waitMs = hostPace.takeSoon(endpoint.url, MAX_WAIT_MS);
     if (waitMs === undefined) {
-      return `webhooks already wait more than ${MOST_WAIT_MS / 1_000} s for this host (--max-per-host ${maxPerHost}): try again later`;
+      return `webhooks already wait more than ${MAX_WAIT_MS / 1_000} s for this host (--max-per-host ${maxPerHost}): try again later`;
     }
     if (waitMs > 0) await wait(waitMs);
     const webhook = family === 'evm' ? TEST_WEBHOOK : TEST_APTOS_WEBHOOK;

@@ -199,7 +199,7 @@ export interface ReadAheadLimits {
 interface Entry<T> {
   reading: Promise<T | undefined>;
   isDone: boolean;
-  isWaitedFor: boolean;
+  isAwaited: boolean;
   sizeBytes: number;
 }
 
@@ -228,7 +228,7 @@ export function createReadAhead<T>(
         return undefined;
       }),
       isDone: false,
-      isWaitedFor: false,
+      isAwaited: false,
       sizeBytes: averageBytes,
     };
     entries.set(number, entry);
@@ -249,8 +249,8 @@ export function createReadAhead<T>(
   const read = async (number: number): Promise<T | undefined> => {
     const entry = entries.get(number);
     if (entry === undefined) return undefined;
-    if (!entry.isDone && !entry.isWaitedFor) {
-      entry.isWaitedFor = true;
+    if (!entry.isDone && !entry.isAwaited) {
+      entry.isAwaited = true;
       depth = Math.min(maxBlocks, depth + 1);
     }
     return entry.reading;

@@ -160,7 +160,7 @@ export interface Confirming {
 const MIN_WINDOW_BLOCKS = 256;
 /** Finality may stop for days; the window then grows up to this many hashes. */
 const MAX_WINDOW_BLOCKS = 16_384;
-const ASK_AGAIN_MS = 2_000;
+const RETRY_QUERY_MS = 2_000;
 
 const NOT_KNOWN =
   'no node of this chain reports a finalized block, so nothing is confirmed. Set --chain …,confirmations=N, or use a node that reports one';
@@ -181,12 +181,12 @@ export function createConfirming(
 
   let finalized: BlockRef | undefined;
   let isKnown = true;
-  let askAt = 0;
+  let callAt = 0;
 
   return {
     async refresh() {
-      if (performance.now() < askAt) return false;
-      askAt = performance.now() + ASK_AGAIN_MS;
+      if (performance.now() < callAt) return false;
+      callAt = performance.now() + RETRY_QUERY_MS;
       let block: BlockRef | undefined;
       try {
         block = await source.readFinalized();

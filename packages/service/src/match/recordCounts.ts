@@ -6,9 +6,9 @@ import type { AptosMatch } from './aptos/match.ts';
 import type { Match } from './evm/match.ts';
 
 /** Streams that match everything have hundreds of kinds per block, each a row per minute. */
-const MOST_KINDS = 20;
+const MAX_KINDS = 20;
 /** Aptos types include their type arguments, which may be nested deeply. */
-const LONGEST_KIND = 200;
+const MAX_KIND_LENGTH = 200;
 
 export const countEvmRecords = ({ logs, transactions, internalTransactions }: Match) =>
   countKinds([
@@ -25,15 +25,15 @@ export const countAptosRecords = ({ stream, transactions }: AptosMatch) =>
         ...(isContinued ? [] : [called ?? 'transaction']),
         ...(stream.record.options.includeEvents ? events.map(({ type }) => type) : []),
       ])
-      .map((kind) => cutText(shortenMovePath(kind), LONGEST_KIND)),
+      .map((kind) => cutText(shortenMovePath(kind), MAX_KIND_LENGTH)),
   );
 
 /** Returns the most frequent kinds; all others are counted as `other`. */
 function countKinds(kinds: readonly string[]): Record<string, number> {
   const counts = new Map<string, number>();
   for (const kind of kinds) counts.set(kind, (counts.get(kind) ?? 0) + 1);
-  if (counts.size <= MOST_KINDS) return Object.fromEntries(counts);
+  if (counts.size <= MAX_KINDS) return Object.fromEntries(counts);
   const sorted = [...counts].toSorted(([, a], [, b]) => b - a);
-  const others = sorted.slice(MOST_KINDS).reduce((sum, [, n]) => sum + n, 0);
-  return { ...Object.fromEntries(sorted.slice(0, MOST_KINDS)), other: others };
+  const others = sorted.slice(MAX_KINDS).reduce((sum, [, n]) => sum + n, 0);
+  return { ...Object.fromEntries(sorted.slice(0, MAX_KINDS)), other: others };
 }

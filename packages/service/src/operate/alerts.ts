@@ -14,7 +14,7 @@ import type { Store } from '../store/store.ts';
 import { type SituationSources, type ErrorText, createSituation } from './problems.ts';
 
 const MINUTE_MS = 60_000;
-const LOOK_MS = 2_000;
+const CHECK_MS = 2_000;
 /** Minimum time between two alerts about one subject. */
 const GAP_MS = 5 * MINUTE_MS;
 /** Minimum time between two requests: many streams may share one failing receiver. */
@@ -49,7 +49,7 @@ export function startNotifier({
   log,
   timing,
 }: NotifierOptions): Term {
-  const { lookMs = LOOK_MS, gapMs = GAP_MS } = timing ?? {};
+  const { lookMs = CHECK_MS, gapMs = GAP_MS } = timing ?? {};
   const schedule = timing?.scheduleMs ?? SCHEDULE_MS;
   let stopping = false;
   const waker = createWaker();

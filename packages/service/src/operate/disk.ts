@@ -19,7 +19,7 @@ type ReadDisk = (folder: string) => Promise<{ blocks: number; bavail: number; bs
 /** Returns the size of the ledger in its folder, in bytes. */
 type ReadLedger = (folder: string) => Promise<number>;
 
-const LOOK_MS = 5_000;
+const CHECK_MS = 5_000;
 const MIB = 1024 * 1024;
 /**
  * Multiple of the reserved space: less free space than this triggers a warning, however slowly the
@@ -88,7 +88,7 @@ export async function watchDisk(
     if (was === undefined && filling !== undefined) log.warn('disk filling', { reason: filling });
   };
   await look();
-  const timer = setInterval(() => void look().catch(() => undefined), LOOK_MS);
+  const timer = setInterval(() => void look().catch(() => undefined), CHECK_MS);
   timer.unref();
   return {
     get problem() {

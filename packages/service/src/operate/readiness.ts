@@ -16,12 +16,12 @@ export interface Readiness {
 }
 
 /** The ledger is written to at most this often, however many clients call. */
-const LOOK_MS = 1_000;
+const CHECK_MS = 1_000;
 const PATIENCE_MS = 3_000;
 /** Enrichment takes milliseconds, or about 15 seconds if nodes reject a part of it. */
 const STALLED_MS = 120_000;
 /** How long a resource counts as exhausted after a failure; deliveries are retried every second. */
-const LACKING_MS = 5_000;
+const MISSING_MS = 5_000;
 
 async function inTime<T>(work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
@@ -87,11 +87,11 @@ export function createReadiness(
     async read() {
       if (phase !== 'running') return [`the service is ${phase}`];
       const now = performance.now();
-      if (looked === undefined || now - looked.at >= LOOK_MS) {
+      if (looked === undefined || now - looked.at >= CHECK_MS) {
         looked = { at: now, reasons: look() };
       }
       const reasons = await looked.reasons;
-      return lacking !== undefined && now - lacking.at < LACKING_MS
+      return lacking !== undefined && now - lacking.at < MISSING_MS
         ? [...reasons, lacking.reason]
         : reasons;
     },
@@ -100,7 +100,7 @@ export function createReadiness(
       if (cause === 'STALLED') return;
       const now = performance.now();
       const reason = `webhooks cannot be sent: ${LOCAL_FAILURES[cause]}`;
-      if (lacking?.reason !== reason || now - lacking.at >= LACKING_MS) {
+      if (lacking?.reason !== reason || now - lacking.at >= MISSING_MS) {
         log.error('webhooks cannot be sent', { cause, reason: LOCAL_FAILURES[cause] });
       }
       lacking = { reason, at: now };

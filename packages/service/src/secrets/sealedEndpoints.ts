@@ -18,7 +18,7 @@ interface SealedEndpoint {
 }
 
 /** Cached plain texts, so that a delivery costs no decryption. */
-const MOST_OPENED = 10_000;
+const MAX_OPENED = 10_000;
 
 const purposeOf = (streamId: string): string => `headers of stream ${streamId}`;
 const loginPurposeOf = (streamId: string): string => `login of stream ${streamId}`;
@@ -49,7 +49,7 @@ export function sealEndpoints(store: Store, vault: Vault): Store {
     let value = opened.get(place);
     if (value === undefined) {
       value = vault.open(sealed, purpose);
-      if (opened.size >= MOST_OPENED) opened.clear();
+      if (opened.size >= MAX_OPENED) opened.clear();
       opened.set(place, value);
     }
     return value;

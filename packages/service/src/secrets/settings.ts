@@ -30,7 +30,7 @@ export async function resealSettings(store: Store, vault: Vault): Promise<boolea
 }
 
 /** Another process may change the settings, and its signal may be lost. */
-const LOOK_MS = 2_000;
+const CHECK_MS = 2_000;
 
 /** Reads the settings; generates and stores a secret if none was given or stored. */
 export async function openSettings(
@@ -59,7 +59,7 @@ export async function openSettings(
   // The last values remain in use while the ledger is unreachable.
   const lookQuietly = (): void => void look().catch(() => {});
   const forget = store.signals.on('settings', lookQuietly);
-  const timer = setInterval(lookQuietly, LOOK_MS);
+  const timer = setInterval(lookQuietly, CHECK_MS);
   timer.unref();
 
   return {

@@ -29,9 +29,9 @@ export interface StreamSecrets {
 
 const SECRET_BYTES = 32;
 /** A rotation beyond this limit ends the oldest secret early. */
-const MOST_SECRETS = 5;
+const MAX_SECRETS = 5;
 /** Cached plain texts, so that a delivery costs no decryption. */
-const MOST_OPENED = 10_000;
+const MAX_OPENED = 10_000;
 
 const purposeOf = (streamId: string): string => `stream ${streamId}`;
 
@@ -42,7 +42,7 @@ export function createStreamSecrets(store: Store, vault: Vault): StreamSecrets {
     let secret = opened.get(place);
     if (secret === undefined) {
       secret = vault.open(sealed, purposeOf(streamId));
-      if (opened.size >= MOST_OPENED) opened.clear();
+      if (opened.size >= MAX_OPENED) opened.clear();
       opened.set(place, secret);
     }
     return secret;
@@ -98,7 +98,7 @@ export function createStreamSecrets(store: Store, vault: Vault): StreamSecrets {
           .map((each) => ({ ...each, endsAt: Math.min(each.endsAt ?? Infinity, now + overlapMs) }))
           .filter(({ endsAt }) => endsAt > now);
         const sealed = create(streamId).sealedSecret;
-        const after = [{ sealed, createdAt: now, endsAt: null }, ...older].slice(0, MOST_SECRETS);
+        const after = [{ sealed, createdAt: now, endsAt: null }, ...older].slice(0, MAX_SECRETS);
         // On a concurrent rotation, retry with its result.
         if (await store.replaceStreamSecrets(streamId, before, after, note)) {
           return toAnswer(streamId, after, now);

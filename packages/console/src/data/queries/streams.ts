@@ -5,7 +5,7 @@ import { createBatch } from './batch.ts';
 import { client, SUMMARY_REFRESH_MS, sluice, PAGE_ROWS, queryKeys } from './service.ts';
 
 /** The service's limit for one call. */
-const MOST_TIMELINES = 200;
+const MAX_TIMELINES = 200;
 
 export const streamsQuery = queryOptions({
   queryKey: queryKeys.streams,
@@ -87,7 +87,7 @@ export const timelineQuery = (streamId: string) =>
     queryFn: () => readTimeline(streamId),
   });
 
-const readTimeline = createBatch(MOST_TIMELINES, async (streamIds: string[]) => {
+const readTimeline = createBatch(MAX_TIMELINES, async (streamIds: string[]) => {
   const timelines = await sluice.listTimelines({ streamIds });
   return new Map(timelines.map((timeline) => [timeline.streamId, timeline]));
 });

@@ -70,7 +70,7 @@ function ChainLog<Row>({
         </ul>
       )}
       {!isComplete && data !== undefined && data.length > FIRST_ENTRIES && (
-        <Button look="quiet" onClick={() => setWhole(true)}>
+        <Button variant="quiet" onClick={() => setWhole(true)}>
           Show {data.length - FIRST_ENTRIES} more
         </Button>
       )}

@@ -172,11 +172,11 @@ function TowardsNewest({
 }) {
   return (
     <>
-      <Button look="quiet" disabled={isPending} onClick={() => mutate()}>
+      <Button variant="quiet" disabled={isPending} onClick={() => mutate()}>
         <ArrowUp size={14} strokeWidth={1.5} aria-hidden="true" />
         Newer
       </Button>
-      <Button look="quiet" onClick={onNewest}>
+      <Button variant="quiet" onClick={onNewest}>
         <ArrowUpToLine size={14} strokeWidth={1.5} aria-hidden="true" />
         Newest
       </Button>

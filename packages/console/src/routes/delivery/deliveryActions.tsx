@@ -58,10 +58,10 @@ export function useDeliveryActions({
         : () => void copyText(toCurl({ id, body }, webhookUrl), 'curl'),
   };
   useCopyKeys(() => copies);
-  const [isAsking, setAsking] = useState(false);
+  const [isAsking, setConfirming] = useState(false);
   useShortcuts({
     r: () => {
-      if (mayReplay && !replay.isPending) setAsking(true);
+      if (mayReplay && !replay.isPending) setConfirming(true);
     },
   });
   const list = useActions(() => ({
@@ -85,7 +85,7 @@ export function useDeliveryActions({
             title={`Delivery ${formatId(id)}`}
             action={again}
             onConfirm={send}
-            onClose={() => setAsking(false)}
+            onClose={() => setConfirming(false)}
           >
             {delivery?.state === 'succeeded'
               ? 'It was already delivered. The receiver gets it again with the same webhook-id.'

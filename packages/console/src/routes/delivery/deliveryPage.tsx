@@ -56,18 +56,18 @@ export function DeliveryPage() {
           iconOnly
           className="max-sm:hidden"
         />
-        <Beside id={beside?.older} search={search} label="Older delivery" keycap="j">
+        <NeighborLink id={beside?.older} search={search} label="Older delivery" keycap="j">
           <ChevronDown size={14} strokeWidth={1.5} aria-hidden="true" />
-        </Beside>
-        <Beside id={beside?.newer} search={search} label="Newer delivery" keycap="k">
+        </NeighborLink>
+        <NeighborLink id={beside?.newer} search={search} label="Newer delivery" keycap="k">
           <ChevronUp size={14} strokeWidth={1.5} aria-hidden="true" />
-        </Beside>
+        </NeighborLink>
       </DeliveryView>
     </div>
   );
 }
 
-function Beside({
+function NeighborLink({
   id,
   search,
   label,

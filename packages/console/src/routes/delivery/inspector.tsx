@@ -43,7 +43,7 @@ export function Inspector({
   useShortcuts({ o: () => void navigate(page) });
   const { error } = useQuery(deliveryQuery(id));
   const closeButton = (
-    <Button look="quiet" square aria-label="Close" title="Close Esc" onClick={onClose}>
+    <Button variant="quiet" square aria-label="Close" title="Close Esc" onClick={onClose}>
       <X size={16} strokeWidth={1.5} aria-hidden="true" />
     </Button>
   );

@@ -102,7 +102,7 @@ function Question({ asked, chain }: { asked: string; chain: string | undefined }
           ))}
         </Select>
       )}
-      <Button type="submit" look="primary" disabled={text.trim() === ''}>
+      <Button type="submit" variant="primary" disabled={text.trim() === ''}>
         Explain
       </Button>
       <span className="text-12 text-info">

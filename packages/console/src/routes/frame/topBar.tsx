@@ -70,7 +70,7 @@ export function TopBar({
       <LiveAnnouncement />
       <span className="flex items-center">
         <Button
-          look="quiet"
+          variant="quiet"
           square
           className="pointer-coarse:hidden"
           aria-label="Keyboard shortcuts"
@@ -80,7 +80,7 @@ export function TopBar({
           <Keyboard size={16} strokeWidth={1.5} aria-hidden="true" />
         </Button>
         <ThemeSwitch />
-        <Button look="quiet" square aria-label="Sign out" title="Sign out" onClick={onSignOut}>
+        <Button variant="quiet" square aria-label="Sign out" title="Sign out" onClick={onSignOut}>
           <LogOut size={16} strokeWidth={1.5} aria-hidden="true" />
         </Button>
       </span>

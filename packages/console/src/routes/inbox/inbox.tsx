@@ -152,7 +152,7 @@ function InboxView({ inbox, search }: { inbox: Inbox; search: InboxSearch }) {
           </Button>
           <CopyButton text={toReadCommand(inbox.name)} label="Copy as curl" icon="code" iconOnly />
           <Button
-            look="quiet"
+            variant="quiet"
             square
             aria-label={`Clear ${inbox.name}`}
             title="Clear inbox"

@@ -95,7 +95,7 @@ export function RequestInspector({
         )}
         {data !== undefined && <CopyButton text={data.body} label="Copy body" iconOnly />}
         <CopyButton text={location.href} label="Copy link y" icon="link" iconOnly />
-        <Button look="quiet" square aria-label="Close" title="Close Esc" onClick={onClose}>
+        <Button variant="quiet" square aria-label="Close" title="Close Esc" onClick={onClose}>
           <X size={16} strokeWidth={1.5} aria-hidden="true" />
         </Button>
       </header>

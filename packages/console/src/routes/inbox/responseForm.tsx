@@ -93,7 +93,7 @@ export function ResponseForm({ inbox, onDone }: { inbox: Inbox; onDone: () => vo
         {PRESETS.map(({ label, response }) => (
           <Button
             key={label}
-            look="quiet"
+            variant="quiet"
             onClick={() => setTexts(toTexts({ ...DEFAULT_INBOX_RESPONSE, ...response }))}
           >
             {label}
@@ -102,7 +102,7 @@ export function ResponseForm({ inbox, onDone }: { inbox: Inbox; onDone: () => vo
         <p aria-live="polite" className="ml-auto px-2 text-muted">
           {ready && describeResponse(numbers)}
         </p>
-        <Button type="submit" look="primary" disabled={!ready || save.isPending}>
+        <Button type="submit" variant="primary" disabled={!ready || save.isPending}>
           Set response
         </Button>
       </div>

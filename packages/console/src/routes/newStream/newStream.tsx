@@ -124,7 +124,7 @@ function NewStreamForm({ first }: { first: StreamDraft }) {
           </div>
           {create.isError && <CreateError error={create.error} onRetry={submit} />}
           <div className="flex flex-wrap items-center gap-3 border-y border-line px-4 py-3 md:border-b-0">
-            <Button type="submit" look="primary" disabled={create.isPending}>
+            <Button type="submit" variant="primary" disabled={create.isPending}>
               {create.isPending ? 'Creating…' : 'Create stream'}
               <kbd aria-hidden="true" className="font-mono text-11 pointer-coarse:hidden">
                 Ctrl ↵

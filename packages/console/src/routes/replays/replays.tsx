@@ -52,7 +52,7 @@ export function ReplaysPage() {
         <p className="text-12 text-muted max-sm:hidden">
           Replayed deliveries keep their ids, so receivers can skip the ones they have handled.
         </p>
-        <Button look="primary" className="ml-auto" onClick={() => setNew(true)}>
+        <Button variant="primary" className="ml-auto" onClick={() => setNew(true)}>
           <RotateCw size={14} strokeWidth={1.5} aria-hidden="true" />
           New replay
           <kbd aria-hidden="true" className="font-mono text-11 pointer-coarse:hidden">

@@ -64,12 +64,12 @@ export function Keys() {
 
 function KeyRow({ apiKey }: { apiKey: ApiKey }) {
   const queryClient = useQueryClient();
-  const [asking, setAsking] = useState(false);
+  const [asking, setConfirming] = useState(false);
   const { id, name, scopes, cidrs, expiresAt, lastUsedAt, revokedAt } = apiKey;
   const revoke = useMutation({
     mutationFn: () => sluice.revokeApiKey(id),
     onSuccess: async () => {
-      setAsking(false);
+      setConfirming(false);
       await queryClient.invalidateQueries({ queryKey: queryKeys.keys });
     },
   });
@@ -91,7 +91,7 @@ function KeyRow({ apiKey }: { apiKey: ApiKey }) {
           {lastUsedAt === null ? 'never used' : <Ago timeMs={lastUsedAt} />}
         </span>
         {revokedAt === null && (
-          <Button look="quiet" aria-label={`Revoke ${name}`} onClick={() => setAsking(true)}>
+          <Button variant="quiet" aria-label={`Revoke ${name}`} onClick={() => setConfirming(true)}>
             Revoke
           </Button>
         )}
@@ -102,7 +102,7 @@ function KeyRow({ apiKey }: { apiKey: ApiKey }) {
         {expiresAt !== null && ` · expires ${formatDateTime(expiresAt)}`}
       </p>
       {asking && (
-        <Dialog title={`Revoke ${name}`} onClose={() => setAsking(false)}>
+        <Dialog title={`Revoke ${name}`} onClose={() => setConfirming(false)}>
           <CallForm
             call={revoke}
             ready

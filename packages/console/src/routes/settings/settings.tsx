@@ -219,7 +219,7 @@ function Secret() {
           <>
             <code className="data min-w-0 break-all">{secret}</code>
             <CopyButton text={secret} label="Copy secret" />
-            <Button look="quiet" onClick={() => setShown(false)}>
+            <Button variant="quiet" onClick={() => setShown(false)}>
               Hide
             </Button>
           </>

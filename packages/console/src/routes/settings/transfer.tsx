@@ -112,7 +112,7 @@ export function Transfer() {
           </ul>
           {left > 0 && (
             <Button
-              look="primary"
+              variant="primary"
               className="mt-2"
               disabled={busy}
               onClick={() => void importAll()}

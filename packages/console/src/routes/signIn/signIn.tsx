@@ -80,7 +80,7 @@ export function SignInPage() {
             {problemOf(error)}
           </p>
         )}
-        <Button type="submit" look="primary" disabled={busy} className="mt-4 w-full">
+        <Button type="submit" variant="primary" disabled={busy} className="mt-4 w-full">
           {busy ? 'Signing in…' : 'Sign in'}
         </Button>
       </form>

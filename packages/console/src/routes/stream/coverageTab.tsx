@@ -143,7 +143,7 @@ function Covered({
         </svg>
       )}
       {holes.length > most && (
-        <Button look="quiet" onClick={() => setMost(most + MORE_HOLES)}>
+        <Button variant="quiet" onClick={() => setMost(most + MORE_HOLES)}>
           Show more of {formatQuantity(holes.length - most, 'earlier hole')}
         </Button>
       )}
@@ -154,7 +154,7 @@ function Covered({
               {formatCount(hole.from)} – {formatCount(hole.to)}
             </span>
             <span className="text-muted">{HOLE_REASONS[hole.reason]}</span>
-            <Button look="quiet" className="ml-auto" onClick={() => onFill(hole.from, hole.to)}>
+            <Button variant="quiet" className="ml-auto" onClick={() => onFill(hole.from, hole.to)}>
               Fill {formatQuantity(hole.to - hole.from + 1, 'block')}
             </Button>
           </li>
@@ -184,7 +184,7 @@ function Unverified({ ranges }: { ranges: ChainCoverage['unverified'] }) {
         ))}
       </ul>
       {ranges.length > most && (
-        <Button look="quiet" onClick={() => setMost(most + MORE_HOLES)}>
+        <Button variant="quiet" onClick={() => setMost(most + MORE_HOLES)}>
           Show more of {formatQuantity(ranges.length - most, 'earlier range')}
         </Button>
       )}
@@ -318,12 +318,12 @@ function JobRow({ job, chain }: { job: Job; chain: WatchedChain | undefined }) {
         {isOpen && (
           <>
             <Button
-              look="quiet"
+              variant="quiet"
               onClick={() => change.mutate(state === 'paused' ? 'running' : 'paused')}
             >
               {state === 'paused' ? 'Resume' : 'Pause'}
             </Button>
-            <Button look="quiet" onClick={() => change.mutate('cancelled')}>
+            <Button variant="quiet" onClick={() => change.mutate('cancelled')}>
               Cancel
             </Button>
           </>

@@ -46,12 +46,12 @@ export function StreamHeader({ row }: { row: FleetStream }) {
   const sendTest = (): void => {
     if (!test.isPending) test.mutate();
   };
-  const [isAsking, setAsking] = useState(false);
+  const [isAsking, setConfirming] = useState(false);
   useShortcuts({
     p: () => {
       if (mayChange) toggle();
     },
-    t: () => setAsking(true),
+    t: () => setConfirming(true),
   });
   const selected = useSearch({ from: '/frame/streams/$streamId', select: ({ sel }) => sel });
   // With a delivery open or focused, the actions apply to that delivery.
@@ -79,7 +79,7 @@ export function StreamHeader({ row }: { row: FleetStream }) {
           title="Send test webhook"
           action="Send test"
           onConfirm={sendTest}
-          onClose={() => setAsking(false)}
+          onClose={() => setConfirming(false)}
         >
           Sluice sends a test webhook to {stream.webhookUrl}.
         </Confirm>

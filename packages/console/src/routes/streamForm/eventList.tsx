@@ -197,7 +197,7 @@ function Conditions({
             onChange={(value) => set(index, { ...condition, value })}
           />
           <Button
-            look="quiet"
+            variant="quiet"
             square
             aria-label={`Remove the condition on ${condition.name}`}
             onClick={() => set(index, undefined)}
@@ -209,7 +209,7 @@ function Conditions({
       {names.length > 0 && (
         <div>
           <Button
-            look="quiet"
+            variant="quiet"
             onClick={() =>
               set(rule.conditions.length, {
                 name: names.at(-1) ?? '',

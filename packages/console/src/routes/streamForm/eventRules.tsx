@@ -87,13 +87,13 @@ export function EventRules({ draft, problems, onChange }: PartProps) {
             Add events
           </Button>
           {abiChain !== undefined && watched !== undefined && (
-            <Button look="quiet" onClick={() => void add(watched.address)}>
+            <Button variant="quiet" onClick={() => void add(watched.address)}>
               <Plus size={12} strokeWidth={1.5} aria-hidden="true" />
               All events of {watched.label || formatHash(watched.address)}
             </Button>
           )}
           {TEMPLATES.map(({ name, abi }) => (
-            <Button key={name} look="quiet" onClick={() => void add(abi)}>
+            <Button key={name} variant="quiet" onClick={() => void add(abi)}>
               <Plus size={12} strokeWidth={1.5} aria-hidden="true" />
               {name}
             </Button>

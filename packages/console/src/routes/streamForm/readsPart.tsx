@@ -47,7 +47,7 @@ export function ReadsPart({ draft, problems, refusals, onChange }: PartProps) {
             </li>
           ))}
         </ul>
-        <Button look="quiet" onClick={() => change([...triggers, NEW_TRIGGER])}>
+        <Button variant="quiet" onClick={() => change([...triggers, NEW_TRIGGER])}>
           <Plus size={12} strokeWidth={1.5} aria-hidden="true" />
           Add trigger
         </Button>
@@ -62,7 +62,7 @@ export function ReadsPart({ draft, problems, refusals, onChange }: PartProps) {
                 onChange={(next) => changeBalances(balances.with(index, next))}
               />
               <Button
-                look="quiet"
+                variant="quiet"
                 square
                 aria-label={`Remove balances ${index + 1}`}
                 onClick={() => changeBalances(balances.toSpliced(index, 1))}
@@ -75,7 +75,7 @@ export function ReadsPart({ draft, problems, refusals, onChange }: PartProps) {
         {problems.balances !== undefined && (
           <p className="py-1 text-12 text-bad">{problems.balances}</p>
         )}
-        <Button look="quiet" onClick={() => changeBalances([...balances, NEW_BALANCE])}>
+        <Button variant="quiet" onClick={() => changeBalances([...balances, NEW_BALANCE])}>
           <Plus size={12} strokeWidth={1.5} aria-hidden="true" />
           Add balances
         </Button>
@@ -158,7 +158,7 @@ function Trigger({
           </Select>
         )}
         <Button
-          look="quiet"
+          variant="quiet"
           square
           className="ml-auto"
           aria-label={`Remove trigger ${number}`}

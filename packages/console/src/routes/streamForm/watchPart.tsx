@@ -20,9 +20,9 @@ import { LineArea } from '../../ui/form/lineArea.tsx';
 import { Segments } from '../../ui/form/segments.tsx';
 
 /** Maximum lines of a file in the form, which is parsed on each keystroke. */
-const MOST_LINES = 2_000;
+const MAX_LINES = 2_000;
 /** Maximum number of names that are resolved at once. */
-const MOST_NAMES = 5;
+const MAX_NAMES = 5;
 
 export interface PartProps {
   draft: StreamDraft;
@@ -130,10 +130,10 @@ export function WatchPart(props: PartProps & { chains: readonly WatchedChain[] }
   const readFile = async (file: File): Promise<void> => {
     const text = (await file.text()).trim();
     const lines = text.split('\n').length;
-    if (lines <= MOST_LINES) change(text);
+    if (lines <= MAX_LINES) change(text);
     else {
       setTooLong(
-        `${file.name} has ${formatCount(lines)} lines; the limit here is ${formatCount(MOST_LINES)}. Create the stream first, then import the file.`,
+        `${file.name} has ${formatCount(lines)} lines; the limit here is ${formatCount(MAX_LINES)}. Create the stream first, then import the file.`,
       );
     }
   };
@@ -207,7 +207,7 @@ export function WatchPart(props: PartProps & { chains: readonly WatchedChain[] }
           )}
           <div className="mt-1 -ml-2.5 flex flex-wrap items-center gap-x-3">
             <FileField
-              look="quiet"
+              variant="quiet"
               label="Choose CSV file"
               accept={LIST_FILES}
               onFile={(file) => void readFile(file)}
@@ -235,7 +235,7 @@ function Names({
   names: readonly string[];
   onResolved: (name: string, address: string) => void;
 }) {
-  const typed = names.slice(0, MOST_NAMES).join('\n');
+  const typed = names.slice(0, MAX_NAMES).join('\n');
   const rested = useRested(typed);
   if (typed === '' || rested === '') return null;
   return (

@@ -98,7 +98,7 @@ function Demo({ demo: { chains, draft, create } }: { demo: ReturnType<typeof use
       code={<Snippets snippets={createSnippets(draft, location.origin)} />}
     >
       <div>
-        <Button look="primary" disabled={create.isPending} onClick={() => create.mutate()}>
+        <Button variant="primary" disabled={create.isPending} onClick={() => create.mutate()}>
           {create.isPending ? 'Starting…' : 'Start demo stream'}
         </Button>
       </div>

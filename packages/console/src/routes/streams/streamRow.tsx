@@ -111,7 +111,7 @@ export const StreamRow = memo(function StreamRow({
           {mayChange && (
             <Button
               data-pause
-              look="quiet"
+              variant="quiet"
               square
               className="-my-0.5"
               aria-label={paused ? `Resume ${name}` : `Pause ${name}`}

@@ -115,7 +115,7 @@ function VerifyForm({ deliveryId, sentBody }: { deliveryId: string; sentBody: st
         Paste the request that your receiver got. It is checked in this browser and never sent.
         {deliveryId !== '' && ` The body is from delivery ${formatId(deliveryId)}.`}
       </p>
-      {deliveryId === '' && <LoadLast />}
+      {deliveryId === '' && <LoadNewest />}
       <TextField
         label="Secret"
         type="password"
@@ -153,7 +153,7 @@ function VerifyForm({ deliveryId, sentBody }: { deliveryId: string; sentBody: st
         onChange={(event) => setAnyTime(event.target.checked)}
       />
       <div>
-        <Button type="submit" look="primary" disabled={secret === ''}>
+        <Button type="submit" variant="primary" disabled={secret === ''}>
           Verify
           <kbd aria-hidden="true" className="font-mono text-11 pointer-coarse:hidden">
             Ctrl ↵
@@ -168,7 +168,7 @@ function VerifyForm({ deliveryId, sentBody }: { deliveryId: string; sentBody: st
 }
 
 /** Fills the form with the latest delivery. */
-function LoadLast() {
+function LoadNewest() {
   const navigate = useNavigate();
   const load = useMutation({
     mutationFn: async () => (await sluice.listDeliveries({ limit: 1 })).result[0]?.id ?? null,

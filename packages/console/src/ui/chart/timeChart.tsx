@@ -26,7 +26,7 @@ export interface Series {
   label: string;
   values: readonly (number | null)[];
   color: string;
-  look: 'line' | 'band';
+  variant: 'line' | 'band';
 }
 
 /** An event at a step, marked at the upper edge. */
@@ -115,8 +115,8 @@ export const TimeChart = memo(function TimeChart({
               vectorEffect="non-scaling-stroke"
             />
           )}
-          {drawn.map(({ label, values, color, look }) =>
-            look === 'band' ? (
+          {drawn.map(({ label, values, color, variant }) =>
+            variant === 'band' ? (
               <path key={label} d={areaPath(scale, values)} fill={color} opacity="0.25" />
             ) : (
               <path

@@ -95,18 +95,18 @@ export function TextArea({
 export function FileField({
   label,
   accept,
-  look = 'plain',
+  variant = 'plain',
   onFile,
 }: {
   label: string;
   accept: string;
-  look?: 'plain' | 'quiet';
+  variant?: 'plain' | 'quiet';
   onFile: (file: File) => void;
 }) {
   return (
     <label
       className={clsx(
-        buttonClass(look),
+        buttonClass(variant),
         'cursor-pointer focus-within:outline-2 focus-within:-outline-offset-2 focus-within:outline-accent',
       )}
     >

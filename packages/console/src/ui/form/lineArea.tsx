@@ -11,7 +11,7 @@ const TOP_PX = 5;
 const SHOWN = 5;
 const MARKED = 200;
 /** The area grows with its text up to this number of lines. */
-const MOST_ROWS = 12;
+const MAX_ROWS = 12;
 
 /**
  * A text area with one item per line. Problems are marked next to their line and listed below.
@@ -83,7 +83,7 @@ export function LineArea({
           autoComplete="off"
           autoCapitalize="off"
           wrap="off"
-          rows={Math.max(rows, Math.min(lines, MOST_ROWS))}
+          rows={Math.max(rows, Math.min(lines, MAX_ROWS))}
           value={value}
           onChange={(event) => {
             const { inputType = '', data } = event.nativeEvent as Partial<InputEvent>;

@@ -51,7 +51,7 @@ function ActionList({ of, actions, onClose }: Actions & { onClose: () => void })
           .map(({ label, keycap, run }) => (
             <li key={label}>
               <Button
-                look="quiet"
+                variant="quiet"
                 className="w-full justify-start"
                 onKeyDown={(event) => {
                   const step = STEPS[event.key];

@@ -7,7 +7,7 @@ import { useLayoutEffect } from 'react';
 /** After this time a load counts as stuck: queued keys are dropped, and new ones are not queued. */
 const PATIENCE_MS = 5_000;
 /** Interval for checking whether the load has ended. */
-const LOOK_MS = 10;
+const CHECK_MS = 10;
 
 type Key = Pick<KeyboardEvent, 'key' | 'code' | 'repeat' | 'shiftKey' | 'ctrlKey' | 'metaKey'>;
 
@@ -80,7 +80,7 @@ async function deliver(): Promise<void> {
   if (isDelivering) return;
   isDelivering = true;
   while (held.length > 0) {
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+    await new Promise((resolve) => setTimeout(resolve, CHECK_MS));
     if (!isLoading()) {
       loadingSince = 0;
       const next = held.shift();

@@ -45,7 +45,7 @@ export function useUnevenRows<Before extends HTMLElement, Row extends HTMLElemen
   const tops = topsOf(ids.map((id, index) => heights.get(id) ?? guessPx(index)));
   const latest = useRef(tops);
 
-  const look = useCallback((): void => {
+  const measure = useCallback((): void => {
     const [above, page] = [before.current, pageOf(before.current)];
     if (above === null || page === null) return;
     const top = page.getBoundingClientRect().top - above.getBoundingClientRect().top;
@@ -60,21 +60,21 @@ export function useUnevenRows<Before extends HTMLElement, Row extends HTMLElemen
 
   useLayoutEffect(() => {
     latest.current = tops;
-    look();
+    measure();
   });
   useLayoutEffect(() => {
     const page = pageOf(before.current);
     if (page === null) return undefined;
     // In the same frame as the scroll; otherwise the rows would appear one frame late.
-    const onScroll = (): void => flushSync(look);
+    const onScroll = (): void => flushSync(measure);
     page.addEventListener('scroll', onScroll, { passive: true });
-    const resizes = new ResizeObserver(look);
+    const resizes = new ResizeObserver(measure);
     resizes.observe(page);
     return () => {
       page.removeEventListener('scroll', onScroll);
       resizes.disconnect();
     };
-  }, [look]);
+  }, [measure]);
 
   const [measured] = useState(
     () =>
@@ -116,7 +116,7 @@ export function useUnevenRows<Before extends HTMLElement, Row extends HTMLElemen
         above.getBoundingClientRect().top - page.getBoundingClientRect().top + page.scrollTop;
       const lowest = list + topOf(index + 1) - page.clientHeight;
       page.scrollTop = Math.min(list + topOf(index), Math.max(lowest, page.scrollTop));
-      flushSync(look);
+      flushSync(measure);
     },
   };
 }

@@ -29,7 +29,7 @@ export function CopyButton({
   const Icon = copied ? Check : ICONS[icon];
   return (
     <Button
-      look="quiet"
+      variant="quiet"
       square={iconOnly}
       {...(className === undefined ? {} : { className })}
       aria-label={iconOnly ? label : undefined}

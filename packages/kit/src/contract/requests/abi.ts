@@ -3,7 +3,7 @@ import { named, typed } from '../named.ts';
 import { canonicalType } from '../rules/events.ts';
 import type { AbiItem, AbiParameter } from '../shapes.generated.ts';
 
-const MOST_TYPE_CHARACTERS = 256;
+const MAX_TYPE_CHARACTERS = 256;
 const isAbiType = (type: string): boolean =>
   /^tuple(\[\d*\])*$/.test(type) || canonicalType(type) !== undefined;
 
@@ -16,8 +16,8 @@ export const abiParameterSchema: z.ZodType<AbiParameter> = named(
         name: z.string().default(''),
         type: z
           .string()
-          .max(MOST_TYPE_CHARACTERS, {
-            error: `should be at most ${MOST_TYPE_CHARACTERS} characters`,
+          .max(MAX_TYPE_CHARACTERS, {
+            error: `should be at most ${MAX_TYPE_CHARACTERS} characters`,
             abort: true,
           })
           .refine(isAbiType, {

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { sent, sentShape, typed } from '../named.ts';
 import type { ActivityStep } from '../shapes.generated.ts';
-import { MOST_POINTS } from '../values.ts';
+import { MAX_POINTS } from '../values.ts';
 import { anyChain, queryCount, streamId } from './fields.ts';
 
 export const activityQuerySchema = sentShape(
@@ -17,16 +17,16 @@ export const activityQuerySchema = sentShape(
           .default('5')
           .transform((step): ActivityStep => Number(step) as ActivityStep),
       ).describe('Minutes per point.'),
-      points: queryCount(1, MOST_POINTS[1], 288).describe(
-        'At most `MOST_POINTS` for the step: 1,500, 576 or 192.',
+      points: queryCount(1, MAX_POINTS[1], 288).describe(
+        'At most `MAX_POINTS` for the step: 1,500, 576 or 192.',
       ),
     })
     .superRefine(({ step, points }, context) => {
-      if (points <= MOST_POINTS[step]) return;
+      if (points <= MAX_POINTS[step]) return;
       context.addIssue({
         code: 'custom',
         path: ['points'],
-        message: `should be at most ${MOST_POINTS[step]} for steps of ${step} minutes: older counts are not kept`,
+        message: `should be at most ${MAX_POINTS[step]} for steps of ${step} minutes: older counts are not kept`,
       });
     }),
 );

@@ -10,9 +10,9 @@ import { deliverMode } from './enums.ts';
 import { bounded, chainId, given, givenOrNull, spelled, text } from './fields.ts';
 import { advancedOptionSchema, nativeBalanceSelectionSchema, triggerSchema } from './triggers.ts';
 
-const MOST_ITEMS = 1_000;
+const MAX_ITEMS = 1_000;
 /** Inputs, outputs and components of all items; the largest contracts have a third of this. */
-const MOST_PARAMETERS = 5_000;
+const MAX_PARAMETERS = 5_000;
 
 /** {@link abiItemSchema} in the OpenAPI document. */
 const ABI_ITEM = { $ref: '#/components/schemas/AbiItem' };
@@ -21,18 +21,18 @@ const ABI_ITEM = { $ref: '#/components/schemas/AbiItem' };
 const abi: z.ZodType<AbiItem[]> = bounded(
   z.preprocess(
     (given) => (typeof given === 'object' && given !== null ? [given].flat() : given),
-    z.array(abiItemSchema).max(MOST_ITEMS, { error: `should have at most ${MOST_ITEMS} items` }),
+    z.array(abiItemSchema).max(MAX_ITEMS, { error: `should have at most ${MAX_ITEMS} items` }),
   ),
-  (given) => countParameters([given].flat()) <= MOST_PARAMETERS,
-  `should have at most ${MOST_PARAMETERS} inputs, outputs and components in total`,
-).meta({ anyOf: [{ type: 'array', items: ABI_ITEM, maxItems: MOST_ITEMS }, ABI_ITEM] });
+  (given) => countParameters([given].flat()) <= MAX_PARAMETERS,
+  `should have at most ${MAX_PARAMETERS} inputs, outputs and components in total`,
+).meta({ anyOf: [{ type: 'array', items: ABI_ITEM, maxItems: MAX_ITEMS }, ABI_ITEM] });
 
-/** Counts the parameters of an unvalidated ABI; stops above {@link MOST_PARAMETERS}. */
+/** Counts the parameters of an unvalidated ABI; stops above {@link MAX_PARAMETERS}. */
 function countParameters(given: readonly unknown[]): number {
   let count = 0;
   const lists: (readonly unknown[])[] = [given];
-  for (let list = lists.pop(); list !== undefined && count <= MOST_PARAMETERS; list = lists.pop()) {
-    for (const each of list.slice(0, MOST_PARAMETERS + 1)) {
+  for (let list = lists.pop(); list !== undefined && count <= MAX_PARAMETERS; list = lists.pop()) {
+    for (const each of list.slice(0, MAX_PARAMETERS + 1)) {
       if (typeof each !== 'object' || each === null) continue;
       for (const part of ['inputs', 'outputs', 'components']) {
         const parameters = (each as Record<string, unknown>)[part];
@@ -61,12 +61,12 @@ const chainIds = z
   .describe('Hex chain ids, e.g. `["0x1", "0x89"]`; at least one.');
 
 /** Total length of the events in one field. */
-const MOST_EVENT_CHARACTERS = 100_000;
-const EVENTS_TOO_LONG = `should name events of at most ${MOST_EVENT_CHARACTERS} characters in total`;
+const MAX_EVENT_CHARACTERS = 100_000;
+const EVENTS_TOO_LONG = `should name events of at most ${MAX_EVENT_CHARACTERS} characters in total`;
 
 /** Whether the texts that `read` returns for a list stay within the total length. */
 const areShort = (given: unknown, read: (each: unknown) => unknown): boolean => {
-  let left = MOST_EVENT_CHARACTERS;
+  let left = MAX_EVENT_CHARACTERS;
   for (const each of Array.isArray(given) ? given : []) {
     const text = read(each);
     if (typeof text === 'string') left -= text.length;

@@ -22,7 +22,7 @@ export const QUICK_RETRY_MS = 5_000;
 export const isBrief = (status: number | null): boolean => status === null || status >= 500;
 
 /** A receiver cannot request more than the longest wait of the schedule. */
-const LONGEST_RETRY_AFTER_MS = 24 * HOUR;
+const MAX_RETRY_AFTER_MS = 24 * HOUR;
 
 /**
  * Returns the milliseconds that the `Retry-After` of a 429 or 503 requests, at most 24 hours;
@@ -35,5 +35,5 @@ export function readRetryAfterMs(
 ): number | undefined {
   if (status !== 429 && status !== 503) return undefined;
   const wait = parseRetryAfter(header, nowMs) ?? 0;
-  return wait > 0 ? Math.min(wait, LONGEST_RETRY_AFTER_MS) : undefined;
+  return wait > 0 ? Math.min(wait, MAX_RETRY_AFTER_MS) : undefined;
 }

@@ -24,14 +24,14 @@ export interface Pacer {
   mayTake(who: string, now?: number): boolean;
 }
 
-const MOST_TAKERS = 10_000;
+const MAX_TAKERS = 10_000;
 
 /**
  * Stores one number per caller: the time at which it will have used up its turns (the generic cell
  * rate algorithm).
  * @param mostTakers limit beyond which the caller that has been idle for longest is dropped.
  */
-export function createPacer({ perSecond, burst }: Pace, mostTakers = MOST_TAKERS): Pacer {
+export function createPacer({ perSecond, burst }: Pace, mostTakers = MAX_TAKERS): Pacer {
   const turnMs = 1000 / perSecond;
   // Half a turn less than a full burst, so that rounding does not matter.
   const mostOwedMs = (burst - 0.5) * turnMs;

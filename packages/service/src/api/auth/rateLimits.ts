@@ -25,7 +25,7 @@ const BURST_SECONDS = 10;
 /** Rate for callers without a key, which read pages and probes, relative to that of a key. */
 const WITHOUT_KEY = 1 / 5;
 const FAILURES: Pace = { perSecond: 1, burst: 50 };
-const MOST_PLACES = 10_000;
+const MAX_PLACES = 10_000;
 /** A continuing attack is reported again after this time. */
 const WARN_AGAIN_MS = 10 * 60_000;
 /** Attackers have many addresses, and reports about them must not fill the disk. */
@@ -83,7 +83,7 @@ export function createRateLimits({
       const place = placeOf(address);
       if (places.has(place)) return;
       if (!failures.mayTake(place)) takeFailure(context, address);
-      if (places.size >= MOST_PLACES) places.clear();
+      if (places.size >= MAX_PLACES) places.clear();
       places.add(place);
     },
   };

@@ -15,7 +15,7 @@ const NOBODY = '0'.repeat(40);
 /** A source that is queried at its head. */
 type Asked = Pick<Source, 'readHead' | 'requestAt'>;
 
-const askAt = async (
+const callAt = async (
   source: Asked,
   head: BlockRef,
   method: string,
@@ -29,7 +29,7 @@ const askAt = async (
 /** Returns the block at which the contract was found; undefined for accounts without code. */
 export async function findContract(source: Asked, address: string): Promise<BlockRef | undefined> {
   const head = await source.readHead();
-  return (await askAt(source, head, 'eth_getCode', address)) === '0x' ? undefined : head;
+  return (await callAt(source, head, 'eth_getCode', address)) === '0x' ? undefined : head;
 }
 
 /** Returns the address in lower case; undefined if no known slot contains one. */
@@ -39,7 +39,7 @@ export async function readImplementation(
 ): Promise<string | undefined> {
   const head = await source.readHead();
   for (const slot of SLOTS) {
-    const word = await askAt(source, head, 'eth_getStorageAt', address, slot);
+    const word = await callAt(source, head, 'eth_getStorageAt', address, slot);
     const found = ADDRESS.exec(word)?.[1];
     if (found !== undefined && found !== NOBODY) return `0x${found}`;
   }

@@ -9,13 +9,13 @@ export const NAME_CHAINS = ['0x1', '0xaa36a7'] as const;
  */
 export type NameAnswer = `0x${string}` | 'elsewhere' | undefined;
 
-const MOST_CHARACTERS = 255;
+const MAX_CHARACTERS = 255;
 /** Labels that need only lowercasing. Excludes the prefixes of other encodings. */
 const PLAIN_LABEL = /^(?!..--)[a-z0-9-]+$/;
 
 /** Normalizes a name for comparison (ENSIP-15); undefined if it is invalid. */
 export function toName(text: string): string | undefined {
-  if (text.length > MOST_CHARACTERS || !text.includes('.')) return undefined;
+  if (text.length > MAX_CHARACTERS || !text.includes('.')) return undefined;
   const lower = text.toLowerCase();
   if (lower.split('.').every((label) => PLAIN_LABEL.test(label))) return lower;
   try {

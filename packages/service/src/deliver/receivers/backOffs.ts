@@ -20,7 +20,7 @@ export interface BackOffs {
 const SHORTEST_MS = 5_000;
 /** Ends closer together than this count as equal, because many 429 responses arrive at once. */
 const SAME_MS = 1_000;
-const LOOK_MS = 1_000;
+const CHECK_MS = 1_000;
 
 interface Recorded {
   breaker: Breaker;
@@ -87,7 +87,7 @@ export function createBackOffs({
       if (store.engine === 'sqlite') {
         await store.endBackOff((await store.listBackOffs()).map(({ streamId }) => streamId));
       }
-      looker = setInterval(() => void look().catch(() => {}), LOOK_MS);
+      looker = setInterval(() => void look().catch(() => {}), CHECK_MS);
     },
     async note(streamId, breaker) {
       if (isStopped) return;

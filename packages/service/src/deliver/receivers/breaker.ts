@@ -53,10 +53,10 @@ const CONSECUTIVE_FAILURES = 10;
 const WINDOW_MS = 60_000;
 const WINDOW_MIN_ATTEMPTS = 20;
 const FIRST_WAIT_MS = 30_000;
-const LONGEST_WAIT_MS = 10 * 60_000;
+const MAX_WAIT_MS = 10 * 60_000;
 const FULL_RATE = 100;
 /** A stream with a lower rate goes into `error`. */
-const LOWEST_RATE = 70;
+const MIN_RATE = 70;
 
 export function createBreaker(): Breaker {
   let rate = FULL_RATE;
@@ -91,7 +91,7 @@ export function createBreaker(): Breaker {
 
     note({ succeeded, throttledMs, startedAt }, nowMs) {
       if (throttledMs !== undefined) {
-        const until = nowMs + Math.min(throttledMs, LONGEST_WAIT_MS);
+        const until = nowMs + Math.min(throttledMs, MAX_WAIT_MS);
         held = {
           since: nowMs < held.until ? held.since : nowMs,
           until: Math.max(held.until, until),
@@ -112,15 +112,15 @@ export function createBreaker(): Breaker {
       if (open !== undefined) {
         if (startedAt < open.since) return { exhausted: false };
         rate--;
-        const waitMs = Math.min(open.waitMs * 2, LONGEST_WAIT_MS);
+        const waitMs = Math.min(open.waitMs * 2, MAX_WAIT_MS);
         open = { since: open.since, until: nowMs + waitMs, waitMs };
-        return { exhausted: rate < LOWEST_RATE };
+        return { exhausted: rate < MIN_RATE };
       }
       rate--;
       consecutiveFailures++;
       countInWindow(true, nowMs);
       if (isFailing()) open = { since: nowMs, until: nowMs + FIRST_WAIT_MS, waitMs: FIRST_WAIT_MS };
-      return { exhausted: rate < LOWEST_RATE };
+      return { exhausted: rate < MIN_RATE };
     },
 
     state(nowMs) {

@@ -156,7 +156,7 @@ export interface Certificates {
  * When several hosts behind one name have different certificates, the earliest expiry wins while it
  * is still being observed.
  */
-const MET_MS = 60_000;
+const CERTIFICATE_MS = 60_000;
 
 /**
  * Records in the ledger which receivers' certificates expire soon, so that it can be shown on the
@@ -190,7 +190,7 @@ export function createCertificates({
       if (known?.endsAt === endsAt) Object.assign(known, { metAt: nowMs, url });
       if ((known?.endsAt ?? null) === endsAt) return;
       const isLater = known !== undefined && (endsAt === null || endsAt > known.endsAt);
-      if (isLater && nowMs - known.metAt < MET_MS) return;
+      if (isLater && nowMs - known.metAt < CERTIFICATE_MS) return;
       if (endsAt === null) soon.delete(streamId);
       else soon.set(streamId, { endsAt, metAt: nowMs, url });
       store.recordCertificate(streamId, endsAt).catch((error: unknown) => {

@@ -3,15 +3,15 @@
  * disconnects.
  */
 import { createAddressGuard } from './guard.ts';
-import { type Errand, type IsolatedSetup, type Report, SETUP_VARIABLE } from './isolation.ts';
+import { type SendJob, type IsolatedSetup, type Report, SETUP_VARIABLE } from './isolation.ts';
 import { createSender } from './send.ts';
 
 const { allowCidrs, ...setup } = JSON.parse(process.env[SETUP_VARIABLE]!) as IsolatedSetup;
-let errand: Errand | undefined;
+let sendJob: SendJob | undefined;
 const sender = createSender({
   guard: createAddressGuard({ allowCidrs }),
-  secret: () => errand!.secret,
-  region: () => errand!.region,
+  secret: () => sendJob!.secret,
+  region: () => sendJob!.region,
   ...setup,
 });
 const report = (message: Report): void => void process.send!(message);
@@ -20,8 +20,8 @@ process.on('disconnect', () => process.exit());
 // Signals are meant for the service, which lets attempts in flight finish.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 
-process.on('message', (received: Errand) => {
-  errand = received;
+process.on('message', (received: SendJob) => {
+  sendJob = received;
   report('taken');
   void sender.send(received.sending).then(report);
 });

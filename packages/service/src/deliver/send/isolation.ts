@@ -42,7 +42,7 @@ export interface IsolatedSetup {
 export const SETUP_VARIABLE = 'SLUICE_ISOLATED_SETUP';
 
 /** A delivery for the process to send. */
-export interface Errand {
+export interface SendJob {
   sending: Sending;
   secret: string;
   region: string;
@@ -67,7 +67,7 @@ const ANSWER_MS = 30_000;
  * If something kills both processes, the isolated one may die first: it is judged only if the
  * service survives this long.
  */
-const OUTLIVE_MS = 1_000;
+const GRACE_MS = 1_000;
 const IDLE_MS = 60_000;
 
 export function createIsolation({
@@ -134,7 +134,7 @@ export function createIsolation({
               ? new Error('the service was stopped')
               : senderDied(`the isolated process that sent it ${howEnded(code, signal)}`),
           );
-        }, OUTLIVE_MS);
+        }, GRACE_MS);
       };
       const endDeadline = startDeadline(ANSWER_MS, () => {
         reject(
@@ -145,9 +145,9 @@ export function createIsolation({
         void end(current);
       });
       current.on('message', onReport).once('exit', onExit);
-      const errand: Errand = { sending, secret: secret(), region: region() };
+      const sendJob: SendJob = { sending, secret: secret(), region: region() };
       // If this fails, the process has exited, and the exit handler reports how.
-      current.send(errand, () => {});
+      current.send(sendJob, () => {});
       try {
         return await promise;
       } finally {

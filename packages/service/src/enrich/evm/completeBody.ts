@@ -21,7 +21,7 @@ const TOO_MANY = errorEntry(
 );
 const TOO_LARGE = errorEntry('left out: the webhook would exceed --max-webhook-bytes');
 /** Minimum space for a trigger's entries, enough for each of our error entries. */
-const LEAST_ENTRY_BYTES = 160;
+const MIN_ENTRY_BYTES = 160;
 /** Size of `,"triggers":[]` in a record. */
 const RECORD_BYTES = 14;
 /**
@@ -85,7 +85,7 @@ export const mostTriggerBytes = (
 ): number =>
   [...Map.groupBy(triggers, ({ type }) => type)].reduce(
     (sum, [kind, { length }]) =>
-      sum + recordsOf(tail, kind).length * (RECORD_BYTES + length * LEAST_ENTRY_BYTES),
+      sum + recordsOf(tail, kind).length * (RECORD_BYTES + length * MIN_ENTRY_BYTES),
     0,
   );
 
@@ -135,7 +135,7 @@ async function runTriggers(
       tail,
     );
   const fit = (entries: WebhookTrigger[], bytes: number): WebhookTrigger[] => {
-    const extra = Math.max(0, bytes - LEAST_ENTRY_BYTES);
+    const extra = Math.max(0, bytes - MIN_ENTRY_BYTES);
     if (extra > 0 && extra > spareBytes) return [TOO_LARGE];
     spareBytes -= extra;
     return entries;

@@ -45,7 +45,7 @@ import { MAX_RESULT_BYTES, type StateAnswer, type StateCall } from '../state.ts'
 const MAX_INPUT_CHARACTERS = 16_384;
 
 /** Minimum limit for results of known size: a contract may return more than its ABI lists. */
-const LEAST_RESULT_BYTES = 4096;
+const MIN_RESULT_BYTES = 4096;
 
 export interface CompiledTrigger {
   kind: StreamTrigger['type'];
@@ -148,7 +148,7 @@ export function compileTrigger(
   const results = compileParameters(unnamed(outputs));
   const maxBytes = Math.min(
     MAX_RESULT_BYTES,
-    Math.max(LEAST_RESULT_BYTES, results?.sizeBytes ?? MAX_RESULT_BYTES),
+    Math.max(MIN_RESULT_BYTES, results?.sizeBytes ?? MAX_RESULT_BYTES),
   );
 
   const subjectOf = (record: AnyRecord, decode: DecodeRecord): Subject | undefined => {

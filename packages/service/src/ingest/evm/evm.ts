@@ -104,7 +104,7 @@ export function createEvmSource({
 
   return {
     get lacksTraces() {
-      return providers.all.every(traces.isLackedBy);
+      return providers.all.every(traces.isMissingAt);
     },
     providers: providers.health,
     agreement: providers.agreement,
@@ -260,7 +260,7 @@ export interface TraceReader {
     hashes: readonly string[],
   ): Promise<EvmInternalTransaction[] | undefined>;
   /** Whether this node is known not to trace blocks. */
-  isLackedBy(node: Provider): boolean;
+  isMissingAt(node: Provider): boolean;
 }
 
 /** Reads the internal transactions of a block in the trace dialect that a node offers. */
@@ -293,6 +293,6 @@ function createTraceReader(): TraceReader {
         return undefined;
       }
     },
-    isLackedBy: (node) => dialects.get(node) === 'none',
+    isMissingAt: (node) => dialects.get(node) === 'none',
   };
 }

@@ -288,7 +288,7 @@ export function createProvider(chain: string, url: string, name: string): Provid
     }
   };
 
-  const standing = createStanding(name, readIdentity, { isNoFault: isReverted });
+  const standing = createStanding(name, readIdentity, { isExpected: isReverted });
   return Object.assign(standing, {
     request,
     async readHead() {

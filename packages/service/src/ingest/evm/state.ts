@@ -32,7 +32,7 @@ const CALL_CHARACTERS_PER_REQUEST = 256 * 1024;
 /** Concurrent requests for one caller. */
 const CONCURRENCY = 4;
 /** A chain without Multicall3 is checked again after this many blocks. */
-const LOOK_AGAIN_BLOCKS = 1_000;
+const RECHECK_BLOCKS = 1_000;
 
 const AGGREGATE_INPUT = [
   {
@@ -120,7 +120,7 @@ export function createStateReader(source: Pick<Source, 'requestAt'>): StateReade
 
   const hasMulticall = async (block: BlockRef): Promise<boolean> => {
     if (block.number >= deployedAt) return true;
-    if (block.number <= missingAt + LOOK_AGAIN_BLOCKS) return false;
+    if (block.number <= missingAt + RECHECK_BLOCKS) return false;
     const code = await ask(block, 'eth_getCode', MULTICALL);
     if (code.outcome !== 'read') return false;
     if (code.value === '0x') missingAt = block.number;

@@ -28,7 +28,7 @@ export type Verify = (
 ) => Promise<Verified>;
 
 /** A node may have a new block before it has all of its receipts. */
-const LOOK_AGAIN_MS = 1_000;
+const RECHECK_MS = 1_000;
 
 export function createVerifier({
   chain,
@@ -82,7 +82,7 @@ export function createVerifier({
       }
       const { parts, nodes, how } = accepted;
       if (looks === 1 && parts.doubts.some(({ kind }) => kind === 'missing')) {
-        await new Promise((resolve) => setTimeout(resolve, LOOK_AGAIN_MS));
+        await new Promise((resolve) => setTimeout(resolve, RECHECK_MS));
         continue;
       }
       await checkPlace(header, nodes);

@@ -129,7 +129,7 @@ export interface Providers<Provider extends AnyProvider> {
 const CLEARLY_BETTER = 0.5;
 /** A URL may balance across several nodes: on a retry, the next one may have the missing data. */
 const ROUNDS = 2;
-const GIVERS_REMEMBERED = 512;
+const NODES_REMEMBERED = 512;
 
 export function createProviders<Provider extends AnyProvider>({
   chain,
@@ -174,7 +174,7 @@ export function createProviders<Provider extends AnyProvider>({
   const remember = (header: BlockHeader, giver: Provider): BlockHeader => {
     givers.delete(header.hash);
     givers.set(header.hash, giver);
-    if (givers.size > GIVERS_REMEMBERED) givers.delete(givers.keys().next().value!);
+    if (givers.size > NODES_REMEMBERED) givers.delete(givers.keys().next().value!);
     return header;
   };
 
@@ -302,10 +302,10 @@ export interface Agreement {
 
 /** Maximum wait for the others: nodes propagate a block within a fraction of this. */
 const WAIT_MS = 1_000;
-const ASK_AGAIN_MS = 100;
+const RETRY_QUERY_MS = 100;
 const COUNTED = 1_024;
 
-interface Opinion {
+interface BlockVote {
   provider: AnyProvider;
   hash: string;
 }
@@ -323,7 +323,7 @@ function createAgreement(providers: readonly AnyProvider[], flag: string): Agree
   /**
    * Reads a provider's block at this height; undefined if it has none or its response is unusable.
    */
-  const ask = async (provider: AnyProvider, number: number): Promise<Opinion | undefined> => {
+  const ask = async (provider: AnyProvider, number: number): Promise<BlockVote | undefined> => {
     try {
       const header = await provider.readHeaderAt(number);
       return header && { provider, hash: header.hash };
@@ -343,7 +343,7 @@ function createAgreement(providers: readonly AnyProvider[], flag: string): Agree
   const readWitness = async (
     header: BlockHeader,
     giver: AnyProvider,
-  ): Promise<Opinion | undefined> => {
+  ): Promise<BlockVote | undefined> => {
     for (const provider of otherVoters(giver)) {
       const opinion = await ask(provider, header.number);
       if (opinion !== undefined) return opinion;
@@ -351,7 +351,7 @@ function createAgreement(providers: readonly AnyProvider[], flag: string): Agree
     return undefined;
   };
 
-  const count = (number: number, { provider, hash }: Opinion, outvoted: boolean): void => {
+  const count = (number: number, { provider, hash }: BlockVote, outvoted: boolean): void => {
     const key = `${provider.name} ${number} ${hash} ${outvoted}`;
     if (counted.has(key)) return;
     counted.add(key);
@@ -363,7 +363,7 @@ function createAgreement(providers: readonly AnyProvider[], flag: string): Agree
   const vote = async (
     header: BlockHeader,
     giver: AnyProvider,
-  ): Promise<{ winner: string | undefined; opinions: Opinion[] }> => {
+  ): Promise<{ winner: string | undefined; opinions: BlockVote[] }> => {
     const asked = await Promise.all(otherVoters(giver).map((each) => ask(each, header.number)));
     const opinions = [
       // A provider that was caught lying has no vote either.
@@ -406,7 +406,7 @@ function createAgreement(providers: readonly AnyProvider[], flag: string): Agree
         } else if (!isHead || performance.now() > deadline) {
           break;
         }
-        await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MS));
+        await new Promise((resolve) => setTimeout(resolve, RETRY_QUERY_MS));
       }
       if (isHead) {
         settledHead = header.hash;
@@ -417,7 +417,7 @@ function createAgreement(providers: readonly AnyProvider[], flag: string): Agree
   };
 }
 
-function describe(number: number, opinions: readonly Opinion[], flag: string): string {
+function describe(number: number, opinions: readonly BlockVote[], flag: string): string {
   const sides = opinions.map(({ provider, hash }) => `${provider.name} has ${hash}`).join(', ');
   return `the providers disagree about block ${number} (${sides}): no block is accepted until they agree. Add a third provider with another ${flag} to break the tie`;
 }

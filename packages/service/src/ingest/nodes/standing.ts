@@ -293,11 +293,11 @@ export function createStanding(
   name: string,
   readIdentity: () => Promise<Identity>,
   {
-    isNoFault = () => false,
+    isExpected = () => false,
     lagBlocks,
   }: {
     /** Whether a request failed through no fault of the node. Default: never. */
-    isNoFault?: (error: SourceError) => boolean;
+    isExpected?: (error: SourceError) => boolean;
     /** As in `createLag`. */
     lagBlocks?: number | undefined;
   } = {},
@@ -324,7 +324,7 @@ export function createStanding(
   };
 
   const recordError = (error: unknown, isOptional: boolean): void => {
-    if (!(error instanceof SourceError) || isNoFault(error)) return;
+    if (!(error instanceof SourceError) || isExpected(error)) return;
     if (isOptional && isLacking(error)) return;
     // Unsupported methods and oversized responses are requested from another node, or differently.
     if (error.kind === 'unsupported' || error.kind === 'too-large') return;

@@ -175,7 +175,7 @@ export interface Finality {
   heights(): Pick<ChainHealth, 'safe' | 'finalized'>;
 }
 
-const LOOK_AGAIN_MS = 5_000;
+const RECHECK_MS = 5_000;
 /** Nodes that don't support the tags may be replaced by others. */
 const UNKNOWN_AGAIN_MS = 60_000;
 
@@ -201,7 +201,7 @@ export function createFinality(source: Pick<ChainSource<unknown>, 'readTagged'>)
     look(head) {
       if (head === lookedAt || performance.now() < lookAgainAt) return;
       lookedAt = head;
-      lookAgainAt = performance.now() + LOOK_AGAIN_MS;
+      lookAgainAt = performance.now() + RECHECK_MS;
       // A node failure is reported elsewhere; the earlier heights stay.
       read().catch(() => {});
     },

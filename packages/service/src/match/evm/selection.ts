@@ -189,7 +189,7 @@ export function createSelection({
 }
 
 /** Limits all filters of a stream, because every log of its contracts is compared. */
-const MOST_COMPARISONS = 1_000;
+const MAX_COMPARISONS = 1_000;
 
 /** Returns the problems of a stream's filters with their paths; empty if there are none. */
 export function checkSelection(
@@ -197,8 +197,8 @@ export function checkSelection(
 ): Pick<FilterError, 'path' | 'message'>[] {
   try {
     const { comparisons } = createSelection(options);
-    if (comparisons <= MOST_COMPARISONS) return [];
-    const message = `should have at most ${MOST_COMPARISONS} comparisons in all: put values into one in or nin`;
+    if (comparisons <= MAX_COMPARISONS) return [];
+    const message = `should have at most ${MAX_COMPARISONS} comparisons in all: put values into one in or nin`;
     return [{ path: ['advancedOptions'], message }];
   } catch (error) {
     if (error instanceof FilterError) return [error];

@@ -18,7 +18,7 @@ export async function raiseRevision(trx: Db): Promise<number> {
 }
 
 /** Prevents changes of the rules for the rest of the transaction, and returns their revision. */
-export async function holdRevision(trx: Db, engine: Engine): Promise<number> {
+export async function lockRevision(trx: Db, engine: Engine): Promise<number> {
   const { rows } = await sql<{ revision: number }>`
     select revision from rule_revision ${engine.name === 'postgres' ? sql`for share` : sql``}`.execute(
     trx,
@@ -37,7 +37,7 @@ export const UNSETTLED = {
  * Returns the lowest revision of rules that the block may be matched with; undefined if the block
  * does not follow the chain's checkpoint. If the block was matched with older rules, this settles
  * the current ones for it: later changes apply from the block after it. Must be called after {@link
- * holdRevision}.
+ * lockRevision}.
  */
 export async function settleRules(
   trx: Db,

@@ -25,7 +25,7 @@ export interface AddedAddresses {
 /** Maximum number of addresses per transaction, so that no request that shares it waits long. */
 const SHARED_ADDRESSES = 1_000;
 /** Additions per millisecond; more would delay block commits. */
-const MOST_PER_MS = 4;
+const MAX_PER_MS = 4;
 
 /** Additions to one stream that take effect together. */
 interface Batch {
@@ -86,7 +86,7 @@ export function createSharedAdditions(store: Pick<Store, 'changeAddresses'>): Sh
       await commit(taken.map(({ batch }) => batch));
       for (const { done } of taken) done();
       const additions = taken.reduce((sum, { batch }) => sum + batch.outcomes.length, 0);
-      if (additions > 1) await wait(additions / MOST_PER_MS);
+      if (additions > 1) await wait(additions / MAX_PER_MS);
     }
     working = false;
   };

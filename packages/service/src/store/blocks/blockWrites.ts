@@ -14,7 +14,7 @@ import {
   withoutDeleted,
 } from './matches.ts';
 import { newId } from '../ids.ts';
-import { UNSETTLED, holdRevision, settleRules } from '../addresses/ruleRevision.ts';
+import { UNSETTLED, lockRevision, settleRules } from '../addresses/ruleRevision.ts';
 import type { BlockHeader, BlockRef, BlockWrites } from './contract.ts';
 import { recordUnverified } from './unverified.ts';
 
@@ -44,7 +44,7 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
       const keptBlocks = after.hash === block.parentHash ? windowBlocks : 1;
       return db.transaction().execute(async (trx) => {
         if (!(await holdsLease(trx, engine, chain, epoch))) return { outcome: 'lost-lease' };
-        const revision = await holdRevision(trx, engine);
+        const revision = await lockRevision(trx, engine);
         const rules = { chain, after, block, revision, ruleRevision };
         const settled = await settleRules(trx, rules);
         if (settled === undefined) return { outcome: 'not-next' };

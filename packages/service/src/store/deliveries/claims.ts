@@ -18,7 +18,7 @@ import {
   type OpenLane,
   dueLanes,
   findDue,
-  holdLanes,
+  lockLanes,
 } from './lanes.ts';
 
 /** Turns of a lane without limits of its own. */
@@ -57,7 +57,7 @@ export function createClaims(db: Kysely<Tables>, engine: Engine): Claims {
           n < lanes.length && due.length < limit && bytes < maxBytes;
           n += LANES_AT_ONCE
         ) {
-          const held = await holdLanes(trx, engine, lanes.slice(n, n + LANES_AT_ONCE), open);
+          const held = await lockLanes(trx, engine, lanes.slice(n, n + LANES_AT_ONCE), open);
           const roomy = held.flatMap(({ lane, leased, nextSendAt }): OpenLane[] => {
             // Deliveries that other processes have in flight use up capacity, and so does a failing
             // receiver.

@@ -11,7 +11,7 @@ import type { Tables } from '../engine/tables.ts';
  * Only this many of the newest deliveries are counted, which takes a tenth of a second
  * (`bench/results/counts.md`).
  */
-const LOOKED_AT = 25_000;
+const READ_LIMIT = 25_000;
 
 type Field = keyof DeliveryFilter;
 type CountedField = keyof Omit<DeliveryCounts, 'total' | 'isCapped'>;
@@ -100,7 +100,7 @@ export function createCountReads(db: Kysely<Tables>, engine: Engine): CountReads
     const stretch = toConditions(keep(filter, (field) => STRETCH.includes(field)));
     const { rows: last } = await sql<{ id: string }>`
       select id from delivery where ${allOf(stretch)}
-      order by id desc limit 1 offset ${LOOKED_AT}`.execute(db);
+      order by id desc limit 1 offset ${READ_LIMIT}`.execute(db);
     const older = last[0];
     if (older !== undefined) stretch.push(sql`id > ${older.id}`);
     const now = await readNow(engine, db);

@@ -56,12 +56,12 @@ export async function dueLanes(trx: Db, open: DayFilter, now: number): Promise<L
 /**
  * Returns the lanes that no other claimer has locked; they stay locked until the transaction ends.
  */
-export async function holdLanes(
+export async function lockLanes(
   trx: Db,
   engine: Engine,
   lanes: readonly Lane[],
   open: DayFilter,
-): Promise<(HeldLane & { lane: Lane })[]> {
+): Promise<(LockedLane & { lane: Lane })[]> {
   const isShared = engine.name === 'postgres';
   const wanted = lanes.filter((lane) => isShared || isLimited(lane)).map(({ id }) => id);
   if (wanted.length === 0) return lanes.map((lane) => ({ lane, leased: 0, nextSendAt: null }));
@@ -144,7 +144,7 @@ export type LimitedLane = Pick<
   'id' | 'max_in_flight' | 'max_per_second' | 'strict_order'
 >;
 
-export interface HeldLane {
+export interface LockedLane {
   /** Leased deliveries of the lane, in all processes. */
   leased: number;
   nextSendAt: number | null;
@@ -167,7 +167,7 @@ export const isLimited = (lane: LimitedLane): boolean =>
   lane.max_in_flight !== null || lane.max_per_second !== null || lane.strict_order === 1;
 
 /** Returns the remaining capacity of a lane; undefined if there is none now. */
-export function toTurns(lane: LimitedLane, held: HeldLane, now: number): LaneTurns | undefined {
+export function toTurns(lane: LimitedLane, held: LockedLane, now: number): LaneTurns | undefined {
   const atOnce = lane.strict_order === 1 ? 1 : (lane.max_in_flight ?? Number.POSITIVE_INFINITY);
   const intervalMs = lane.max_per_second === null ? 0 : 1000 / lane.max_per_second;
   const firstAt = intervalMs === 0 ? now : Math.max(now, held.nextSendAt ?? now);

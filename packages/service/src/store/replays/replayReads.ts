@@ -18,7 +18,7 @@ const STEPS_MS = [1, 2, 5, 10, 30]
   .map((seconds) => seconds * SECOND)
   .concat([1, 2, 5, 10, 30].map((minutes) => minutes * MINUTE))
   .concat([1, 2, 6, 12].map((hours) => hours * HOUR));
-const MOST_STEPS = 60;
+const MAX_STEPS = 60;
 /** Deliveries made due last are sent within this time. */
 const LAST_SENT_MS = 15 * SECOND;
 
@@ -75,7 +75,7 @@ export function createReplayReads(db: Kysely<Tables>, engine: Engine): ReplayRea
       const end = state === 'running' ? now : Math.min(now, updatedAt + LAST_SENT_MS);
       const spanMs = Math.max(1, end - createdAt);
       const stepMs =
-        STEPS_MS.find((each) => spanMs <= each * MOST_STEPS) ?? Math.ceil(spanMs / MOST_STEPS);
+        STEPS_MS.find((each) => spanMs <= each * MAX_STEPS) ?? Math.ceil(spanMs / MAX_STEPS);
       const { rows } = await sql<{ step: number; state: DeliveryState; n: number }>`
         select cast((updated_at - ${createdAt}) / ${stepMs} as bigint) as step, state, count(*) as n
         from delivery where replay_id = ${id} and state in ('succeeded', 'failed', 'quarantined')

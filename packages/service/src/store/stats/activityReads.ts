@@ -205,8 +205,8 @@ function toLatencies(counts: readonly Counted[]): Map<number, number> {
 
 type Counted = Pick<Count, 'metric' | 'n'>;
 
-const sumOf = (counts: readonly Counted[], isMeant: (metric: string) => boolean): number =>
-  counts.reduce((sum, { metric, n }) => (isMeant(metric) ? sum + n : sum), 0);
+const sumOf = (counts: readonly Counted[], isSought: (metric: string) => boolean): number =>
+  counts.reduce((sum, { metric, n }) => (isSought(metric) ? sum + n : sum), 0);
 
 function toPoint(at: number, counts: readonly Count[]): ActivityPoint {
   const of = (metric: string): number => sumOf(counts, (each) => each === metric);

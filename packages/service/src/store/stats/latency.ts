@@ -11,7 +11,7 @@ const BOUNDS_MS = [
   1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1_000, 1_500, 2_000, 3_000,
   5_000, 7_000, 10_000, 15_000,
 ];
-const LONGEST_MS = 30_000;
+const MAX_MS = 30_000;
 
 export type LatencyMetric = `latency_${number}`;
 
@@ -39,10 +39,10 @@ export function quantileMs(counts: ReadonlyMap<number, number>, share: number): 
     const n = counts.get(bucket) ?? 0;
     if (n > 0 && left <= n) {
       const from = BOUNDS_MS[bucket - 1] ?? 0;
-      const to = BOUNDS_MS[bucket] ?? LONGEST_MS;
+      const to = BOUNDS_MS[bucket] ?? MAX_MS;
       return Math.round(from + (to - from) * (left / n));
     }
     left -= n;
   }
-  return LONGEST_MS;
+  return MAX_MS;
 }

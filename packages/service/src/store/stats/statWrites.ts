@@ -18,7 +18,7 @@ type Stat = Selectable<Tables['stat_delta']>;
 export const MINUTE_MS = 60_000;
 const HOUR_MINUTES = 60;
 /**
- * Longer than any reader looks back (`MOST_POINTS` of the contract), so that its first step is
+ * Longer than any reader looks back (`MAX_POINTS` of the contract), so that its first step is
  * complete.
  */
 const MINUTES_KEPT = 2 * 24 * HOUR_MINUTES + HOUR_MINUTES;

@@ -9,7 +9,7 @@ import type { Store } from '../store.ts';
 import { draft, useStore } from './storeTools.test-only.ts';
 
 const HOUR_MS = 3_600_000;
-const LOOKED_AT = 25_000;
+const READ_LIMIT = 25_000;
 const OLD_ROWS = 25_100;
 /** Number of oldest deliveries, all failed. */
 const FAILED_ROWS = 200;
@@ -44,13 +44,13 @@ export function testCounts(
       await execute(copyOldRows(busy));
 
       const ofBusy = await tools.store.countByField({ streamId: busy });
-      const failed = FAILED_ROWS - (OLD_ROWS + 1 - LOOKED_AT);
+      const failed = FAILED_ROWS - (OLD_ROWS + 1 - READ_LIMIT);
       const states = [
         { value: 'succeeded', count: OLD_ROWS - FAILED_ROWS },
         { value: 'failed', count: failed },
         { value: 'pending', count: 1 },
       ];
-      expect(ofBusy).toMatchObject({ total: LOOKED_AT, isCapped: true, state: states });
+      expect(ofBusy).toMatchObject({ total: READ_LIMIT, isCapped: true, state: states });
       // A state filters the examined deliveries; another stream or time changes which are examined.
       const ofFailed = await tools.store.countByField({ streamId: busy, state: 'failed' });
       expect(ofFailed).toMatchObject({ total: failed, isCapped: true, state: states });
@@ -58,13 +58,13 @@ export function testCounts(
       const ofQuiet = await tools.store.countByField({ streamId: quiet });
       expect(ofQuiet).toMatchObject({ total: 1, isCapped: false });
       expect(ofQuiet.streamId).toEqual([
-        { value: busy, count: LOOKED_AT - 1 },
+        { value: busy, count: READ_LIMIT - 1 },
         { value: quiet, count: 1 },
       ]);
       const ofLastHour = await tools.store.countByField({ createdFrom: Date.now() - HOUR_MS });
       expect(ofLastHour).toMatchObject({ total: 2, isCapped: false });
       expect(ofLastHour.age).toEqual([
-        { value: '24h', count: LOOKED_AT - 2 },
+        { value: '24h', count: READ_LIMIT - 2 },
         { value: '15m', count: 2 },
       ]);
     });

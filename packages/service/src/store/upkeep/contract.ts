@@ -114,7 +114,7 @@ export interface Violation {
   what: string;
 }
 
-export interface InvariantLook {
+export interface InvariantScan {
   /** Rows younger than this are never deleted by retention. */
   keptMs: number;
   /** Where the previous check ended; undefined to start over. */
@@ -127,7 +127,7 @@ export interface InvariantReads {
   /** Checks a limited number of rows; `next` is undefined after the last ones. */
   findViolations(
     invariant: Invariant,
-    look: InvariantLook,
+    look: InvariantScan,
   ): Promise<{ violations: Violation[]; next: string | undefined }>;
 }
 

@@ -9,7 +9,7 @@ import type { Db, Tables } from '../engine/tables.ts';
 import { type Engine, readNow } from '../engine/engine.ts';
 import { firstIdAt } from '../ids.ts';
 import { TOTAL_MINUTE } from '../stats/statWrites.ts';
-import type { Invariant, InvariantLook, InvariantReads, Violation } from './contract.ts';
+import type { Invariant, InvariantScan, InvariantReads, Violation } from './contract.ts';
 
 /** Per check, both of the newest rows and of the walk. */
 const ROWS = 2_000;
@@ -21,26 +21,26 @@ const BLOCKS_MS = 10 * 60_000;
 /** No lease is longer, and expired ones are released sooner. */
 const LEASE_SLACK_MS = 60_000;
 
-interface Looked {
+interface ScanState {
   violations: Violation[];
   next: string | undefined;
 }
 
 export const createInvariantReads = (db: Kysely<Tables>, engine: Engine): InvariantReads => {
-  const looks: Record<Invariant, (trx: Db, look: InvariantLook) => Promise<Looked>> = {
-    chains: (trx) => lookAtChains(trx, engine),
-    leases: (trx) => lookAtLeases(trx, engine),
-    matches: (trx, look) => lookAtMatches(trx, engine, look),
-    deliveries: (trx, look) => lookAtDeliveries(trx, engine, look),
-    totals: (trx, look) => lookAtTotals(trx, engine, look),
+  const scans: Record<Invariant, (trx: Db, scan: InvariantScan) => Promise<ScanState>> = {
+    chains: (trx) => scanChains(trx, engine),
+    leases: (trx) => scanLeases(trx, engine),
+    matches: (trx, scan) => scanMatches(trx, engine, scan),
+    deliveries: (trx, scan) => scanDeliveries(trx, engine, scan),
+    totals: (trx, scan) => scanTotals(trx, engine, scan),
   };
   return {
     // One transaction, so that all rows compared are from one moment.
-    findViolations: (invariant, look) =>
+    findViolations: (invariant, scan) =>
       db
         .transaction()
         .setIsolationLevel('repeatable read')
-        .execute((trx) => looks[invariant](trx, look)),
+        .execute((trx) => scans[invariant](trx, scan)),
   };
 };
 
@@ -48,7 +48,7 @@ export const createInvariantReads = (db: Kysely<Tables>, engine: Engine): Invari
  * Checks that the checkpoint is the newest block of the window, that the window's blocks are
  * consecutive, and that their matches exist.
  */
-async function lookAtChains(trx: Db, engine: Engine): Promise<Looked> {
+async function scanChains(trx: Db, engine: Engine): Promise<ScanState> {
   const now = await readNow(engine, trx);
   const { rows: off } = await sql<{ chain: string; number: number }>`
     select chain, number from checkpoint where not exists (
@@ -100,7 +100,7 @@ async function lookAtChains(trx: Db, engine: Engine): Promise<Looked> {
   };
 }
 
-async function lookAtLeases(trx: Db, engine: Engine): Promise<Looked> {
+async function scanLeases(trx: Db, engine: Engine): Promise<ScanState> {
   const now = await readNow(engine, trx);
   const { rows } = await sql<{ id: string; lease_until: number }>`
     select id, lease_until from delivery where state = 'leased'
@@ -123,11 +123,11 @@ async function lookAtLeases(trx: Db, engine: Engine): Promise<Looked> {
  * Checks that each match has its deliveries: the confirmed one if it is confirmed, otherwise the
  * unconfirmed one if its stream delivers both, unless the stream changed after the match.
  */
-async function lookAtMatches(trx: Db, engine: Engine, look: InvariantLook): Promise<Looked> {
+async function scanMatches(trx: Db, engine: Engine, scan: InvariantScan): Promise<ScanState> {
   const now = await readNow(engine, trx);
   // Retention may have deleted some deliveries of older ones.
-  const oldest = firstIdAt(now - look.keptMs);
-  const chosen = await choose(trx, engine, 'match', look, oldest);
+  const oldest = firstIdAt(now - scan.keptMs);
+  const chosen = await choose(trx, engine, 'match', scan, oldest);
   const { rows } = await sql<{ id: string; phase: string }>`
     select id, phase from (
       select match.id, case
@@ -159,8 +159,8 @@ async function lookAtMatches(trx: Db, engine: Engine, look: InvariantLook): Prom
  * Checks that each delivery is in a known state with consistent fields, and has as many attempts as
  * it counts.
  */
-async function lookAtDeliveries(trx: Db, engine: Engine, look: InvariantLook): Promise<Looked> {
-  const chosen = await choose(trx, engine, 'delivery', look, firstIdAt(0));
+async function scanDeliveries(trx: Db, engine: Engine, scan: InvariantScan): Promise<ScanState> {
+  const chosen = await choose(trx, engine, 'delivery', scan, firstIdAt(0));
   const { rows } = await sql<{
     id: string;
     wrong: string | null;
@@ -215,11 +215,11 @@ async function lookAtDeliveries(trx: Db, engine: Engine, look: InvariantLook): P
  * Checks the totals of the next streams: they must equal the number of rows, or exceed it if
  * retention deleted some. Streams with too many finished deliveries to count quickly are skipped.
  */
-async function lookAtTotals(
+async function scanTotals(
   trx: Db,
   engine: Engine,
-  { after = '', again, keptMs }: InvariantLook,
-): Promise<Looked> {
+  { after = '', again, keptMs }: InvariantScan,
+): Promise<ScanState> {
   const now = await readNow(engine, trx);
   const walked = await trx
     .selectFrom('stream')
@@ -293,7 +293,7 @@ async function choose(
   trx: Db,
   engine: Engine,
   table: 'match' | 'delivery',
-  { after, again }: InvariantLook,
+  { after, again }: InvariantScan,
   oldest: string,
 ): Promise<{ ids: RawBuilder<object>; next: string | undefined }> {
   const list = async (order: 'asc' | 'desc'): Promise<string[]> => {

@@ -8,7 +8,7 @@ import type { Tables } from '../engine/tables.ts';
  * The number of oldest deliveries that are examined, which takes some tenths of a second on two
  * cores.
  */
-const LOOKED_AT = 100_000;
+const READ_LIMIT = 100_000;
 
 /** Returns the ids at which deliveries are just old enough: all before them may be deleted. */
 export function agedIds({ deliveredMs, undeliveredMs }: RetentionAges, atMs: number) {
@@ -38,7 +38,7 @@ export function createRetentionReads(db: Kysely<Tables>): RetentionReads {
         .select('id')
         .where('id', '<', ids.youngest)
         .orderBy('id')
-        .offset(LOOKED_AT)
+        .offset(READ_LIMIT)
         .limit(1)
         .executeTakeFirst();
       const counted = await db

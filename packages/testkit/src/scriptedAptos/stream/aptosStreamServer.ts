@@ -46,7 +46,7 @@ const service = {
 const DEFAULT_BATCH = 1_000;
 const MAX_BATCH = 1_000;
 /** How often a stream looks whether the ledger has grown. */
-const LOOK_MS = 5;
+const CHECK_MS = 5;
 
 /** A message of the stream. */
 export function encodeAptosBatch(
@@ -94,7 +94,7 @@ export async function serveAptosStream({
       const lag = trouble?.kind === 'lag' ? BigInt(trouble.versions) : 0n;
       const versions = versionsFrom(ledger, next, size, lag);
       if (versions.length === 0 || trouble?.kind === 'hangs') {
-        await delay(LOOK_MS);
+        await delay(CHECK_MS);
         continue;
       }
       next += BigInt(versions.length);

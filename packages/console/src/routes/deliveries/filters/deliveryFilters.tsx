@@ -102,7 +102,7 @@ export function DeliveryFilters({
       <span className="ml-auto flex flex-wrap justify-end gap-1">
         {children}
         <Button
-          look="quiet"
+          variant="quiet"
           disabled={onReplay === null}
           title={onReplay === null ? 'Filter or select deliveries first' : 'Replay all of these'}
           onClick={() => onReplay?.()}
@@ -114,7 +114,7 @@ export function DeliveryFilters({
           <Keycap>r</Keycap>
         </Button>
         <Button
-          look="quiet"
+          variant="quiet"
           aria-pressed={held}
           title="Hold back new rows"
           onClick={() => onHold(!held)}

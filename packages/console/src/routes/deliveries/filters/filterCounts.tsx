@@ -119,7 +119,7 @@ function Choices({
           })}
       </ul>
       {choices.length > most && (
-        <Button look="quiet" className="ml-2" onClick={() => setMost(most + MORE_CHOICES)}>
+        <Button variant="quiet" className="ml-2" onClick={() => setMost(most + MORE_CHOICES)}>
           Show more of {formatCount(choices.length - most)}
         </Button>
       )}

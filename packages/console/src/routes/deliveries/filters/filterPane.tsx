@@ -9,12 +9,12 @@ import { useMedia } from '../../../ui/media.ts';
 export function useFilterPane(isInspecting: boolean) {
   const isWide = useMedia('(min-width: 1240px)');
   const isVeryWide = useMedia('(min-width: 1720px)');
-  const isBeside = isInspecting ? isVeryWide : isWide;
+  const isNextToList = isInspecting ? isVeryWide : isWide;
   const beside = useRef<HTMLDivElement>(null);
   const [isOpen, setOpen] = useState(false);
   return {
     /** Opens the dialog; null if the filters are next to the list. */
-    open: isBeside ? null : () => setOpen(true),
+    open: isNextToList ? null : () => setOpen(true),
     close: () => setOpen(false),
     focus: () => {
       const first = beside.current?.querySelector<HTMLElement>('a');
@@ -22,7 +22,7 @@ export function useFilterPane(isInspecting: boolean) {
       else setOpen(true);
     },
     draw: (content: React.ReactNode): React.ReactNode => {
-      if (isBeside) {
+      if (isNextToList) {
         return (
           <div ref={beside} className="w-52 shrink-0 overflow-y-auto border-r border-line">
             {content}

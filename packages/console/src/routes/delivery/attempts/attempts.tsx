@@ -98,7 +98,7 @@ function NextAttempt({
             <Button disabled={retry.isBusy} onClick={retry.now}>
               Retry now
             </Button>
-            <Button look="quiet" disabled={retry.isBusy} onClick={retry.stop}>
+            <Button variant="quiet" disabled={retry.isBusy} onClick={retry.stop}>
               Stop retrying
             </Button>
           </span>
@@ -196,7 +196,7 @@ function Advice({ delivery }: { delivery: DeliveryDetail }) {
           {guidance.offers.length > 0 && (
             <div className="flex flex-wrap items-center gap-2">
               {guidance.offers.map((offer) => (
-                <WayOn
+                <NextStep
                   key={typeof offer === 'string' ? offer : offer.label}
                   offer={offer}
                   delivery={delivery}
@@ -212,7 +212,7 @@ function Advice({ delivery }: { delivery: DeliveryDetail }) {
   );
 }
 
-function WayOn({
+function NextStep({
   offer,
   delivery,
   webhookUrl,

@@ -15,11 +15,11 @@ handler.${isAptos ? 'onAptosWebhook' : 'onWebhook'}(async (webhook) => {
 createServer(toNodeListener(handler)).listen(3000);`;
 
 /** Longer bodies are read from a file. */
-const LONGEST_BODY = 20_000;
+const MAX_BODY_LENGTH = 20_000;
 
 const toTest = (delivery: DeliveryDetail, body: SentBody): string => {
   const { id } = delivery;
-  const isLong = typeof body !== 'string' || body.length > LONGEST_BODY;
+  const isLong = typeof body !== 'string' || body.length > MAX_BODY_LENGTH;
   const text = isLong
     ? `await readFile('fixtures/${toFixtureName(delivery)}', 'utf8')`
     : JSON.stringify(body).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029');

@@ -2,7 +2,7 @@ import type { DeliveryDetail } from '@sluice/kit/sluice';
 import type { SentBody } from '../../../body/bodyWorker.ts';
 
 /** Longer bodies do not fit on a command line. */
-const LONGEST_ARGUMENT = 100_000;
+const MAX_ARGUMENT_LENGTH = 100_000;
 
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
@@ -19,7 +19,7 @@ export function toCurl(
   },
   url: string,
 ): string {
-  const isLong = typeof body !== 'string' || body.length > LONGEST_ARGUMENT;
+  const isLong = typeof body !== 'string' || body.length > MAX_ARGUMENT_LENGTH;
   const data = isLong ? '@body.json' : quote(body);
   return [
     `curl -v -X POST ${quote(url)}`,

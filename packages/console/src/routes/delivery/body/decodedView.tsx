@@ -18,7 +18,7 @@ const PAGE_RECORDS = 50;
 /** A public list of signatures. Only users who follow the link contact it, never the page. */
 const SIGNATURES_URL = 'https://www.4byte.directory/event-signatures/?bytes_signature=';
 
-const LOOKS_HASHED = /^0x[0-9a-fA-F]{40,}$/;
+const HASHES_CHECKED = /^0x[0-9a-fA-F]{40,}$/;
 
 /** Shows the decoded records of the body with names, values and amounts. */
 export function DecodedView({
@@ -117,7 +117,7 @@ function Record({ record, delivery, matched }: { record: DecodedRecord } & Conte
             <div key={name} className="col-span-2 grid grid-cols-subgrid items-center">
               <dt className="data text-faint">{name}</dt>
               <dd className="data flex min-h-6 min-w-0 items-center gap-3">
-                {LOOKS_HASHED.test(value) ? (
+                {HASHES_CHECKED.test(value) ? (
                   <>
                     <Label of={value} labels={delivery?.labels} />
                     <Hash value={value} name={name} />
@@ -136,7 +136,7 @@ function Record({ record, delivery, matched }: { record: DecodedRecord } & Conte
             </div>
           ))}
         {delivery !== undefined && txHash !== '' && (
-          <Because record={record} labels={delivery.labels} matched={matched} />
+          <MatchReason record={record} labels={delivery.labels} matched={matched} />
         )}
       </dl>
       {unknown && topic0 !== undefined && (
@@ -179,7 +179,7 @@ function Label({ of: address, labels }: { of: string; labels: Labels | undefined
 type Labels = DeliveryDetail['labels'];
 
 /** Shows why the record matched. The line reserves its space before the reasons load. */
-function Because({
+function MatchReason({
   record,
   labels,
   matched,
@@ -206,7 +206,7 @@ function Because({
             {matched === null ? 'unknown: the block is no longer available' : 'unknown'}
           </span>
         )}
-        {why !== undefined && matched?.isByNewRules && (
+        {why !== undefined && matched?.usesNewRules && (
           <span className="text-faint">by the current rules</span>
         )}
       </dd>

@@ -27,7 +27,7 @@ export function PayloadView({
   const tools = (
     <>
       <Button
-        look="quiet"
+        variant="quiet"
         square
         aria-pressed={asText}
         aria-label="Show the body as text"
@@ -39,7 +39,7 @@ export function PayloadView({
       </Button>
       <CopyButton text={() => readText(sent)} label="Copy body" iconOnly />
       <Button
-        look="quiet"
+        variant="quiet"
         title="Save the body as a file for tests and sluice fixture run"
         onClick={() =>
           void readText(sent).then((text) =>

@@ -16,7 +16,7 @@ import { CallForm } from '../../../words/callForm.tsx';
 import { ErrorPanel } from '../../../words/errorPanel.tsx';
 import { Check, TextField } from '../../../ui/form/field.tsx';
 
-const LONGEST_NAME = 128;
+const MAX_NAME_LENGTH = 128;
 
 const estimateQuery = (filter: DeliveryFilter | null) =>
   queryOptions({
@@ -45,7 +45,7 @@ export function ReplayForm({
   const navigate = useNavigate();
   const queryClient = useQueryClient();
   const [typed, setName] = useState<string | null>(null);
-  const name = typed ?? cutText(given, LONGEST_NAME);
+  const name = typed ?? cutText(given, MAX_NAME_LENGTH);
   const [rate, setRate] = useState('50');
   const [wantsDelivered, setWantsDelivered] = useState(false);
   const [typedCount, setTypedCount] = useState('');
@@ -126,7 +126,7 @@ export function ReplayForm({
       )}
       <TextField
         label="Name"
-        maxLength={LONGEST_NAME}
+        maxLength={MAX_NAME_LENGTH}
         value={name}
         onChange={(event) => setName(event.target.value)}
       />

@@ -4,14 +4,14 @@ import { formatCount, formatDuration, formatSpan } from '../../../ui/text/format
 
 const HEIGHT = 32;
 /** Fewer steps add nothing to the figures above. */
-const FEWEST_STEPS = 5;
+const MIN_STEPS = 5;
 
 /** The rate over time: a bar per step, with the delivered part above the failed part. */
 export function ReplayPace({ progress }: { progress: ReplayProgress }) {
   const { stepMs, succeeded, failed } = progress;
   const steps = succeeded.map((count, index) => ({ succeeded: count, failed: failed[index] ?? 0 }));
   const most = Math.max(0, ...steps.map((step) => step.succeeded + step.failed));
-  if (steps.length < FEWEST_STEPS || most === 0) return null;
+  if (steps.length < MIN_STEPS || most === 0) return null;
   const y = (count: number): number => (count / most) * HEIGHT;
   const perSecond = most / (stepMs / 1000);
   const length = stepMs < 60_000 ? formatDuration(stepMs) : formatSpan(stepMs);

@@ -131,7 +131,7 @@ function Row({
       <span role="cell" className="address-actions flex justify-end">
         <CopyButton text={address} label={`Copy ${address}`} iconOnly />
         <Button
-          look="quiet"
+          variant="quiet"
           square
           aria-label={`Remove ${label ?? address}`}
           title="Remove"

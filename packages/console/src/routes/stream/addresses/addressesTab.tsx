@@ -99,7 +99,7 @@ export function AddressesTab({ stream }: { stream: StreamSummary }) {
               : 'The stream matches nothing until you add one.'}{' '}
             Paste addresses or drop a CSV file, one per line, with an optional label.
           </p>
-          <Button look="primary" className="mt-3" onClick={() => setImporting(true)}>
+          <Button variant="primary" className="mt-3" onClick={() => setImporting(true)}>
             Import addresses
           </Button>
         </div>

@@ -115,7 +115,7 @@ export function ImportAddresses({ stream, onDone }: { stream: StreamSummary; onD
         <div className="flex flex-wrap gap-2">
           <FileField label="CSV file" accept={LIST_FILES} onFile={(file) => void readFile(file)} />
           <Button
-            look="quiet"
+            variant="quiet"
             onClick={() => download('addresses.csv', SAMPLE_LISTS[stream.family], 'text/csv')}
           >
             <Download size={14} strokeWidth={1.5} aria-hidden="true" />
@@ -150,7 +150,7 @@ export function ImportAddresses({ stream, onDone }: { stream: StreamSummary; onD
         <div className="flex gap-2">
           <Button
             type="submit"
-            look="primary"
+            variant="primary"
             disabled={total === 0 || total === done || state === 'sending'}
           >
             {total === 0
@@ -190,7 +190,7 @@ function Verdict({ list: { rows, rejects, duplicates } }: { list: AddressList })
             ))}
           </ul>
           <Button
-            look="quiet"
+            variant="quiet"
             className="mt-1"
             onClick={() => download('rejected.csv', toRejectsCsv(rejects), 'text/csv')}
           >

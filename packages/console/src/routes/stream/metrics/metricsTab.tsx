@@ -152,8 +152,8 @@ function Charts({
     label: string,
     of: (point: ActivityPoint) => number | null,
     color: string,
-    look: Series['look'] = 'line',
-  ): Series => ({ label, values: result.map(of), color: `var(--color-${color})`, look });
+    variant: Series['variant'] = 'line',
+  ): Series => ({ label, values: result.map(of), color: `var(--color-${color})`, variant });
   const isEmpty = activity !== undefined && !wasTried(result);
   const instead = activity === undefined ? '' : isEmpty ? noData : undefined;
   const common = { cursor, notches, instead };

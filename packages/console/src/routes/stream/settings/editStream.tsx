@@ -87,7 +87,7 @@ function EditForm({
         <div className="sticky bottom-0 border-t border-line bg-surface px-4 py-3">
           <Changes changes={changes} />
           <div className="mt-2 flex flex-wrap items-center gap-2">
-            <Button type="submit" look="primary" disabled={!maySave || save.isPending}>
+            <Button type="submit" variant="primary" disabled={!maySave || save.isPending}>
               {save.isPending ? 'Saving…' : `Save ${formatQuantity(changes.length, 'change')}`}
             </Button>
             <Button onClick={() => setDraft(before)}>Undo</Button>

@@ -81,7 +81,7 @@ function Promises() {
 function Ending({ stream }: { stream: StreamSummary }) {
   const queryClient = useQueryClient();
   const navigate = useNavigate();
-  const [asking, setAsking] = useState(false);
+  const [asking, setConfirming] = useState(false);
   const [typed, setTyped] = useState('');
   const name = nameOfStream(stream);
   const duplicate = useMutation({
@@ -121,12 +121,12 @@ function Ending({ stream }: { stream: StreamSummary }) {
             Duplicate with addresses
           </Button>
         )}
-        <Button className="text-bad" onClick={() => setAsking(true)}>
+        <Button className="text-bad" onClick={() => setConfirming(true)}>
           Delete stream
         </Button>
       </div>
       {asking && (
-        <Dialog title={`Delete ${name}`} onClose={() => setAsking(false)}>
+        <Dialog title={`Delete ${name}`} onClose={() => setConfirming(false)}>
           <CallForm
             call={remove}
             ready={withoutTurns(typed) === withoutTurns(name)}

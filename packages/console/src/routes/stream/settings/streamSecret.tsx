@@ -49,7 +49,7 @@ export function StreamSecretSection({ streamId }: { streamId: string }) {
           <>
             <code className="data min-w-0 break-all">{secret.data.secret}</code>
             <CopyButton text={secret.data.secret} label="Copy secret" />
-            <Button look="quiet" onClick={() => setShown(false)}>
+            <Button variant="quiet" onClick={() => setShown(false)}>
               Hide
             </Button>
           </>

@@ -47,12 +47,12 @@ function parseLines(text: string): ParsedEvents {
 }
 
 /** Maximum lines of one event with one parameter per line. */
-const MOST_LINES = 64;
+const MAX_LINES = 64;
 
 /** Counts the lines until the parentheses of the first one close; 1 if they never do. */
 function linesOfEvent(lines: readonly string[], first: number): number {
   let depth = 0;
-  for (let index = first; index < Math.min(lines.length, first + MOST_LINES); index++) {
+  for (let index = first; index < Math.min(lines.length, first + MAX_LINES); index++) {
     const line = (lines[index] ?? '').replace(/\/\/.*/, '');
     // Another event starts: this one was not closed.
     if (index > first && /^\s*event\s/.test(line)) return 1;

@@ -32,9 +32,9 @@ const PATTERNS: Record<NetworkType, RegExp> = {
 };
 
 /** Maximum length of a label, as in the service. */
-const LONGEST_LABEL = 64;
+const MAX_LABEL_LENGTH = 64;
 /** Maximum length of a line in the list of rejects. */
-const LONGEST_TEXT = 200;
+const MAX_TEXT_LENGTH = 200;
 const CONTROL = /\p{Cc}/u;
 
 /** Matches a header line. */
@@ -102,12 +102,12 @@ export function parseAddressList(text: string, family: NetworkType): AddressList
       reject(index, cells[at] ?? '', label, reasonOf(address, family));
       continue;
     }
-    if (label.length > LONGEST_LABEL || CONTROL.test(label)) {
+    if (label.length > MAX_LABEL_LENGTH || CONTROL.test(label)) {
       reject(
         index,
         address,
         label,
-        `The label is longer than ${LONGEST_LABEL} characters or has control characters`,
+        `The label is longer than ${MAX_LABEL_LENGTH} characters or has control characters`,
       );
       continue;
     }
@@ -144,7 +144,7 @@ export const withAddressOf = (text: string, name: string, address: string): stri
     })
     .join('\n');
 
-const cut = (text: string): string => cutText(text, LONGEST_TEXT);
+const cut = (text: string): string => cutText(text, MAX_TEXT_LENGTH);
 
 function reasonOf(address: string, family: NetworkType): string {
   const digits = address.slice(2);

@@ -8,14 +8,14 @@ export interface TokenUnit {
 }
 
 /** Anyone can choose a symbol; longer ones are not used as units. */
-const LONGEST_SYMBOL = 20;
+const MAX_SYMBOL_LENGTH = 20;
 
 /** Returns the unit of a token; null if it has no amounts or reports no unit. */
 export function unitOf(contract: Contract | undefined): TokenUnit | null {
   const token = contract?.token;
   if (token == null || token.standard !== '' || token.decimals === null) return null;
   const { symbol, decimals } = token;
-  return /^\S+$/.test(symbol) && symbol.length <= LONGEST_SYMBOL ? { symbol, decimals } : null;
+  return /^\S+$/.test(symbol) && symbol.length <= MAX_SYMBOL_LENGTH ? { symbol, decimals } : null;
 }
 
 /** Names of amounts in token events. */

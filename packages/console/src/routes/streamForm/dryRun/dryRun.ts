@@ -6,7 +6,7 @@ import { sluice } from '../../../data/queries/service.ts';
 import type { StreamDraft } from '../draft/draft.ts';
 import { firstBlocks, olderBlocks, withOlderBlocks, type DryRunBlock } from './dryRunBlocks.ts';
 import type { AptosNetwork } from '@sluice/kit';
-import { isAskable, toDryRunFields } from './dryRunQuestion.ts';
+import { canRun, toDryRunFields } from './dryRunQuestion.ts';
 import { sizeOf } from '../../../ui/text/format.ts';
 import {
   noneObserved,
@@ -85,7 +85,7 @@ interface BlockAnswer {
   timestamp: number | null;
 }
 
-async function askBlock(
+async function queryBlock(
   draft: StreamDraft,
   chain: string,
   blockNumber: number,
@@ -123,7 +123,7 @@ export function useDryRun(
   const leaving = useRef<AbortController>(undefined);
   const chainId = chain?.id;
   // Compared as text, so that nothing runs twice. Memoized, because there may be many addresses.
-  const mayAsk = isAskable(draft, addresses);
+  const mayAsk = canRun(draft, addresses);
   const where = useMemo(
     () =>
       chainId === undefined || !mayAsk
@@ -147,7 +147,7 @@ export function useDryRun(
     for (const { number } of from.blocks.filter((block) => !isAsked(block))) {
       let answer: BlockAnswer;
       try {
-        answer = await askBlock(draft, chainId, number, addresses ?? [], signal);
+        answer = await queryBlock(draft, chainId, number, addresses ?? [], signal);
       } catch (error) {
         if (signal.aborted) return;
         if (current.asked === 0 || !isSluiceError(error, 'not_found')) {
@@ -206,8 +206,8 @@ export function useDryRun(
     further: mayGoOn && run.error === null && !run.isAtBeginning ? olderBlocks(run.blocks) : 0,
     goOn() {
       if (!mayGoOn) return;
-      const isBrokenOff = !run.blocks.every(isAsked);
-      const blocks = isBrokenOff ? run.blocks : withOlderBlocks(run.blocks, chain?.blocks ?? []);
+      const isPartial = !run.blocks.every(isAsked);
+      const blocks = isPartial ? run.blocks : withOlderBlocks(run.blocks, chain?.blocks ?? []);
       void ask({ ...run, blocks });
     },
     stop() {

@@ -4,7 +4,7 @@ import type { ChainBlock } from '@sluice/kit/sluice';
 /** Blocks of the first run; more would take a node too long. */
 export const FIRST_BLOCKS = 24;
 /** Maximum number of blocks: an hour of Ethereum. */
-const MOST_BLOCKS = 300;
+const MAX_BLOCKS = 300;
 
 export interface DryRunBlock {
   number: number;
@@ -27,7 +27,7 @@ export function firstBlocks(known: Known): DryRunBlock[] {
   return newest === undefined ? [] : blocksDown(newest.number, FIRST_BLOCKS, known);
 }
 
-/** Adds earlier blocks, up to {@link MOST_BLOCKS} in total and down to block 0. */
+/** Adds earlier blocks, up to {@link MAX_BLOCKS} in total and down to block 0. */
 export function withOlderBlocks(blocks: readonly DryRunBlock[], known: Known): DryRunBlock[] {
   const oldest = blocks.at(-1)?.number ?? 0;
   return [...blocks, ...blocksDown(oldest - 1, olderBlocks(blocks), known)];
@@ -35,7 +35,7 @@ export function withOlderBlocks(blocks: readonly DryRunBlock[], known: Known): D
 
 /** Number of blocks that {@link withOlderBlocks} adds. */
 export const olderBlocks = (blocks: readonly DryRunBlock[]): number =>
-  Math.max(0, Math.min(MOST_BLOCKS - blocks.length, blocks.at(-1)?.number ?? 0));
+  Math.max(0, Math.min(MAX_BLOCKS - blocks.length, blocks.at(-1)?.number ?? 0));
 
 /** Returns up to `count` blocks from `newest` down. */
 function blocksDown(newest: number, count: number, known: Known): DryRunBlock[] {

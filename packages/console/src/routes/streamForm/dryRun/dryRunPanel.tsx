@@ -64,7 +64,7 @@ export function DryRunPanel({
           )}
           <span className="ml-auto" />
           <Button
-            look="quiet"
+            variant="quiet"
             square
             disabled={run.state === 'idle'}
             aria-label="Run again with the newest blocks"
@@ -86,7 +86,7 @@ export function DryRunPanel({
               {formatCount(first ?? 0)} – {formatCount(last ?? 0)}
             </span>
             {run.state === 'running' && run.asked > 0 && (
-              <Button look="quiet" onClick={run.stop}>
+              <Button variant="quiet" onClick={run.stop}>
                 Stop
               </Button>
             )}
@@ -94,7 +94,7 @@ export function DryRunPanel({
               <span className="text-12 text-muted">No earlier blocks available.</span>
             )}
             {run.further > 0 && (
-              <Button look="quiet" onClick={run.goOn}>
+              <Button variant="quiet" onClick={run.goOn}>
                 Check {formatCount(run.further)} more
               </Button>
             )}
@@ -141,7 +141,7 @@ export function DryRunPanel({
               {run.samples.indexOf(sample) + 1}/{run.samples.length}
             </span>
             <Button
-              look="quiet"
+              variant="quiet"
               square
               aria-label="Previous sample"
               disabled={at <= 0}
@@ -150,7 +150,7 @@ export function DryRunPanel({
               <ChevronLeft size={14} strokeWidth={1.5} aria-hidden="true" />
             </Button>
             <Button
-              look="quiet"
+              variant="quiet"
               square
               aria-label="Next sample"
               disabled={at >= run.samples.length - 1}

@@ -1,19 +1,19 @@
 import { expect, test } from 'vitest';
 import { NEW_DRAFT, withRule } from '../draft/draft.ts';
-import { isAskable, toDryRunFields } from './dryRunQuestion.ts';
+import { canRun, toDryRunFields } from './dryRunQuestion.ts';
 
 const TRANSFER = 'Transfer(address,address,uint256)';
 
 test('a draft runs with addresses, or with events of all addresses', () => {
-  expect(isAskable(NEW_DRAFT, [])).toBe(false);
-  expect(isAskable(NEW_DRAFT, null)).toBe(false);
-  expect(isAskable(NEW_DRAFT, ['0x1'])).toBe(true);
+  expect(canRun(NEW_DRAFT, [])).toBe(false);
+  expect(canRun(NEW_DRAFT, null)).toBe(false);
+  expect(canRun(NEW_DRAFT, ['0x1'])).toBe(true);
   const all = { ...NEW_DRAFT, allAddresses: true };
-  expect(isAskable(all, [])).toBe(false);
-  expect(isAskable(withRule(all, TRANSFER), [])).toBe(true);
+  expect(canRun(all, [])).toBe(false);
+  expect(canRun(withRule(all, TRANSFER), [])).toBe(true);
   const aptos = { ...all, family: 'aptos' as const };
-  expect(isAskable({ ...aptos, functions: ' \n' }, [])).toBe(false);
-  expect(isAskable({ ...aptos, moveEvents: '0x1::coin::Deposit' }, [])).toBe(true);
+  expect(canRun({ ...aptos, functions: ' \n' }, [])).toBe(false);
+  expect(canRun({ ...aptos, moveEvents: '0x1::coin::Deposit' }, [])).toBe(true);
 });
 
 test('neither an incomplete condition nor the tag changes the request', () => {

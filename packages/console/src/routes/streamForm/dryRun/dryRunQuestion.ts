@@ -6,7 +6,7 @@ import type { EventRule, StreamDraft } from '../draft/draft.ts';
  * The service rejects all addresses without an event or function: that is the entire chain.
  * @param addresses null while the input is incomplete.
  */
-export function isAskable(draft: StreamDraft, addresses: readonly string[] | null): boolean {
+export function canRun(draft: StreamDraft, addresses: readonly string[] | null): boolean {
   if (!draft.allAddresses) return addresses !== null && addresses.length > 0;
   return draft.family === 'evm'
     ? draft.rules.length > 0

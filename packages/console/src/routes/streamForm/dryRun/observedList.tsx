@@ -19,7 +19,7 @@ export function ObservedList({
     <>
       <ul>{[...chosen, ...(isOpen ? offered : offered.slice(0, SHOWN_OBSERVED))]}</ul>
       {offered.length > SHOWN_OBSERVED && (
-        <Button look="quiet" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
+        <Button variant="quiet" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
           {isOpen ? 'Show fewer' : `${formatCount(offered.length - SHOWN_OBSERVED)} more`}
         </Button>
       )}

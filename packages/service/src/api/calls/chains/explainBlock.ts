@@ -27,7 +27,7 @@ export interface BlockSources {
 
 export function createExplainBlock({ store, chains, callsOf }: BlockSources) {
   /** Queries the nodes. A failed node is reported in the explanation. */
-  const askNodes = async ({
+  const queryNodes = async ({
     chain,
     at,
     transactionHash,
@@ -88,7 +88,7 @@ export function createExplainBlock({ store, chains, callsOf }: BlockSources) {
 
   return async (query: string, place: Place): Promise<Explanation> => {
     const { kind, chain, at, transactionHash, version } = place;
-    const { explained, trouble } = await askNodes(place);
+    const { explained, trouble } = await queryNodes(place);
     const ref = explained?.block ?? (await findInLedger(place));
     const health = chains().find(({ id }) => id === chain);
     const facts = await readFacts(chain, health, ref, explained);

@@ -21,8 +21,8 @@ export interface JsonScanner {
 }
 
 /** Limits of the shape, in bytes: white space between two tokens, and a string. */
-const MOST_SPACE = 1_024;
-const MOST_TEXT = 4_096;
+const MAX_SPACE = 1_024;
+const MAX_TEXT = 4_096;
 
 export const byteOf = (character: string): number => character.charCodeAt(0);
 const QUOTE = byteOf('"');
@@ -37,7 +37,7 @@ export function createJsonScanner(bytes: Buffer): JsonScanner {
   const decoder = new TextDecoder();
 
   const skipSpaces = (): void => {
-    const last = at + MOST_SPACE;
+    const last = at + MAX_SPACE;
     while (SPACES.has(bytes[at])) if (++at > last) throw otherShape();
   };
   const take = (character: string): boolean => {
@@ -62,7 +62,7 @@ export function createJsonScanner(bytes: Buffer): JsonScanner {
     readPlain() {
       skipSpaces();
       const start = at + 1;
-      const length = bytes.subarray(start, start + MOST_TEXT).indexOf(QUOTE);
+      const length = bytes.subarray(start, start + MAX_TEXT).indexOf(QUOTE);
       if (bytes[at] !== QUOTE || length < 0) throw otherShape();
       const text = decoder.decode(bytes.subarray(start, start + length));
       if (text.includes('\\')) throw otherShape();
@@ -73,7 +73,7 @@ export function createJsonScanner(bytes: Buffer): JsonScanner {
       skipSpaces();
       if (bytes[at] !== QUOTE) throw otherShape();
       let end = at + 1;
-      const last = Math.min(at + MOST_TEXT, bytes.length);
+      const last = Math.min(at + MAX_TEXT, bytes.length);
       while (bytes[end] !== QUOTE && end < last) end += bytes[end] === BACKSLASH ? 2 : 1;
       try {
         const text = parseJson(decoder.decode(bytes.subarray(at, end + 1))) as string;

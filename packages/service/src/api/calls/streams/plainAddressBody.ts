@@ -67,7 +67,7 @@ export async function readPlainBody(
 }
 
 /** Yields to the event loop once per step of the scanner. */
-function createBreathe(scanner: JsonScanner): () => Promise<void> {
+function createYield(scanner: JsonScanner): () => Promise<void> {
   let nextTurn = scanner.position + STEP_BYTES;
   return async () => {
     if (scanner.position < nextTurn) return;
@@ -115,7 +115,7 @@ async function readAddresses(
   family: AddressFamily,
 ): Promise<AddressList> {
   const { width } = family;
-  const breathe = createBreathe(scanner);
+  const breathe = createYield(scanner);
   const packed = new Uint8Array(roomFor(bytes, width));
   let length = 0;
   /** @param number its index in a list */
@@ -155,7 +155,7 @@ async function readLabels(
   family: AddressFamily,
 ): Promise<Labelling> {
   const { width } = family;
-  const breathe = createBreathe(scanner);
+  const breathe = createYield(scanner);
   const labels = new Map<string, string>();
   const labelled = Buffer.from(new ArrayBuffer(roomFor(bytes, width)));
   let length = 0;

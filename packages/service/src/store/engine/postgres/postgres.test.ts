@@ -126,7 +126,7 @@ describe('PostgreSQL store', () => {
   });
 
   describe('in a separate database', () => {
-    const openBesides = async (name: string) => {
+    const openSecond = async (name: string) => {
       const url = new URL(postgres.url);
       url.pathname = `/${name}`;
       await execute(postgres.url, `create database ${name}`);
@@ -135,9 +135,9 @@ describe('PostgreSQL store', () => {
         execute: (statement: string) => execute(url.href, statement),
       };
     };
-    testInvariants(() => openBesides('invariants'));
-    testCounts(() => openBesides('facets'));
-    testActivity(() => openBesides('activity'));
+    testInvariants(() => openSecond('invariants'));
+    testCounts(() => openSecond('facets'));
+    testActivity(() => openSecond('activity'));
   });
 
   test('survives a server crash: the next call after the restart succeeds', async () => {

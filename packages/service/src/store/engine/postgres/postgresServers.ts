@@ -42,7 +42,7 @@ export const WAITING_COMMITS = `
  * With this many, no session is added: its writes would wait as well, and its connection would be
  * left behind.
  */
-const MOST_WAITING_COMMITS = 20;
+const MAX_WAITING_COMMITS = 20;
 
 /**
  * The timeline is the first eight digits of a WAL file's name; each promotion begins a newer one.
@@ -188,7 +188,7 @@ async function openSession(client: pg.ClientBase, done: (error?: Error) => void)
     await queryInTime(client, () => client.query(SESSION));
     const { rows } = await queryInTime(client, () => client.query<{ n: number }>(WAITING_COMMITS));
     const { n } = rows[0]!;
-    if (n < MOST_WAITING_COMMITS) done();
+    if (n < MAX_WAITING_COMMITS) done();
     else
       done(
         new RetryableError(

@@ -21,7 +21,7 @@ const folder = mkdtempSync(join(tmpdir(), 'sluice-store-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Opens a store; `execute` runs a statement on a connection that bypasses it. */
-async function openBesides(name: string) {
+async function openSecond(name: string) {
   const path = join(folder, name);
   const store = await openSqliteStore(path);
   return {
@@ -38,11 +38,11 @@ describe('SQLite store', () => {
   testStore(() => openSqliteStore(join(folder, 'suite')));
   testSettling(async () => [await openSqliteStore(join(folder, 'settling'))]);
   testHistory(() => openSqliteStore(join(folder, 'history')));
-  testInvariants(() => openBesides('invariants'));
-  testCounts(() => openBesides('facets'));
+  testInvariants(() => openSecond('invariants'));
+  testCounts(() => openSecond('facets'));
   testAccess(() => openSqliteStore(join(folder, 'access')));
   testEvents(() => openSqliteStore(join(folder, 'events')));
-  testActivity(() => openBesides('activity'));
+  testActivity(() => openSecond('activity'));
 
   test('keeps its data when it is opened again', async () => {
     const path = join(folder, 'again');
