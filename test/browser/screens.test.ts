@@ -107,7 +107,7 @@ test('a dry run shows close matches of a filter', async () => {
   await page.getByText('= 2,000.5 SLD').waitFor();
   expect(await value.inputValue()).toMatch(/^20005\d+$/);
   await value.fill('2 SLD');
-  const close = page.getByRole('region', { name: 'Not matched but close' });
+  const close = page.getByRole('region', { name: 'Close matches' });
   await close.getByText(/\d+ Transfer/).waitFor();
   await close.getByText(/^value [\d.]+ SLD/).waitFor();
   await close.getByText('not ≥ 2 SLD').waitFor();
@@ -365,7 +365,7 @@ test('events of a verified contract are selected by its address', async () => {
   const field = page.getByLabel('Add by signature, ABI or address');
   await field.fill(`0x${'12'.repeat(20)}`);
   await page.getByRole('button', { name: 'Add events' }).click();
-  await page.getByText(/knows no verified contract at 0x1212/).waitFor();
+  await page.getByText(/has no verified contract at 0x1212/).waitFor();
   visitor.expectComplaints((text) => /\b404\b/.test(text));
 });
 

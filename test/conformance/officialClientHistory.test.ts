@@ -224,7 +224,7 @@ test('filters of history and logs select the same rows for every client', async 
   expect(both.total).toBe((await kit.history.logs()).total);
   await expect(
     kit.history.logs({ fromTimestamp: second + 1, toTimestamp: second }),
-  ).rejects.toThrow(/toTimestamp.*should not come before fromTimestamp/);
+  ).rejects.toThrow(/toTimestamp.*should not be before fromTimestamp/);
 });
 
 test('stats of the account and of a stream equal the ledger', async () => {
@@ -279,6 +279,6 @@ test('settings are read, and a changed region appears in webhooks', async () => 
   // The secret was set at startup and cannot be changed here; the response does not repeat it.
   const refused = kit.settings.set({ secretKey: 'another-secret' });
   await expect(refused).rejects.toMatchObject({ status: 409 });
-  await expect(refused).rejects.toThrow(/given with --secret/);
+  await expect(refused).rejects.toThrow(/set with --secret/);
   await expect(refused).rejects.not.toThrow(/another-secret/);
 });

@@ -66,7 +66,7 @@ describe.each(STORES)('on %s', (store) => {
     }
     expect(await attemptsOf(hung)).toEqual([]);
     const [attempt] = await attempted(hung);
-    expect(attempt).toMatchObject({ status: null, error: 'no complete answer within 15 s' });
+    expect(attempt).toMatchObject({ status: null, error: 'no complete response within 15 s' });
     expect(attempt!.duration_ms).toBeGreaterThanOrEqual(DEADLINE_MS);
     world.receiver.answer(hung.path, 200);
     await world.holds([hung, healthy]);
@@ -89,7 +89,7 @@ describe.each(STORES)('on %s', (store) => {
       [drips[1]!, 200],
     ] as const) {
       const [attempt] = await attempted(drip);
-      expect(attempt).toMatchObject({ status, error: 'no complete answer within 15 s' });
+      expect(attempt).toMatchObject({ status, error: 'no complete response within 15 s' });
       expect(attempt!.duration_ms).toBeGreaterThanOrEqual(DEADLINE_MS);
       expect(attempt!.duration_ms).toBeLessThan(2 * DEADLINE_MS);
       await attempted(drip, 2);

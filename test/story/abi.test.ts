@@ -103,7 +103,7 @@ test('an error gives the reason and does not contain the key', async () => {
   };
   expect(await refused(CHAIN, address('e'))).toMatchObject({
     status: 404,
-    message: expect.stringMatching(/knows no verified contract at 0xe{40}/) as string,
+    message: expect.stringMatching(/has no verified contract at 0xe{40}/) as string,
   });
   answers.set(address('f'), { status: 500, body: 'down' });
   expect(await refused(CHAIN, address('f'))).toMatchObject({

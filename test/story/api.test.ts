@@ -262,7 +262,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       [
         'all addresses without an event',
         { allAddresses: true },
-        ['allAddresses', /should come with topic0/, true],
+        ['allAddresses', /requires topic0/, true],
       ],
       [
         'filter without an event',
@@ -288,7 +288,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       [
         'all transaction logs without records',
         { includeAllTxLogs: true },
-        ['includeAllTxLogs', /should come with includeNativeTxs or includeContractLogs/, true],
+        ['includeAllTxLogs', /requires includeNativeTxs or includeContractLogs/, true],
       ],
     ];
 
@@ -530,7 +530,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
         const answer = await sendBad(route.method, fill(route), { body, chunked });
         expect([answer.status, errorIn(answer).message]).toEqual([
           413,
-          'The request body is over 1 MiB, the limit of this route',
+          'The request body exceeds 1 MiB, the limit of this route',
         ]);
       }
     });
@@ -543,7 +543,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
           const answer = await sendBad(route.method, fill(route), { body, chunked });
           expect([answer.status, errorIn(answer).message]).toEqual([
             413,
-            'The request body is over 4 KiB, the limit of this route',
+            'The request body exceeds 4 KiB, the limit of this route',
           ]);
         }
       },
@@ -555,7 +555,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
         const answer = await sendBad(route.method, fill(route), { body, chunked });
         expect([answer.status, errorIn(answer).message]).toEqual([
           413,
-          'The request body is over 64 MiB, the limit of this route',
+          'The request body exceeds 64 MiB, the limit of this route',
         ]);
       }
     });
@@ -946,7 +946,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       ]);
       await expectInvalid('GET', '/history?fromTimestamp=5&toTimestamp=4', {}, [
         'query.toTimestamp',
-        /^should not come before fromTimestamp$/,
+        /^should not be before fromTimestamp$/,
         '4',
       ]);
     });
@@ -1140,7 +1140,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
           const answer = await send(method, path.replace('{id}', streamId), { headers: { host } });
           expect([answer.status, errorIn(answer).message]).toEqual([
             403,
-            `Host ${JSON.stringify(host)} is not served here`,
+            `Host ${JSON.stringify(host)} is not accepted: pass it to --allow-host`,
           ]);
         }
       }

@@ -168,7 +168,7 @@ describe('on an EVM chain', () => {
     });
     expect(verdictOf(explanation, idle)).toMatchObject({
       verdict: 'not-matched',
-      reason: { stage: 'address', message: 'nothing here is of its one address' },
+      reason: { stage: 'address', message: 'no record involves its only address' },
     });
   });
 
@@ -221,7 +221,7 @@ describe('on an EVM chain', () => {
       verdict: 'not-evaluated',
       reason: { stage: 'coverage', outcome: 'stopped' },
     });
-    expect(late.reason.message).toContain(`the stream was not there at block ${moved.block}`);
+    expect(late.reason.message).toContain(`the stream did not exist at block ${moved.block}`);
     expect(late.records.some(({ included }) => included)).toBe(true);
   });
 
@@ -255,7 +255,7 @@ describe('on an EVM chain', () => {
   test('reports a query without a result, without an error', async () => {
     const nowhere = await explain(`0x${'ab'.repeat(32)}`);
     expect(nowhere).toMatchObject({ kind: 'unknown', block: null, streams: [] });
-    expect(nowhere.message).toMatch(/No chain that is read has a transaction or block 0xabab/);
+    expect(nowhere.message).toMatch(/No configured chain has a transaction or block 0xabab/);
     expect((await explain(17)).message).toMatch(
       /Several chains may have a block 17: choose one of/,
     );

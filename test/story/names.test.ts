@@ -54,7 +54,7 @@ test('a name resolves in any case, or the error gives the reason', async () => {
   for (const bad of ['treasury', 'a b.eth', 'a..eth']) {
     expect(await refused(bad)).toMatchObject({
       status: 422,
-      message: expect.stringContaining('should be a name of ENS') as string,
+      message: expect.stringContaining('should be an ENS name') as string,
     });
   }
 });

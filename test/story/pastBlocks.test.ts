@@ -311,7 +311,9 @@ describe('a backfill', () => {
     expect(await sluice.setJobState(jobId!, 'cancelled')).toMatchObject({ state: 'cancelled' });
     await expect(sluice.setJobState(jobId!, 'running')).rejects.toMatchObject({
       code: 'conflict',
-      message: expect.stringContaining('A job that is cancelled cannot become running') as string,
+      message: expect.stringContaining(
+        'The backfill is cancelled and cannot become running',
+      ) as string,
     });
   });
 

@@ -216,7 +216,7 @@ export const DEMO_STREAMS: Readonly<Record<string, DemoStream>> = {
         ? {
             durationMs: 15_000,
             status: null,
-            error: 'no complete answer within 15 s',
+            error: 'no complete response within 15 s',
             responseBody: '',
           }
         : okAfter(170, random),

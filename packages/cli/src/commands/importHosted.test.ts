@@ -141,7 +141,7 @@ test('sets the secret first, never prints it, and explains a receiver that rejec
       other.sink.respond({ status });
       const refused = await bring();
       expect([refused.code, refused.stdout]).toEqual([8, '']);
-      expect(refused.stderr).toMatch(/✗ deposits: should answer .* HTTP \d+\n {2}/);
+      expect(refused.stderr).toMatch(/✗ deposits: should respond .* HTTP \d+\n {2}/);
       expect(refused.stderr).toContain(`\n  ${why}`);
       expect(refused.stderr).toContain('pass that secret with --streams-secret.');
     }

@@ -65,10 +65,10 @@ test('a settings error rewrites its fix, too', async () => {
     signal: new AbortController().signal,
     stop() {},
   });
-  const error = Object.assign(new Error('--api-key: make another with sluice keys create'), {
+  const error = Object.assign(new Error('--api-key: create another with sluice keys create'), {
     name: 'CallerError',
     code: 'usage',
   });
   reportError(error, terminal, { command: 'sluice serve' });
-  expect(printed[0]).toContain('make another with npm run -s sluice -- keys create');
+  expect(printed[0]).toContain('create another with npm run -s sluice -- keys create');
 });

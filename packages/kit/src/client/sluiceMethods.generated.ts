@@ -74,9 +74,9 @@ export interface SluiceMethods {
   listStreamSummaries: (options?: CallOptions) => CallResult<StreamSummary[]>;
   /** List changes to a stream, newest first, at most 100. Edits with the changed fields, pauses, new secrets, and status changes by the service when the receiver failed. Address changes are not included. */
   listStreamChanges: (id: string, options?: CallOptions) => CallResult<StreamChange[]>;
-  /** Read the secrets of the webhook-signature of a stream. */
+  /** Read the secrets that sign a stream's webhook-signature. */
   getStreamSecret: (id: string, options?: CallOptions) => CallResult<StreamSecret>;
-  /** Rotate the secret of a stream; the old ones also sign for a while. */
+  /** Rotate the secret of a stream; the old ones keep signing for a while. */
   rotateStreamSecret: (
     id: string,
     body?: RotateStreamSecret,
@@ -97,9 +97,9 @@ export interface SluiceMethods {
   getDeliveryCounts: (query?: DeliveryFilter, options?: CallOptions) => CallResult<DeliveryCounts>;
   /** Read a delivery with every attempt, without its body. */
   getDelivery: (id: string, options?: CallOptions) => CallResult<DeliveryDetail>;
-  /** Read the exact body of a delivery. The body of the last attempt, or of the first one if it is still to come. There is no envelope. */
+  /** Read the exact body of a delivery. The body of the last attempt, or of the first one if none was made yet. There is no envelope. */
   getDeliveryBody: (id: string, options?: CallOptions) => CallResult<string>;
-  /** Give up a delivery that waits for its next attempt; it counts as failed. */
+  /** Stop a delivery that waits for its next attempt; it counts as failed. */
   stopDelivery: (id: string, options?: CallOptions) => CallResult<DeliverySummary>;
   /** Send deliveries again, oldest first, each with its id and body. */
   createReplay: (body: CreateReplay, options?: CallOptions) => CallResult<Replay>;
@@ -162,26 +162,26 @@ export interface SluiceMethods {
   ) => CallResult<ContractAbi>;
   /** Resolve an ENS name to its address. Resolves names at the head of Ethereum, or of Sepolia if only that is read. Names that need an off-chain lookup are not resolved. */
   resolveName: (ensName: string, options?: CallOptions) => CallResult<ResolvedName>;
-  /** Preview the webhook of an EVM stream for one block, with close matches and observed events. Includes triggers and balances, read at that block. `closeMatches`: logs that a single comparison of a filter excluded, counted by rule. `observed`: counts of the events of the addresses, whatever the stream selects; all events that it names, and at most 20 others. */
+  /** Preview the webhook of an EVM stream for one block, with close matches and observed events. Includes triggers and balances, read at that block. `closeMatches`: logs that a single comparison of a filter excluded, counted by rule. `observed`: counts of the events of the addresses, regardless of the stream's selection; all events that it names, and at most 20 others. */
   dryRunEvm: (
     chainId: string,
     body: Given<EvmDryRun>,
     options?: CallOptions
   ) => CallResult<EvmDryRunAnswer>;
-  /** Preview the webhook of an Aptos stream for one block, with observed functions and events. `observed`: counts of the functions and events of transactions that touch the addresses, whatever the stream selects; all that it names, and at most 20 others of each kind. */
+  /** Preview the webhook of an Aptos stream for one block, with observed functions and events. `observed`: counts of the functions and events of transactions that touch the addresses, regardless of the stream's selection; all that it names, and at most 20 others of each kind. */
   dryRunAptos: (
     network: AptosNetwork,
     body: AptosDryRun,
     options?: CallOptions
   ) => CallResult<AptosDryRunAnswer>;
-  /** Match a block with the current Aptos stream, and send the webhook. */
+  /** Match a block against the current Aptos stream, and send the webhook. */
   sendAptosBlock: (
     network: AptosNetwork,
     id: string,
     body: AptosBlockChoice,
     options?: CallOptions
   ) => CallResult<number>;
-  /** Match past blocks with an Aptos stream, by height or version, and send the webhooks. */
+  /** Match past blocks against an Aptos stream, by height or version, and send the webhooks. */
   createAptosBackfill: (
     network: AptosNetwork,
     body: AptosBackfill,

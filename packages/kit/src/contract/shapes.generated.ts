@@ -32,7 +32,7 @@ export type ChainFamily = 'evm' | 'aptos';
 export type AptosNetwork = 'mainnet' | 'testnet' | 'devnet' | 'local';
 /** The service sets `error` and `terminated`. */
 export type StreamStatus = 'active' | 'paused' | 'error' | 'terminated';
-/** `confirmed` leaves out the delivery that is sent as soon as a block appears. */
+/** `confirmed` leaves out the delivery that is sent when the block appears. */
 export type DeliverMode = 'both' | 'confirmed';
 /** The kinds of records that triggers and native balances are attached to. */
 export type RecordKind =
@@ -458,7 +458,7 @@ export interface Settings {
 /** The three `…Processed` counts include failed webhooks. */
 export interface StatsCounters {
   totalWebhooksDelivered: number;
-  /** Given up after the last attempt */
+  /** Failed after the last attempt */
   totalWebhooksFailed: number;
   /** In confirmed webhooks, including failed ones */
   totalLogsProcessed: number;
@@ -468,7 +468,7 @@ export interface StatsCounters {
 /** The counters of all streams. */
 export interface Stats {
   totalWebhooksDelivered: number;
-  /** Given up after the last attempt */
+  /** Failed after the last attempt */
   totalWebhooksFailed: number;
   /** In confirmed webhooks, including failed ones */
   totalLogsProcessed: number;
@@ -478,7 +478,7 @@ export interface Stats {
   streams?: {
     streamId: string;
     totalWebhooksDelivered: number;
-    /** Given up after the last attempt */
+    /** Failed after the last attempt */
     totalWebhooksFailed: number;
     /** In confirmed webhooks, including failed ones */
     totalLogsProcessed: number;
@@ -494,7 +494,7 @@ export interface Stats {
 export interface StreamStats {
   streamId?: string;
   totalWebhooksDelivered: number;
-  /** Given up after the last attempt */
+  /** Failed after the last attempt */
   totalWebhooksFailed: number;
   /** In confirmed webhooks, including failed ones */
   totalLogsProcessed: number;
@@ -520,7 +520,7 @@ export interface About {
   retryWaitsMs: number[];
   /** Wait before the additional retry of a first attempt that got no response or a 5xx; null without such a retry. */
   quickRetryMs: number | null;
-  /** When the oldest stored delivery was created; null without any. */
+  /** When the oldest stored delivery was created; null if there is none. */
   oldestDeliveryAt: number | null;
   /**
    * Chains with an ABI source, which `getContractAbi` can read.
@@ -529,14 +529,14 @@ export interface About {
    */
   abiChains: string[];
 }
-/** Deliveries that the next retention run will delete because they will have expired. PostgreSQL deletes a day of blocks at once, up to a day later. */
+/** Deliveries that expire before the next retention run, which deletes them. PostgreSQL deletes a day of blocks at once, up to a day later. */
 export interface Expiry {
   /** Time of the next run; null before the first. */
   at: number | null;
   deliveries: number;
   /** Size of their bodies, as sent. */
   bodyBytes: number;
-  /** Whether only the 100,000 oldest deliveries were checked, and more have expired. */
+  /** Whether more have expired: only the 100,000 oldest deliveries are checked. */
   isCapped: boolean;
 }
 /** An API key, without the key itself. */
@@ -620,7 +620,7 @@ export interface ActivityPoint {
     '4xx': number;
     '5xx': number;
   };
-  /** Median duration of attempts with a 2xx, from the first byte sent to the end of the response, accurate to 20%; null without any. */
+  /** Median duration of attempts with a 2xx, from the first byte sent to the end of the response, accurate to 20%; null if there were none. */
   p50Ms: number | null;
   p95Ms: number | null;
 }
@@ -648,7 +648,7 @@ export interface ActivityBreakdown {
     delivered: number;
     failedAttempts: number;
     matched: number;
-    /** 95th percentile of attempts with a 2xx, accurate to 20%; null without any. */
+    /** 95th percentile of attempts with a 2xx, accurate to 20%; null if there were none. */
     p95Ms: number | null;
   }[];
   /** Records by kind, most frequent first, counted once when their block is matched. On EVM: the topic0 of the event, `anonymous` for logs without topics, `transaction` or `internalTransaction`. On Aptos: the function that a transaction calls, or `transaction`, and the type of each event if the stream includes events. `other` for all beyond the 20 most frequent of a webhook. */
@@ -942,7 +942,7 @@ export interface AptosCoinTransfer {
   from: string;
   /** As in `AptosCoinMovement`. */
   valueWithDecimals: number | null;
-  /** Transaction hash; the contract has it under both names. */
+  /** Transaction hash, which the contract has under both names. */
   transaction: string;
   txHash: string;
 }
@@ -1009,7 +1009,7 @@ export interface CloseMatch {
 }
 /** Logs of one event in a block. */
 export interface ObservedEvent {
-  /** 32-byte hash, lower-case hex. Logs without one are not counted. */
+  /** 32-byte hash, lowercase hex. Logs without one are not counted. */
   topic0: string;
   /** E.g. `Transfer(address,address,uint256)`, from the stream's own events or a token standard; otherwise null. */
   signature: string | null;
@@ -1042,7 +1042,7 @@ export interface UnverifiedRange {
 export interface ChainCoverage {
   /** Chain id in hex */
   chainId: string;
-  /** First and last block evaluated; null without any. */
+  /** First and last block evaluated; null if there are none. */
   from: number | null;
   to: number | null;
   /** Ranges in between that were not evaluated, in order; a backfill of a range removes it. */
@@ -1086,14 +1086,14 @@ export interface EvmDryRunAnswer {
   webhook: EvmWebhook | null;
   /** Close matches, at most 20, most frequent first. */
   closeMatches: CloseMatch[];
-  /** Events that the stream's addresses emitted or that name one of them, whatever the stream selects; most frequent first. All that the stream names, and at most 20 others. */
+  /** Events that the stream's addresses emitted or that name one of them, regardless of its selection; most frequent first. All that the stream names, and at most 20 others. */
   observed: ObservedEvent[];
 }
 /** The result of an Aptos dry run. */
 export interface AptosDryRunAnswer {
   /** Null if nothing matches. */
   webhook: AptosWebhook | null;
-  /** Entry functions and events of the transactions that touch an address of the stream, or of all transactions if it watches all, whatever it selects. Most frequent first: all that the stream names, and at most 20 others of each kind. */
+  /** Entry functions and events of the transactions that touch an address of the stream, or of all transactions if it watches all, regardless of its selection. Most frequent first: all that the stream names, and at most 20 others of each kind. */
   observed: ObservedMovePath[];
 }
 /** `skipped`: the chain was resumed later, without the blocks in between · `restarted`: another chain, or a reset one, began here, and nothing before it was read · `passed-over`: no stream watched the chain, so its blocks were not read; nothing is missing · `halted`: it stopped before a block; nothing was skipped */
@@ -1168,7 +1168,7 @@ export interface ChainProgress {
   to: number;
   /** Recent number of blocks committed per second. */
   perSecond: number;
-  /** Until it reaches the moving head; null while it gets no closer. */
+  /** Until it reaches the head, which keeps moving; null if it is not getting closer. */
   secondsLeft: number | null;
 }
 /** Blocks that a chain accepted unverified, from the newest 1,000 ranges. `docs/nodes.md` lists the reasons. */
@@ -1223,7 +1223,7 @@ export interface ChainHealth {
   providers: ProviderHealth[];
   /** Null unless catching up. */
   progress: ChainProgress | null;
-  /** Blocks that were accepted without complete verification; null without any. */
+  /** Blocks that were accepted without complete verification; null if there are none. */
   unverified: UnverifiedBlocks | null;
   /** Newest blocks first, at most 60. */
   blocks: ChainBlock[];
@@ -1252,7 +1252,7 @@ export interface Contract {
 export interface ResolvedName {
   /** Normalized (ENSIP-15). */
   name: string;
-  /** Lower case. */
+  /** Lowercase. */
   address: string;
   /** Where it was resolved: `0x1`, or `0xaa36a7` (Sepolia) if only that is read. */
   chainId: string;
@@ -1261,7 +1261,7 @@ export interface ResolvedName {
 export interface ContractAbi {
   /** For a proxy, its own items and those of its implementation, without duplicates. */
   abi: AbiItem[];
-  /** The current implementation of an EIP-1967 proxy, lower case; null for other contracts. */
+  /** The current implementation of an EIP-1967 proxy, lowercase; null for other contracts. */
   implementation: string | null;
   /** Host of the ABI source. */
   source: string;
@@ -1308,7 +1308,7 @@ export interface AttemptParts {
   tlsMs: number | null;
   /** From the request to the first byte of the response. */
   waitMs: number | null;
-  /** From there to the end of the response. */
+  /** From the first byte to the end of the response. */
   bodyMs: number | null;
 }
 /** The certificate that a receiver presented in a TLS handshake. */
@@ -1382,7 +1382,7 @@ export interface DeliveryDetail {
   /** Size of its body. */
   bodyBytes: number;
   attemptList: DeliveryAttempt[];
-  /** Current labels of watched addresses in the body, by address in lower case. */
+  /** Current labels of watched addresses in the body, by address in lowercase. */
   labels: {
     [k: string]: string;
   };
@@ -1407,7 +1407,7 @@ export interface ValueCount {
 export interface DeliveryCounts {
   /** Deliveries that match the complete filter. */
   total: number;
-  /** Whether only the newest 25,000 of the streams, time, replay and ids were counted, and there are more. */
+  /** Whether there are more: only the newest 25,000 of the requested streams, time, replay and ids are counted. */
   isCapped: boolean;
   state: ValueCount[];
   /** The status of the last attempt, or `none` without a response; untried deliveries are left out. */
@@ -1482,9 +1482,9 @@ export interface StreamVerdict {
   stages: ExplainReason[];
   /** The number of records that concern the stream. */
   recordCount: number;
-  /** The first 50 of these, those in the webhook first; for a delivery 20,000, only from its transactions. */
+  /** The first 50 of these, starting with those in the webhook; for a delivery, the first 20,000 from its transactions. */
   records: ExplainedRecord[];
-  /** Those of this block, and of this transaction if the query is one. */
+  /** The deliveries of the block; for a transaction, only those that contain it. */
   deliveries: DeliverySummary[];
 }
 /** Why a webhook was or was not sent. */
@@ -1519,7 +1519,7 @@ export interface InboxResponse {
   body: string;
   /** Respond with `failStatus` to this many webhooks first, counted since the response was set. */
   failFirst: number;
-  /** Also to every nth webhook; 0 for none. */
+  /** Respond with `failStatus` to every nth webhook, too; 0 for never. */
   failEvery: number;
   /** 200 to 599. */
   failStatus: number;
@@ -1602,7 +1602,7 @@ export interface ReplayEstimate {
   deliveries: number;
   /** Approximate size of their bodies. */
   bytes: number;
-  /** Whether counting stopped here, at a million. */
+  /** Whether counting stopped at a million. */
   isCapped: boolean;
 }
 /** The state of a replay. */
@@ -1613,7 +1613,7 @@ export interface Replay {
   name: string;
   filter: DeliveryFilter;
   perSecond: number;
-  /** `done` once every delivery had its turn, whatever the result. */
+  /** `done` once every delivery was processed, regardless of the result. */
   state: ReplayState;
   /** Deliveries that matched when it was created; at most a million. */
   total: number;
@@ -1752,7 +1752,7 @@ export interface StreamSummary {
   family: ChainFamily;
   tag: string;
   description: string;
-  /** Credentials and query values are masked as `***`; the stream itself has them. */
+  /** Credentials and query values are masked as `***`; read the stream for the complete URL. */
   webhookUrl: string;
   status: StreamStatus;
   /** Human-readable: what is wrong, or why it is not active; empty otherwise. */
@@ -1776,7 +1776,7 @@ export interface StreamSummary {
   hourlyDelivered: number[];
   /** Failed attempts, for the same periods. */
   hourlyFailed: number[];
-  /** 95th percentile of attempts with a 2xx in the last 24 hours, accurate to 20%; null without any. */
+  /** 95th percentile of attempts with a 2xx in the last 24 hours, accurate to 20%; null if there were none. */
   p95Ms: number | null;
   /** Time of the newest delivery, null before the first. */
   lastDeliveryAt: number | null;

@@ -186,7 +186,7 @@ describe('createFakeSender', () => {
     });
     const [first, second] = await Promise.all([failing.send(webhook), hanging.send(webhook)]);
     expect(first.attempts).toMatchObject([{ status: null, error: 'Error: refused' }]);
-    expect(second.attempts).toMatchObject([{ error: 'no complete answer within 20 ms' }]);
+    expect(second.attempts).toMatchObject([{ error: 'no complete response within 20 ms' }]);
   });
 
   it('sends both webhooks of a block', async () => {

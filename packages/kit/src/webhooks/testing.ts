@@ -222,7 +222,7 @@ export function createFakeSender({
       const retryAfterMs = readRetryAfterMs(status, retryAfter, Date.now()) ?? 0;
       return { status, body, error, retryAfterMs };
     } catch (error) {
-      const why = signal.aborted ? `no complete answer within ${timeoutMs} ms` : toWord(error);
+      const why = signal.aborted ? `no complete response within ${timeoutMs} ms` : toWord(error);
       return { status: null, body: '', error: why, retryAfterMs: 0 };
     }
   };

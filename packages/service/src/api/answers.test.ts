@@ -46,7 +46,7 @@ describe('an answer to a bad request is bounded', () => {
   ])('too many %s: the list is named', (_, more, field) => {
     expect(refused({ ...good, ...more })).toEqual({
       [field]: {
-        message: `should hold less: a request holds at most ${MAX_VALUES} values`,
+        message: `should be smaller: a request may contain at most ${MAX_VALUES} values`,
         value: expect.stringMatching(/^\[.{199}…$/) as unknown,
       },
     });

@@ -32,7 +32,7 @@ const CODES: Partial<Record<number, AnswerCode>> = {
   429: 'rate_limited',
 };
 
-/** Thrown anywhere below a route; `app.ts` turns it into the answer. */
+/** Thrown anywhere below a route; `app.ts` turns it into the response. */
 export class HttpError extends ServiceError {
   override readonly name = 'HttpError';
   readonly code: AnswerCode;
@@ -91,7 +91,7 @@ export function validationFailed(
   const details: Record<string, unknown> = {};
   for (const [n, { path, message }] of problems.entries()) {
     if (Object.keys(details).length === FIELD_LIMIT) {
-      const left = `${problems.length - n} more problems are not listed: correct the others first`;
+      const left = `${problems.length - n} more problems are not listed: fix these first`;
       details[where] ??= { message: left, value: echo(input) };
       break;
     }
@@ -134,7 +134,7 @@ export function check<T>(
 export function refuseTooMany(where: 'requestBody' | 'query' | 'path', input: unknown): number {
   const counted = countValues([input], [], MAX_VALUES);
   if (!('fullAt' in counted)) return MAX_VALUES - counted.left;
-  const message = `should hold less: a request holds at most ${MAX_VALUES} values`;
+  const message = `should be smaller: a request may contain at most ${MAX_VALUES} values`;
   throw validationFailed(where, [{ path: counted.fullAt.slice(1), message }], input);
 }
 

@@ -124,10 +124,13 @@ function createGate({
     // A page whose host name resolves to this service (DNS rebinding) must not reach it.
     const host = context.req.header('host') ?? '';
     if (!isOurHost(host)) {
-      throw new HttpError(403, `Host ${JSON.stringify(host)} is not served here`);
+      throw new HttpError(
+        403,
+        `Host ${JSON.stringify(host)} is not accepted: pass it to --allow-host`,
+      );
     }
     if (!servesApi && !isProbe(context.req.path)) {
-      throw new HttpError(404, 'The API is served by the processes with --role api');
+      throw new HttpError(404, 'This process does not serve the API: call one with --role api');
     }
     context.header('x-content-type-options', 'nosniff');
     return next();

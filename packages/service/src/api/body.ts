@@ -29,20 +29,20 @@ const inWords = (bytes: number): string =>
   bytes < MIB ? `${bytes / KIB} KiB` : `${bytes / MIB} MiB`;
 
 /**
- * Reads the body before the handler runs, so that clients that write all of it before they read get
+ * Reads the body before the handler runs, so that clients that send all of it before reading get
  * the response. Hono's own limit does not work here: it copies requests without a content length,
  * and the request object of the Node adapter cannot be copied.
  */
 export async function takeBody(context: Context, maxBytes: number): Promise<void> {
   const tooLarge = (): HttpError =>
-    new HttpError(413, `The request body is over ${inWords(maxBytes)}, the limit of this route`);
+    new HttpError(413, `The request body exceeds ${inWords(maxBytes)}, the limit of this route`);
   if (Number(context.req.header('content-length') ?? 0) > maxBytes) throw tooLarge();
   const reader = context.req.raw.body?.getReader();
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for (;;) {
     const read = await reader?.read().catch(() => {
-      throw new HttpError(400, 'The request body broke off');
+      throw new HttpError(400, 'The request body is incomplete');
     });
     if (read === undefined || read.done) break;
     bytes += read.value.length;

@@ -20,7 +20,7 @@ export function createFailureHandler(log: Log) {
     if (hasCode(error, 'unavailable')) return fail(context, new HttpError(503, error.message));
     const requestId = context.get('requestId') as string;
     if (isUnavailable(error)) {
-      log.warn('request refused, the ledger is not available', {
+      log.warn('request rejected: the ledger is unavailable', {
         requestId,
         error: describeError(error),
       });
@@ -29,7 +29,7 @@ export function createFailureHandler(log: Log) {
         context,
         new HttpError(
           503,
-          `The ledger cannot be read or written now: try again in ${RETRY_AFTER_SECONDS} s`,
+          `The ledger is full or unreachable: try again in ${RETRY_AFTER_SECONDS} s`,
         ),
       );
     }
@@ -40,7 +40,7 @@ export function createFailureHandler(log: Log) {
       error: error.stack ?? String(error),
     });
     const body: ErrorBody & { requestId: string } = {
-      message: 'Something went wrong in the service; its log has this request id',
+      message: 'The service failed: look for this request id in its log',
       requestId,
     };
     return context.json(body, 500);

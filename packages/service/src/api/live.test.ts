@@ -74,7 +74,7 @@ describe('live events', () => {
         const beat = reader.read();
         await vi.advanceTimersByTimeAsync(5_000);
         const settled = await Promise.race([beat, Promise.resolve('nothing')]);
-        expect(settled).toMatchObject({ value: new TextEncoder().encode(': still here\n\n') });
+        expect(settled).toMatchObject({ value: new TextEncoder().encode(': heartbeat\n\n') });
       }
       await reader.cancel();
     } finally {

@@ -78,7 +78,7 @@ export function createLive(feed: EventFeed): Live {
         try {
           const text = await readOn(place!);
           if (text !== '') return text;
-          if (!(await woken)) return ': still here\n\n';
+          if (!(await woken)) return ': heartbeat\n\n';
         } finally {
           clearTimeout(timer);
           forget();

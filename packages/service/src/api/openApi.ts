@@ -11,16 +11,16 @@ import { IGNORED_QUERY_HEADER } from './query.ts';
 type Json = Record<string, unknown>;
 
 const ERRORS = {
-  401: 'The `x-api-key` header is missing or wrong',
-  403: 'The key lacks the scope, or the `Host` or `Origin` of the request is not served here',
-  413: 'The body is over the limit of its route: 1 MiB, address calls 64 MiB',
-  429: 'Too many calls, or too many wrong keys; `retry-after` is the time to wait',
-  500: 'Something went wrong here; the log has it under the `requestId`',
-  400: 'The body is not JSON, an address is none, or the webhook URL did not take the test webhook',
-  404: 'There is none with this id',
-  409: 'It is in a state that forbids this',
-  422: 'A field is not as it should be; `details` names it, its value and what it should be',
-  503: 'Busy with another change; `retry-after` is the time to wait',
+  401: 'The `x-api-key` header is missing or invalid',
+  403: 'The key lacks the scope, or the `Host` or `Origin` of the request is not accepted',
+  413: 'The body exceeds the limit of its route: 1 MiB, or 64 MiB for address calls',
+  429: 'Too many calls or invalid keys; `retry-after` is the time to wait',
+  500: 'The service failed; its log has the cause under the `requestId`',
+  400: 'The body is not valid JSON, an address is invalid, or the test webhook failed',
+  404: 'Not found',
+  409: 'The current state does not allow this call',
+  422: 'A field is invalid; `details` has its name, its value and what it should be',
+  503: 'Another change is in progress, or nodes or the ledger are unavailable; `retry-after`, if present, is the time to wait',
 } as const;
 
 const refTo = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
@@ -45,7 +45,7 @@ export function createOpenApi(version: string): Json {
       title: 'Sluice',
       version,
       description:
-        'Streams of what happens on EVM chains and Aptos, as signed webhooks. Compatible with the hosted Streams API; what is under /sluice is our own.',
+        'Delivers events of EVM chains and Aptos as signed webhooks. Compatible with the hosted Streams API; routes under /sluice are Sluice only.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
@@ -66,7 +66,7 @@ export function createOpenApi(version: string): Json {
       ),
       headers: {
         [IGNORED_QUERY_HEADER]: {
-          description: 'Fields of the query that the route does not have, percent-encoded',
+          description: 'Names of ignored query parameters, percent-encoded',
           schema: { type: 'string' },
         },
       },
@@ -150,7 +150,7 @@ function securityOf(scope: Access): Json[] {
   return [{ apiKey: scopes }, { session: scopes }];
 }
 
-/** All are optional; one with several values is repeated. */
+/** Returns the query parameters: all are optional, and those with several values are repeated. */
 function queryParameters(query: z.ZodType | undefined): Json[] {
   if (query === undefined) return [];
   const { properties = {} } = z.toJSONSchema(query, AS_SENT);
@@ -165,24 +165,24 @@ function queryParameters(query: z.ZodType | undefined): Json[] {
 const OPEN_CALLS = {
   health: {
     operationId: 'health',
-    summary: 'Whether the service works, and how far each chain is',
+    summary: 'Check whether the service runs, and read the progress of each chain',
     tags: ['Sluice'],
     security: [],
-    responses: { '200': { description: 'It works', content: json({ type: 'object' }) } },
+    responses: { '200': { description: 'The service runs', content: json({ type: 'object' }) } },
   },
   ready: {
     operationId: 'ready',
-    summary: 'Whether this process is fit for traffic: it has started and its ledger takes writes',
+    summary: 'Check whether this process is ready: it has started, and its ledger accepts writes',
     tags: ['Sluice'],
     security: [],
     responses: {
-      '200': { description: 'It is', content: json({ type: 'object' }) },
-      '503': { description: 'It is not; `reasons` lists why', content: json({ type: 'object' }) },
+      '200': { description: 'Ready', content: json({ type: 'object' }) },
+      '503': { description: 'Not ready; `reasons` lists why', content: json({ type: 'object' }) },
     },
   },
   openApi: {
     operationId: 'openApi',
-    summary: 'This document',
+    summary: 'Read this document',
     tags: ['Sluice'],
     security: [],
     responses: { '200': { description: 'This document', content: json({ type: 'object' }) } },
@@ -192,20 +192,20 @@ const OPEN_CALLS = {
 const WEBHOOK = {
   post: {
     operationId: 'evmDelivery',
-    summary: 'One block that one stream matched',
+    summary: 'A block that a stream matched',
     description:
-      'Sent when the block appears and again when it is confirmed. Any 2xx is success; otherwise it is sent again after 1 min, 10 min, 1 h, 2 h, 6 h, 12 h and 24 h.',
+      'Sent when the block appears and again when it is confirmed. Any 2xx is success; after any other response it is retried after 1 min, 10 min, 1 h, 2 h, 6 h, 12 h and 24 h.',
     security: [],
     parameters: [
       ['x-signature', 'Keccak-256 of body and streams secret, in hex'],
-      ['webhook-id', 'Of the delivery: the same on every attempt'],
+      ['webhook-id', 'Id of the delivery, the same on every attempt'],
       ['webhook-timestamp', 'Unix seconds of the attempt'],
       [
         'webhook-signature',
-        'As Standard Webhooks has it: with the secret of the stream, older ones that still sign, and the streams secret',
+        'Signatures as in Standard Webhooks, with the secret of the stream, older ones that still sign, and the streams secret',
       ],
       ['x-region', 'Region of the account'],
-      ['x-queue-size', 'Deliveries of the stream that are not finished'],
+      ['x-queue-size', 'Unfinished deliveries of the stream'],
       ['x-records-charged', 'Records in the body; 0 unless it is confirmed'],
     ].map(([name, description]) => ({
       name,

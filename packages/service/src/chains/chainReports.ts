@@ -42,7 +42,7 @@ export function createChainReports({
     try {
       leases = await store.listLeases();
     } catch (error) {
-      log.warn('reading the chain reports failed, retrying', { error: describeError(error) });
+      log.warn('failed to read the chain reports, retrying', { error: describeError(error) });
     }
   };
 

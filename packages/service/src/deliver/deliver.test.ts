@@ -399,7 +399,7 @@ describe('delivering', () => {
     await until((change) => change.streamId === hung.id);
     expect(changes.at(-1)).toMatchObject({
       state: 'pending',
-      error: 'no complete answer within 3 s',
+      error: 'no complete response within 3 s',
     });
   });
 

@@ -83,7 +83,7 @@ export function createEnrichPool({
     toRefused(completed, error) {
       const { matchId } = completed;
       if ('setAside' in completed) {
-        log.error('setting a match aside failed', { chain, match: matchId, error: String(error) });
+        log.error('failed to set a match aside', { chain, match: matchId, error: String(error) });
         rest(matchId, queue.tries(matchId) + 1, RETRY_MAX_MS);
         return undefined;
       }
@@ -92,7 +92,7 @@ export function createEnrichPool({
       return { matchId, setAside: reason };
     },
     onDelay: (error, count) =>
-      log.error('completing matches failed, retrying', { chain, count, error: String(error) }),
+      log.error('failed to complete matches, retrying', { chain, count, error: String(error) }),
   });
 
   const forget = (matchId: string): void => {
@@ -144,7 +144,7 @@ export function createEnrichPool({
         const now = Date.now();
         if (outages.endsAt(now) === Number.POSITIVE_INFINITY) found = await queue.list(now);
       } catch (error) {
-        log.error('listing matches to enrich failed, retrying', { chain, error: String(error) });
+        log.error('failed to list matches to enrich, retrying', { chain, error: String(error) });
       }
       for (const match of found) void enrich(match);
       if (found.length === 0) await pause();

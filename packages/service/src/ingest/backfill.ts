@@ -160,7 +160,7 @@ export function createBackfill<Block extends MaybeUnverified>({
           if (await turn(job)) moved = true;
         }
       } catch (error) {
-        log.error('cannot read jobs, trying again', { chain, error: String(error) });
+        log.error('failed to read jobs, retrying', { chain, error: String(error) });
       }
       if (!moved) await waker.sleep(POLL_MS);
     }

@@ -217,7 +217,7 @@ describe('internal transactions', () => {
     ).toContain('debug_traceBlockByHash or trace_block');
     const client = createClient({ apiKey: API_KEY, baseUrl: world.service.url });
     expect((await client.streams.get(id)).statusMessage).toMatch(
-      /^No internal transactions on 0x7a69: no node there offers/,
+      /^No internal transactions on 0x7a69: no node of it supports/,
     );
   });
 

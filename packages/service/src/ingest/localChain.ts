@@ -126,7 +126,7 @@ export function createLocalChain(
     async recordHalt(why) {
       mayBeHalted = true;
       await store.recordHalt({ chain, epoch, why }).catch((error: unknown) => {
-        log.warn('cannot note that the chain is halted', { chain, error: String(error) });
+        log.warn('failed to record that the chain is halted', { chain, error: String(error) });
       });
     },
   };

@@ -234,12 +234,12 @@ describe.each([
     expect(new Set(sink.requests.map((request) => request.id)).size).toBe(1);
   });
 
-  test('an alert that is never accepted is given up and logged', async () => {
+  test('an alert that is never accepted is dropped and logged', async () => {
     const { id } = await createStream();
     sink.respond(404);
     await store.failStream(id, 'HTTP 410');
     start();
-    await expect.poll(() => logged, PATIENCE).toMatch(/alert given up .*HTTP 404/);
+    await expect.poll(() => logged, PATIENCE).toMatch(/alert dropped .*HTTP 404/);
     expect(sink.requests).toHaveLength(3);
     await aWhile();
     expect(sink.requests).toHaveLength(3);

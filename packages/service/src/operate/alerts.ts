@@ -19,7 +19,7 @@ const CHECK_MS = 2_000;
 const GAP_MS = 5 * MINUTE_MS;
 /** Minimum time between two requests: many streams may share one failing receiver. */
 const PACE_MS = 200;
-/** Waits after failure 1, 2, …; then the alert is given up. */
+/** Waits after failure 1, 2, …; then the alert is dropped. */
 const SCHEDULE_MS: readonly number[] = [
   5_000,
   30_000,
@@ -111,7 +111,7 @@ export function startNotifier({
     });
     const wait = error === null ? undefined : schedule[row.attempts];
     if (error !== null && wait === undefined) {
-      log.error('alert given up', {
+      log.error('alert dropped', {
         alert: row.subject,
         webhookId: row.id,
         reason: error,

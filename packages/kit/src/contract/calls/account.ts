@@ -81,7 +81,7 @@ const settings = named(
 
 const counters = {
   totalWebhooksDelivered: count,
-  totalWebhooksFailed: count.describe('Given up after the last attempt'),
+  totalWebhooksFailed: count.describe('Failed after the last attempt'),
   totalLogsProcessed: count.describe('In confirmed webhooks, including failed ones'),
   totalTxsProcessed: count,
   totalTxsInternalProcessed: count,
@@ -146,7 +146,7 @@ const about = named(
       ),
     oldestDeliveryAt: unixMs
       .nullable()
-      .describe('When the oldest stored delivery was created; null without any.'),
+      .describe('When the oldest stored delivery was created; null if there is none.'),
     abiChains: z
       .array(chainId)
       .describe('Chains with an ABI source, which `getContractAbi` can read.'),
@@ -155,13 +155,13 @@ const about = named(
 
 const expiry = named(
   'Expiry',
-  'Deliveries that the next retention run will delete because they will have expired. PostgreSQL deletes a day of blocks at once, up to a day later.',
+  'Deliveries that expire before the next retention run, which deletes them. PostgreSQL deletes a day of blocks at once, up to a day later.',
   z.strictObject({
     at: unixMs.nullable().describe('Time of the next run; null before the first.'),
     deliveries: count,
     bodyBytes: count.describe('Size of their bodies, as sent.'),
     isCapped: flag.describe(
-      'Whether only the 100,000 oldest deliveries were checked, and more have expired.',
+      'Whether more have expired: only the 100,000 oldest deliveries are checked.',
     ),
   }),
 );
@@ -187,9 +187,9 @@ export const historyCalls = tagged('History', {
     path: '/history/replay/{streamId}/{id}',
     scope: 'replay',
     params: { streamId: idOf('stream'), id: idOf('history') },
-    summary: 'Send a webhook again at once, with its id and body',
+    summary: 'Send a webhook again immediately, with the same id and body',
     description:
-      'Delivered webhooks can be sent again, too. After the last attempt of the schedule, one more is made.',
+      'Delivered webhooks can be sent again, too. A webhook that used up its schedule gets one more attempt.',
     answer: historyRecord,
     errors: [404, 409, 422],
   },

@@ -20,7 +20,7 @@ const activityPoint = shape(
     p50Ms: count
       .nullable()
       .describe(
-        'Median duration of attempts with a 2xx, from the first byte sent to the end of the response, accurate to 20%; null without any.',
+        'Median duration of attempts with a 2xx, from the first byte sent to the end of the response, accurate to 20%; null if there were none.',
       ),
     p95Ms: count.nullable(),
   }),
@@ -57,7 +57,9 @@ const activityBreakdown = named(
           ...{ chainId, delivered: count, failedAttempts: count, matched: count },
           p95Ms: count
             .nullable()
-            .describe('95th percentile of attempts with a 2xx, accurate to 20%; null without any.'),
+            .describe(
+              '95th percentile of attempts with a 2xx, accurate to 20%; null if there were none.',
+            ),
         }),
       )
       .describe('By chain, most attempts first.'),

@@ -62,7 +62,7 @@ const observedEvent = shape(
   'ObservedEvent',
   'Logs of one event in a block.',
   z.strictObject({
-    topic0: text.describe('32-byte hash, lower-case hex. Logs without one are not counted.'),
+    topic0: text.describe('32-byte hash, lowercase hex. Logs without one are not counted.'),
     signature: text
       .nullable()
       .describe(
@@ -107,7 +107,7 @@ const chainCoverage = shape(
   'The blocks of a chain that a stream was matched against.',
   z.strictObject({
     chainId,
-    from: count.nullable().describe('First and last block evaluated; null without any.'),
+    from: count.nullable().describe('First and last block evaluated; null if there are none.'),
     to: count.nullable(),
     holes: z
       .array(z.strictObject({ ...blockRange, reason: holeReason }))
@@ -157,7 +157,7 @@ const evmDryRunAnswer = named(
     observed: z
       .array(observedEvent)
       .describe(
-        "Events that the stream's addresses emitted or that name one of them, whatever the stream selects; most frequent first. All that the stream names, and at most 20 others.",
+        "Events that the stream's addresses emitted or that name one of them, regardless of its selection; most frequent first. All that the stream names, and at most 20 others.",
       ),
   }),
 );
@@ -170,7 +170,7 @@ const aptosDryRunAnswer = named(
     observed: z
       .array(observedMovePath)
       .describe(
-        'Entry functions and events of the transactions that touch an address of the stream, or of all transactions if it watches all, whatever it selects. Most frequent first: all that the stream names, and at most 20 others of each kind.',
+        'Entry functions and events of the transactions that touch an address of the stream, or of all transactions if it watches all, regardless of its selection. Most frequent first: all that the stream names, and at most 20 others of each kind.',
       ),
   }),
 );
@@ -196,7 +196,7 @@ export const pastBlocksCalls = tagged('Past blocks', {
     path: '/streams/evm/{chainId}/block-to-webhook/{blockNumber}/{streamId}',
     scope: 'replay',
     params: { chainId: evmChainParam, blockNumber: blockNumberParam, streamId: idOf('stream') },
-    summary: 'Match a block with the current stream, and send the webhook',
+    summary: 'Match a block against the current stream, and send the webhook',
     answer: recordCount,
     errors: [404, 409, 422, 503],
   },
@@ -204,7 +204,7 @@ export const pastBlocksCalls = tagged('Past blocks', {
     method: 'POST',
     path: '/historicalJobs/createJob',
     scope: 'replay',
-    summary: 'Match a range of past blocks, and send the webhooks',
+    summary: 'Match a range of past blocks against a stream, and send the webhooks',
     body: historicalJobSchema,
     answer: historicalJobAnswer,
     errors: [400, 404, 422],
@@ -220,7 +220,7 @@ export const blocksCalls = tagged('Sluice', {
     summary:
       'Preview the webhook of an EVM stream for one block, with close matches and observed events',
     description:
-      'Includes triggers and balances, read at that block. `closeMatches`: logs that a single comparison of a filter excluded, counted by rule. `observed`: counts of the events of the addresses, whatever the stream selects; all events that it names, and at most 20 others.',
+      "Includes triggers and balances, read at that block. `closeMatches`: logs that a single comparison of a filter excluded, counted by rule. `observed`: counts of the events of the addresses, regardless of the stream's selection; all events that it names, and at most 20 others.",
     body: evmDryRunSchema,
     answer: evmDryRunAnswer,
     errors: [400, 404, 409, 422, 503],
@@ -233,7 +233,7 @@ export const blocksCalls = tagged('Sluice', {
     summary:
       'Preview the webhook of an Aptos stream for one block, with observed functions and events',
     description:
-      '`observed`: counts of the functions and events of transactions that touch the addresses, whatever the stream selects; all that it names, and at most 20 others of each kind.',
+      "`observed`: counts of the functions and events of transactions that touch the addresses, regardless of the stream's selection; all that it names, and at most 20 others of each kind.",
     body: aptosDryRunSchema,
     answer: aptosDryRunAnswer,
     errors: [400, 404, 422, 503],
@@ -243,7 +243,7 @@ export const blocksCalls = tagged('Sluice', {
     path: '/sluice/aptos/{network}/streams/{id}/send',
     scope: 'replay',
     params: { network: networkParam, id: idOf('stream') },
-    summary: 'Match a block with the current Aptos stream, and send the webhook',
+    summary: 'Match a block against the current Aptos stream, and send the webhook',
     body: aptosBlockChoiceSchema,
     answer: recordCount,
     errors: [400, 404, 422, 503],
@@ -253,7 +253,8 @@ export const blocksCalls = tagged('Sluice', {
     path: '/sluice/aptos/{network}/backfills',
     scope: 'replay',
     params: { network: networkParam },
-    summary: 'Match past blocks with an Aptos stream, by height or version, and send the webhooks',
+    summary:
+      'Match past blocks against an Aptos stream, by height or version, and send the webhooks',
     body: aptosBackfillSchema,
     answer: job,
     errors: [400, 404, 422, 503],

@@ -101,7 +101,7 @@ const chainProgress = shape(
     perSecond: number.describe('Recent number of blocks committed per second.'),
     secondsLeft: number
       .nullable()
-      .describe('Until it reaches the moving head; null while it gets no closer.'),
+      .describe('Until it reaches the head, which keeps moving; null if it is not getting closer.'),
   }),
 );
 
@@ -180,7 +180,7 @@ const chainHealth = shape(
     progress: chainProgress.nullable().describe('Null unless catching up.'),
     unverified: unverifiedBlocks
       .nullable()
-      .describe('Blocks that were accepted without complete verification; null without any.'),
+      .describe('Blocks that were accepted without complete verification; null if there are none.'),
     blocks: z.array(chainBlock).describe('Newest blocks first, at most 60.'),
   }),
 );
@@ -222,7 +222,7 @@ const resolvedName = named(
   'The address of an ENS name at the head of its chain. The owner may change it.',
   z.strictObject({
     name: text.describe('Normalized (ENSIP-15).'),
-    address: text.describe('Lower case.'),
+    address: text.describe('Lowercase.'),
     chainId: text.describe(
       'Where it was resolved: `0x1`, or `0xaa36a7` (Sepolia) if only that is read.',
     ),
@@ -239,7 +239,7 @@ const contractAbi = named(
     implementation: text
       .nullable()
       .describe(
-        'The current implementation of an EIP-1967 proxy, lower case; null for other contracts.',
+        'The current implementation of an EIP-1967 proxy, lowercase; null for other contracts.',
       ),
     source: text.describe('Host of the ABI source.'),
   }),

@@ -73,7 +73,7 @@ const attemptParts = shape(
       ),
     tlsMs: number.nullable().describe('TLS handshake with the receiver, also through a tunnel.'),
     waitMs: number.nullable().describe('From the request to the first byte of the response.'),
-    bodyMs: number.nullable().describe('From there to the end of the response.'),
+    bodyMs: number.nullable().describe('From the first byte to the end of the response.'),
   }),
 );
 
@@ -130,7 +130,7 @@ const deliveryDetail = named(
     attemptList: z.array(deliveryAttempt),
     labels: z
       .record(text, text)
-      .describe('Current labels of watched addresses in the body, by address in lower case.'),
+      .describe('Current labels of watched addresses in the body, by address in lowercase.'),
     pair: deliverySummary
       .nullable()
       .describe(
@@ -167,7 +167,7 @@ const deliveryCounts = named(
   z.strictObject({
     total: count.describe('Deliveries that match the complete filter.'),
     isCapped: flag.describe(
-      'Whether only the newest 25,000 of the streams, time, replay and ids were counted, and there are more.',
+      'Whether there are more: only the newest 25,000 of the requested streams, time, replay and ids are counted.',
     ),
     state: valueCounts,
     status: valueCounts.describe(
@@ -219,7 +219,7 @@ export const deliveriesCalls = tagged('Sluice', {
     params: { id: idOf('delivery') },
     summary: 'Read the exact body of a delivery',
     description:
-      'The body of the last attempt, or of the first one if it is still to come. There is no envelope.',
+      'The body of the last attempt, or of the first one if none was made yet. There is no envelope.',
     answer: z.string(),
     mediaType: 'application/json',
     errors: [404, 422],
@@ -229,7 +229,7 @@ export const deliveriesCalls = tagged('Sluice', {
     path: '/sluice/deliveries/{id}/stop',
     scope: 'replay',
     params: { id: idOf('delivery') },
-    summary: 'Give up a delivery that waits for its next attempt; it counts as failed',
+    summary: 'Stop a delivery that waits for its next attempt; it counts as failed',
     answer: deliverySummary,
     errors: [404, 409, 422],
   },
@@ -294,11 +294,11 @@ const streamVerdict = shape(
     records: z
       .array(explainedRecord)
       .describe(
-        'The first 50 of these, those in the webhook first; for a delivery 20,000, only from its transactions.',
+        'The first 50 of these, starting with those in the webhook; for a delivery, the first 20,000 from its transactions.',
       ),
     deliveries: z
       .array(deliverySummary)
-      .describe('Those of this block, and of this transaction if the query is one.'),
+      .describe('The deliveries of the block; for a transaction, only those that contain it.'),
   }),
 );
 
@@ -333,7 +333,7 @@ export const explainCalls = tagged('Sluice', {
     scope: 'history:read',
     summary: 'Explain why a webhook was or was not sent, for each stream',
     description:
-      'Takes a transaction or block hash, a block number, a ledger version, an address, a name that ends in .eth, or a delivery id. The response also covers queries that are not found.',
+      'Takes a transaction or block hash, a block number, a ledger version, an address, a name that ends in .eth, or a delivery id. A query that is not found returns a 200 with the reason, too.',
     query: explainQuerySchema,
     answer: explanation,
     errors: [422],

@@ -26,7 +26,7 @@ const inboxResponse = shape(
     failFirst: count.describe(
       'Respond with `failStatus` to this many webhooks first, counted since the response was set.',
     ),
-    failEvery: count.describe('Also to every nth webhook; 0 for none.'),
+    failEvery: count.describe('Respond with `failStatus` to every nth webhook, too; 0 for never.'),
     failStatus: count.describe('200 to 599.'),
   }),
 );

@@ -10,7 +10,7 @@ const replayEstimate = named(
   z.strictObject({
     deliveries: count,
     bytes: count.describe('Approximate size of their bodies.'),
-    isCapped: flag.describe('Whether counting stopped here, at a million.'),
+    isCapped: flag.describe('Whether counting stopped at a million.'),
   }),
 );
 
@@ -23,7 +23,7 @@ const replay = named(
     filter: replayFilter,
     perSecond: number,
     state: shape('ReplayState', 'The state of a replay.', z.enum(REPLAY_STATES)).describe(
-      '`done` once every delivery had its turn, whatever the result.',
+      '`done` once every delivery was processed, regardless of the result.',
     ),
     total: count.describe('Deliveries that matched when it was created; at most a million.'),
     replayed: count.describe('Queued so far.'),

@@ -154,7 +154,7 @@ const streamSummary = shape(
     tag: text,
     description: text,
     webhookUrl: text.describe(
-      'Credentials and query values are masked as `***`; the stream itself has them.',
+      'Credentials and query values are masked as `***`; read the stream for the complete URL.',
     ),
     status: streamStatus,
     statusMessage: text.describe(
@@ -182,7 +182,7 @@ const streamSummary = shape(
     p95Ms: count
       .nullable()
       .describe(
-        '95th percentile of attempts with a 2xx in the last 24 hours, accurate to 20%; null without any.',
+        '95th percentile of attempts with a 2xx in the last 24 hours, accurate to 20%; null if there were none.',
       ),
     lastDeliveryAt: unixMs
       .nullable()
@@ -304,7 +304,7 @@ export const evmStreamsCalls = tagged('EVM streams', {
     path: '/streams/evm/{id}/duplicate',
     scope: 'streams:write',
     params: { id: idOf('stream') },
-    summary: 'Create a stream with the fields and addresses of this one',
+    summary: 'Duplicate a stream, with its addresses',
     description: `${tested} This does not apply to a paused stream, whose duplicate is paused.`,
     answer: evmStream,
     errors: [400, 404, 422],
@@ -400,7 +400,7 @@ export const streamsCalls = tagged('Sluice', {
     scope: 'settings:admin',
     audited: true,
     params: { id: idOf('stream') },
-    summary: 'Read the secrets of the webhook-signature of a stream',
+    summary: "Read the secrets that sign a stream's webhook-signature",
     answer: streamSecret,
     errors: [404, 422],
   },
@@ -409,7 +409,7 @@ export const streamsCalls = tagged('Sluice', {
     path: '/sluice/streams/{id}/secret',
     scope: 'settings:admin',
     params: { id: idOf('stream') },
-    summary: 'Rotate the secret of a stream; the old ones also sign for a while',
+    summary: 'Rotate the secret of a stream; the old ones keep signing for a while',
     body: rotateStreamSecretSchema,
     answer: streamSecret,
     errors: [400, 404, 422],

@@ -264,7 +264,7 @@ const aptosCoinTransfer = shape(
     value: text.describe('In the smallest unit, decimal.'),
     from: text,
     valueWithDecimals: z.number().nullable().describe('As in `AptosCoinMovement`.'),
-    transaction: text.describe('Transaction hash; the contract has it under both names.'),
+    transaction: text.describe('Transaction hash, which the contract has under both names.'),
     txHash: text,
   }),
 );

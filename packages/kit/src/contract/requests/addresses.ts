@@ -3,7 +3,7 @@ import { component, sentShape } from '../named.ts';
 import type { AddressesBody, LabelledAddressesBody } from '../shapes.generated.ts';
 import { aptosAddress, evmAddress, page } from './fields.ts';
 
-/** One or several addresses; the parsed form is lower case. */
+/** One or several addresses; the parsed form is lowercase. */
 const oneOrSeveral = (address: z.ZodType<string>): z.ZodType<string | string[]> =>
   z.union([address, z.array(address).min(1, { error: 'should name at least one address' })], {
     error: 'should be an address or an array of addresses',

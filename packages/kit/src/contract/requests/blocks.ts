@@ -51,7 +51,7 @@ export const historicalJobSchema: z.ZodType<HistoricalJob> = component(
     z
       .strictObject({ chainId, streamId, blockFrom: wholeNumber, blockTo: wholeNumber })
       .refine((it) => it.blockFrom <= it.blockTo, {
-        error: 'should not come before blockFrom',
+        error: 'should not be before blockFrom',
         path: ['blockTo'],
       }),
   ),
@@ -113,7 +113,7 @@ export const aptosBackfillSchema: z.ZodType<AptosBackfill> = sent(
       },
     )
     .refine((it) => (it.blockFrom ?? it.versionFrom ?? 0) <= (it.blockTo ?? it.versionTo ?? 0), {
-      error: 'should not come before the start of the range',
+      error: 'should not be before the start of the range',
       path: ['blockTo'],
     }),
 );

@@ -24,7 +24,7 @@ export const streamStatus = shape(
 
 export const deliverMode = shape(
   'DeliverMode',
-  '`confirmed` leaves out the delivery that is sent as soon as a block appears.',
+  '`confirmed` leaves out the delivery that is sent when the block appears.',
   z.enum(['both', 'confirmed']),
 );
 

@@ -120,7 +120,7 @@ export const anyChain: z.ZodType<string> = spelled((value) => {
   type: 'string',
 });
 
-/** One EVM address in any casing; the parsed form is lower case. */
+/** One EVM address in any casing; the parsed form is lowercase. */
 export const evmAddress = z.string().transform((text, context) => {
   const address = toAddress(text);
   if (address !== undefined) return address;
@@ -132,7 +132,7 @@ export const evmAddress = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-/** An Aptos address in any casing, leading zeros optional; parsed to 64 lower-case digits. */
+/** An Aptos address in any casing, leading zeros optional; parsed to 64 lowercase digits. */
 export const aptosAddress = spelled(
   (value) => padAptosAddress(value)?.toLowerCase(),
   'should be an Aptos address: 0x and up to 64 hex digits',
@@ -163,7 +163,7 @@ const answered = z.string().regex(/^([1-5]\d\d|[1-5]xx|none)$/, {
   error: 'should be a status, e.g. 404, a class of statuses, e.g. 5xx, or none',
 });
 
-/** As many as fit in a URL. */
+/** As many delivery ids as fit in a URL. */
 const MAX_DELIVERY_IDS = 500;
 
 /** One or several values, any of which matches. */

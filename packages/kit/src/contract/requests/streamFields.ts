@@ -106,7 +106,7 @@ const headers = bounded(
   (given) => Object.keys(given ?? {}).length <= HEADER_LIMIT,
   `should have at most ${HEADER_LIMIT} entries`,
 )
-  // Header names are case-insensitive: lower case also removes duplicates.
+  // Header names are case-insensitive: lowercasing also removes duplicates.
   .transform((it) =>
     Object.fromEntries(Object.entries(it).map(([name, value]) => [name.toLowerCase(), value])),
   );

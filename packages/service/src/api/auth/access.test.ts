@@ -498,7 +498,7 @@ describe('a service without a key', () => {
     await sluiceOf(first, key).revokeApiKey(listed!.id);
     await first.stop();
     await expect(start({ dataFolder, apiKey: undefined })).rejects.toThrow(
-      /^--api-key: every key of the ledger has expired or was revoked/,
+      /^--api-key: every key in the ledger has expired or was revoked/,
     );
   });
 });

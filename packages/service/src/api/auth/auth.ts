@@ -96,7 +96,7 @@ export function createAuth({
       if (shows === 'both') {
         throw new HttpError(
           400,
-          'Both an API key and the cookie of a session: send one of the two',
+          'The request has both an API key and a session cookie: send only one',
         );
       }
       if (key === undefined) {
@@ -123,7 +123,7 @@ export function createAuth({
       if (!mayListenInPlain && !isSecure) {
         throw new HttpError(
           403,
-          'Signing in needs TLS: put a proxy in front that sets X-Forwarded-Proto, and start with --trust-proxy',
+          'Signing in requires TLS: use a proxy that sets X-Forwarded-Proto, and start with --trust-proxy',
         );
       }
       const key = await keyRing.find(apiKey);
@@ -175,7 +175,7 @@ function refuseOtherPages(context: Context, isSecure: boolean): void {
   if (origin !== undefined || site !== undefined) return;
   throw new HttpError(
     403,
-    'A change with the cookie of a session needs the Origin or Sec-Fetch-Site header of our own page',
+    'Changes with a session cookie require the Origin or Sec-Fetch-Site header of the console',
   );
 }
 

@@ -238,7 +238,7 @@ describe('a session', () => {
       const answer = await send(proxied, 'POST', '/sluice/session', headers, { apiKey: API_KEY });
       expect([answer.status, messageOf(answer)]).toEqual([
         403,
-        'Signing in needs TLS: put a proxy in front that sets X-Forwarded-Proto, and start with --trust-proxy',
+        'Signing in requires TLS: use a proxy that sets X-Forwarded-Proto, and start with --trust-proxy',
       ]);
     }
   });
@@ -322,7 +322,7 @@ describe('a session', () => {
       const answer = await send(proxied, 'GET', '/streams/evm', { ...overTls, cookie, ...both });
       expect([answer.status, messageOf(answer)]).toEqual([
         400,
-        'Both an API key and the cookie of a session: send one of the two',
+        'The request has both an API key and a session cookie: send only one',
       ]);
     }
   });

@@ -18,7 +18,7 @@ export function boundKey(
   const { networks } = maker;
   if (cidrs !== undefined && networks !== undefined) {
     const isWithin = cidrs.length > 0 && cidrs.every((cidr) => networks.covers(cidr));
-    if (!isWithin) throw beyondMaker('cidrs', `is bound to ${maker.cidrs.join(', ')}`);
+    if (!isWithin) throw beyondMaker('cidrs', `is limited to ${maker.cidrs.join(', ')}`);
   }
   if (expiresAt !== undefined && maker.expiresAt !== null && expiresAt > maker.expiresAt) {
     throw beyondMaker('expiresAt', `expires at ${maker.expiresAt}`);
@@ -31,8 +31,8 @@ export function boundKey(
 }
 
 const beyondMaker = (field: string, bound: string): HttpError =>
-  new HttpError(403, 'An API key cannot make a key that may do more than itself', {
+  new HttpError(403, 'An API key cannot create a key with more permissions than its own', {
     [`requestBody.${field}`]: {
-      message: `should be left out or within the bounds of the key that makes it, which ${bound}`,
+      message: `should be left out or within the limits of the key that creates it, which ${bound}`,
     },
   });

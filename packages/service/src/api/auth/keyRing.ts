@@ -61,7 +61,7 @@ export async function openKeyRing({
     if ((await store.createFirstApiKey(first)) !== undefined) newApiKey = key;
     else if (!(await store.listApiKeys()).some(isGood)) {
       throw configError(
-        '--api-key: every key of the ledger has expired or was revoked: start with one of your own, and make another with sluice keys create',
+        '--api-key: every key in the ledger has expired or was revoked: pass a key of your own, then create another with sluice keys create',
       );
     }
   }
@@ -116,7 +116,7 @@ function createKeyRing({
       if (id === BOOTSTRAP || now - (notedAt.get(id) ?? -Infinity) < USE_NOTED_EVERY_MS) return;
       notedAt.set(id, now);
       store.recordApiKeyUse([id]).catch((error: unknown) => {
-        log.warn('cannot note the use of a key', { error: String(error) });
+        log.warn('failed to record the use of a key', { error: String(error) });
       });
     },
   };

@@ -25,11 +25,11 @@ export async function openAuth(
 }> {
   const { keyRing, newApiKey } = await openKeyRing({ store, bootstrapKey: config.apiKey, log });
   const recordFailures = (address: string): void => {
-    log.warn('too many wrong API keys', { address });
+    log.warn('too many invalid API keys', { address });
     store
       .appendAudit({ action: 'authFailures', keyId: '', address, target: '' })
       .catch((error: unknown) => {
-        log.error('cannot write the audit log', { error: describeError(error) });
+        log.error('failed to write the audit log', { error: describeError(error) });
       });
   };
   const auth = createAuth({

@@ -166,7 +166,7 @@ describe('wrong keys', () => {
         body: JSON.stringify({ apiKey: 'wrong-key-of-16-characters' }),
       });
     expect(await (await untilRefused(signIn)).json()).toMatchObject({
-      message: expect.stringMatching(/^Too many wrong API keys: try again in \d+ s$/) as string,
+      message: expect.stringMatching(/^Too many invalid API keys: try again in \d+ s$/) as string,
     });
 
     await expect

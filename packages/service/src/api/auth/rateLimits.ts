@@ -63,7 +63,7 @@ export function createRateLimits({
     const turn = failures.take(place);
     if (turn.isGranted) return;
     if (toldOf.take(place).isGranted && told.take('all').isGranted) onFailures(address);
-    refuse(context, turn, 'wrong API keys');
+    refuse(context, turn, 'invalid API keys');
   };
 
   return {

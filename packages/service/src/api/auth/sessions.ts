@@ -14,7 +14,7 @@ export interface Sessions {
   isIn(context: Context, isSecure: boolean): boolean;
   /** Returns the key of the request's session; undefined if there is none or it has ended. */
   read(context: Context, isSecure: boolean): Promise<KnownKey | undefined>;
-  /** Opens a session, and ends the one that the request came with, if any. */
+  /** Opens a session, and ends the request's previous one, if any. */
   open(context: Context, key: KnownKey, isSecure: boolean): Promise<void>;
   /** Ends the request's session, for every copy of its cookie and in every process. */
   close(context: Context, isSecure: boolean): Promise<void>;

@@ -213,7 +213,7 @@ export function post(
       controller?.abort(new Error('given up'));
     };
     const endDeadline = startDeadline(timeoutMs, (stalled) => {
-      const late = `no complete answer within ${timeoutMs / 1000} s`;
+      const late = `no complete response within ${timeoutMs / 1000} s`;
       if (stalled) giveUp(`${late}, during which this process was stopped`, 'STALLED');
       else giveUp(late);
     });

@@ -226,12 +226,18 @@ describe('an attempt', () => {
 
   test('ends at its deadline without a response, or with a slow one', async () => {
     sink.respond({ silence: 'hang' });
-    expect(await send()).toMatchObject({ status: null, error: 'no complete answer within 0.5 s' });
+    expect(await send()).toMatchObject({
+      status: null,
+      error: 'no complete response within 0.5 s',
+    });
     sink.respond({ status: 200, body: 'x'.repeat(1000), drip: { part: 'body', everyMs: 100 } });
     const dripping = await send();
     sink.respond({ status: 200, drip: { part: 'headers', everyMs: 100 } });
-    expect(await send()).toMatchObject({ status: null, error: 'no complete answer within 0.5 s' });
-    expect(dripping).toMatchObject({ error: 'no complete answer within 0.5 s' });
+    expect(await send()).toMatchObject({
+      status: null,
+      error: 'no complete response within 0.5 s',
+    });
+    expect(dripping).toMatchObject({ error: 'no complete response within 0.5 s' });
     expect(dripping.durationMs).toBeGreaterThanOrEqual(450);
     expect(dripping.durationMs).toBeLessThan(2_000);
   });

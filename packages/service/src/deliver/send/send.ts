@@ -279,7 +279,7 @@ async function hand(
 ): Promise<Posted> {
   let endDeadline = (): void => {};
   const deadline = new Promise<Posted>((resolve) => {
-    const failure = `no complete answer within ${timeoutMs / 1000} s`;
+    const failure = `no complete response within ${timeoutMs / 1000} s`;
     endDeadline = startDeadline(timeoutMs, () => resolve({ ...UNSENT, failure }));
   });
   const answered = answer.then(

@@ -116,7 +116,7 @@ export function DeliveryFilters({
         <Button
           variant="quiet"
           aria-pressed={held}
-          title="Hold back new rows"
+          title={held ? 'Show new rows' : 'Stop adding new rows'}
           onClick={() => onHold(!held)}
         >
           {held ? (
@@ -124,7 +124,7 @@ export function DeliveryFilters({
           ) : (
             <Pause size={14} strokeWidth={1.5} aria-hidden="true" />
           )}
-          <span className="max-sm:sr-only">{held ? 'Run' : 'Hold'}</span>
+          <span className="max-sm:sr-only">{held ? 'Resume' : 'Pause'}</span>
           <Keycap>l</Keycap>
         </Button>
       </span>

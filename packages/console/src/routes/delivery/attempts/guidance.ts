@@ -49,7 +49,7 @@ export function attemptGuidance(
     if (error === null) return null;
     return (
       transportGuidance(error, { address, webhookUrl }) ??
-      (/time|abort|deadline|no complete answer/i.test(error)
+      (/time|abort|deadline|no complete response/i.test(error)
         ? guide(
             `No response after ${formatDuration(durationMs)}.${answerFirst}`,
             ANSWER_FIRST,

@@ -214,8 +214,8 @@ function CloseMatches({
   unit: TokenUnit | null;
 }) {
   return (
-    <section aria-label="Not matched but close" className="mt-2">
-      <h3 className="text-12 text-muted">Not matched but close</h3>
+    <section aria-label="Close matches" className="mt-2">
+      <h3 className="text-12 text-muted">Close matches</h3>
       <ul>
         {closeMatches.map((each) => (
           <li key={ruleOfCloseMatch(each)} className="flex flex-wrap items-baseline gap-x-2">

@@ -33,11 +33,11 @@ export function createAccessHandlers({
     async createApiKey({ context, body }) {
       const { keyId } = callerOf(context);
       const maker = await keyRing.findById(keyId);
-      if (maker === undefined) throw new HttpError(401, 'This API key has ended');
+      if (maker === undefined) throw new HttpError(401, 'This API key has expired or was revoked');
       const bounds = boundKey(body, maker);
       const { expiresAt } = bounds;
       if (expiresAt !== null && expiresAt <= (await store.readLedgerTime())) {
-        const message = 'should be a time to come, in Unix milliseconds';
+        const message = 'should be in the future, in Unix milliseconds';
         throw validationFailed('requestBody', [{ path: ['expiresAt'], message }], body);
       }
       const { id, key, hash } = createKey();

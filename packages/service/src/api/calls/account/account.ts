@@ -32,10 +32,9 @@ export function createAccountHandlers({ store, settings, hidesSecrets }: Account
         changes.secretKey !== secretKey
       ) {
         // The value is a secret, so the error does not repeat it.
-        throw new HttpError(409, 'The secret was given with --secret: change it there', {
+        throw new HttpError(409, 'The secret was set with --secret: change it there', {
           'requestBody.secretKey': {
-            message:
-              'should be left out: this service was started with --secret, start it with another',
+            message: 'should be left out: restart the service with another --secret instead',
           },
         });
       }

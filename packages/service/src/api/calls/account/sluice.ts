@@ -183,7 +183,7 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds) {
 /** Maximum number of addresses found in a body; no page shows more. */
 const ADDRESSES = 1_000;
 
-/** Returns possible addresses in a body, in lower case. Topics contain EVM addresses after zeros. */
+/** Returns possible addresses in a body, in lowercase. Topics contain EVM addresses after zeros. */
 function addressesIn(body: string, family: ChainFamily): string[] {
   const found = new Set<string>();
   for (const [hex] of body.matchAll(/0x(?:[0-9a-f]{64}|[0-9a-f]{40})(?![0-9a-f])/gi)) {

@@ -89,7 +89,7 @@ export function createBlockHandlers({
       if (job === undefined) throw notFound('Stream');
       setAuditTarget(context, job.id);
       return {
-        message: `Backfill of ${wanted.blockTo - wanted.blockFrom + 1} blocks begun`,
+        message: `Backfill of ${wanted.blockTo - wanted.blockFrom + 1} blocks started`,
         totalPartitions: 1,
         jobId: job.id,
       };
@@ -110,9 +110,9 @@ export function createBlockHandlers({
       if (before === undefined) throw notFound('Job');
       const job = before.state === state ? before : await store.setJobState(id, state, '');
       if (job === undefined) {
-        throw new HttpError(409, `A job that is ${before.state} cannot become ${state}`, {
+        throw new HttpError(409, `The backfill is ${before.state} and cannot become ${state}`, {
           'requestBody.state': {
-            message: `should be another state: of ${JOB_STATES.join(', ')}, done and cancelled are final`,
+            message: `should change one of ${JOB_STATES.join(', ')}: done and cancelled are final`,
             value: state,
           },
         });

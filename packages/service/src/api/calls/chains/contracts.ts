@@ -30,7 +30,7 @@ export function createContractHandlers({ abiSource, callsOf }: ContractHandlerNe
       if (!abiSource.chains.includes(chain)) {
         throw new HttpError(
           400,
-          `No source of ABIs for ${chain}: start the service with --abi-url ${chain}=https://…/{address}`,
+          `No ABI source for ${chain}: start the service with --abi-url ${chain}=https://…/{address}`,
         );
       }
       // The ABI of the proxy itself is used if its implementation cannot be read.
@@ -42,7 +42,7 @@ export function createContractHandlers({ abiSource, callsOf }: ContractHandlerNe
       if (own === undefined && behind === undefined) {
         throw new HttpError(
           404,
-          `${abiSource.hostOf(chain)} knows no verified contract at ${address}`,
+          `${abiSource.hostOf(chain)} has no verified contract at ${address}`,
         );
       }
       const items = new Map(

@@ -14,7 +14,7 @@ import {
 import { type Place, familyOf } from './findPlace.ts';
 
 const RECORDS = 50;
-/** A body of `DEFAULT_MAX_WEBHOOK_BYTES` has 10,000, which take 4.4 MB here, 50 kB compressed. */
+/** A body of `DEFAULT_MAX_WEBHOOK_BYTES` has up to 10,000 records: 4.4 MB here, 50 kB compressed. */
 const RECORDS_OF_DELIVERY = 20_000;
 
 type BlockRef = Pick<ExplainedBlock['block'], 'number' | 'hash'>;
@@ -111,7 +111,7 @@ export function createExplainBlock({ store, chains, callsOf }: BlockSources) {
         trouble ??
         (ref === undefined
           ? `No node of ${chain} has block ${at}`
-          : `Block ${ref.number} of ${chain}: ${matched} of ${verdicts.length} streams have deliveries of it`),
+          : `Block ${ref.number} of ${chain}: ${matched} of ${verdicts.length} streams have deliveries for it`),
       stages: toBlockStages(facts, health, trouble),
       streams: firstVerdicts(verdicts),
     };

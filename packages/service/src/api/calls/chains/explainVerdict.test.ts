@@ -19,7 +19,7 @@ const stagesOf = (facts: Partial<BlockFacts>, trouble?: string) =>
 test('a block is seen, fetched by those whose head reached it, and committed', () => {
   expect(stagesOf({})).toEqual([
     'seen passed: the nodes of 0x1 have the block',
-    'fetched passed: 1 of 3 nodes have come as far as 10',
+    'fetched passed: 1 of 3 nodes have reached block 10',
     'committed passed: committed up to block 10',
   ]);
 });
@@ -29,7 +29,7 @@ test.each([
   { facts: { checkpoint: null }, last: 'committed waiting: nothing is committed yet' },
   {
     facts: { isReplaced: true },
-    last: 'committed stopped: another block took its place in the chain',
+    last: 'committed stopped: another block replaced it in the chain',
   },
 ])('what is not committed says why: $last', ({ facts, last }) => {
   expect(stagesOf(facts).at(-1)).toBe(last);

@@ -54,7 +54,7 @@ export function toBlockStages(
       reason(
         'fetched',
         have > 0 ? 'passed' : 'waiting',
-        `${have} of ${health.providers.length} nodes have come as far as ${number}`,
+        `${have} of ${health.providers.length} nodes have reached block ${number}`,
       ),
     );
   }
@@ -62,7 +62,7 @@ export function toBlockStages(
     checkpoint === null ? 'nothing is committed yet' : `committed up to block ${checkpoint}`;
   stages.push(
     isReplaced
-      ? reason('committed', 'stopped', 'another block took its place in the chain')
+      ? reason('committed', 'stopped', 'another block replaced it in the chain')
       : reason(
           'committed',
           checkpoint !== null && checkpoint >= number ? 'passed' : 'waiting',
@@ -168,12 +168,12 @@ function recordReasons(records: readonly ExplainedRecord[]): ExplainReason[] {
 }
 
 const countAddresses = (whose: string, count: number): string =>
-  count === 1 ? `${whose} one address` : `${whose} ${count.toLocaleString('en')} addresses`;
+  count === 1 ? `${whose} only address` : `${whose} ${count.toLocaleString('en')} addresses`;
 
 function unmatchedReason({ addressCount, options }: StreamRecord): ExplainReason {
   return addressCount === 0 && !options.allAddresses
-    ? reason('address', 'stopped', 'the stream watches no address yet')
-    : reason('address', 'stopped', `nothing here is of ${countAddresses('its', addressCount)}`);
+    ? reason('address', 'stopped', 'the stream has no addresses yet')
+    : reason('address', 'stopped', `no record involves ${countAddresses('its', addressCount)}`);
 }
 
 /** Explains why there is no match although the current rules take the block. */
@@ -185,18 +185,14 @@ function coverageReasons(
 ): ExplainReason[] {
   const { from = null, to = null, holes = [] } = coverage ?? {};
   if (from === null || to === null || number < from) {
-    const since = from === null ? '' : `: it begins at block ${from}`;
-    return [reason('coverage', 'stopped', `the stream was not there at block ${number}${since}`)];
+    const since = from === null ? '' : `: it starts at block ${from}`;
+    return [reason('coverage', 'stopped', `the stream did not exist at block ${number}${since}`)];
   }
   const hole = holes.find((each) => each.from <= number && number <= each.to);
   if (hole !== undefined) {
     const range = `blocks ${hole.from} to ${hole.to}`;
     return [
-      reason(
-        'coverage',
-        'stopped',
-        `${range} were left out (${hole.reason}); a backfill fills them`,
-      ),
+      reason('coverage', 'stopped', `${range} were not matched (${hole.reason}): run a backfill`),
     ];
   }
   const changed = timestamp !== undefined && stream.updatedAt > timestamp * 1000;
@@ -204,11 +200,7 @@ function coverageReasons(
     reason('coverage', 'passed', `the stream was matched against block ${number}`),
     changed
       ? reason('match', 'stopped', 'its rules or addresses were different then and matched nothing')
-      : reason(
-          'match',
-          'stopped',
-          'the ledger has no match any more: its retention period is over',
-        ),
+      : reason('match', 'stopped', 'the match was deleted: its retention period has ended'),
   ];
 }
 

@@ -66,7 +66,7 @@ describe('a hash', () => {
       block: { chain: EVM, block: BLOCK },
       nodes: { [EVM]: nothing, '0x89': nothing },
     });
-    expect(await find(HASH, '0x89')).toBe(`No 0x89 has a transaction or block ${HASH}`);
+    expect(await find(HASH, '0x89')).toBe(`0x89 has no transaction or block ${HASH}`);
   });
 
   test('is looked for on every chain, and a node that fails is named only when none has it', async () => {
@@ -74,13 +74,13 @@ describe('a hash', () => {
     const nodes = { [EVM]: failing, '0x89': async () => ({ at: BLOCK.hash }) };
     expect(await finder({ nodes })(HASH, undefined)).toMatchObject({ chain: '0x89' });
     expect(await finder({ nodes: { [EVM]: failing, '0x89': nothing } })(HASH, undefined)).toBe(
-      `No chain that is read has a transaction or block ${HASH}. the node is away`,
+      `No configured chain has a transaction or block ${HASH}. the node is away`,
     );
   });
 
   test('that is pending is said to be', async () => {
     const find = finder({ nodes: { [EVM]: async () => 'pending' } });
-    expect(await find(HASH, undefined)).toMatch('in no block of 0x1 yet');
+    expect(await find(HASH, undefined)).toMatch('not in a block of 0x1 yet');
   });
 });
 
@@ -120,7 +120,7 @@ test('a delivery is its block, for its own stream and transactions', async () =>
     at: BLOCK.hash,
     delivery: { streamId: 's', transactions: new Set([HASH]) },
   });
-  expect(await find(DELIVERY.replace('1', '2'), undefined)).toMatch('no delivery with this id');
+  expect(await find(DELIVERY.replace('1', '2'), undefined)).toMatch('No delivery has this id');
 });
 
 test('anything else is nothing', async () => {

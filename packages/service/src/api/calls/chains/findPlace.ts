@@ -46,7 +46,7 @@ export function createFindPlace({ store, chains, callsOf, aptosCallsOf }: PlaceS
   const findDelivery = async (id: string): Promise<Place | string> => {
     const delivery = await store.readDelivery(id);
     if (delivery === undefined) {
-      return 'There is no delivery with this id: it was never made, or forgotten after its time';
+      return 'No delivery has this id: it never existed, or its retention period has ended';
     }
     const { chainId: chain, blockNumber: number, blockHash: hash, streamId } = delivery;
     const transactions = await store.listTransactionsOf(id);
@@ -82,7 +82,7 @@ export function createFindPlace({ store, chains, callsOf, aptosCallsOf }: PlaceS
       try {
         const found = await calls.findTransaction(hash);
         if (found === 'pending') {
-          return `The transaction is in no block of ${chain} yet: ask again when it is`;
+          return `The transaction is not in a block of ${chain} yet: try again later`;
         }
         if (found !== undefined) {
           return { kind: 'transaction', chain, at: found.at, transactionHash: hash };
@@ -95,14 +95,15 @@ export function createFindPlace({ store, chains, callsOf, aptosCallsOf }: PlaceS
       }
     }
     return [
-      `No ${named ?? 'chain that is read'} has a transaction or block ${hash}`,
+      `${named ?? 'No configured chain'} has ${named === undefined ? 'a' : 'no'} transaction or block ${hash}`,
       ...problems,
     ].join('. ');
   };
 
   const findNumber = async (number: number, named: string | undefined): Promise<Place | string> => {
     const [chain, ...others] = candidates(named);
-    if (chain === undefined) return 'No chain is read: start the service with --chain or --aptos';
+    if (chain === undefined)
+      return 'No chain is configured: start the service with --chain or --aptos';
     if (others.length > 0) {
       return `Several chains may have a block ${number}: choose one of ${[chain, ...others].join(', ')}`;
     }

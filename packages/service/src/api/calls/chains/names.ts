@@ -21,12 +21,12 @@ export async function resolveName(given: string, needs: NameNeeds): Promise<Reso
   if (chainId === undefined) {
     throw new HttpError(
       400,
-      `Names are looked up on Ethereum, which is not read: start the service with --chain ${NAME_CHAINS[0]}=<rpcUrl>, or give the address`,
+      `ENS names resolve on Ethereum, which is not read: start the service with --chain ${NAME_CHAINS[0]}=<rpcUrl>, or pass the address`,
     );
   }
   const name = toName(given);
   if (name === undefined) {
-    const message = 'should be a name of ENS, e.g. vitalik.eth';
+    const message = 'should be an ENS name, e.g. vitalik.eth';
     throw validationFailed('path', [{ path: ['ensName'], message }], { ensName: given });
   }
   const address = await needs.callsOf(chainId)!.readName(name);
@@ -34,7 +34,7 @@ export async function resolveName(given: string, needs: NameNeeds): Promise<Reso
   if (address === 'elsewhere') {
     throw new HttpError(
       404,
-      `${name} is resolved by a server outside the chain, which Sluice does not query. Pass the address instead`,
+      `${name} requires an off-chain lookup, which Sluice does not support: pass the address instead`,
     );
   }
   return { name, address, chainId };

@@ -75,7 +75,7 @@ export function createHistoryHandlers({ store, onReplay }: HistoryHandlerNeeds) 
       if (replayed === undefined) throw notFound('History');
       const { before, after } = replayed;
       if (after.state === 'cancelled') {
-        throw new HttpError(409, 'Cancelled: its block left the chain before it was sent', {
+        throw new HttpError(409, 'The delivery was cancelled because its block left the chain', {
           'path.id': { message: 'should be the id of a webhook that was not cancelled', value: id },
         });
       }
@@ -112,7 +112,7 @@ function toFilter(
   if (from !== undefined && to !== undefined && from > to) {
     throw validationFailed(
       'query',
-      [{ path: ['toTimestamp'], message: 'should not come before fromTimestamp' }],
+      [{ path: ['toTimestamp'], message: 'should not be before fromTimestamp' }],
       query,
     );
   }

@@ -64,9 +64,9 @@ export function createReplayHandlers({ store, onReplayChange, onStopped }: Repla
       if (delivery === undefined) throw notFound('Delivery');
       const why =
         delivery.state === 'leased'
-          ? 'is being sent: try again in a moment'
+          ? 'is being sent, try again in a moment'
           : `is ${delivery.state}`;
-      throw new HttpError(409, `Only a delivery that waits can be stopped; this one ${why}`);
+      throw new HttpError(409, `Only a waiting delivery can be stopped: this one ${why}`);
     },
   } satisfies Partial<Handlers>;
 }

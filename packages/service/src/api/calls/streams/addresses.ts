@@ -48,7 +48,7 @@ function createFamilyHandlers(
         context.header('retry-after', String(RETRY_AFTER_SECONDS));
         throw new HttpError(
           503,
-          'Another change of the addresses of this stream is under way: try again when it is through',
+          "Another change of this stream's addresses is in progress: try again when it has ended",
         );
     }
   };

@@ -82,7 +82,7 @@ export function refuseContradictions(options: AptosStreamOptions, body: unknown)
     [
       {
         path: ['allAddresses'],
-        message: 'should come with functions or events: name what to take from every address',
+        message: 'requires functions or events: list what to match at every address',
       },
     ],
     body,

@@ -16,7 +16,7 @@ import { type JsonScanner, byteOf, createJsonScanner, otherShape } from './jsonS
 
 export interface AddressBody {
   addresses: AddressList;
-  /** By address, lower case. */
+  /** By lowercase address. */
   labels: ReadonlyMap<string, string>;
   /** The JSON of `address`, as sent. */
   sent: Uint8Array;

@@ -100,7 +100,7 @@ export function createStreamCalls<Name extends ChainFamily, Wanted, Changes, Sho
 
     async setStatus({ context, params, body: { status } }: Received<'setEvmStreamStatus'>) {
       const before = await find(params.id);
-      // Only failing deliveries put a stream in error. The hosted API accepts the status, so this does.
+      // Only failing deliveries put a stream in error, but the hosted API accepts the status, too.
       if (status === 'error') return family.toAnswer(before);
       if (status === 'active' && before.status !== 'active') {
         await tryWebhook(needs, family.name, {
@@ -155,7 +155,7 @@ export async function tryWebhook(
   const shown = hideSecrets(url);
   throw new HttpError(400, `Could not POST to ${shown}. Please check your webhook URL.`, {
     'requestBody.webhookUrl': {
-      message: `should answer the test webhook with a 2xx; it failed: ${failure}`,
+      message: `should respond to the test webhook with a 2xx, but it failed: ${failure}`,
       value: shown,
     },
   });

@@ -103,7 +103,7 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
         ...{ family: 'evm' as const, tag, description, webhookUrl, chainIds, headers },
         ...{ options, deliver, notifyRemoved, limits },
       };
-      const pausedBecause = `Being made from ${from}: addresses are copied`;
+      const pausedBecause = `Copying addresses from ${from}`;
       await store.createStream(draft, { id, sealedSecret, pausedBecause });
       const copied = await addressChanges.copy(from, id, callerOf(context).keyId);
       if (copied.outcome !== 'changed') throw notFound('Stream');
@@ -137,13 +137,13 @@ export function refuseContradictions(
   ) {
     problems.push({
       path: ['allAddresses'],
-      message: 'should come with topic0: name the events to take from every address',
+      message: 'requires topic0: list the events to match at every address',
     });
   }
   if (options.includeAllTxLogs && !options.includeNativeTxs && !options.includeContractLogs) {
     problems.push({
       path: ['includeAllTxLogs'],
-      message: 'should come with includeNativeTxs or includeContractLogs',
+      message: 'requires includeNativeTxs or includeContractLogs',
     });
   }
   if (problems.length > 0) throw validationFailed('requestBody', problems, body);
