@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createHostPace } from './attempt.ts';
 
-test('streams of one host share its turns, other hosts have their own', () => {
+test('streams of one host share its turns, and other hosts have their own', () => {
   const pace = createHostPace(10);
   expect(pace.take('a', 'https://one.example/a?x=1', 0)).toBe(0);
   expect(pace.take('b', 'https://user@one.example/b', 0)).toBe(100);

@@ -16,7 +16,7 @@ function open(engine: 'sqlite' | 'postgres', lost: readonly string[] = []) {
     store: {
       engine,
       extendLeases(asked) {
-        if (isDown) return Promise.reject(new Error('it is away'));
+        if (isDown) return Promise.reject(new Error('connection refused'));
         extended.push(asked.map(({ id, leaseToken }) => `${id} ${leaseToken}`));
         return Promise.resolve(asked.map(({ id }) => id).filter((id) => !lost.includes(id)));
       },
@@ -42,7 +42,7 @@ test('extends held leases until they are dropped or claimed again under another 
   expect(extended).toEqual([['a 1', 'b 1'], ['b 2']]);
 });
 
-test('leases on SQLite never expire by a clock', async () => {
+test('does not extend leases on SQLite, which do not expire', async () => {
   vi.useFakeTimers();
   const { leases, extended } = open('sqlite');
   leases.hold({ id: 'a', leaseToken: '1' });

@@ -1,7 +1,4 @@
-/**
- * A process with a wrong clock (fault 22): its `Date.now` is shifted here, while PostgreSQL keeps
- * the true time.
- */
+/** A process with a wrong clock (fault 22): `Date.now` is shifted, PostgreSQL has the true time. */
 import { type Postgres, type WebhookSink, startPostgres, startWebhookSink } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { createLog } from '../base/log.ts';
@@ -94,7 +91,7 @@ test.each([1, -1])(
     for (const request of sink.requests) {
       const signedAt = Number(request.headers['webhook-timestamp']) * 1000;
       const receivedAt = request.receivedAt - hours * HOUR_MS;
-      // The header has whole seconds.
+      // The header is in whole seconds.
       expect(Math.abs(signedAt - receivedAt)).toBeLessThan(2_000);
     }
     expect(lostLeases).toBe(0);

@@ -111,7 +111,7 @@ const listAll = async (streamId: string): Promise<DeliverySummary[]> => {
 async function eventually(holds: () => Promise<boolean>): Promise<void> {
   const deadline = Date.now() + 10_000;
   while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error('it did not come to hold within 10 s');
+    if (Date.now() > deadline) throw new Error('the condition did not hold within 10 s');
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
@@ -178,7 +178,7 @@ const headerOf = (chain: string, number: number) => ({
 });
 
 describe('delivering', () => {
-  test('retries on its schedule with the same id and a body that counts, then gives up', async () => {
+  test('retries on its schedule with the same id and a retry count in the body, then gives up', async () => {
     const { until } = await start([20, 20]);
     sink.respond(500, { path: '/failing' });
     const stream = await queue('/failing');
@@ -203,7 +203,7 @@ describe('delivering', () => {
   });
 
   test.each([429, 503])(
-    'waits as long as a %i asks, though the schedule would be sooner',
+    'waits as long as a %i requests, even if the schedule is shorter',
     async (status) => {
       const { until, changes } = await start([20]);
       sink.respond({ status, headers: { 'retry-after': '120' } }, { path: `/busy${status}` });
@@ -281,8 +281,8 @@ describe('delivering', () => {
   });
 
   test.each([
-    ['not sent where another took it over meanwhile', [], 0],
-    ['sent where it is still ours', ['held'], 1],
+    ['not sent if its lease was lost', [], 0],
+    ['sent if its lease is held', ['held'], 1],
   ])('a delivery that waits for its turn while the process stalls is %s', async (_, held, sent) => {
     await queue('/stalled');
     const now = performance.now.bind(performance);
@@ -305,7 +305,7 @@ describe('delivering', () => {
     await eventually(() => Promise.resolve(isAsked && deliver!.inFlight() === 0));
     vi.restoreAllMocks();
     expect(sink.requests).toHaveLength(sent);
-    // A delivery that was given up does not delay the outcomes of others.
+    // A delivery that was dropped does not delay the outcomes of others.
     const later = await queue('/later');
     await eventually(async () => (await listAll(later.id))[0]?.state === 'succeeded');
     await deliver!.stop(5_000);
@@ -413,7 +413,7 @@ describe('delivering', () => {
           ({ webhookUrl, result }) => webhookUrl.endsWith('/odd') && result !== 'quarantined',
         );
         return isRefused
-          ? Promise.reject(new Error('it cannot be held'))
+          ? Promise.reject(new Error('invalid value'))
           : store.completeDeliveries(outcomes);
       },
     };
@@ -427,14 +427,14 @@ describe('delivering', () => {
     );
     const [set] = await listAll(odd.id);
     expect(set).toMatchObject({ state: 'quarantined', status: null, attempts: 1 });
-    expect(set?.error).toMatch(/answered 200, but the ledger rejected .*it cannot be held/);
+    expect(set?.error).toMatch(/answered 200, but the ledger rejected .*invalid value/);
     // The row was found by halving, not one by one.
     expect(Math.max(...sizes)).toBeGreaterThan(1);
     expect(sizes.length).toBeLessThan(25);
     expect(sink.requests.filter((request) => request.path === '/odd')).toHaveLength(1);
   });
 
-  test('calls a failing receiver less and less, without using up attempts of waiting deliveries', async () => {
+  test('calls a failing receiver less often, without using up attempts of waiting deliveries', async () => {
     const { until } = await start([60_000, 60_000]);
     sink.respond(500, { path: '/down' });
     const stream = await queue('/down', 200);
@@ -442,7 +442,7 @@ describe('delivering', () => {
     const untouched = async (): Promise<number> =>
       (await listAll(stream.id)).filter((each) => each.attempts === 0 && each.state === 'pending')
         .length;
-    // Attempts that were in flight when it opened end; the others stay queued.
+    // Attempts in flight when the breaker opened end; the others stay queued.
     await eventually(async () =>
       (await listAll(stream.id)).every((each) => each.state !== 'leased'),
     );
@@ -472,7 +472,7 @@ describe('delivering', () => {
     const seen = sink.requests.length;
     const waiting = (await listAll(stream.id)).find((each) => each.attempts === 0)!;
 
-    // Not back yet: one probe fails, and the back-off doubles.
+    // The receiver still fails, so one probe fails and the back-off doubles.
     await store.replayDelivery(stream.id, waiting.id);
     await eventually(async () => ((await backOff())?.leftMs ?? 0) > 30_000);
     expect(sink.requests.length).toBe(seen + 1);
@@ -498,7 +498,7 @@ describe('delivering', () => {
     expect((await find(patient.id))!.leftMs).toBeGreaterThan(290_000);
     expect(await find(patient.id)).toMatchObject({ reason: 'throttled' });
     expect(await find(brief.id)).toBeUndefined();
-    // The reported state ends with the process that reported it.
+    // A process removes its reports when it stops.
     await deliver!.stop(5_000);
     expect(await find(patient.id)).toBeUndefined();
   });
@@ -523,7 +523,7 @@ describe('delivering', () => {
     const failed = await store.readStream(stream.id);
     expect(failed?.statusMessage).toMatch(/410 Gone/);
     expect(failed?.errorSince).toBeGreaterThan(Date.now() - 60_000);
-    // Nothing more is sent: the next probe is minutes away.
+    // Nothing more is sent because the next probe is minutes away.
     await extend(stream);
     await new Promise((resolve) => setTimeout(resolve, 600));
     expect(sink.requests.filter((request) => request.path === '/gone')).toHaveLength(1);
@@ -589,7 +589,7 @@ describe('delivering', () => {
     expect((await store.readStream(stream.id))!.status).toBe('active');
   });
 
-  test('stops claiming at once and lets attempts in flight end, each sent once', async () => {
+  test('stops claiming at once and completes attempts in flight, each sent once', async () => {
     const { changes } = await start([60_000]);
     sink.respond({ delayMs: 400 }, { path: '/slow' });
     const stream = await queue('/slow', 50);

@@ -3,14 +3,14 @@ import { CONTRACT_SCHEDULE_MS } from '@sluice/kit/contract';
 import { expect, test } from 'vitest';
 import { remainingWaitsMs, nextWaitMs } from './outcomes.ts';
 
-test('seven retries per contract, then none', () => {
+test('there are seven retries per the contract, then none', () => {
   const minutes = Array.from({ length: 8 }, (_, n) =>
     nextWaitMs(CONTRACT_SCHEDULE_MS, n + 1, 0),
   ).map((wait) => wait && wait / 60_000);
   expect(minutes).toEqual([1, 10, 60, 120, 360, 720, 1440, undefined]);
 });
 
-test('law: never early, and late by at most a tenth', () => {
+test('law: no wait is shorter than planned, and none longer by more than a tenth', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 7 }),

@@ -39,17 +39,17 @@ const answered = (status: number | null, more: Partial<Attempted> = {}): Attempt
 
 test.each<[string, Partial<ClaimedDelivery>, Attempted, string, number]>([
   ['a 2xx', {}, answered(200), 'succeeded', 2_000],
-  ['a first failure without an answer', { attempts: 0 }, answered(null), 'retry quick', 10],
+  ['a first failure without a response', { attempts: 0 }, answered(null), 'retry quick', 10],
   ['a first 5xx', { attempts: 0 }, answered(503), 'retry quick', 10],
   ['a first 404', { attempts: 0 }, answered(404), 'retry', 1_000],
   ['a failure after the quick retry', { fastRetried: true }, answered(500), 'retry', 1_000],
   ['a second failure', {}, answered(500), 'retry', 2_000],
-  ['a longer wait that is asked for', {}, answered(429, { retryAfterMs: 9_000 }), 'retry', 9_000],
+  ['a longer wait that is requested', {}, answered(429, { retryAfterMs: 9_000 }), 'retry', 9_000],
   ['a failure after the schedule', { attempts: 2 }, answered(500), 'failed', 0],
   ['a receiver that is gone', { attempts: 2 }, answered(410), 'retry', 2_000],
   ['a probe that fails', { attempts: 7, isProbe: true }, answered(500), 'retry', 2_000],
   ['a sender that died', {}, answered(null, { senderDied: true }), 'quarantined', 2_000],
-])('%s', (_, delivery, attempted, expected, waitMs) => {
+])('decides the outcome of %s', (_, delivery, attempted, expected, waitMs) => {
   const outcome = toOutcome(claimed(delivery), attempted, RETRIES);
   expect(outcome.result + (outcome.isFastRetry ? ' quick' : '')).toBe(expected);
   expect(outcome.retryInMs).toBeGreaterThanOrEqual(waitMs);

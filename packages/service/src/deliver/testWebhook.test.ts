@@ -27,7 +27,7 @@ function createTester({
   return { sent, testWebhook };
 }
 
-test('sends the webhook of the family to the endpoint, each time under an id of its own', async () => {
+test('sends the webhook of the chain family to the endpoint, with a new id each time', async () => {
   const { sent, testWebhook } = createTester();
   expect(await testWebhook('evm', ENDPOINT)).toBeUndefined();
   expect(await testWebhook('aptos', ENDPOINT)).toBeUndefined();
@@ -39,12 +39,12 @@ test('sends the webhook of the family to the endpoint, each time under an id of 
   expect(sent[0]!.id).not.toBe(sent[1]!.id);
 });
 
-test('says why it failed', async () => {
+test('returns why it failed', async () => {
   const { testWebhook } = createTester({ error: 'HTTP 500' });
   expect(await testWebhook('evm', ENDPOINT)).toBe('HTTP 500');
 });
 
-test('is not sent where the host of the URL is busy for longer than a caller waits', async () => {
+test('is not sent if the host of the URL is busy for longer than a caller waits', async () => {
   const { sent, testWebhook } = createTester({ maxPerHost: 0.1 });
   expect(await testWebhook('evm', ENDPOINT)).toBeUndefined();
   expect(await testWebhook('evm', ENDPOINT)).toContain('--max-per-host 0.1');

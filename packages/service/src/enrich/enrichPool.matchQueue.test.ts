@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { EnrichingMatch } from '../store/enrichment/contract.ts';
 import { createMatchQueue } from './enrichPool.ts';
 
-/** A queue over matches `<stream>-<n>`, of which the ledger lists all that it may. */
+/** A queue over matches `<stream>-<n>`, of which the ledger lists all but the excluded ones. */
 function open(matches: readonly string[]) {
   const streamOf = (id: string): string => id.split('-')[0]!;
   return createMatchQueue('0x1', {
@@ -17,7 +17,7 @@ function open(matches: readonly string[]) {
   });
 }
 
-test('law: never more than 32 matches are under way, nor two of one stream', async () => {
+test('law: at most 32 matches are in progress, and at most two of one stream', async () => {
   const ids = fc.uniqueArray(
     fc.nat(400).map((n) => `${n % 40}-${n}`),
     { minLength: 50, maxLength: 120 },
@@ -44,7 +44,7 @@ test('law: never more than 32 matches are under way, nor two of one stream', asy
   );
 });
 
-test('a match rests until its time, and its tries are counted until it is done', async () => {
+test('a match waits until its time, and its attempts are counted until it is done', async () => {
   const queue = open(['a-1']);
   expect(queue.begin({ id: 'a-1', streamId: 'a' })).toBe(1);
   queue.rest('a-1', 1, 50);

@@ -14,7 +14,7 @@ const YES = number(1n);
 const read = (value: string): StateAnswer => ({ outcome: 'read', value });
 const failed: StateAnswer = { outcome: 'failed', message: 'execution reverted' };
 
-test('asks for what the standards name', () => {
+test('calls the functions of the standards', () => {
   const supports = toFunctionSelector('supportsInterface(bytes4)');
   const wanted = [
     toFunctionSelector('name()'),
@@ -52,17 +52,25 @@ describe('a contract', () => {
       [failed, failed, failed, read(NO), read(YES)],
       { ...unknown, standard: 'ERC1155' },
     ],
-    ['that says yes to anything', [read(YES), read(YES), read(YES), read(YES), read(YES)], {}],
-    ['that is none', [read('0x'), read('0x'), read('0x'), read('0x'), read('0x')], unknown],
+    [
+      'that returns true for everything',
+      [read(YES), read(YES), read(YES), read(YES), read(YES)],
+      {},
+    ],
+    ['without code', [read('0x'), read('0x'), read('0x'), read('0x'), read('0x')], unknown],
     ['that reverts', [failed, failed, failed, failed, failed], unknown],
     [
-      'with decimals beyond a byte',
+      'with decimals over one byte',
       [failed, failed, read(number(256n)), failed, failed],
       { decimals: null },
     ],
     ['with 255 decimals', [failed, failed, read(number(255n)), failed, failed], { decimals: 255 }],
-    ['with half a word of decimals', [failed, failed, read('0x12'), failed, failed], unknown],
-    ['with no decimals to speak of', [failed, failed, read(NO), failed, failed], { decimals: 0 }],
+    [
+      'with decimals that are not a full word',
+      [failed, failed, read('0x12'), failed, failed],
+      unknown,
+    ],
+    ['with zero decimals', [failed, failed, read(NO), failed, failed], { decimals: 0 }],
   ])('%s', (_, answers, expected) => {
     expect(readToken(ADDRESS, 7, answers)).toMatchObject({
       address: ADDRESS,
@@ -71,12 +79,12 @@ describe('a contract', () => {
     });
   });
 
-  test('that says yes to both standards is of neither', () => {
+  test('that claims both standards has neither', () => {
     const token = readToken(ADDRESS, 7, [failed, failed, failed, read(YES), read(YES)]);
     expect(token?.standard).toBe('');
   });
 
-  test('of which the nodes refuse to tell is not known at all', () => {
+  test('that nodes refuse to read stays unknown', () => {
     const refused: StateAnswer = { outcome: 'refused', message: 'no state' };
     expect(readToken(ADDRESS, 7, [read(text('A')), refused, failed, failed, failed])).toBe(
       undefined,
@@ -94,10 +102,10 @@ describe('text', () => {
     ['of bytes32, zeros', `0x${'0'.repeat(64)}`, ''],
     ['nothing', '0x', ''],
     ['with control characters', text('a\u0000b\nc\u0007\u2028d'), 'abcd'],
-    ['that turns the direction', text('safe\u202ecoin\u2066'), 'safecoin'],
+    ['with direction marks', text('safe\u202ecoin\u2066'), 'safecoin'],
     ['between spaces', text('  Dai '), 'Dai'],
     [
-      'that is no UTF-8',
+      'that is not UTF-8',
       `0x${'20'.padStart(64, '0')}${'3'.padStart(64, '0')}61ff62${'0'.repeat(58)}`,
       'ab',
     ],
@@ -110,7 +118,7 @@ describe('text', () => {
     expect(readText(data)).toBe(expected);
   });
 
-  test('is cut after so many characters, never within one', () => {
+  test('is cut at the maximum length, never within a character', () => {
     expect(readText(text('🚀'.repeat(500)))).toBe('🚀'.repeat(MAX_TEXT_CHARACTERS));
     expect(readText(text('x'.repeat(100_000)))).toBe('x'.repeat(MAX_TEXT_CHARACTERS));
   });

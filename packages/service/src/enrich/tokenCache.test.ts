@@ -12,11 +12,11 @@ const token = (address: string, name = 'N'): Token => ({
   blockNumber: 1,
 });
 
-test('those used longest ago make room, by bytes', () => {
+test('evicts the least recently used tokens by bytes', () => {
   const cache = createTokenCache(3_000, () => 0);
   for (let n = 0; n < 8; n++) cache.save(token(`0x${n}`), 0);
   cache.find('0x0');
-  // A thousand characters take the room of many.
+  // A thousand characters take the space of many tokens.
   cache.save(token('0xlong', 'x'.repeat(1_000)), 0);
   expect(cache.find('0xlong')?.name).toHaveLength(1_000);
   expect(cache.find('0x0')).toBeDefined();
@@ -26,7 +26,7 @@ test('those used longest ago make room, by bytes', () => {
   expect(cache.find('0xlong')?.name).toBe('short');
 });
 
-test('what is known is gone by for a day, what is unknown for minutes', () => {
+test('keeps known tokens for a day, unknown ones for minutes', () => {
   let now = 0;
   const cache = createTokenCache(10_000, () => now);
   cache.save(token('0xknown'), 0);

@@ -22,7 +22,7 @@ describe('valueWithDecimals', () => {
     ['12345', 6, '0.012345'],
     ['0', 18, '0'],
     ['1', 0, '1'],
-    // Where bignumber.js turns to exponents.
+    // bignumber.js switches to exponents at these values.
     ['999999999999999999999', 0, '999999999999999999999'],
     ['1000000000000000000000', 0, '1e+21'],
     ['1', 6, '0.000001'],
@@ -33,8 +33,8 @@ describe('valueWithDecimals', () => {
     expect(toValueWithDecimals(value, decimals)).toBe(expected);
   });
 
-  test('law: as JavaScript writes the same number, where a double holds it exactly enough', () => {
-    // Numbers of up to 15 digits survive a double, and it is written by the same two thresholds.
+  test('law: equals the number as JavaScript writes it, if a double is exact enough', () => {
+    // A double is exact to 15 digits, and is written with the same two thresholds.
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 1e15 - 1 }), fc.nat(255), (value, decimals) => {
         expect(toValueWithDecimals(String(value), decimals)).toBe(
@@ -44,7 +44,7 @@ describe('valueWithDecimals', () => {
     );
   });
 
-  test('law: says exactly value / 10^decimals, for any uint256', () => {
+  test('law: is exactly value / 10^decimals, for any uint256', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: MAX }), fc.nat(255), (value, decimals) => {
         const text = toValueWithDecimals(value.toString(), decimals);

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { packAddresses } from '../store/addresses/packedAddresses.ts';
 import { TABLES, createAddressIndex } from './addressIndex.ts';
 
-/** Differ in their first, middle and last digits, so that hashing part of an address would show. */
+/** Addresses that differ in first, middle and last digits, so that a partial hash would fail. */
 const address = (n: number): string =>
   `0x${[n * 7919, n % 3, n].map((part) => part.toString(16).padStart(12, '0')).join('')}${'0'.repeat(4)}`;
 
@@ -24,7 +24,7 @@ describe('the address index', () => {
     stream: fc.nat(4),
   });
 
-  // A seed that ever fails is kept here.
+  // Seeds that failed once are kept here.
   test.each([undefined, 42])(
     'law: equals a map of sets under any adds, removals and sweeps (seed %s)',
     (seed) => {
@@ -60,7 +60,7 @@ describe('the address index', () => {
     },
   );
 
-  test('a table that fills, wraps around and empties again loses nothing', () => {
+  test('loses nothing when a table fills, wraps around and empties again', () => {
     const index = createAddressIndex();
     const many = Array.from({ length: 60_000 }, (_, n) => n);
     index.add(packAddresses(many.map(address)).bytes, 3);
@@ -73,7 +73,7 @@ describe('the address index', () => {
     expect([index.size, index.sizeBytes]).toEqual([0, 0]);
   });
 
-  test('an entry takes at most 40 bytes, at any size from a hundred thousand on', () => {
+  test('takes at most 40 bytes per entry, from 100,000 entries on', () => {
     const index = createAddressIndex();
     for (let n = 0; n < 40; n++) {
       const page = Array.from({ length: 10_000 }, (_, each) => address(n * 10_000 + each));
@@ -82,7 +82,7 @@ describe('the address index', () => {
     }
   });
 
-  test('an address of many streams takes one slot and 8 bytes for each', () => {
+  test('takes one slot and 8 bytes per stream for an address of many streams', () => {
     const index = createAddressIndex();
     const { bytes } = packAddresses([address(1)]);
     for (let stream = 0; stream < 5_000; stream++) index.add(bytes, stream);
@@ -92,7 +92,7 @@ describe('the address index', () => {
     expect(watchersOf(index, 1)).toEqual([4_999]);
   });
 
-  test('reads addresses in any casing', () => {
+  test('reads addresses in upper or lower case', () => {
     const index = createAddressIndex();
     index.add(packAddresses([`0x${'ab'.repeat(20)}`]).bytes, 1);
     const found: number[] = [];

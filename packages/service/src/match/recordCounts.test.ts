@@ -7,7 +7,7 @@ const logs = (topics: string[][]) => topics.map((each) => ({ topics: each }));
 const match = (changes: object): Match =>
   ({ logs: [], transactions: [], internalTransactions: [], ...changes }) as unknown as Match;
 
-test('logs by their first topic, the others by what they are', () => {
+test('logs are counted by first topic, other records by type', () => {
   const given = match({
     logs: logs([['0xa', '0xb'], ['0xa'], ['0xb'], []]),
     transactions: [{}],
@@ -18,7 +18,7 @@ test('logs by their first topic, the others by what they are', () => {
   });
 });
 
-test('the 20 most frequent kinds, and the others together', () => {
+test('the 20 most frequent kinds are counted separately, the others together', () => {
   const kinds = Array.from({ length: 25 }, (_, n) => `0x${n}`);
   const often = kinds.slice(5).flatMap((kind) => [[kind], [kind]]);
   const rare = kinds.slice(0, 5).map((kind) => [kind]);
@@ -29,7 +29,7 @@ test('the 20 most frequent kinds, and the others together', () => {
   });
 });
 
-test('Aptos: what is called, and events where the stream gets them', () => {
+test('Aptos functions are counted, and events if the stream gets them', () => {
   const long = (end: string) => `0x${'0'.repeat(63)}${end}`;
   const transaction = (called: string | null) => ({
     transaction: {

@@ -34,7 +34,7 @@ test.each([
   expect(read(lists, other)).toEqual([7, 8]);
 });
 
-test('nodes of streams that are gone are used again', () => {
+test('nodes of removed streams are reused', () => {
   const lists = createStreamLists();
   const many = Array.from({ length: 8_000 }, (_, n) => n);
   const kept = listOf(lists, [1]);

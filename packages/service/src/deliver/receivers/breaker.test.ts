@@ -6,7 +6,7 @@ const START = 1_000_000;
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 
-/** `count` consecutive failures from `at` on. */
+/** Records `count` consecutive failures from `at` on. */
 function fail(breaker: Breaker, count: number, at: number): boolean {
   let exhausted = false;
   for (let n = 0; n < count; n++) {
@@ -82,7 +82,7 @@ describe('a circuit breaker', () => {
     expect(breaker.room(0, START + 10 * MINUTE)).toBe(Number.POSITIVE_INFINITY);
   });
 
-  test('reports since when, until when and why nothing is sent', () => {
+  test('reports the start, end and reason of a back-off', () => {
     const breaker = createBreaker();
     expect(breaker.spell(START)).toBeUndefined();
     fail(breaker, 10, START);
@@ -95,7 +95,7 @@ describe('a circuit breaker', () => {
     expect(breaker.spell(probedAt)).toEqual({
       ...{ reason: 'failures', since, until: probedAt + 60 * SECOND },
     });
-    // It asks for more than the maximum.
+    // The receiver requests more than the maximum.
     const askedAt = probedAt + SECOND;
     const throttledMs = 120 * SECOND;
     breaker.note({ succeeded: false, throttledMs, startedAt: askedAt }, askedAt);
@@ -114,7 +114,7 @@ describe('a circuit breaker', () => {
     breaker.hasten(START + SECOND);
     expect(breaker.room(0, START + SECOND - 1)).toBe(0);
     expect(breaker.room(0, START + SECOND)).toBe(1);
-    // It is not back, and the waits continue as before.
+    // The receiver still fails, and the waits continue as before.
     breaker.note({ succeeded: false, startedAt: START + SECOND }, START + SECOND);
     breaker.hasten(START + 90 * SECOND);
     expect(breaker.room(0, START + 61 * SECOND - 1)).toBe(0);

@@ -8,7 +8,7 @@ const shown = (expiresAt: number, expiresSoon = true): ReceiverCertificate => ({
   ...{ subject: 'CN=a', issuer: 'CN=b', names: ['a'], validFrom: 0, expiresAt, expiresSoon },
 });
 
-test('writes only changes: of several hosts the earliest expiry wins while it is observed', () => {
+test('writes only changes; with several hosts, the earliest observed expiry wins', () => {
   const written: (number | null)[] = [];
   const certificates = createCertificates({
     log: createLog(() => {}),
@@ -35,13 +35,13 @@ test('writes only changes: of several hosts the earliest expiry wins while it is
   expect(written).toEqual([500]);
   note(4, shown(300));
   expect(written).toEqual([500, 300]);
-  // A certificate that expires soon is reported on reused connections too; if it no longer is, it
-  // was renewed.
+  // An expiring certificate is reported on reused connections too, so a later expiry means that
+  // it was renewed.
   note(4 + MINUTE, null);
   expect(written).toEqual([500, 300]);
   note(5 + MINUTE, shown(1_000_000, false));
   expect(written).toEqual([500, 300, null]);
-  // The ledger deletes it with the URL, even if the next URL has the same host.
+  // The ledger deletes the expiry with the URL, even if the next URL has the same host.
   note(6 + MINUTE, shown(500));
   webhookUrl = 'https://a/two';
   note(7 + MINUTE, shown(500));

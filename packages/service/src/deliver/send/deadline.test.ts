@@ -44,7 +44,7 @@ const sendThroughStall = async (path: string) => {
   return sent;
 };
 
-test('a response that arrived while this process was stopped is read, not given up', async () => {
+test('a response that arrived while this process was stopped is still read', async () => {
   expect(await sendThroughStall('/answers')).toMatchObject({
     status: 200,
     error: null,
@@ -61,7 +61,7 @@ test('a missing response after a stall is a local failure, not the receiver’s'
   });
 });
 
-test('without a stall the deadline passes once, unless it is cancelled before', async () => {
+test('without a stall, the deadline passes once unless it is cancelled', async () => {
   const passed: string[] = [];
   const end = startDeadline(10, () => passed.push('ended'));
   end();

@@ -1,7 +1,4 @@
-/**
- * Checks that no webhook URL reaches a service on this machine, on save or on send: the canary gets
- * no requests.
- */
+/** Checks that no webhook URL reaches a service on this machine: the canary is never called. */
 import type { LookupAddress, lookup as systemLookup } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { type RemoteInfo, type Socket as UdpSocket, createSocket } from 'node:dgram';
@@ -28,7 +25,7 @@ const redirecting = createServer((request, response) => {
 });
 const portOf = (server: Server): number => (server.address() as AddressInfo).port;
 
-/** Names with the response to each further query, the last one repeating; TTL 0. */
+/** Names with the responses to successive queries; the last one repeats. The TTL is 0. */
 const NAMES: Record<string, string[][]> = {
   'loopback.test': [['127.0.0.1']],
   'loopback6.test': [['::1']],
@@ -82,7 +79,7 @@ function answerDns(question: Buffer): Buffer {
   const type = question.readUInt16BE(at + 1);
   const name = labels.join('.');
   const script = NAMES[name] ?? [];
-  // Both query types of one lookup get the same turn of the script.
+  // Both query types of one lookup get the same response of the script.
   const turn = asked.get(`${name} ${type}`) ?? 0;
   asked.set(`${name} ${type}`, turn + 1);
   const addresses = (script[Math.min(turn, script.length - 1)] ?? []).filter(
@@ -130,7 +127,7 @@ const lookup = callbackify(async (name: string): Promise<LookupAddress[]> => {
     ...v6.map((address) => ({ address, family: 6 })),
   ];
 });
-/** It is always called for all addresses. */
+/** The guard always requests all addresses. */
 type Callback = (error: NodeJS.ErrnoException, addresses: LookupAddress[]) => void;
 const systemLike = ((name: string, _: object, callback: Callback) =>
   lookup(name, callback)) as unknown as typeof systemLookup;
@@ -247,7 +244,7 @@ describe(`${names.length} names of a lying name server`, () => {
     expect((await sendTo('http://none.test/')).error).toMatch(/not found/);
   });
 
-  test('a name whose response is too late fails', async () => {
+  test('a name without a timely response is accepted on save', async () => {
     const silent = createAddressGuard({ allowCidrs: [], lookup: (() => {}) as never });
     expect(await silent.refuseResolved(new URL('http://silent.test/'))).toBeUndefined();
   });
@@ -282,7 +279,7 @@ describe('allowed addresses', () => {
     expect(isPublicAddress(address)).toBe(expected);
   });
 
-  test('a network of the operator, and no other', async () => {
+  test('include the networks of the operator, and no others', async () => {
     const own = createAddressGuard({ allowCidrs: ['10.1.0.0/16', '127.0.0.1/32'] });
     for (const [host, isAllowed] of [
       ['10.1.2.3', true],
@@ -300,7 +297,7 @@ describe('allowed addresses', () => {
     expect(answer).toMatchObject({ status: 204, error: null });
   });
 
-  test('NAT64, depending on the embedded address', () => {
+  test('include NAT64 depending on the embedded address', () => {
     const own = createAddressGuard({ allowCidrs: ['64:ff9b::/96', '10.0.0.0/8'] });
     const mayReach = (host: string): boolean =>
       own.refuse(new URL(`http://${host}/`)) === undefined;
@@ -312,7 +309,7 @@ describe('allowed addresses', () => {
     ]);
   });
 
-  test('each rejection is reported with its place', async () => {
+  test('are enforced with a report of where each rejection happened', async () => {
     const places: string[] = [];
     const telling = createAddressGuard({
       allowCidrs: [],

@@ -37,7 +37,7 @@ const sendingOf = (body: string, headers: Record<string, string> = {}): Sending 
   recordsCharged: 0,
 });
 
-test('sends one delivery after the other, and reports when it has received it', async () => {
+test('sends one delivery after another, and reports when its process has received each', async () => {
   const { send } = await start();
   for (const body of ['{"a":1}', '{"a":"\\ud800 \u{1f600}"}']) {
     const sending = sendingOf(body);
@@ -48,7 +48,7 @@ test('sends one delivery after the other, and reports when it has received it', 
   }
 });
 
-test('guards its addresses like the service', async () => {
+test('guards addresses like the service', async () => {
   const { send } = await start({ allowCidrs: [] });
   const { status, error } = await send(sendingOf('{}'), () => {});
   expect(status).toBeNull();
@@ -56,9 +56,9 @@ test('guards its addresses like the service', async () => {
   expect(sink.requests).toEqual([]);
 });
 
-test('a delivery that needs too much memory kills only its process, and the next one gets a new one', async () => {
+test('a delivery that needs too much memory kills only its process, and the next gets a new one', async () => {
   const { send, start: startAgain } = await start({ heapMib: 24 });
-  // Headers are in the heap, unlike bodies.
+  // Headers are on the heap, unlike bodies.
   const large = '\u{3a9}'.repeat(20_000_000);
   const headers = { 'x-a': large, 'x-b': large, 'x-c': large };
   const poison = send(sendingOf('{}', headers), () => {});
@@ -70,7 +70,7 @@ test('a delivery that needs too much memory kills only its process, and the next
   expect(await send(sendingOf('{}'), () => {})).toMatchObject({ status: 200 });
 });
 
-test('being closed does not blame the delivery', async () => {
+test('closing does not blame the delivery', async () => {
   sink.respond({ silence: 'hang' });
   const { send, close } = await start();
   const cut = send(sendingOf('{}'), () => {});

@@ -80,7 +80,7 @@ const send = async (url: string, by = sender) => {
     recordsCharged: 0,
   };
   const result = await by.send(sending);
-  // Its connection becomes free shortly after the response.
+  // The connection becomes free shortly after the response.
   await nextTurn();
   return result;
 };
@@ -210,7 +210,7 @@ describe('the timing of an attempt', () => {
     });
     const { connectMs, tlsMs } = first.transport!.parts;
     expect(connectMs! + tlsMs!).toBeLessThanOrEqual(first.durationMs + 3);
-    // No host of this name is behind it.
+    // The receiver behind the tunnel has another name.
     expect(await send('https://other.test/', tunnelled)).toMatchObject({
       status: null,
       error: expect.stringContaining('certificate') as string,
@@ -219,7 +219,7 @@ describe('the timing of an attempt', () => {
     await tunnelled.close();
   });
 
-  test('ends where the attempt failed: in the lookup, while connecting, before a response', async () => {
+  test('ends where the attempt failed: in the lookup, in connecting, or before the response', async () => {
     expect(await send('http://nowhere.test/')).toMatchObject({
       error: 'ENOTFOUND nowhere.test',
       transport: {
@@ -259,7 +259,7 @@ describe('the certificate of a receiver', () => {
       `the certificate is not for ${HOST}: CN=other.test; for other.test, *.others.test; `,
     ],
     [
-      'is its own witness',
+      'is self-signed',
       () =>
         createCertificate({
           commonName: HOST,

@@ -113,7 +113,7 @@ describe('through a proxy', () => {
     proxy.stop();
   });
 
-  test('a proxy that opens no tunnel is given up, without leaking a socket', async () => {
+  test('a proxy that opens no tunnel times out without leaking a socket', async () => {
     const open = new Set<Socket>();
     let asked = 0;
     const proxy = createServer()
@@ -123,7 +123,7 @@ describe('through a proxy', () => {
       })
       .on('connect', (_, client: Socket) => {
         asked++;
-        // HTTP servers leave a connection half open.
+        // HTTP servers leave connections half open.
         client
           .on('error', () => {})
           .once('end', () => client.end())
@@ -259,7 +259,7 @@ describe('an attempt', () => {
     });
     expect(
       await sender.send({
-        // Nothing listens there: tests listen on ports chosen by the system, far above.
+        // Nothing listens there, because the system chooses higher ports for tests.
         url: 'http://127.0.0.1:1024/',
         id: 'x',
         body: Buffer.from('{}'),
@@ -276,7 +276,7 @@ describe('an attempt', () => {
   test.each([
     ['me:pass%40word', 'me:pass@word'],
     ['100%zz:x', '100%zz:x'],
-  ])('sends the login %s of its URL', async (login, expected) => {
+  ])('sends the credentials %s of its URL', async (login, expected) => {
     const url = `${sink.url.replace('http://', `http://${login}@`)}/hook`;
     const sending = {
       url,

@@ -40,7 +40,7 @@ const complete = (tail: BodyTail, triggers: CompiledTrigger[], state?: Pick<Stat
     isLastTry: true,
   });
 
-test('an answer that many records share is read once for each trigger', async () => {
+test('a response that many records share is read once for each trigger', async () => {
   const reads: string[] = [];
   const triggerOf = (name: string): CompiledTrigger => ({
     kind: 'log',
@@ -61,7 +61,7 @@ test('an answer that many records share is read once for each trigger', async ()
   }
 });
 
-test('answers that are in memory together are no more than 2 MiB', async () => {
+test('responses in memory take at most 2 MiB in total', async () => {
   const batches: number[] = [];
   const triggerOf = (maxBytes: number): CompiledTrigger => ({
     kind: 'log',
@@ -82,7 +82,7 @@ test('answers that are in memory together are no more than 2 MiB', async () => {
   expect((await completeWith(65_536)).slice(0, 2)).toEqual([32, 32]);
 });
 
-test('the triggers of a record share what it decodes to', async () => {
+test('the triggers of a record share its decoded parameters', async () => {
   const given: DecodeRecord[] = [];
   const watcher: CompiledTrigger = {
     kind: 'log',
@@ -103,7 +103,7 @@ test('the triggers of a record share what it decodes to', async () => {
 });
 
 test.each(['prepare', 'read'] as const)(
-  'other work has its turn between calls that are long to %s',
+  'other work runs between calls that take long to %s',
   async (slow) => {
     vi.useFakeTimers({ toFake: ['performance'] });
     const order: string[] = [];

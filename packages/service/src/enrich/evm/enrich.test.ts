@@ -30,7 +30,7 @@ import type { BodyTail } from './records.ts';
 import { type StateAnswer, type StateReader } from '../state.ts';
 
 const CHAIN = '0x1';
-/** Of the lease of each chain: it is taken once. */
+/** Epoch of the lease of each chain, which is taken once. */
 const EPOCH = 1;
 const TOKEN = `0x${'70'.repeat(20)}`;
 const HOLDER = `0x${'01'.repeat(20)}`;
@@ -92,7 +92,7 @@ const text = (value: string): string => encodeAbiParameters([{ type: 'string' }]
 const number = (value: bigint): string => encodeAbiParameters([{ type: 'uint256' }], [value]);
 const read = (value: string): StateAnswer => ({ outcome: 'read', value });
 
-/** Every token is Test Dollar with 6 decimals; whoever asks holds 42 of it, and 7 wei. */
+/** Every token is Test Dollar with 6 decimals; every address holds 42 of it, and 7 wei. */
 const goodState: StateReader = {
   call: (_, calls) =>
     Promise.resolve(
@@ -129,11 +129,11 @@ const ENRICHED = {
   ],
 };
 
-describe('over a real ledger', () => {
+describe('enrichment', () => {
   let folder: string;
   let store: Store;
   let enriches: EvmEnrich[];
-  /** Ends waits of states that stall. */
+  /** Releases the reads of `stalled`. */
   let released: PromiseWithResolvers<void>;
 
   beforeEach(async () => {
@@ -187,7 +187,7 @@ describe('over a real ledger', () => {
       ...DEFAULT_DELIVERY,
     });
 
-  /** Commits block after block, in each a match of every stream given. */
+  /** Starts a chain; the returned function commits a block with a match of each given stream. */
   const startChain = async (chain = CHAIN) => {
     expect(await takeChain(store, chain)).toBe(EPOCH);
     await store.startChain({ chain, epoch: EPOCH, block: header(0), genesisHash: hash(0) });
@@ -215,7 +215,7 @@ describe('over a real ledger', () => {
   const deliveriesOf = async (streamId: string) =>
     (await store.listDeliveries({ limit: 100, streamId })).rows;
 
-  /** Until each delivery of the stream is in this state. */
+  /** Waits until each delivery of the stream is in this state. */
   const untilAll = (streamId: string, state: string) =>
     expect
       .poll(async () => new Set((await deliveriesOf(streamId)).map((each) => each.state)), {
@@ -228,11 +228,11 @@ describe('over a real ledger', () => {
     return JSON.parse((await store.readDeliveryBody(delivery!.id))!) as EvmWebhook;
   };
 
-  test('a body is completed once, and both its deliveries are due', async () => {
+  test('completes a body once, and makes both of its deliveries due', async () => {
     const { id } = await createStream();
     const commit = await startChain();
     await commit([id]);
-    // Confirmed before it is complete.
+    // The match is confirmed before its body is complete.
     await commit([], undefined, 1);
     expect((await deliveriesOf(id)).map(({ phase, state }) => [phase, state])).toEqual([
       ['confirmed', 'enriching'],
@@ -243,13 +243,13 @@ describe('over a real ledger', () => {
     expect(await bodyOf(id)).toMatchObject(ENRICHED);
   });
 
-  test('what was under way when the process ended is completed by the next', async () => {
+  test('completes matches that were in progress when the process died', async () => {
     const { id } = await createStream();
     const commit = await startChain();
     await commit([id]);
     const enrich = start(stalled);
     await expect.poll(() => store.listEnriching(all())).toHaveLength(1);
-    // The folder is let go of as a crash would: nothing of the stalled work was written.
+    // As in a crash, none of the stalled work is written.
     void enrich.stop();
     await store.close();
     store = await openSqliteStore(folder);
@@ -266,7 +266,7 @@ describe('over a real ledger', () => {
     notMatches: [],
   });
 
-  test('a body that the ledger refuses is set aside with the reason, and the others are due', async () => {
+  test('sets aside a body that the ledger rejects, with the reason, and makes the others due', async () => {
     const ledger = store;
     const bad = await createStream();
     const fine = await Promise.all(Array.from({ length: 20 }, () => createStream()));
@@ -281,7 +281,7 @@ describe('over a real ledger', () => {
     store = {
       ...ledger,
       async completeEnrichments(given) {
-        // The first write is held up until all others gathered behind it.
+        // The first write waits until all others are queued behind it.
         if (sizes.length === 0) await held.promise;
         sizes.push(given.completed.length);
         const refuses = given.completed.some((each) => each.matchId === odd!.id && 'about' in each);
@@ -303,7 +303,7 @@ describe('over a real ledger', () => {
     expect(sizes.length).toBeLessThan(15);
   });
 
-  test('a chain whose node stalls holds back no other chain', async () => {
+  test('delays no other chain if the node of one stalls', async () => {
     const here = await createStream();
     const there = await createStream('0x2');
     const commitHere = await startChain();
@@ -319,7 +319,7 @@ describe('over a real ledger', () => {
     );
   });
 
-  test('a stream whose calls stall holds back no other stream of its chain', async () => {
+  test('delays no other stream of a chain if the calls of one stall', async () => {
     const slow = await createStream();
     const quick = await createStream();
     const commit = await startChain();
@@ -342,7 +342,7 @@ describe('over a real ledger', () => {
     await untilAll(slow.id, 'pending');
   });
 
-  test('an outage is waited for, however long, and said', async () => {
+  test('waits out an outage of any length, and reports it', async () => {
     const { id } = await createStream();
     const commit = await startChain();
     await commit([id]);
@@ -354,11 +354,11 @@ describe('over a real ledger', () => {
       call(block, calls) {
         asked++;
         if (isDown) throw new RetryableError('unavailable', 'node-1: connection refused');
-        // A node that came back may lag: what it refuses is borne as often as ever.
+        // A node that recovered may lag, so its refusals are retried as usual.
         return (refusals++ < 3 ? refusing : goodState).call(block, calls);
       },
     });
-    // More often than a refusal would be borne.
+    // An outage is retried more often than a refusal.
     await expect.poll(() => asked, { timeout: 10_000 }).toBeGreaterThan(8);
     expect(enrich.trouble).toBe(
       'token metadata, triggers and balances are waiting: node-1: connection refused',
@@ -369,7 +369,7 @@ describe('over a real ledger', () => {
     expect(enrich.trouble).toBe('');
   });
 
-  test('what is refused for good is left as the contract has it where it is not known', async () => {
+  test('leaves permanently refused values as the contract defines unknown ones', async () => {
     const { id } = await createStream();
     const commit = await startChain();
     await commit([id]);
@@ -385,7 +385,7 @@ describe('over a real ledger', () => {
     expect(body.erc20Transfers[0]).not.toHaveProperty('valueWithDecimals');
   });
 
-  test('a refusal that passes is asked again', async () => {
+  test('retries a temporary refusal', async () => {
     const { id } = await createStream();
     const commit = await startChain();
     await commit([id]);
@@ -398,7 +398,7 @@ describe('over a real ledger', () => {
     expect(await bodyOf(id)).toMatchObject(ENRICHED);
   });
 
-  test('tokens are asked about once: by many streams, by later blocks, by the next process', async () => {
+  test('reads a token once for many streams, later blocks and the next process', async () => {
     const streams = await Promise.all(Array.from({ length: 10 }, () => createStream()));
     const ids = streams.map(({ id }) => id);
     const commit = await startChain();
@@ -414,7 +414,7 @@ describe('over a real ledger', () => {
     const first = start(counting);
     for (const id of ids) await untilAll(id, 'pending');
     expect(names).toBe(1);
-    // From memory, a body that wants no more than its token is whole before it is committed.
+    // A body that needs only a cached token is complete before it is committed.
     const tail = transferOf(TOKEN);
     expect(first.plan(DEFAULT_OPTIONS, tail)).toBe(null);
     expect(tail.erc20Transfers[0]).toMatchObject({ tokenName: 'Test Dollar', tokenDecimals: '6' });
@@ -426,7 +426,7 @@ describe('over a real ledger', () => {
     expect(names).toBe(1);
   });
 
-  test('a match whose block left the chain is not completed, and is when it comes back', async () => {
+  test('completes no match of a removed block until the block comes back', async () => {
     const { id } = await createStream();
     const commit = await startChain();
     await commit([id]);
@@ -472,7 +472,7 @@ describe('a body', () => {
     return tail;
   };
 
-  test('has triggers in their order on the records of their kind, and last in each', async () => {
+  test('has triggers in order on the records of their kind, as the last field', async () => {
     const named = (name: string): StreamTrigger => ({
       ...balanceTrigger,
       functionAbi: { ...balanceTrigger.functionAbi, outputs: [{ name, type: 'uint256' }] },
@@ -501,11 +501,11 @@ describe('a body', () => {
       { name: 'output1', value: '42' },
     ]);
     expect(tail.txsInternal[0]).not.toHaveProperty('triggers');
-    // Each address once, in the order of the selections; an internal transaction may have no receiver.
+    // Addresses are unique, in the order of the selections; a missing receiver is skipped.
     expect(tail.nativeBalances.map(({ address }) => address)).toEqual([HOLDER, TOKEN]);
   });
 
-  test('makes equal calls once, and no more than 10,000', async () => {
+  test('needs equal calls only once, and at most 10,000 calls', async () => {
     const tail = transferOf(TOKEN);
     const [transfer] = tail.erc20Transfers;
     tail.erc20Transfers = Array.from({ length: 10_010 }, (_, n) => ({
@@ -526,12 +526,12 @@ describe('a body', () => {
     );
     expect(made).toBe(10_000);
     const errors = tail.erc20Transfers.filter(({ triggers }) => triggers![0]!.name === 'error');
-    // 10,010 records are 10,006 different calls.
+    // 10,010 records result in 10,006 different calls.
     expect(errors).toHaveLength(6);
     expect(errors[0]!.triggers![0]!.value).toMatch(/^not called: .* exceed 10000 calls/);
   });
 
-  test('leaves out results with which its webhook would exceed the limit', async () => {
+  test('omits results that would exceed the limit of a webhook', async () => {
     const tail = transferOf(TOKEN);
     const [transfer] = tail.erc20Transfers;
     tail.erc20Transfers = Array.from({ length: 200 }, () => ({ ...transfer! }));
@@ -564,7 +564,7 @@ describe('a body', () => {
     ]);
   });
 
-  test('law: grows by no more than was set aside for it, whatever tokens and contracts answer', async () => {
+  test('law: grows by no more than was reserved, whatever tokens and contracts return', async () => {
     const answer = fc.oneof(
       fc.string({ unit: 'grapheme', maxLength: 400 }).map(text),
       fc.constantFrom('😀', '"', '\\\\', '\uffee').map((each) => text(each.repeat(200))),
@@ -603,14 +603,14 @@ describe('a body', () => {
           balances: (_, addresses) =>
             Promise.resolve(addresses.map(() => read(String(2n ** 256n - 1n)))),
         };
-        // The smallest limit under which the match was not divided.
+        // The smallest limit at which the match is not split.
         await complete(tail, options, state, most);
         expect(Buffer.byteLength(JSON.stringify(tail))).toBeLessThanOrEqual(most);
       }),
     );
   });
 
-  test('law: whatever tokens and contracts answer, it is a fixed point and verifies', async () => {
+  test('law: is a fixed point and verifies, whatever tokens and contracts return', async () => {
     const anyData = fc.oneof(
       fc.uint8Array({ maxLength: 100 }).map((bytes) => `0x${Buffer.from(bytes).toString('hex')}`),
       fc.string({ unit: 'binary' }).map(text),

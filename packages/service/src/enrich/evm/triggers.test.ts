@@ -60,11 +60,11 @@ const transfer: AnyRecord = {
   possibleSpam: false,
 };
 
-describe('a stream is refused', () => {
+describe('a stream is checked', () => {
   const problemsOf = (more: Partial<StreamTrigger>, abi: AbiItem[] = []): Problem[] =>
     checkTriggers([trigger(more)], abi);
 
-  test('for nothing when all is well', () => {
+  test('and accepted if its triggers are valid', () => {
     expect(problemsOf({})).toEqual([]);
     expect(problemsOf({ type: 'log', contractAddress: '$address', inputs: ['$topic1'] })).toEqual(
       [],
@@ -82,7 +82,7 @@ describe('a stream is refused', () => {
         [transferEvent],
       ),
     ).toEqual([]);
-    // Before `stateMutability` there was `constant`.
+    // Older ABIs have `constant` instead of `stateMutability`.
     const { stateMutability: _, ...old } = view([]);
     expect(problemsOf({ functionAbi: { ...old, constant: true }, inputs: [] })).toEqual([]);
   });
@@ -95,13 +95,13 @@ describe('a stream is refused', () => {
       /^should be a field of the record: one of \$contract, .*\$from, \$to/,
     ],
     [
-      'a contract that is no address',
+      'a contract that is not an address',
       { contractAddress: '$value' },
       ['contractAddress'],
       /^should be an address field of the record: one of \$contract, \$from, \$to$/,
     ],
     [
-      'a sender that is no address',
+      'a sender that is not an address',
       { callFrom: '$transactionHash' },
       ['callFrom'],
       /^should be an address field of the record: one of \$contract, \$from, \$to$/,
@@ -112,8 +112,13 @@ describe('a stream is refused', () => {
       ['contractAddress'],
       /^should be an address, 0x/,
     ],
-    ['inputs that are missing', { inputs: undefined }, ['inputs'], /: address account$/],
-    ['inputs that nobody takes', { functionAbi: view([]) }, ['inputs'], /^should be left out/],
+    ['missing inputs', { inputs: undefined }, ['inputs'], /: address account$/],
+    [
+      'inputs that the function does not have',
+      { functionAbi: view([]) },
+      ['inputs'],
+      /^should be left out/,
+    ],
     ['too many inputs', { inputs: ['$from', '$to'] }, ['inputs'], /: address account$/],
     [
       'a function that writes',
@@ -123,13 +128,13 @@ describe('a stream is refused', () => {
     ],
     ['an event', { functionAbi: transferEvent }, ['functionAbi', 'type'], /^should be function$/],
     [
-      'a type nobody calls with',
+      'a type that calls do not support',
       { functionAbi: view([parameter('fixed128x18')]), inputs: ['1'] },
       ['functionAbi', 'inputs', 0, 'type'],
       /^should be a supported type/,
     ],
     [
-      'a type of arrays without end',
+      'a type of endlessly nested arrays',
       { functionAbi: view([parameter(`uint8${'[]'.repeat(100_000)}`)]), inputs: [[]] },
       ['functionAbi', 'inputs', 0, 'type'],
       /nested at most 16 levels deep$/,
@@ -147,13 +152,13 @@ describe('a stream is refused', () => {
       /^should name an event of the stream's abi/,
     ],
     [
-      'what is no event',
+      'an invalid event signature',
       { type: 'log', contractAddress: '$address', inputs: ['$topic1'], topic0: '!' },
       ['topic0'],
       /^should be an event signature/,
     ],
     [
-      'a parameter of an event it does not name',
+      'a parameter of an event that is not named',
       { type: 'log', contractAddress: '$address', inputs: ['$from'] },
       ['inputs', 0],
       /one of \$logIndex, \$transactionHash, \$address/,
@@ -171,18 +176,18 @@ describe('a stream is refused', () => {
       /^should be an address/,
     ],
     [
-      'an array of another length',
+      'an array of the wrong length',
       { functionAbi: view([parameter('bool[2]')]), inputs: [[true]] },
       ['inputs', 0],
       /^should be an array of 2/,
     ],
     [
-      'inputs beyond all measure',
+      'inputs that are too long',
       { functionAbi: view([parameter('string')]), inputs: ['x'.repeat(20_000)] },
       ['inputs'],
       /^should be at most 16384 characters/,
     ],
-  ])('for %s', (_, more, path, message) => {
+  ])('and rejected for %s', (_, more, path, message) => {
     const problems = problemsOf(more);
     const found = problems.find(
       (each) => each.path.join('.') === ['triggers', 0, ...path].join('.'),
@@ -214,7 +219,7 @@ describe('a stream is refused', () => {
 });
 
 describe('a call', () => {
-  test('is made of the fields that selectors name', () => {
+  test('is built from the fields that selectors name', () => {
     const compiled = compileTrigger(
       trigger({ functionAbi: { ...view([parameter('address', 'account')]), name: 'balanceOf' } }),
       [],
@@ -231,7 +236,7 @@ describe('a call', () => {
     [[parameter('uint256[3000]')], 65_536],
     [[parameter('uint256'), parameter('string')], 65_536],
     [[], 4096],
-  ])('says how long its answer may be (%#)', (outputs, maxBytes) => {
+  ])('limits the size of its response (%#)', (outputs, maxBytes) => {
     const compiled = compileTrigger(trigger({ functionAbi: view([], outputs), inputs: [] }), []);
     expect(compiled.prepare(transfer)).toMatchObject({ maxBytes });
   });
@@ -274,7 +279,7 @@ describe('a call', () => {
     });
   });
 
-  test('of a log reads the parameters of its event, structs too, and of no other event', () => {
+  test('of a log reads the parameters of its event, including structs, and of no other event', () => {
     const drawn = answers.abi.find((item) => item.type === 'event' && item.name === 'Drawn')!;
     const echo = answers.abi.find((item) => item.type === 'function' && item.name === 'echo')!;
     const compiled = compileTrigger(
@@ -312,7 +317,7 @@ describe('a call', () => {
     });
   });
 
-  test('that repeats a long parameter is not made up beyond the largest call', () => {
+  test('that repeats a long parameter is not built beyond the maximum size', () => {
     const event: AbiItem = {
       type: 'event',
       name: 'Said',
@@ -355,7 +360,7 @@ describe('a call', () => {
     });
   });
 
-  test('that a record has no address for is not made, and says why', () => {
+  test('without an address in the record is not made, with a reason', () => {
     const compiled = compileTrigger(
       trigger({ type: 'tx', contractAddress: '$toAddress', inputs: ['$fromAddress'] }),
       [],
@@ -365,7 +370,7 @@ describe('a call', () => {
     });
   });
 
-  test('takes an address out of a topic', () => {
+  test('reads an address from a topic', () => {
     const compiled = compileTrigger(
       trigger({ type: 'log', contractAddress: '$address', inputs: ['$topic1'] }),
       [],
@@ -379,11 +384,11 @@ describe('a call', () => {
   });
 });
 
-describe('an answer', () => {
+describe('a response', () => {
   const several = [parameter('uint256', 'count'), parameter('string'), parameter('bool', 'isLast')];
   const compiled = compileTrigger(trigger({ functionAbi: view([], several), inputs: [] }), []);
 
-  test('is one entry for each output, by its name or its place', () => {
+  test('becomes one entry for each output, by name or position', () => {
     const value = encodeAbiParameters(several, [2n ** 256n - 1n, 'deux é', true]);
     expect(compiled.read({ outcome: 'read', value })).toEqual([
       { name: 'count', value: (2n ** 256n - 1n).toString() },
@@ -392,7 +397,7 @@ describe('an answer', () => {
     ]);
   });
 
-  test('has structs and arrays as arrays, addresses in lower case', () => {
+  test('has structs and arrays as arrays, and addresses in lower case', () => {
     const shape = parameter('tuple', 'shape', [
       parameter('address', 'artist'),
       parameter('tuple[]', 'points', [parameter('int8', 'x'), parameter('bytes', 'x')]),
@@ -428,11 +433,11 @@ describe('an answer', () => {
       { outcome: 'failed', message: 'more than 65536 bytes were returned' } as const,
       'more than 65536 bytes were returned',
     ],
-  ])('that is none is one error entry (%#)', (answer, message) => {
+  ])('without data becomes one error entry (%#)', (answer, message) => {
     expect(compiled.read(answer)).toEqual([{ name: 'error', value: message }]);
   });
 
-  test('of a function without outputs is no entry', () => {
+  test('of a function without outputs becomes no entry', () => {
     const { read } = compileTrigger(trigger({ functionAbi: view([], []), inputs: [] }), []);
     expect(read({ outcome: 'read', value: '0x' })).toEqual([]);
   });
@@ -464,7 +469,7 @@ const anyType = fc.letrec<{ type: AbiParameter }>((tie) => ({
 
 const wordOf = (n: number): string => n.toString(16).padStart(64, '0');
 
-describe('an answer that claims to be more than it is', () => {
+describe('a response that claims more than its size', () => {
   const readAs = (output: AbiParameter, value: string) =>
     compileTrigger(trigger({ functionAbi: view([], [output]), inputs: [] }), []).read({
       outcome: 'read',
@@ -474,7 +479,7 @@ describe('an answer that claims to be more than it is', () => {
     { name: 'error', value: 'the data returned by look does not decode as its outputs' },
   ];
 
-  test('by values that share their data does not decode', () => {
+  test('with values that share their data does not decode', () => {
     const count = 1_000;
     const shared = [
       ...[32, count, ...Array<number>(count).fill(count * 32), 32 * count].map(wordOf),
@@ -484,7 +489,7 @@ describe('an answer that claims to be more than it is', () => {
     expect(readAs(parameter('string[]'), `0x${shared}`)).toEqual(undecoded);
   });
 
-  test('by arrays that begin one byte after another, so that none is read twice, does not decode', () => {
+  test('with overlapping arrays that begin at different bytes does not decode', () => {
     const bytes = Buffer.alloc(65_536, 0x5a);
     const put = (at: number, n: number): void => void bytes.write(wordOf(n), at, 'hex');
     put(0, 32);
@@ -499,7 +504,7 @@ describe('an answer that claims to be more than it is', () => {
     expect(readAs(parameter('bytes32[][]'), value)).toEqual(undecoded);
   });
 
-  test('by members that take no data does not decode, and such a type is refused', () => {
+  test('with members without data does not decode, and such a type is rejected', () => {
     const value = `0x${[32, 8_000, 0, 0].map(wordOf).join('')}`;
     const components = Array.from({ length: 5_000 }, () => parameter('uint256[0]'));
     for (const output of [
@@ -519,7 +524,7 @@ describe('an answer that claims to be more than it is', () => {
     }
   });
 
-  test('law: gives at most three characters for each of its digits, whatever its type and offsets', () => {
+  test('law: decodes to at most three characters per digit, for any type and offsets', () => {
     const words = fc.array(
       fc.oneof(
         fc.nat({ max: 24 }).map((n) => wordOf(32 * n)),
@@ -541,7 +546,7 @@ describe('an answer that claims to be more than it is', () => {
   });
 });
 
-test('law: a value that webhooks carry is the input that gives it back, for any type', () => {
+test('law: a value in a webhook is the input that encodes to it, for any type', () => {
   const withValue = anyType.chain((each) => fc.tuple(fc.constant(each), valueOf(each)));
   fc.assert(
     fc.property(withValue, ([each, value]) => {
@@ -555,7 +560,7 @@ test('law: a value that webhooks carry is the input that gives it back, for any 
   );
 });
 
-/** Values as webhooks carry them. */
+/** Values of a type, as in webhooks. */
 function valueOf({ type, components }: AbiParameter): fc.Arbitrary<unknown> {
   const array = /^(.*)\[(\d*)\]$/.exec(type);
   if (array !== null) {

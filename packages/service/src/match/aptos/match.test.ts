@@ -1,4 +1,4 @@
-/** Whom transactions touch and what they move, and which streams take them; each expectation by hand. */
+/** Accounts and movements of transactions, and their streams, as a manual table. */
 import {
   type ScriptedAptosTransaction,
   aptCoinType,
@@ -44,7 +44,7 @@ const APT_COIN = toType(aptCoinType);
 const nameOf = (address: string): string =>
   Object.entries(NAMES).find(([, each]) => each === address)?.[0] ?? address;
 
-/** The last transaction that the script makes, as the node would give it. */
+/** Parses the last transaction of the script, as a node would return it. */
 const run = (...script: ScriptedAptosTransaction[]): AptosTransaction =>
   toAptosTransaction(runRaw(...script), 'a script');
 
@@ -122,21 +122,21 @@ const cases: Case[] = [
     function: '0x1::coin::transfer',
   },
   {
-    of: 'a legacy coin told of by module events',
+    of: 'a legacy coin with module events',
     script: [scriptedAptos.coinTransfer({ ...move, coinType: COIN, events: 'module' })],
     touched: ['alice', 'bob'],
     moved: [`-alice 5 ${COIN}`, `+bob 5 ${COIN}`],
     transfer: `alice bob 5 ${COIN}`,
   },
   {
-    of: 'a legacy coin told of twice',
+    of: 'a legacy coin with both kinds of events',
     script: [scriptedAptos.coinTransfer({ ...move, coinType: COIN, events: 'both' })],
     touched: ['alice', 'bob'],
     moved: [`-alice 5 ${COIN}`, `+bob 5 ${COIN}`],
     transfer: `alice bob 5 ${COIN}`,
   },
   {
-    of: 'a legacy coin by transfer_coins, which is no payment by name',
+    of: 'a legacy coin by transfer_coins, which is not a payment by name',
     script: [
       scriptedAptos.coinTransfer({ ...move, through: '0x1::aptos_account::transfer_coins' }),
     ],
@@ -170,12 +170,12 @@ const cases: Case[] = [
     moved: [`-bob 4 ${GOLD}`],
   },
   {
-    of: 'a fungible asset that is made',
+    of: 'a fungible asset that is created',
     script: [createGold],
     touched: ['creator'],
   },
   {
-    of: 'a store that is opened for somebody else',
+    of: 'a store that is opened for another account',
     script: [
       createGold,
       scriptedAptos.createStore({ sender: alice, store: VAULT, owner: bob, metadata: GOLD }),
@@ -183,7 +183,7 @@ const cases: Case[] = [
     touched: ['alice', 'bob'],
   },
   {
-    of: 'a store of its own, paid into',
+    of: 'a deposit to a secondary store',
     script: [
       createGold,
       openVault,
@@ -197,13 +197,13 @@ const cases: Case[] = [
     moved: [`+alice 6 ${GOLD}`],
   },
   {
-    of: 'a deposit to a store told of by both events',
+    of: 'a deposit to a store with both kinds of events',
     script: depositTold('6'),
     touched: ['bob', 'alice'],
     moved: [`+alice 6 ${GOLD}`],
   },
   {
-    of: 'two deposits to a store, each told of by another event',
+    of: 'two deposits to a store, with different kinds of events',
     script: depositTold('4'),
     touched: ['bob', 'alice'],
     moved: [`+alice 4 ${GOLD}`, `+alice 6 ${GOLD}`],
@@ -230,17 +230,17 @@ const cases: Case[] = [
     moved: [`-alice 6 ${GOLD}`, `+carol 6 ${GOLD}`],
   },
   {
-    of: 'a token that is minted to somebody',
+    of: 'a token that is minted to an account',
     script: [mintBird],
     touched: ['creator', 'alice'],
   },
   {
-    of: 'a token that changes hands',
+    of: 'a token that is transferred',
     script: [mintBird, scriptedAptos.tokenTransfer({ from: alice, to: bob, object: TOKEN })],
     touched: ['alice', 'bob'],
   },
   {
-    of: 'a token that changed hands before there were module events',
+    of: 'a token that was transferred before module events existed',
     script: [
       mintBird,
       scriptedAptos.tokenTransfer({ from: alice, to: bob, object: TOKEN, events: 'legacy' }),
@@ -248,12 +248,12 @@ const cases: Case[] = [
     touched: ['alice', 'bob'],
   },
   {
-    of: 'an object that changes hands',
+    of: 'an object that is transferred',
     script: [mintBird, scriptedAptos.objectTransfer({ from: alice, to: carol, object: TOKEN })],
     touched: ['alice', 'carol'],
   },
   {
-    of: 'gas that somebody else pays',
+    of: 'gas that another account pays',
     script: [{ sender: alice, payload: call('0x1::account::nothing'), feePayer: payer }],
     touched: ['alice', 'payer'],
   },
@@ -265,7 +265,7 @@ const cases: Case[] = [
     touched: ['alice', 'bob', 'carol'],
   },
   {
-    of: 'several signers and somebody who pays',
+    of: 'several signers and a fee payer',
     script: [
       {
         sender: alice,
@@ -303,7 +303,7 @@ const cases: Case[] = [
     function: null,
   },
   {
-    of: 'a call by several owners together',
+    of: 'a multisig call with its payload',
     script: [
       scriptedAptos.multisig(scriptedAptos.transfer({ from: carol, to: bob, amount: 3n }), {
         multisig: carol,
@@ -316,7 +316,7 @@ const cases: Case[] = [
     function: '0x1::aptos_account::transfer',
   },
   {
-    of: 'a call by several owners that stands on the chain already',
+    of: 'a multisig call whose payload is on the chain',
     script: [
       scriptedAptos.multisig(scriptedAptos.transfer({ from: carol, to: bob, amount: 3n }), {
         multisig: carol,
@@ -329,7 +329,7 @@ const cases: Case[] = [
     function: null,
   },
   {
-    of: 'an event of a handle of somebody who does nothing',
+    of: 'an event of a handle of an uninvolved account',
     script: [
       {
         sender: alice,
@@ -368,7 +368,7 @@ describe('a withdrawal from a coin store that is deleted in the same transaction
     changes: { type: string; address: string; data?: { type: string } }[];
     events: { type: string; guid: { account_address: string; creation_number: string } }[];
   }
-  /** Alice pays the rest of her coins, and her store goes with them. */
+  /** Alice pays the rest of her coins, and her store is deleted. */
   const migrate = ({ told, alsoOf }: { told: boolean; alsoOf?: string }) => {
     const raw = runRaw(scriptedAptos.coinTransfer({ ...move, coinType: COIN })) as unknown as Raw;
     const withdrawal = raw.events.find(({ type }) => type === '0x1::coin::WithdrawEvent')!;
@@ -404,18 +404,18 @@ describe('a withdrawal from a coin store that is deleted in the same transaction
 
   test.each([
     [
-      'by the event of the deletion, whatever else is deleted',
+      'from the event of the deletion, whatever else is deleted',
       { told: true, alsoOf: aptCoinType },
       COIN,
     ],
-    ['by the deleted resource', { told: false }, COIN],
-    ['not by two deleted resources', { told: false, alsoOf: aptCoinType }, ''],
+    ['from the deleted resource', { told: false }, COIN],
+    ['not from two deleted resources', { told: false, alsoOf: aptCoinType }, ''],
   ])('has its coin %s', (_, how, asset) => {
     expect(migrate(how)).toBe(asset);
   });
 });
 
-test('one payment of APT names one asset in every array', () => {
+test('a payment of APT has the same asset in every array', () => {
   const transaction = run(scriptedAptos.transfer(move));
   const assets = [...readMovements(transaction), readTransfer(transaction)!].map(
     ({ asset }) => asset,
@@ -424,7 +424,7 @@ test('one payment of APT names one asset in every array', () => {
 });
 
 describe('a transaction', () => {
-  test('is of many kinds here', () => {
+  test('has at least 20 cases', () => {
     expect(cases.length).toBeGreaterThanOrEqual(20);
   });
 
@@ -448,7 +448,7 @@ describe('a transaction', () => {
     },
   );
 
-  test('that does not show whose a store is says which one must be looked up', () => {
+  test('without the owner of a store returns the stores to look up', () => {
     const hidden = run({ ...scriptedAptos.transfer(move), showsStoreOwners: false });
     expect(hidden.unknownStores).toHaveLength(2);
     expect(run(scriptedAptos.transfer(move)).unknownStores).toEqual([]);
@@ -485,7 +485,7 @@ const blockOf = (...transactions: AptosTransaction[]): AptosBlock => ({
   sizeBytes: 1,
 });
 
-/** Numbers of the transactions that a stream takes of these. */
+/** Indices of the transactions that a stream takes. */
 function taken(
   options: Partial<AptosStreamRecord['options']>,
   addresses: string[],
@@ -505,12 +505,12 @@ describe('a stream', () => {
   const all = [pay, play, coin];
 
   test.each<[string, Partial<AptosStreamRecord['options']>, string[], number[]]>([
-    ['of an address takes what touches it', {}, ['0xb0b'], [0, 1, 2]],
-    ['of an address of nobody takes nothing', {}, ['0x77'], []],
-    ['of 0x1 does not take what 0x10 and the like do', {}, ['0x10'], []],
+    ['of an address takes transactions that touch it', {}, ['0xb0b'], [0, 1, 2]],
+    ['of an unused address takes nothing', {}, ['0x77'], []],
+    ['of 0x10 does not take transactions of 0x1', {}, ['0x10'], []],
     ['with a function takes its calls', { functions: ['0x1::coin::transfer'] }, ['0xb0b'], [2]],
     [
-      'with a function, spelled at length',
+      'with a function in long form',
       { functions: [`0x${'0'.repeat(63)}5::game::play`] },
       ['0xa11ce'],
       [1],
@@ -535,7 +535,7 @@ describe('a stream', () => {
       [1, 2],
     ],
     [
-      'of all addresses takes what its event selects',
+      'of all addresses takes transactions with its event',
       { allAddresses: true, events: ['0x1::fungible_asset::Deposit'] },
       [],
       [0],
@@ -544,7 +544,7 @@ describe('a stream', () => {
     expect(taken(options, addresses, all)).toEqual(expected);
   });
 
-  test('gets the body of the contract, in wire order, raw parts as the node gave them', () => {
+  test('gets the body of the contract, in wire order, with raw parts unchanged', () => {
     const index = createAptosIndex();
     index.put(
       stream('s', {
@@ -596,7 +596,7 @@ describe('a stream', () => {
     ]);
   });
 
-  test('that matches too much for one webhook gets it in parts, by transaction', () => {
+  test('that matches too much for one webhook gets parts, split by transaction', () => {
     const index = createAptosIndex();
     index.put(stream('s', { allAddresses: true, functions: ['0x1::aptos_account::transfer'] }));
     const [match] = matchAptosBlock(index, 'aptos:local', blockOf(pay, pay, pay));
@@ -604,7 +604,7 @@ describe('a stream', () => {
     expect(parts.map(({ part }) => part.transactions.length)).toEqual([2, 1]);
   });
 
-  test('law: a transaction that is too large for one webhook is divided between its records', () => {
+  test('law: a transaction that is too large for one webhook is split between its records', () => {
     const index = createAptosIndex();
     const options = { includeEvents: true, includeChanges: true, includePayload: true };
     index.put(stream('s', { allAddresses: true, ...options }));

@@ -60,7 +60,7 @@ const transfer = '0x1::aptos_account::transfer';
 const withdraw = '0x1::coin::WithdrawEvent';
 const paid = (coin: string) => `0x5::shop::Paid<${coin}>`;
 
-test('of the transactions of its addresses all is counted, whatever the stream chooses', () => {
+test('all functions and events of its addresses are counted, whatever the stream selects', () => {
   const made: Made[] = [
     { function: transfer, events: [withdraw, withdraw, paid('0x1::a::B')] },
     { function: transfer, events: [paid('0x1::a::C')] },
@@ -86,7 +86,7 @@ test('of the transactions of its addresses all is counted, whatever the stream c
   ]);
 });
 
-test('a type that is named with its arguments is counted by itself, too', () => {
+test('a type that is selected with its arguments is also counted separately', () => {
   const made: Made[] = [{ events: [paid('0x1::a::B'), paid('0x1::a::C'), paid('0x1::a::C')] }];
   const events = [`0x0005::shop::Paid< 0x1::a::C >`, paid('0x1::a::D')];
   expect(observedOf(made, { events })).toEqual([
@@ -95,8 +95,8 @@ test('a type that is named with its arguments is counted by itself, too', () => 
   ]);
 });
 
-test('of those that are not named the 20 most frequent of each kind are told, of those that are all', () => {
-  // The one numbered n comes n times.
+test('the 20 most frequent of each kind are listed, and all that are selected', () => {
+  // Number n occurs n times.
   const made = Array.from({ length: 25 }, (_, n) => n + 1).flatMap((n) =>
     Array.from({ length: n }, () => ({ function: `0x1::m::f${n}`, events: [`0x1::m::E${n}`] })),
   );
@@ -112,7 +112,7 @@ test('of those that are not named the 20 most frequent of each kind are told, of
   expect(counts('event', { functions })).toEqual(most);
 });
 
-test('law: each is observed as often as a stream gets it that names it alone, and what one gets was observed', () => {
+test('law: counts equal what a stream that selects only this path gets, and nothing it gets is missing', () => {
   const FUNCTIONS = ['0x1::m::f', '0x1::m::g', '0x22::m::f'];
   const TYPES = ['0x1::m::E', '0x1::m::E<u8>', '0x1::m::E<0x22::m::T>', '0x22::m::E', '0x1::m::F'];
   const ADDRESSES = [ALICE, BOB, toAccount('0xca401')];
@@ -161,7 +161,7 @@ test('law: each is observed as often as a stream gets it that names it alone, an
           if (called !== null) expect(functions).toContain(called);
           for (const { type } of emitted) expect(events).toContain(type.replace(/<.*/, ''));
         }
-        // What it names is told as it names it.
+        // A selected type is listed as it is selected.
         for (const type of options.events.map(toType)) {
           const isThere = all.some((each) => each.events.some((event) => isOf(event.type, type)));
           expect(events.has(type)).toBe(isThere);

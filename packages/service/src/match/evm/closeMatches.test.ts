@@ -79,14 +79,14 @@ const closeMatchesOf = (
 
 const rule = { event: TRANSFER, name: 'value', operator: 'gte', filterValue: '1000' };
 
-test('logs that one comparison kept out are counted, with the range of what was compared', () => {
+test('logs that a single comparison excluded are counted, with the range of their values', () => {
   const moved = [5n, 900n, 999n, 1000n, 2000n].map((value) => ({ to: 7, value }));
   expect(closeMatchesOf([{ gte: ['value', '1000'] }], moved)).toEqual([
     { ...rule, count: 3, min: '5', max: '999' },
   ]);
 });
 
-test('what another part of the filter refuses too is not close, nor is another contract', () => {
+test('logs that another part of the filter excludes are not close, nor are other contracts', () => {
   const both = { and: [{ gte: ['value', '1000'] }, { eq: ['to', address(7)] }] };
   const moved = [
     { to: 7, value: 900n },
@@ -95,7 +95,7 @@ test('what another part of the filter refuses too is not close, nor is another c
     { to: 7, value: 902n, contract: address(901) },
   ];
   expect(closeMatchesOf([both], moved)).toEqual([{ ...rule, count: 1, min: '900', max: '900' }]);
-  // Nor what two comparisons refuse.
+  // Neither are logs that two comparisons exclude.
   expect(
     closeMatchesOf(
       [{ and: [{ gte: ['value', '5'] }, { gt: ['value', '3'] }] }],
@@ -104,7 +104,7 @@ test('what another part of the filter refuses too is not close, nor is another c
   ).toEqual([]);
 });
 
-test('what came all the same is not counted: by another option, or along with its transaction', () => {
+test('logs that match by another option or with their transaction are not counted', () => {
   const moved = [{ to: 7, value: 900n }];
   expect(closeMatchesOf([{ gte: ['value', '1000'] }, { lt: ['value', '950'] }], moved)).toEqual([]);
   const one = blockOf([...moved, { to: 7, value: 1_000n }]);
@@ -113,7 +113,7 @@ test('what came all the same is not counted: by another option, or along with it
   expect(findCloseMatches(index, CHAIN, together)).toEqual([]);
 });
 
-test('what is close and what is taken are all there is, of a filter that is one comparison', () => {
+test('law: with a single comparison, each log is either close or matched', () => {
   fc.assert(
     fc.property(
       fc.constantFrom('lt', 'lte', 'gt', 'gte'),

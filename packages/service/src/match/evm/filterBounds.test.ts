@@ -15,7 +15,7 @@ const gt = (n: number) => ({ gt: ['value', n] });
 const many = <T>(count: number, make: (n: number) => T): T[] =>
   Array.from({ length: count }, (_, n) => make(n));
 
-test('the inputs of an event are read once, however many options there are', () => {
+test('the inputs of an event are read once for any number of options', () => {
   let reads = 0;
   const event = {
     type: 'event',
@@ -33,11 +33,11 @@ test('the inputs of an event are read once, however many options there are', () 
   expect(readsOf(1_000)).toBe(readsOf(1));
 });
 
-/** Getters do not survive a spread. */
+/** Copies the getter, which a spread would lose. */
 const mirror = (event: { inputs: typeof inputs }) =>
   Object.defineProperty({}, 'inputs', { enumerable: true, get: () => event.inputs });
 
-test('comparisons are counted as a log pays for them', () => {
+test('comparisons are counted by their cost for a log', () => {
   const countOf = (...filters: object[]): number => createSelection(optionsOf(filters)).comparisons;
   expect(countOf({ or: many(700, gt) })).toBe(700);
   expect(countOf(gt(1), { and: [gt(1), { or: [gt(2), gt(3)] }] })).toBe(4);
@@ -46,7 +46,7 @@ test('comparisons are counted as a log pays for them', () => {
   expect(countOf({}, {})).toBe(2);
 });
 
-test('a stream may have 1,000 comparisons and not one more, and a filter that cannot be is named', () => {
+test('a stream may have at most 1,000 comparisons, and an invalid filter is named', () => {
   const pathsOf = (...filters: object[]) =>
     checkSelection(optionsOf(filters)).map(({ path }) => path.join('.'));
   expect(pathsOf({ or: many(1_000, gt) })).toEqual([]);
@@ -56,7 +56,7 @@ test('a stream may have 1,000 comparisons and not one more, and a filter that ca
   ]);
 });
 
-test('errors and explanations name a few, however many there are', () => {
+test('errors and explanations name only a few of many inputs', () => {
   const wide: AbiItem = {
     type: 'event',
     name: 'Wide',

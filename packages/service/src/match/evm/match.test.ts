@@ -90,7 +90,7 @@ const internal = (transactionIndex: number, from: number, to: number): EvmIntern
   gas: '0x5208',
 });
 
-/** Transaction 0: 1 -> token 50, which logs Transfer(1, 2); transaction 1: 3 -> 4; transaction 2: 5 creates. */
+/** Transaction 0: 1 calls token 50, logging Transfer(1, 2); 1: 3 pays 4; 2: 5 creates a contract. */
 const block: EvmBlock = {
   number: 7,
   hash: topicOf(7),
@@ -153,25 +153,25 @@ describe('matchBlock', () => {
   >([
     ['logs of a watched contract', { includeContractLogs: true }, [50], { logs: [0, 1], txs: [] }],
     [
-      'logs naming a watched address in a topic',
+      'logs with a watched address in a topic',
       { includeContractLogs: true },
       [2],
       { logs: [0, 2], txs: [] },
     ],
     [
-      'only the events named',
+      'only the selected events',
       { includeContractLogs: true, topic0: [TRANSFER] },
       [50],
       { logs: [0], txs: [] },
     ],
     [
-      'an event named by its hash',
+      'an event selected by its hash',
       { includeContractLogs: true, topic0: [approvalTopic] },
       [1],
       { logs: [1], txs: [] },
     ],
     [
-      'the ABI tells ERC-20 from ERC-721',
+      'only ERC-20 transfers, by the ABI',
       { includeContractLogs: true, topic0: [TRANSFER], abi: [erc20] },
       [2],
       { logs: [0], txs: [] },
@@ -211,7 +211,7 @@ describe('matchBlock', () => {
     ],
     ['nothing without a flag', {}, [1, 50], undefined],
     [
-      'nothing for strangers',
+      'nothing for other addresses',
       { includeNativeTxs: true, includeContractLogs: true },
       [12345],
       undefined,
@@ -220,13 +220,13 @@ describe('matchBlock', () => {
     expect(run([{ record: stream('s', options), addresses }])['s']).toEqual(expected);
   });
 
-  test('keeps to the chains of a stream', () => {
+  test('matches only the chains of a stream', () => {
     expect(
       run([{ record: stream('s', { includeContractLogs: true }, ['0x2']), addresses: [50] }]),
     ).toEqual({});
   });
 
-  test('forgets what was removed: an address, a stream, all', () => {
+  test('no longer matches a removed address, a removed stream, or a cleared index', () => {
     const index = indexOf(
       { record: stream('s', { includeContractLogs: true }), addresses: [50, 60] },
       { record: stream('t', { includeContractLogs: true }), addresses: [50] },
@@ -246,19 +246,19 @@ describe('matchBlock', () => {
     expect(index.needs(CHAIN)).toEqual({ logs: false, transactions: false, traces: false });
   });
 
-  test('a stream that changed keeps its addresses, and new ones keep out of the room of old ones', () => {
+  test('keeps the addresses of a changed stream, and gives none of a deleted one to a new one', () => {
     const index = indexOf({ record: stream('s', {}), addresses: [50] });
     expect(matchBlock(index, CHAIN, block)).toEqual([]);
     index.put(stream('s', { includeContractLogs: true }));
     expect(matchBlock(index, CHAIN, block)).toHaveLength(1);
     index.delete('s');
-    // Not swept yet: what is left of the old stream is nobody's.
+    // Addresses of the deleted stream that are not swept yet belong to no stream.
     index.put(stream('new', { includeContractLogs: true }));
     expect(matchBlock(index, CHAIN, block)).toEqual([]);
     expect(index.addresses.size).toBe(1);
     while (index.sweep());
     expect(index.addresses).toMatchObject({ size: 0, sizeBytes: 0 });
-    // The number of the old stream is used again.
+    // The number of the deleted stream is reused.
     index.put(stream('newer', { includeContractLogs: true }));
     expect(matchBlock(index, CHAIN, block)).toEqual([]);
   });
@@ -272,18 +272,18 @@ describe('possible spam', () => {
   };
   const all = { includeContractLogs: true, includeNativeTxs: true, includeInternalTxs: true };
 
-  test('is left out of a stream that asks for it', () => {
+  test('is excluded from a stream that requests it', () => {
     const match = matchOf({ ...all, filterPossibleSpamAddresses: true }, [1, 2, 70]);
     expect(match?.logs.map((each) => each.logIndex)).toEqual([2]);
     expect(match?.transactions).toEqual([]);
     expect(match?.internalTransactions.map((each) => each.to)).toEqual([address(71)]);
   });
 
-  test('leaves no webhook behind where nothing else matched', () => {
+  test('causes no webhook if nothing else matched', () => {
     expect(matchOf({ ...all, filterPossibleSpamAddresses: true }, [1])).toBeUndefined();
   });
 
-  test('is marked in the decoded arrays of the others', () => {
+  test('is marked in the decoded arrays of other streams', () => {
     const match = matchOf(all, [2]);
     const { tail } = toWebhookParts(CHAIN, block, match!, spam);
     expect(tail.erc20Transfers.map(({ possibleSpam }) => possibleSpam)).toEqual([true]);
@@ -293,10 +293,10 @@ describe('possible spam', () => {
 
 describe('internal transactions', () => {
   test.each<[string, Partial<StreamOptions>, number[], string[] | undefined]>([
-    ['by sender or receiver', { includeInternalTxs: true }, [70], ['50→70', '70→71']],
-    ['none without the flag', { includeNativeTxs: true }, [70], undefined],
+    ['match by sender or receiver', { includeInternalTxs: true }, [70], ['50→70', '70→71']],
+    ['do not match without the flag', { includeNativeTxs: true }, [70], undefined],
     [
-      'those of the logs of a stream of all addresses',
+      'match with the logs of a stream of all addresses',
       {
         includeInternalTxs: true,
         includeContractLogs: true,
@@ -373,7 +373,7 @@ describe('the body', () => {
     expect(JSON.stringify(body)).toBe(text);
   });
 
-  test('law: any webhook the service can build verifies, as it came and as it was parsed', () => {
+  test('law: any webhook of the service verifies, as raw text and as a parsed body', () => {
     const text = fc.string({ unit: 'binary', maxLength: 40 });
     const anyAbi = fc.array(
       fc.record({

@@ -49,7 +49,7 @@ const transfer = { topics: [TRANSFER_TOPIC, word(1), word(2)] };
 const nftTransfer = { topics: [TRANSFER_TOPIC, word(1), word(2), word(3)] };
 const paid = { topics: [keccak256('Paid(uint256)'), word(7)] };
 
-test('events are counted whatever the stream chooses, most frequent first, by what is indexed', () => {
+test('events are counted whatever the stream selects, by indexed inputs, most frequent first', () => {
   const elsewhere = { ...transfer, address: address(901) };
   const toIt = { topics: [TRANSFER_TOPIC, word(1), word(900)], address: address(901) };
   const logs = [paid, transfer, nftTransfer, elsewhere, toIt, { topics: [] }, transfer];
@@ -64,7 +64,7 @@ test('events are counted whatever the stream chooses, most frequent first, by wh
   );
 });
 
-test('an event is named by the ABI of the stream, or by its choice', () => {
+test('an event is named by the ABI of the stream or by its selection', () => {
   const abi: AbiItem[] = [
     { type: 'event', name: 'Paid', inputs: [{ name: 'n', type: 'uint256', indexed: true }] },
   ];
@@ -80,8 +80,8 @@ test('an event is named by the ABI of the stream, or by its choice', () => {
   ]);
 });
 
-test('of events that are not chosen the 20 most frequent are told, of those that are all', () => {
-  // The one numbered n comes n times.
+test('the 20 most frequent events are listed, and all that are selected', () => {
+  // Number n occurs n times.
   const topics = Array.from({ length: 25 }, (_, n) => word(n + 1));
   const logs = topics.flatMap((topic0, n) =>
     Array.from({ length: n + 1 }, () => ({ topics: [topic0] })),

@@ -1,7 +1,6 @@
 /**
- * The matcher against a naive reading of the contract (and docs/contract.md where that is
- * silent): every record held against every stream, one after the other. The reading shares no code with
- * the matcher, and knows what each log means because it was made of that, not by decoding it.
+ * Compares the matcher with a naive reading of the contract, which checks every record against
+ * every stream. The reading shares no code with the matcher and decodes no logs.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -21,14 +20,14 @@ import { countObservedEvents } from './observed.ts';
 const CHAINS = ['0x1', '0x89'] as const;
 type Chain = (typeof CHAINS)[number];
 
-/** Few, so that streams and blocks meet. */
+/** Few addresses, so that streams and blocks share them. */
 const ADDRESSES = Array.from({ length: 7 }, (_, n) => `0x${`${n + 1}`.repeat(40)}`);
 const TRANSACTIONS = 4;
 
 const TRANSFER: string = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 const APPROVAL: string = '0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925';
 const OTHER = `0x${'0e'.repeat(32)}`;
-/** As text and as hash. */
+/** Each event as hash and as signature. */
 const SPELLINGS: Record<string, string[]> = {
   [TRANSFER]: [TRANSFER, 'Transfer(address,address,uint256)'],
   [APPROVAL]: [APPROVAL, 'Approval(address,address,uint256)'],
@@ -49,11 +48,11 @@ const ERC721 = transferEvent('tokenId', true);
 
 // Blocks
 
-/** What a log is made of. */
+/** Description of a log. */
 interface LogMade {
   transaction: number;
   emitter: string;
-  /** `fungible` and `nft`: Transfer with two and with three parties indexed. `torn`: data of another length. */
+  /** `fungible` and `nft` are Transfer with 2 and 3 indexed inputs; `torn` has invalid data. */
   kind: 'fungible' | 'nft' | 'torn' | 'approval' | 'other' | 'unaddressed' | 'bare';
   from: string;
   to: string;
@@ -61,7 +60,7 @@ interface LogMade {
 }
 
 const anyAddress = fc.constantFrom(...ADDRESSES);
-/** Mostly of a few, so that the bounds of filters are met. */
+/** Mostly small values, so that the bounds of filters are hit. */
 const anyValue = fc.oneof(
   { weight: 4, arbitrary: fc.bigInt({ min: 0n, max: 2n }) },
   { weight: 1, arbitrary: fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }) },
@@ -105,7 +104,7 @@ type BlockMade = typeof anyBlock extends fc.Arbitrary<infer T> ? T : never;
 
 const word = (value: bigint): string => `0x${value.toString(16).padStart(64, '0')}`;
 const topic = (address: string): string => `0x${'0'.repeat(24)}${address.slice(2)}`;
-/** Looks like the address, and is none: there is something before it. */
+/** A topic that ends like the address, but has a nonzero byte before it. */
 const impostor = (address: string): string => `0x01${'0'.repeat(22)}${address.slice(2)}`;
 const hashOf = (transaction: number): string => word(1000n + BigInt(transaction));
 
@@ -183,7 +182,7 @@ type Filter =
   | { or: Filter[] }
   | { [operator: string]: [name: string, value: unknown] };
 
-/** What a filter may ask of a transfer, and of where it is. */
+/** Filters over the inputs, the contract and the chain of a transfer. */
 function anyFilter(names: readonly ('value' | 'tokenId')[]): fc.Arbitrary<Filter> {
   const spellings = (values: fc.Arbitrary<string>) =>
     values
@@ -235,7 +234,7 @@ const anyTopic = fc
   .constantFrom(TRANSFER, TRANSFER, APPROVAL)
   .chain((hash) => fc.constantFrom(...SPELLINGS[hash]!));
 
-/** Options with filters need the event in the ABI, and names that every event of the topic has. */
+/** Filters need the event in the ABI, and input names that every event of the topic has. */
 const anyEvents = fc
   .constantFrom<[AbiItem[] | null, ('value' | 'tokenId')[]]>(
     [null, []],
@@ -264,7 +263,7 @@ const anyEvents = fc
 const anyStream = fc.record({
   chains: fc.constantFrom<readonly Chain[]>(['0x1'], ['0x89'], CHAINS),
   addresses: fc.uniqueArray(anyAddress, { maxLength: 4 }),
-  /** Watched once, and no more. */
+  /** Addresses that were watched earlier. */
   removed: fc.uniqueArray(anyAddress, { maxLength: 2 }),
   isGone: fc.constantFrom(false, false, false, true),
   events: anyEvents,
@@ -310,7 +309,7 @@ function read(
     !stream.removed.includes(address) &&
     !flags.allAddresses;
 
-  /** Whether the stream wants the log for what it is, and its transaction with it. */
+  /** Whether the stream selects the log by its event, and its transaction with it. */
   const wants = (log: LogMade): { log: boolean; transaction: boolean } => {
     const not = { log: false, transaction: false };
     const options = events.advancedOptions ?? [];
@@ -391,7 +390,7 @@ function read(
   };
 }
 
-/** Whether a filter says yes to a transfer. */
+/** Whether a transfer passes a filter. */
 function says(filter: Filter, log: LogMade, chain: Chain, isSpam: boolean): boolean {
   const [operator, body] = Object.entries(filter)[0]!;
   if (operator === 'and') return (body as Filter[]).every((each) => says(each, log, chain, isSpam));
@@ -463,7 +462,7 @@ function toIndex(streams: readonly StreamMade[]) {
   return index;
 }
 
-/** By stream; those that match nothing are left out. */
+/** Matches by stream, without streams that match nothing. */
 const matchesOf = (
   index: ReturnType<typeof toIndex>,
   chain: Chain,
@@ -481,7 +480,7 @@ const matchesOf = (
     ]),
   );
 
-/** What is fetched of a block where no more is asked for; logs come with transactions. */
+/** The parts of a block that are read for these needs; logs come with transactions. */
 const fetched = (block: EvmBlock, { logs, transactions, traces }: BlockNeeds): EvmBlock => ({
   ...block,
   logs: logs || transactions ? block.logs : [],
@@ -494,7 +493,7 @@ const anySpam = fc.record({
   '0x89': fc.uniqueArray(anyAddress, { maxLength: 3 }),
 });
 
-test('law: the matcher equals a naive reading, of whole blocks and of what it asked for', () => {
+test('law: the matcher equals a naive reading, for complete blocks and for the parts it needs', () => {
   const observed = { logs: 0, transactions: 0, calls: 0 };
   fc.assert(
     fc.property(
@@ -526,7 +525,7 @@ test('law: the matcher equals a naive reading, of whole blocks and of what it as
   expect(Math.min(...Object.values(observed))).toBeGreaterThan(200);
 });
 
-test('law: what is explained is what is matched, and each record has the reason that decided', () => {
+test('law: explanations agree with matches, and each record has the deciding reason', () => {
   const observed = { included: 0, left: 0, along: 0, filtered: 0 };
   fc.assert(
     fc.property(
@@ -580,7 +579,7 @@ test('law: what is explained is what is matched, and each record has the reason 
               observed.included++;
               if (last.stage === 'along') observed.along++;
               else {
-                // A filter that stops it is made good by another that does not.
+                // A filter that excludes the record is outweighed by another that passes.
                 const passing = reasons.some(
                   ({ stage, outcome }) => stage === 'filter' && outcome === 'passed',
                 );
@@ -596,7 +595,7 @@ test('law: what is explained is what is matched, and each record has the reason 
   expect(Math.min(...Object.values(observed))).toBeGreaterThan(20);
 });
 
-test('law: observed is what a stream of the same addresses takes that chooses nothing; what is matched was observed', () => {
+test('law: observed events equal those of a stream without selection, and include every match', () => {
   const observed = { events: 0, unmatched: 0 };
   const OPEN = { includeContractLogs: true, includeAllTxLogs: false } as const;
   fc.assert(

@@ -28,7 +28,7 @@ const odd = parseAbiItem(
 const TRANSFER = 'Transfer(address,address,uint256)';
 const ODD = 'Odd(bool,int64,bytes4,bytes,string,string,uint8[])';
 
-/** A log as viem, an independent encoder, makes it. */
+/** Encodes a log with viem, an independent encoder. */
 function logOf(event: AbiEvent, args: Record<string, unknown>): EvmLog {
   const plain = event.inputs.filter((input) => !input.indexed);
   return {
@@ -128,12 +128,12 @@ describe('filters', () => {
     expect(takes(filter, log)).toBe(expected);
   });
 
-  test('possible spam is what the context says', () => {
+  test('possible spam is read from the context', () => {
     const filter = { eq: ['moralis_streams_possibleSpam', 'true'] };
     expect(takes(filter, payment, { chain: '0x1', possibleSpam: true })).toBe(true);
   });
 
-  test('a log its event does not decode passes no filter, not even a negative one', () => {
+  test('a log that does not decode passes no filter, not even a negative one', () => {
     const broken = { ...payment, data: '0x12' };
     expect(takes({ ne: ['value', '1'] }, broken)).toBe(false);
   });
@@ -166,7 +166,7 @@ describe('filters', () => {
     [{ eq: ['moralis_streams_chain_id', 'eth'] }, ['eq', 1], /a chain id in hex/],
     [{ eq: ['moralis_streams_possibleSpam', 'yes'] }, ['eq', 1], /true or false/],
     [tooDeep, Array.from({ length: 33 }, () => ['and', 0]).flat(), /at most 32 levels/],
-  ])('%j is refused with its place', (filter, path, message) => {
+  ])('%j is rejected with its path', (filter, path, message) => {
     try {
       createSelection({
         topic0: null,
@@ -187,7 +187,7 @@ describe('filters', () => {
     );
   });
 
-  test('law: comparisons of integers of any size are those of mathematics', () => {
+  test('law: integers of any size are compared exactly', () => {
     const uint = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n });
     const pair = fc
       .tuple(uint, fc.oneof(uint, fc.constantFrom(-1n, 0n, 1n)))
@@ -220,7 +220,7 @@ describe('a selection', () => {
     ).toBe('log');
   });
 
-  test('takes the events of topic0 and of the options, and no others', () => {
+  test('takes only the events of topic0 and of the options', () => {
     const selection = createSelection({
       topic0: [TRANSFER],
       abi: null,
@@ -232,7 +232,7 @@ describe('a selection', () => {
     expect(selection.take({ ...payment, topics: [] }, context)).toBe('no');
   });
 
-  test('takes nothing of an event whose filter cannot be read, not even where topic0 names it', () => {
+  test('takes no log of an event whose filter cannot be read, even if topic0 names it', () => {
     const filtered = { topic0: TRANSFER, filter: { gt: ['value', '0'] }, includeNativeTxs: true };
     for (const topic0 of [null, [], [TRANSFER]]) {
       for (const its of [null, [], abi(odd)]) {
@@ -246,7 +246,7 @@ describe('a selection', () => {
         expect(unreadEvents(options)).toEqual([TRANSFER]);
       }
     }
-    // Another option of the event still counts, and what the ABI has, or needs no ABI, is read.
+    // Other options of the event still apply, as do filters that the ABI covers or that need none.
     const open = { topic0: keccak256(TRANSFER), filter: {} };
     const both = { topic0: null, abi: null, advancedOptions: [filtered, open] };
     expect(createSelection(both).take(payment, context)).toBe('log');
@@ -254,7 +254,7 @@ describe('a selection', () => {
     expect(unreadEvents({ abi: null, advancedOptions: [open] })).toEqual([]);
   });
 
-  test('tells of events by their signatures, and of inputs by their names, where it knows them', () => {
+  test('describes known events by signature, and known inputs by name', () => {
     const addReason = (topic0: string[], log: EvmLog, events: AbiItem[] | null = null): string => {
       const told: string[] = [];
       createSelection({ topic0, abi: events, advancedOptions: null }).take(
@@ -291,7 +291,7 @@ describe('a selection', () => {
     expect(selection.inputOf(strange, 1)).toBeUndefined();
   });
 
-  test('by options alone names those events', () => {
+  test('with options alone takes only their events', () => {
     const selection = createSelection({
       topic0: null,
       abi: null,
@@ -300,7 +300,7 @@ describe('a selection', () => {
     expect(selection.take(strange, context)).toBe('no');
   });
 
-  test('lets a log pass that one of several options lets pass, and adds its transaction if that one says so', () => {
+  test('takes a log that passes one of several options, with its transaction if that option includes it', () => {
     const selection = createSelection({
       topic0: [TRANSFER],
       abi: abi(transfer),
@@ -321,7 +321,7 @@ describe('a selection', () => {
     ).toBe('no');
   });
 
-  test('reads ERC-20 and ERC-721 transfers each by its own event', () => {
+  test('reads ERC-20 and ERC-721 transfers by their own events', () => {
     const both = createSelection({
       topic0: null,
       abi: abi(transfer, nftTransfer),
@@ -336,7 +336,7 @@ describe('a selection', () => {
     expect(one.take(nft, context)).toBe('no');
   });
 
-  test('by an option whose filter is empty needs no ABI, and takes what does not decode', () => {
+  test('with an empty filter needs no ABI, and takes logs that do not decode', () => {
     const selection = createSelection({
       topic0: null,
       abi: null,

@@ -21,7 +21,7 @@ const erc1155 = parseAbi([
 const address = (n: number): Hex => `0x${n.toString(16).padStart(40, '0')}`;
 const CONTRACT = address(0xc0);
 
-/** A log as viem, an independent encoder, makes it. */
+/** Encodes a log with viem, an independent encoder. */
 function logOf(abi: readonly AbiEvent[], eventName: string, args: Record<string, unknown>): EvmLog {
   const event = abi.find((item) => item.name === eventName)!;
   const plain = event.inputs.filter((input) => !input.indexed);
@@ -49,7 +49,7 @@ const NOTHING = {
 const MAX = 2n ** 256n - 1n;
 
 describe('decoded arrays', () => {
-  test('an ERC-20 transfer and approval', () => {
+  test('contain an ERC-20 transfer and approval', () => {
     const arrays = decodeTransfers([
       logOf(erc20, 'Transfer', { from: address(1), to: address(2), value: MAX }),
       logOf(erc20, 'Approval', { owner: address(1), spender: address(2), value: 0n }),
@@ -83,7 +83,7 @@ describe('decoded arrays', () => {
     });
   });
 
-  test('an ERC-721 transfer and approval, told from ERC-20 by the third indexed input', () => {
+  test('contain an ERC-721 transfer and approval, identified by the third indexed input', () => {
     const token = { tokenName: '', tokenSymbol: '', tokenContractType: 'ERC721' };
     expect(
       decodeTransfers([
@@ -122,7 +122,7 @@ describe('decoded arrays', () => {
     });
   });
 
-  test.each([true, false])('an approval for all: %j', (approved) => {
+  test.each([true, false])('contain an approval for all: %j', (approved) => {
     const arrays = decodeTransfers([
       logOf(erc721, 'ApprovalForAll', { owner: address(1), operator: address(2), approved }),
     ]);
@@ -133,7 +133,7 @@ describe('decoded arrays', () => {
     ]);
   });
 
-  test('an ERC-1155 batch is one entry for each id, all of one log', () => {
+  test('contain an ERC-1155 batch as one entry per id, all of one log', () => {
     const parties = { operator: address(1), from: address(2), to: address(3) };
     const arrays = decodeTransfers([
       logOf(erc1155, 'TransferSingle', { ...parties, id: 1n, value: 10n }),
@@ -168,22 +168,22 @@ describe('decoded arrays', () => {
   );
   test.each<[string, EvmLog]>([
     ['no topics', { ...good, topics: [] }],
-    ['one topic too few', { ...good, topics: good.topics.slice(0, 2) }],
+    ['a missing topic', { ...good, topics: good.topics.slice(0, 2) }],
     ['no data', { ...good, data: '0x' }],
-    ['data that is no whole words', { ...good, data: `${good.data}00` }],
+    ['data that is not in full words', { ...good, data: `${good.data}00` }],
     ['data of two words', { ...good, data: good.data + good.data.slice(2) }],
     [
       'more than an address in a topic',
       { ...good, topics: [good.topics[0]!, `0x${'1'.repeat(64)}`, good.topics[2]!] },
     ],
-    ['a batch that breaks off', { ...batch, data: batch.data.slice(0, 2 + 64 * 4) }],
+    ['a truncated batch', { ...batch, data: batch.data.slice(0, 2 + 64 * 4) }],
     [
       'a batch that points outside',
       { ...batch, data: `0x${'f'.repeat(64)}${batch.data.slice(66)}` },
     ],
-    ['a batch of unequal lists', { ...batch, data: unequal }],
+    ['a batch with lists of different lengths', { ...batch, data: unequal }],
     [
-      'a batch whose arrays are one',
+      'a batch whose arrays are the same',
       { ...batch, data: `0x${word(0x40)}${word(0x40)}${word(1)}${word(4)}` },
     ],
     [
@@ -195,11 +195,11 @@ describe('decoded arrays', () => {
       { ...batch, data: `0x${word(0x20)}${word(0x60)}${'0'.repeat(64)}${word(0)}${word(0)}` },
     ],
     ['another event', { ...good, topics: [`0x${'ab'.repeat(32)}`, ...good.topics.slice(1)] }],
-  ])('leave out %s', (_, log) => {
+  ])('omit %s', (_, log) => {
     expect(decodeTransfers([log])).toEqual(NOTHING);
   });
 
-  test('law: whatever the log says, nothing throws, and a batch comes back as it was encoded', () => {
+  test('law: no log makes decoding throw, and a batch decodes to what was encoded', () => {
     const uint = fc.bigInt({ min: 0n, max: MAX });
     fc.assert(
       fc.property(

@@ -34,12 +34,12 @@ const call = (transactionIndex: number) => ({ transactionIndex }) as EvmInternal
 const records = (match: Match): number =>
   match.logs.length + match.transactions.length + match.internalTransactions.length;
 
-/** With room for as many records; the commas between them weigh nothing here. */
+/** Splits at this number of records; the commas between them count as zero bytes here. */
 const split = (match: Match, limit: number) =>
   splitMatch(match, limit * 100, (part) => records(part) * 80);
 
 describe('a match that is too large', () => {
-  test('is parted between transactions, as full as the limit allows', () => {
+  test('is split between transactions, with parts as large as the limit allows', () => {
     const match: Match = {
       stream,
       logs: [log(0, 0), log(0, 1), log(1, 2), log(2, 3), log(2, 4), log(2, 5), log(2, 6)],
@@ -56,7 +56,7 @@ describe('a match that is too large', () => {
     expect(parts.map((part) => part.internalTransactions.length)).toEqual([0, 0, 1]);
   });
 
-  test('law: nothing is lost, doubled or put out of order, and only what must be is divided', () => {
+  test('law: loses, duplicates and reorders nothing, and splits only transactions that must be', () => {
     const index = fc.nat({ max: 12 });
     const bytes = fc.integer({ min: 1, max: 60 });
     fc.assert(
@@ -119,7 +119,7 @@ describe('a match that is too large', () => {
     );
   });
 
-  test('is never told to be larger than its body is', () => {
+  test('is never estimated larger than its body', () => {
     const hash = `0x${'0'.repeat(64)}`;
     const address = `0x${'0'.repeat(40)}`;
     const match: Match = {
