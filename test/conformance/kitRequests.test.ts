@@ -530,7 +530,7 @@ describe('both clients send', () => {
   });
 });
 
-describe('the kit alone sends', () => {
+describe('only the kit sends', () => {
   test.each(titled.filter(([, it]) => !it.official))('%s', async (_, it) => {
     await it.kit(kit);
     expect(server.take()).toEqual([expected(it)]);

@@ -1,4 +1,4 @@
-/** The console over the sample day; its chains stand still until activity starts. */
+/** The console with the sample day; its chains have no new blocks until activity starts. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
