@@ -9,7 +9,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { Worker } from 'node:worker_threads';
-import { bloomOf } from '../packages/service/src/ingest/evm/blockParts.ts';
+import { bloomOf } from '../packages/service/src/ingest/evm/bloom.ts';
 import { createEvmSource } from '../packages/service/src/ingest/evm/evm.ts';
 import type { EvmBlock, EvmLog, EvmTransaction } from '../packages/service/src/match/evm/block.ts';
 import {

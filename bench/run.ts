@@ -41,6 +41,7 @@ const benchmarks: Record<string, () => Promise<Figures>> = {
   hostile: async () => (await import('./hostile/hostile.ts')).measureHostile(parts),
   kit: async () => (await import('./kit.ts')).default(),
   match: async () => (await import('./match.ts')).default(),
+  proof: async () => (await import('./proof.ts')).default(),
 };
 
 const benchmark = benchmarks[name];

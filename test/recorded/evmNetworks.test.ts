@@ -92,7 +92,12 @@ function readRecorded(network: string, number: string): Recorded {
 }
 
 /** Serves one recorded block on a synthetic parent, with the receipts by hash of all blocks. */
-async function startNode(chain: string, { block, listed }: Recorded, all: readonly RawReceipt[]) {
+async function startNode(
+  chain: string,
+  { block, listed }: Recorded,
+  all: readonly RawReceipt[],
+  { hasOthers = true } = {},
+) {
   const before: RawBlock = {
     ...block,
     // An unknown field prevents verification of the header hash, so this header need not be right.
@@ -105,7 +110,10 @@ async function startNode(chain: string, { block, listed }: Recorded, all: readon
   };
   const genesis: RawBlock = { ...before, number: '0x0', hash: `0x${'02'.repeat(32)}` };
   let head = before;
-  const known = (): RawBlock[] => [genesis, before, ...(head === block ? [block] : [])];
+  const known = (): RawBlock[] => [
+    ...(hasOthers ? [genesis, before] : []),
+    ...(head === block ? [block] : []),
+  ];
   const toAnswer = (found: RawBlock | undefined, full: unknown): Raw | null => {
     if (found === undefined) return null;
     return full === true
@@ -183,7 +191,13 @@ async function deliver(
       dataFolder,
       apiKey: API_KEY,
       secret: SECRET,
-      chains: [{ id: chain, urls: nodes.map(({ url }) => url), confirmations: 0, pollMs: 20 }],
+      chains: [
+        // The block before the recorded one is made up, which no chain that must be proven allows.
+        {
+          ...{ id: chain, urls: nodes.map(({ url }) => url), confirmations: 0, pollMs: 20 },
+          proof: 'off',
+        },
+      ],
       aptos: [],
       allowPrivateEndpoints: true,
     },
@@ -304,6 +318,73 @@ if (!isThere) {
     console.warn(`16 recorded tests did not run: no folder ${folder}`);
   });
 } else {
+  /** Reads the block from two nodes, as if the ledger had seen the chain. */
+  const prove = async (network: string, number: string, proof?: 'on') => {
+    const recorded = readRecorded(network, number);
+    const { receipts, block } = recorded;
+    const chain = CHAINS[network]!;
+    const nodes = [
+      await startNode(chain, recorded, receipts, { hasOthers: false }),
+      await startNode(chain, recorded, receipts, { hasOthers: false }),
+    ];
+    for (const node of nodes) node.mine();
+    const genesisHash = `0x${'02'.repeat(32)}`;
+    const source = createEvmSource({
+      ...{ chain, urls: nodes.map(({ url }) => url), pollMs: 1_000, proof },
+      log: createLog(() => {}),
+      verdicts: {
+        readCheckpoint: () => Promise.resolve({ number: 0, hash: genesisHash, genesisHash }),
+        readSetting: () => Promise.resolve(undefined),
+        saveSetting: () => Promise.resolve(),
+      },
+    });
+    try {
+      const all = { logs: true, transactions: true, traces: false };
+      const header = {
+        number: Number(block.number),
+        hash: block.hash,
+        parentHash: block.parentHash,
+        timestamp: Number(block.timestamp),
+      };
+      const { logs, transactions } = await source.readBlock(header, all);
+      return { logs: logs.length, transactions: transactions.length, proof: source.proof!() };
+    } finally {
+      await source.stop();
+      await Promise.all(nodes.map((node) => node.stop()));
+    }
+  };
+
+  describe('a recorded block', () => {
+    test.each([
+      ['arbitrum', '150000000', 5, 18],
+      ['ethereum', '1000000', 2, 1],
+      ['ethereum', '4369999', 22, 171],
+      ['ethereum', '18000000', 94, 291],
+      ['hyperliquid', '50000', 1, 0],
+      ['tempo-mainnet', '17708868', 3, 7],
+      ['tempo-mainnet', '20636966', 2, 4],
+    ])('%s %s proves', async (network, number, transactions, logs) => {
+      const proof = { isProven: true, reason: '' };
+      expect(await prove(network, number, 'on')).toEqual({ transactions, logs, proof });
+    });
+
+    test.each(['10000', '6542', '68215', '68216'])(
+      'cronos %s is checked, not proven, and says why',
+      async (number) => {
+        const { proof } = await prove('cronos', number);
+        expect(proof).toEqual({
+          isProven: false,
+          reason: [
+            'the block hash is not the hash of the header',
+            'the transactions do not match the transactions root',
+            'the receipts root is that of a block without receipts',
+          ].join('; '),
+        });
+        await expect(prove('cronos', number, 'on')).rejects.toThrow(/does not match its hash/);
+      },
+    );
+  });
+
   describe('a recorded block is delivered unchanged', { timeout: 120_000 }, () => {
     test.each([
       ['arbitrum', '150000000', 5, 18],

@@ -68,6 +68,18 @@ test('--chain takes accept=unverified, for the chain that it names', () => {
   );
 });
 
+test('--chain takes proof=on and proof=off', () => {
+  const [one, two, three] = parseChains([
+    '0x1=https://a.example,proof=off',
+    '0xa4b1=https://b.example,confirmations=2,proof=on',
+    '0x2=https://c.example',
+  ]);
+  expect([one!.proof, two!.proof, three!.proof]).toEqual(['off', 'on', undefined]);
+  expect(() => parseChains(['0x1=https://a.example,proof=yes'])).toThrow(
+    /proof=yes should be proof=on or proof=off/,
+  );
+});
+
 test('--aptos reads network and URLs', () => {
   expect(
     parseAptos([

@@ -20,6 +20,8 @@ export interface ChainConfig {
   resetWhenReplaced?: boolean | undefined;
   /** Accept blocks of a single node that cannot be fully verified. Default false. */
   acceptUnverified?: boolean | undefined;
+  /** Whether blocks must be proven from their headers. Default: see `docs/nodes.md`. */
+  proof?: 'on' | 'off' | undefined;
 }
 
 export interface AptosConfig {
@@ -129,7 +131,7 @@ export function parseChains(texts: readonly string[]): ChainConfig[] {
     const id = toChainId(text.slice(0, Math.max(0, separator)));
     if (separator < 0 || id === undefined) {
       throw configError(
-        `--chain ${text}: should be <hexId>=<rpcUrl>[,confirmations=N|finalized][,poll=MS][,accept=unverified], e.g. --chain 0x1=https://rpc.example.org`,
+        `--chain ${text}: should be <hexId>=<rpcUrl>[,confirmations=N|finalized][,poll=MS][,accept=unverified][,proof=on|off], e.g. --chain 0x1=https://rpc.example.org`,
       );
     }
     const { url, options } = splitOptions(text.slice(separator + 1));
@@ -155,6 +157,13 @@ export function parseChains(texts: readonly string[]): ChainConfig[] {
           throw configError(`--chain ${text}: accept=${value} should be accept=unverified`);
         }
         chain.acceptUnverified = true;
+        continue;
+      }
+      if (name === 'proof') {
+        if (value !== 'on' && value !== 'off') {
+          throw configError(`--chain ${text}: proof=${value} should be proof=on or proof=off`);
+        }
+        chain.proof = value;
         continue;
       }
       const number = Number(value);
@@ -183,7 +192,7 @@ function splitOptions(text: string): { url: string; options: [string, string][] 
   let url = text;
   for (;;) {
     const at = url.lastIndexOf(',');
-    const found = /^,(confirmations|poll|accept)=([^=]*)$/.exec(at < 0 ? '' : url.slice(at));
+    const found = /^,(confirmations|poll|accept|proof)=([^=]*)$/.exec(at < 0 ? '' : url.slice(at));
     if (found === null) return { url, options: options.reverse() };
     url = url.slice(0, at);
     options.push([found[1]!, found[2]!]);

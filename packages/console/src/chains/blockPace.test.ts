@@ -43,6 +43,7 @@ function paced(gapsMs: readonly number[], changes: Partial<WatchedChain> = {}): 
     ...{
       safe: null,
       finalized: null,
+      proof: null,
       agreement: null,
       providers: [],
       progress: null,

@@ -21,6 +21,7 @@ const chain = (changes: Partial<WatchedChain> = {}): WatchedChain => ({
   confirmedUpTo: 8,
   safe: null,
   finalized: null,
+  proof: null,
   agreement: null,
   providers: [],
   progress: null,

@@ -1185,6 +1185,12 @@ export interface ChainAgreement {
   blockNumber: number;
   state: 'agreed' | 'alone' | 'outvoted' | 'disagreed';
 }
+/** Whether a chain's blocks are proven: their transactions and receipts must match the roots in a header that matches the block hash. Otherwise they are checked, not proven. */
+export interface ChainProof {
+  isProven: boolean;
+  /** Human-readable: why blocks are checked, not proven; empty if proven. */
+  reason: string;
+}
 /** One block of the timeline. */
 export interface ChainBlock {
   number: number;
@@ -1219,6 +1225,8 @@ export interface ChainHealth {
   finalized: number | null;
   /** Whether other nodes agree on its newest block; null before the first. */
   agreement: ChainAgreement | null;
+  /** Whether its blocks are proven from their headers; null on Aptos. */
+  proof: ChainProof | null;
   /** The nodes it is read from, in configured order. */
   providers: ProviderHealth[];
   /** Null unless catching up. */

@@ -1,6 +1,6 @@
 /** Reads the blocks of one chain from its nodes. */
 import { RetryableError } from '../base/errors.ts';
-import type { ChainAgreement, ProviderHealth } from '@sluice/kit/contract';
+import type { ChainAgreement, ChainProof, ProviderHealth } from '@sluice/kit/contract';
 import { previewText } from '../base/preview.ts';
 import type { BlockHeader, BlockRef } from '../store/blocks/contract.ts';
 import type { BlockNeeds, EvmBlock } from '../match/evm/block.ts';
@@ -18,6 +18,8 @@ export interface ChainSource<Block> {
   providers(): ProviderHealth[];
   /** How the newest block compared with the other providers; null before the first check. */
   agreement(): ChainAgreement | null;
+  /** Whether blocks are proven from their headers; absent where headers prove nothing. */
+  proof?(): ChainProof;
   /**
    * Checks that a provider responds and serves the expected chain. Returns the chain's identity: the
    * hash of block 0, or the chain id on Aptos. Once one provider matches `expected`, providers of

@@ -90,6 +90,7 @@ const chain = (state: ChainReport['state'], message = ''): ChainReport => ({
     confirmedUpTo: 1,
     safe: null,
     finalized: null,
+    proof: null,
     agreement: null,
     providers: [],
     progress: null,

@@ -2,6 +2,7 @@ import type { Address, Hex } from 'viem';
 import { bloomOf } from './bloom.ts';
 import { fromHex, keccak, keccakOfText, toHex } from './keccak.ts';
 import { encodeRlp, rlpNumber } from './rlp.ts';
+import { type SignedFields, encodeReceipt, encodeTransaction, rootOf } from './tries.ts';
 import type { ScriptedInternalCall, ScriptedTransaction } from './scriptedTransaction.ts';
 
 /** A block as it was mined, for comparison in tests. Addresses are lower case. */
@@ -39,6 +40,7 @@ export interface MinedTransaction {
   readonly logsBloom: Hex;
   readonly logs: readonly MinedLog[];
   readonly calls: readonly ScriptedInternalCall[];
+  readonly signed: SignedFields;
 }
 
 export interface MinedLog {
@@ -55,6 +57,7 @@ export interface IdentifiedTransaction {
   from: Address;
   nonce: bigint;
   hash: Hex;
+  signed: SignedFields;
 }
 
 /** Input for `makeBlock`. */
@@ -84,11 +87,37 @@ export const fixedHeader = {
   parentBeaconBlockRoot: `0x${'0'.repeat(64)}`,
 } as const;
 
-const emptyTrieRoot = fixedHeader.withdrawalsRoot;
+const priorityFee = 1_000_000_000n;
+const gasPrice = fixedHeader.baseFeePerGas + priorityFee;
 
 /**
- * Creates a consistent block: hash, blooms, log indexes and cumulative gas match the content. The
- * three roots are hashes of the content rather than roots of a trie, so rebuilding the tries fails.
+ * Returns what a transaction's hash covers.
+ *
+ * @param identity unique for the transaction
+ */
+export function sign(
+  script: ScriptedTransaction,
+  { chainId, nonce, identity }: { chainId: number; nonce: bigint; identity: string },
+): SignedFields {
+  const { to = null, value = 0n, input = '0x', type = 'eip1559' } = script;
+  return {
+    ...{ type, chainId, nonce, value, input, gasPrice, priorityFee },
+    to: to && lower(to),
+    maxFee: gasPrice * 2n,
+    gas: gasUsedBy(script) * 2n,
+    v: type === 'legacy' ? BigInt(chainId * 2 + 35) : 0n,
+    // Have the form and size of a signature, but are not valid for any key.
+    r: BigInt(keccakOfText(`r:${identity}`)),
+    s: BigInt(keccakOfText(`s:${identity}`)),
+  };
+}
+
+const gasUsedBy = ({ gasUsed, logs = [] }: ScriptedTransaction): bigint =>
+  gasUsed ?? 21_000n + 10_000n * BigInt(logs.length);
+
+/**
+ * Creates a consistent block: hash, blooms, log indexes, cumulative gas and the roots of transactions
+ * and receipts match the content. The state root is made up.
  *
  * @throws Error for a reverted transaction with logs and for a log with more than four topics.
  */
@@ -96,8 +125,6 @@ export function makeBlock(ingredients: BlockIngredients): ScriptedBlock {
   const transactions = mineTransactions(ingredients.transactions);
   const bloom = bloomOf(transactions.flatMap(({ logs }) => logs));
   const mixHash = keccakOfText(ingredients.salt);
-  const rootOf = (name: string, parts: readonly string[]) =>
-    parts.length === 0 ? emptyTrieRoot : keccakOfText(`${name}:${parts.join()}`);
   const header = {
     number: ingredients.number,
     parentHash: ingredients.parentHash,
@@ -106,14 +133,8 @@ export function makeBlock(ingredients: BlockIngredients): ScriptedBlock {
     gasUsed: transactions.at(-1)?.cumulativeGasUsed ?? 0n,
     mixHash,
     stateRoot: keccakOfText(`state:${mixHash}`),
-    transactionsRoot: rootOf(
-      'transactions',
-      transactions.map(({ hash }) => hash),
-    ),
-    receiptsRoot: rootOf(
-      'receipts',
-      transactions.map(({ hash, status, logsBloom }) => hash + status + logsBloom),
-    ),
+    transactionsRoot: rootOf(transactions.map(({ signed }) => encodeTransaction(signed))),
+    receiptsRoot: rootOf(transactions.map(encodeReceipt)),
   };
   return { ...header, hash: hashOf(header), transactions };
 }
@@ -121,13 +142,14 @@ export function makeBlock(ingredients: BlockIngredients): ScriptedBlock {
 function mineTransactions(identified: readonly IdentifiedTransaction[]): MinedTransaction[] {
   let cumulativeGasUsed = 0n;
   let logIndex = 0;
-  return identified.map(({ script, from, nonce, hash }, transactionIndex) => {
-    const { to = null, value = 0n, input = '0x', status = 'success', type = 'eip1559' } = script;
+  return identified.map(({ script, from, nonce, hash, signed }, transactionIndex) => {
+    const { status = 'success' } = script;
+    const { to, value, input, type } = signed;
     const scriptedLogs = script.logs ?? [];
     if (status === 'reverted' && scriptedLogs.length > 0) {
       throw new Error('A reverted transaction leaves no logs');
     }
-    const gasUsed = script.gasUsed ?? 21_000n + 10_000n * BigInt(scriptedLogs.length);
+    const gasUsed = gasUsedBy(script);
     cumulativeGasUsed += gasUsed;
     const logs = scriptedLogs.map(({ address, topics, data = '0x' }): MinedLog => {
       if (topics.length > 4) throw new Error(`A log has at most 4 topics, not ${topics.length}`);
@@ -137,7 +159,7 @@ function mineTransactions(identified: readonly IdentifiedTransaction[]): MinedTr
       hash,
       transactionIndex,
       from,
-      to: to && lower(to),
+      to,
       nonce,
       value,
       input,
@@ -149,6 +171,7 @@ function mineTransactions(identified: readonly IdentifiedTransaction[]): MinedTr
       logsBloom: toHex(bloomOf(logs)),
       logs,
       calls: script.calls ?? [],
+      signed,
     };
   });
 }

@@ -1,12 +1,14 @@
 import type { Address, Hex } from 'viem';
-import { keccakOfText } from './keccak.ts';
+import { keccak, keccakOfText, toHex } from './keccak.ts';
 import {
   type IdentifiedTransaction,
   type ScriptedBlock,
   lower,
   makeBlock,
+  sign,
 } from './scriptedBlock.ts';
 import type { ScriptedTransaction } from './scriptedTransaction.ts';
+import { encodeTransaction } from './tries.ts';
 
 /**
  * An EVM chain under the control of a test: a tree of blocks, one path of which is canonical. Every
@@ -109,8 +111,10 @@ export function createScriptedChain(options: ScriptedChainOptions = {}): Scripte
     const from = script.from ? lower(script.from) : defaultSender;
     const nonce = nonces.get(from) ?? 0n;
     nonces.set(from, nonce + 1n);
-    const hash = keccakOfText(`${seed}:${chainId}:${from}:${nonce}`);
-    const identified = { script, from, nonce, hash };
+    const identity = `${seed}:${chainId}:${from}:${nonce}`;
+    const signed = sign(script, { chainId, nonce, identity });
+    const hash = toHex(keccak(encodeTransaction(signed)));
+    const identified = { script, from, nonce, hash, signed };
     identities.set(script, identified);
     return identified;
   };

@@ -188,6 +188,7 @@ const chain: WatchedChain = {
   confirmedUpTo: 1,
   safe: null,
   finalized: null,
+  proof: null,
   agreement: null,
   providers: [],
   progress: null,

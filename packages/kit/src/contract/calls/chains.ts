@@ -124,6 +124,15 @@ const chainAgreement = shape(
   }),
 );
 
+const chainProof = shape(
+  'ChainProof',
+  "Whether a chain's blocks are proven: their transactions and receipts must match the roots in a header that matches the block hash. Otherwise they are checked, not proven.",
+  z.strictObject({
+    isProven: flag,
+    reason: text.describe('Human-readable: why blocks are checked, not proven; empty if proven.'),
+  }),
+);
+
 const chainBlock = shape(
   'ChainBlock',
   'One block of the timeline.',
@@ -176,6 +185,9 @@ const chainHealth = shape(
     agreement: chainAgreement
       .nullable()
       .describe('Whether other nodes agree on its newest block; null before the first.'),
+    proof: chainProof
+      .nullable()
+      .describe('Whether its blocks are proven from their headers; null on Aptos.'),
     providers: z.array(providerHealth).describe('The nodes it is read from, in configured order.'),
     progress: chainProgress.nullable().describe('Null unless catching up.'),
     unverified: unverifiedBlocks

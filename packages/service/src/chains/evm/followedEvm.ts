@@ -27,9 +27,12 @@ export function followEvm(
     ...surroundings
   }: ChainSurroundings & { matching: EvmMatching; maxWebhookBytes: number },
 ): FollowedEvm {
-  const { id: chain, urls, pollMs, acceptUnverified } = config;
+  const { id: chain, urls, pollMs, acceptUnverified, proof } = config;
   const { store, log } = surroundings;
-  const source = createEvmSource({ chain, urls, pollMs, acceptUnverified, log });
+  const source = createEvmSource({
+    ...{ chain, urls, pollMs, acceptUnverified, proof, log },
+    verdicts: store,
+  });
   const enrich = createEnrich({
     chain,
     store,

@@ -1,6 +1,7 @@
 /** Tests each check alone, with data that passes the others. */
 import { describe, expect, test } from 'vitest';
-import { assemble, checkLogs, checkReceipts, bloomOf } from './blockParts.ts';
+import { assemble, checkLogs, checkReceipts } from './blockParts.ts';
+import { bloomOf } from './bloom.ts';
 import type { Json } from '../json.ts';
 
 const header = { number: 7, hash: '0xb7', parentHash: '0xb6', timestamp: 1 };

@@ -2,11 +2,11 @@
  * Checks the parts of a block against each other. Consistent parts are what the node has of the
  * block; blooms and indices show, as far as they can, whether the node has all of it.
  */
-import { keccak256 } from '@sluice/kit/contract';
 import type { EvmBlock, EvmLog, EvmTransaction } from '../../match/evm/block.ts';
 import type { BlockHeader } from '../../store/blocks/contract.ts';
 import { type Json, hex, list, object, optionalHex, toNumber } from '../json.ts';
 import { SourceError } from '../source.ts';
+import { type KnownBits, bloomOf, covers, toBloomItem } from './bloom.ts';
 
 /** Returns the hashes of a block's transactions, from full transactions or plain hashes. */
 export const hashesOf = (block: Json): string[] =>
@@ -26,6 +26,11 @@ export interface Doubt {
 export interface CheckedParts extends Pick<EvmBlock, 'logs' | 'transactions'> {
   /** Empty when everything is consistent. */
   doubts: Doubt[];
+}
+
+export interface AssembledParts extends CheckedParts {
+  /** In transaction order. */
+  receipts: Json[];
 }
 
 /** Returns the hashes of the transactions that have no receipt in this list. */
@@ -93,7 +98,7 @@ export function assemble(
   block: Json,
   header: BlockHeader,
   answer: unknown,
-): CheckedParts {
+): AssembledParts {
   const doubt = createDoubts(name, header);
   const receipts = checkReceipts(name, block, header, answer);
   const transactions = list(block['transactions'], 'transactions').map((item, n) => {
@@ -118,6 +123,7 @@ export function assemble(
     logs: logs.logs,
     transactions: transactions.filter((each) => each !== undefined),
     doubts: [...doubt.all, ...logs.doubts],
+    receipts: inOrder,
   };
 }
 
@@ -214,11 +220,6 @@ const quantity = (from: Json, key: string, owner: string, doubt: AddDoubt): stri
   return value;
 };
 
-const toBloomItem = (log: Json): Pick<EvmLog, 'address' | 'topics'> => ({
-  address: hex(log, 'address').toLowerCase(),
-  topics: list(log['topics'], 'topics').map((topic) => String(topic).toLowerCase()),
-});
-
 /** @param n its position in the block, the fallback for a missing index */
 function toLog(log: Json, n: number, hashes: readonly string[], doubt: AddDoubt): EvmLog {
   const transactionHash = hex(log, 'transactionHash');
@@ -290,42 +291,4 @@ function toCall(
     value: `0x${value.toString(16)}`,
     input: optionalHex(all[0]!, 'input') ?? hex(all[0]!, 'data'),
   };
-}
-
-/** Ethereum's 2048-bit filter of the addresses and topics in logs (Yellow Paper 4.3.1). */
-const BLOOM_BYTES = 256;
-
-/** Caches the bits of addresses and topics, which repeat often within a block. */
-export type KnownBits = Map<string, readonly number[]>;
-
-/** Computes the filter of these logs. */
-export function bloomOf(
-  logs: Iterable<{ address: string; topics: readonly string[] }>,
-  known: KnownBits = new Map(),
-): Uint8Array {
-  const bloom = new Uint8Array(BLOOM_BYTES);
-  for (const log of logs) {
-    for (const item of [log.address, ...log.topics]) {
-      let bits = known.get(item);
-      if (bits === undefined) {
-        bits = bitsOf(item);
-        known.set(item, bits);
-      }
-      for (const bit of bits) bloom[BLOOM_BYTES - 1 - (bit >> 3)]! |= 1 << (bit & 7);
-    }
-  }
-  return bloom;
-}
-
-function bitsOf(item: string): number[] {
-  const hash = Buffer.from(keccak256(Buffer.from(item.slice(2), 'hex')).slice(2), 'hex');
-  return [0, 2, 4].map((pair) => hash.readUInt16BE(pair) & 2047);
-}
-
-/**
- * Whether `logs` sets every bit of `promised`; an unset bit means that a log is missing. Extra bits
- * are allowed: some chains add logs (Polygon's state sync) that the header's filter omits.
- */
-export function covers(logs: Uint8Array, promised: Uint8Array): boolean {
-  return promised.every((byte, n) => (byte & ~logs[n]!) === 0);
 }

@@ -2,12 +2,14 @@
 import type { BlockNeeds, EvmBlock, EvmInternalTransaction } from '../../match/evm/block.ts';
 import type { Log } from '../../base/log.ts';
 import type { BlockHeader } from '../../store/blocks/contract.ts';
-import { hashesOf, type CheckedParts, assemble, checkLogs, withoutReceipt } from './blockParts.ts';
-import { toHeader } from './header.ts';
-import { type Json, object, list } from '../json.ts';
+import { hashesOf } from './blockParts.ts';
+import { isProvableChain, toHeader } from './header.ts';
+import { type Json, object } from '../json.ts';
 import { type Provider, createProvider } from './provider.ts';
-import { createProviders } from '../nodes/providers.ts';
-import { type Source, SourceError, isOfKind } from '../source.ts';
+import { type Providers, createProviders } from '../nodes/providers.ts';
+import { type VerdictStore, createProver } from './proof/prover.ts';
+import { createReceiptReader } from './receiptReader.ts';
+import { type Source, SourceError, type TransactionPlace, isOfKind } from '../source.ts';
 import { createVerifier } from './unverified.ts';
 import { fromCallTracer, fromTraceBlock } from './traces.ts';
 
@@ -19,6 +21,10 @@ export interface EvmSourceOptions {
   pollMs: number;
   /** Accept unverifiable data from a single node. Default false. */
   acceptUnverified?: boolean | undefined;
+  /** Whether blocks must be proven; default: on known chains, and on others once that is the verdict. */
+  proof?: 'on' | 'off' | undefined;
+  /** Keeps the verdict on a chain that is not known; default: none is looked for. */
+  verdicts?: VerdictStore | undefined;
   log: Log;
 }
 
@@ -31,18 +37,29 @@ export function createEvmSource({
   urls,
   pollMs,
   acceptUnverified = false,
+  proof,
+  verdicts,
   log,
 }: EvmSourceOptions): Source {
+  const prover = createProver({
+    ...{ chain, log },
+    setting: proof,
+    nodes: () => providers.all,
+    store: verdicts,
+  });
   const providers = createProviders({
     chain,
     urls,
     flag: '--chain',
     identity: 'block 0',
     log,
-    create: (url, name) => createProvider(chain, url, name),
+    create: (url, name) => createProvider(chain, url, name, prover.headers),
   });
-  const verify = createVerifier({ chain, acceptUnverified, log });
-  const receipts = createReceiptReader();
+  const verify = createVerifier({
+    ...{ chain, acceptUnverified, log },
+    isStrict: () => isProvableChain(chain) || prover.isRequired(),
+  });
+  const receipts = createReceiptReader(prover);
   const traces = createTraceReader();
 
   /** Reads the block and checks that it matches the header. */
@@ -56,7 +73,7 @@ export function createEvmSource({
       await node.request('eth_getBlockByHash', [header.hash, needs.transactions]),
       what,
     );
-    const seen = toHeader(chain, block);
+    const seen = toHeader(block, prover.headers());
     if (
       seen.hash !== header.hash ||
       seen.parentHash !== header.parentHash ||
@@ -78,8 +95,12 @@ export function createEvmSource({
   const readBlockOf = async (
     node: Provider,
     header: BlockHeader,
-    needs: BlockNeeds,
+    wanted: BlockNeeds,
   ): Promise<EvmBlock> => {
+    await prover.load();
+    // A proof takes all of the block, also where only its logs are wanted.
+    const isProving = prover.isRequired() || prover.isJudging();
+    const needs = { ...wanted, transactions: wanted.transactions || (wanted.logs && isProving) };
     const { block, seen } = await readBody(node, header, needs);
     const part = <T>(read: (from: Provider) => Promise<T | undefined>): Promise<T | undefined> =>
       providers.ask(read, { hash: header.hash, first: node });
@@ -94,9 +115,13 @@ export function createEvmSource({
             // When versions are compared, each must be made from the node's own block.
             const body =
               from === node || isFirst ? block : (await readBody(from, header, needs)).block;
-            return needs.transactions
-              ? receipts.readAll(from, body, seen)
-              : receipts.readLogs(from, body, seen);
+            if (!needs.transactions) return receipts.readLogs(from, body, seen);
+            const parts = await receipts.readAll(from, body, seen);
+            if (wanted.transactions) return parts;
+            // A search for a verdict must not hold a block that its logs alone would not hold.
+            return parts.doubts.length > 0 && !prover.isRequired()
+              ? receipts.readLogs(from, body, seen)
+              : { ...parts, transactions: [] };
           })
         : undefined;
     return { ...seen, logs: [], transactions: [], ...rest, internalTransactions };
@@ -108,6 +133,7 @@ export function createEvmSource({
     },
     providers: providers.health,
     agreement: providers.agreement,
+    proof: prover.health,
     readGenesisHash: providers.readGenesisHash,
     readHead: providers.readHead,
     readHeader: (at) =>
@@ -121,18 +147,7 @@ export function createEvmSource({
       return block!;
     },
 
-    async findTransaction(hash) {
-      const found = await providers.ask(async (node) => {
-        const answer = await node.request('eth_getTransactionByHash', [hash], {
-          order: 'aside',
-        });
-        return answer === null ? undefined : object(answer, `${node.name}: transaction ${hash}`);
-      });
-      if (found === undefined) return undefined;
-      const at = found['blockHash'];
-      return typeof at === 'string' ? { at } : 'pending';
-    },
-
+    findTransaction: (hash) => findTransaction(providers, hash),
     readFinalized: providers.readFinalized,
     readTagged: providers.readTagged,
     sizeOf,
@@ -168,6 +183,19 @@ export function createEvmSource({
   };
 }
 
+async function findTransaction(
+  providers: Pick<Providers<Provider>, 'ask'>,
+  hash: string,
+): Promise<TransactionPlace | undefined> {
+  const found = await providers.ask(async (node) => {
+    const answer = await node.request('eth_getTransactionByHash', [hash], { order: 'aside' });
+    return answer === null ? undefined : object(answer, `${node.name}: transaction ${hash}`);
+  });
+  if (found === undefined) return undefined;
+  const at = found['blockHash'];
+  return typeof at === 'string' ? { at } : 'pending';
+}
+
 /** Estimates the memory that a block takes: its text plus overhead. */
 function sizeOf(block: EvmBlock): number {
   let bytes = 1_000;
@@ -175,78 +203,6 @@ function sizeOf(block: EvmBlock): number {
   for (const transaction of block.transactions) bytes += 1_500 + 2 * transaction.input.length;
   return bytes + 500 * block.internalTransactions.length;
 }
-
-export interface ReceiptReader {
-  /** Reads transactions with their receipts and logs. */
-  readAll(node: Provider, block: Json, header: BlockHeader): Promise<CheckedParts>;
-  /** Reads only the logs, which is cheaper on most nodes. */
-  readLogs(node: Provider, block: Json, header: BlockHeader): Promise<CheckedParts>;
-}
-
-/** Concurrent requests on nodes that return receipts only one by one. */
-const RECEIPTS_AT_ONCE = 16;
-
-/** Reads the logs and transactions of a block from its receipts, in whichever way a node offers. */
-function createReceiptReader(): ReceiptReader {
-  /** Providers known not to support `eth_getBlockReceipts`. */
-  const withoutBlockReceipts = new Set<Provider>();
-
-  /** Undefined when the node returns receipts only one by one. */
-  const listReceipts = async (node: Provider, block: Json): Promise<unknown> => {
-    if (withoutBlockReceipts.has(node)) return undefined;
-    try {
-      return await node.request('eth_getBlockReceipts', [block['hash']]);
-    } catch (error) {
-      if (isOfKind(error, 'unsupported')) withoutBlockReceipts.add(node);
-      else if (!isOfKind(error, 'too-large')) throw error;
-      return undefined;
-    }
-  };
-
-  const readReceipts = async (node: Provider, block: Json): Promise<unknown> => {
-    const listed = await listReceipts(node, block);
-    if (listed !== undefined && !Array.isArray(listed)) return listed;
-    const receipts: unknown[] = listed ?? [];
-    const others = await readOneByOne(node, withoutReceipt(block, receipts));
-    // A transaction may be in two blocks of a chain; its receipt then belongs to the other block.
-    return [...receipts, ...others.filter((receipt) => isOfBlock(receipt, block))];
-  };
-
-  const readAll: ReceiptReader['readAll'] = async (node, block, header) =>
-    assemble(node.name, block, header, await readReceipts(node, block));
-
-  const readLogs: ReceiptReader['readLogs'] = async (node, block, header) => {
-    try {
-      const answer = await node.request('eth_getLogs', [{ blockHash: header.hash }]);
-      const raw = list(answer, `${node.name}: logs`);
-      const checked = checkLogs(node.name, block, header, raw, { miscounted: true });
-      if (checked.doubts.length === 0) return { ...checked, transactions: [] };
-    } catch (error) {
-      if (!isOfKind(error, 'too-large', 'missing')) throw error;
-    }
-    // Receipts contain the same logs, including those that the node's log list omits or is too
-    // small for.
-    return readAll(node, block, header);
-  };
-
-  return { readAll, readLogs };
-}
-
-async function readOneByOne(node: Provider, hashes: readonly string[]): Promise<unknown[]> {
-  const receipts: unknown[] = [];
-  for (let start = 0; start < hashes.length; start += RECEIPTS_AT_ONCE) {
-    const some = hashes.slice(start, start + RECEIPTS_AT_ONCE);
-    receipts.push(
-      ...(await Promise.all(some.map((hash) => node.request('eth_getTransactionReceipt', [hash])))),
-    );
-  }
-  return receipts;
-}
-
-const isOfBlock = (receipt: unknown, block: Json): boolean =>
-  typeof receipt === 'object' &&
-  receipt !== null &&
-  (receipt as Json)['blockHash'] === block['hash'];
 
 export interface TraceReader {
   /**

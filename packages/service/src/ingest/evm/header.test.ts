@@ -22,7 +22,7 @@ afterAll(() => chain.stop());
 
 describe('a block header', () => {
   test('is accepted if it matches its hash', () => {
-    expect(toHeader('0x1', block)).toEqual({
+    expect(toHeader(block, 'strict')).toEqual({
       number: 1,
       hash: chain.head.hash,
       parentHash: chain.head.parentHash,
@@ -39,21 +39,31 @@ describe('a block header', () => {
     ['hash', `0x${'12'.repeat(32)}`],
     ['withdrawalsRoot', undefined],
   ])('with a wrong %s is rejected', (name, value) => {
-    expect(() => toHeader('0x1', { ...block, [name]: value })).toThrow(/does not match its hash/);
+    expect(() => toHeader({ ...block, [name]: value }, 'strict')).toThrow(
+      /does not match its hash/,
+    );
   });
 
   test('without its transactions is rejected', () => {
-    expect(() => toHeader('0x1', { ...block, transactions: ['0x12'] })).toThrow(
+    expect(() => toHeader({ ...block, transactions: ['0x12'] }, 'strict')).toThrow(
       /has transactions, but its header shows otherwise/,
     );
   });
 
-  test('with a field of a future fork is accepted unchecked', () => {
+  test('with a field of a later fork is rejected, and accepted unchecked with proof=off', () => {
     const later = { ...block, timestamp: '0x1', blockAccessListHash: `0x${'12'.repeat(32)}` };
-    expect(toHeader('0x1', later).timestamp).toBe(1);
+    expect(() => toHeader(later, 'strict')).toThrow(
+      /does not match its hash.*does not know blockAccessListHash.*proof=off/,
+    );
+    expect(toHeader(later, 'known').timestamp).toBe(1);
+    expect(() => toHeader({ ...block, timestamp: '0x1' }, 'known')).toThrow(/match its hash/);
+  });
+
+  test('with a field of the node that is not part of the hash is proven', () => {
+    expect(toHeader({ ...block, blockTimestamp: '0x1' }, 'strict').number).toBe(1);
   });
 
   test('of a chain that may hash differently is accepted unchecked', () => {
-    expect(toHeader('0xa86a', { ...block, timestamp: '0x1' }).timestamp).toBe(1);
+    expect(toHeader({ ...block, timestamp: '0x1' }, 'none').timestamp).toBe(1);
   });
 });

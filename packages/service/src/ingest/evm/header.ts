@@ -1,18 +1,19 @@
 /**
- * Parses block headers, and proves them where possible. On Ethereum and its test networks the hash
- * is the Keccak of the RLP-encoded header fields (Yellow Paper 4.4.3), so a node can't change a
- * parent, bloom or timestamp unnoticed. Other chains hash differently; their headers are checked
- * only against neighbors and other nodes.
+ * Parses block headers, and proves them where possible: by the standard rules, the hash is the
+ * Keccak of the RLP-encoded header fields (Yellow Paper 4.4.3), so a node can't change a parent,
+ * bloom, root or timestamp unnoticed.
  */
 import { keccak256 } from '@sluice/kit/contract';
 import type { BlockHeader } from '../../store/blocks/contract.ts';
 import { type Json, hash, hex, list, toNumber } from '../json.ts';
 import { SourceError } from '../source.ts';
+import { bytesOf, quantityOf } from './proof/fields.ts';
+import { encodeRlp } from './proof/rlp.ts';
+import { toTempoHeader } from './proof/tempo.ts';
+import { EMPTY_ROOT } from './proof/trie.ts';
 
 /** Ethereum, Sepolia, Hoodi and Holesky: their hashes follow this scheme since the first block. */
 const PROVABLE_CHAINS = new Set(['0x1', '0xaa36a7', '0x88bb0', '0x4268']);
-
-const EMPTY_TRIE_ROOT = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421';
 
 /** In hash order; older blocks lack the fields of later forks, which are at the end. */
 const BYTES_OR_NUMBERS: readonly [name: string, kind: 'bytes' | 'number'][] = [
@@ -38,8 +39,9 @@ const BYTES_OR_NUMBERS: readonly [name: string, kind: 'bytes' | 'number'][] = [
   ['parentBeaconBlockRoot', 'bytes'],
   ['requestsHash', 'bytes'],
 ];
-/** Fields of a block that are not part of its hash. */
-const BESIDE_THE_HASH = new Set([
+/** Names of a block that are known; others may be header fields of a later fork. */
+const KNOWN = new Set([
+  ...BYTES_OR_NUMBERS.map(([name]) => name),
   'hash',
   'size',
   'totalDifficulty',
@@ -49,68 +51,52 @@ const BESIDE_THE_HASH = new Set([
   'author',
   'sealFields',
 ]);
-const FIELDS = new Set(BYTES_OR_NUMBERS.map(([name]) => name));
 
-/**
- * Whether the chain follows Ethereum's rules exactly, so that any violation proves a block wrong.
- */
+/** Whether the chain is known to follow the standard rules from its first block on. */
 export const isProvableChain = (chain: string): boolean => PROVABLE_CHAINS.has(chain);
 
+/** How strictly a header is checked: `known` allows fields that may belong to a later fork. */
+export type HeaderProof = 'none' | 'known' | 'strict';
+
 /** Throws a SourceError, `inconsistent`, when the header does not match its hash. */
-export function toHeader(chain: string, block: Json): BlockHeader {
+export function toHeader(block: Json, proof: HeaderProof): BlockHeader {
   const header = {
     number: toNumber(hex(block, 'number')),
     hash: hash(block, 'hash'),
     parentHash: hash(block, 'parentHash'),
     timestamp: toNumber(hex(block, 'timestamp')),
   };
-  if (isProvableChain(chain) && isProvable(block)) prove(header, block);
-  return header;
-}
-
-function prove({ number, hash }: BlockHeader, block: Json): void {
-  if (hashOf(block) !== hash) {
+  if (proof === 'none' || (proof === 'known' && unknownFields(block).length > 0)) return header;
+  if (!isHeaderProven(block)) {
+    const unknown = unknownFields(block).join(', ');
     throw new SourceError(
       'inconsistent',
-      `the header of block ${number} does not match its hash ${hash}`,
+      `the header of block ${header.number} does not match its hash ${header.hash}${
+        unknown === ''
+          ? ''
+          : `. This version of Sluice does not know ${unknown}; if a fork added it, upgrade, or pass proof=off with --chain`
+      }`,
     );
   }
   const isEmpty = list(block['transactions'], 'transactions').length === 0;
-  if (isEmpty !== (block['transactionsRoot'] === EMPTY_TRIE_ROOT)) {
+  if (isEmpty !== (block['transactionsRoot'] === EMPTY_ROOT)) {
     throw new SourceError(
       'missing',
-      `block ${number} has ${isEmpty ? 'no transactions' : 'transactions'}, but its header shows otherwise`,
+      `block ${header.number} has ${isEmpty ? 'no transactions' : 'transactions'}, but its header shows otherwise`,
     );
   }
+  return header;
 }
 
-/** An unknown field belongs to a later fork, whose hash we can't compute. */
-const isProvable = (block: Json): boolean =>
-  Object.keys(block).every((name) => FIELDS.has(name) || BESIDE_THE_HASH.has(name));
-
-function hashOf(block: Json): string {
+/** Whether the header's fields hash to its hash by rules that are known here. */
+export function isHeaderProven(block: Json): boolean {
   const fields = BYTES_OR_NUMBERS.filter(([name]) => block[name] != null).map(([name, kind]) =>
-    encodeItem(kind === 'bytes' ? toBytes(hex(block, name)) : toMinimalBytes(hex(block, name))),
+    kind === 'bytes' ? bytesOf(block, name) : quantityOf(block, name),
   );
-  const payload = Buffer.concat(fields);
-  return keccak256(Buffer.concat([toPrefix(0xc0, payload.length), payload]));
+  return [fields, toTempoHeader(block, fields)].some(
+    (each) => each !== undefined && keccak256(encodeRlp(each)) === block['hash'],
+  );
 }
 
-const toBytes = (text: string): Buffer =>
-  Buffer.from(text.length % 2 === 0 ? text.slice(2) : `0${text.slice(2)}`, 'hex');
-
-/** RLP numbers have no leading zeros; 0 is empty. */
-const toMinimalBytes = (quantity: string): Buffer =>
-  toBytes(`0x${quantity.slice(2).replace(/^0+/, '')}`);
-
-/** Encodes a byte string in RLP (Yellow Paper, appendix B). */
-function encodeItem(bytes: Buffer): Buffer {
-  if (bytes.length === 1 && bytes[0]! < 0x80) return bytes;
-  return Buffer.concat([toPrefix(0x80, bytes.length), bytes]);
-}
-
-function toPrefix(offset: number, length: number): Buffer {
-  if (length < 56) return Buffer.of(offset + length);
-  const lengthBytes = toBytes(`0x${length.toString(16)}`);
-  return Buffer.concat([Buffer.of(offset + 55 + lengthBytes.length), lengthBytes]);
-}
+const unknownFields = (block: Json): string[] =>
+  Object.keys(block).filter((name) => !KNOWN.has(name));

@@ -2,7 +2,7 @@
 import { toChainId } from '@sluice/kit/contract';
 import { Pool } from 'undici';
 import type { BlockHeader } from '../../store/blocks/contract.ts';
-import { toHeader } from './header.ts';
+import { type HeaderProof, isProvableChain, toHeader } from './header.ts';
 import { object } from '../json.ts';
 import { SourceError, isLacking } from '../source.ts';
 import { type AnyProvider, type Identity, createStanding } from '../nodes/standing.ts';
@@ -244,8 +244,16 @@ export const isReverted = (error: SourceError): boolean =>
 const isShort = (method: string, params: readonly unknown[]): boolean =>
   method.startsWith('eth_getBlockBy') && params[1] === false;
 
-/** @param name name of the node in messages: its host, numbered if several nodes share it */
-export function createProvider(chain: string, url: string, name: string): Provider {
+/**
+ * @param name name of the node in messages: its host, numbered if several nodes share it
+ * @param headerProof how strictly its headers are checked now
+ */
+export function createProvider(
+  chain: string,
+  url: string,
+  name: string,
+  headerProof: () => HeaderProof,
+): Provider {
   const client: RpcClient = createRpcClient(url, name);
 
   const request: Provider['request'] = (method, params, { order, isOptional, maxBytes } = {}) =>
@@ -260,10 +268,11 @@ export function createProvider(chain: string, url: string, name: string): Provid
     at: string,
     what: string,
     how?: RequestHow,
+    proof = headerProof(),
   ): Promise<BlockHeader | undefined> => {
     const answer = await request(method, [at, false], how);
     if (answer === null) return undefined;
-    const header = toHeader(chain, object(answer, `${name}: ${what}`));
+    const header = toHeader(object(answer, `${name}: ${what}`), proof);
     standing.remember(header.hash);
     return header;
   };
@@ -278,7 +287,14 @@ export function createProvider(chain: string, url: string, name: string): Provid
       );
     }
     try {
-      const genesis = await readBlockHeader('eth_getBlockByNumber', '0x0', 'block 0');
+      const genesis = await readBlockHeader(
+        'eth_getBlockByNumber',
+        '0x0',
+        'block 0',
+        {},
+        // Other chains may have begun with other rules.
+        isProvableChain(chain) ? headerProof() : 'none',
+      );
       return { genesisHash: genesis?.hash };
     } catch (error) {
       if (error instanceof SourceError && isLacking(error)) {

@@ -5,7 +5,6 @@
 import type { Log } from '../../base/log.ts';
 import type { BlockHeader } from '../../store/blocks/contract.ts';
 import type { CheckedParts, Doubt } from './blockParts.ts';
-import { isProvableChain } from './header.ts';
 import type { Provider } from './provider.ts';
 import { SourceError } from '../source.ts';
 
@@ -33,14 +32,16 @@ const RECHECK_MS = 1_000;
 export function createVerifier({
   chain,
   acceptUnverified,
+  isStrict,
   log,
 }: {
   chain: string;
   acceptUnverified: boolean;
+  /** Whether any doubt proves a block wrong. */
+  isStrict(): boolean;
   log: Log;
 }): Verify {
   const logged = new Set<string>();
-  const provable = isProvableChain(chain);
 
   const look = async (...[, ask, read]: Parameters<Verify>) => {
     const versions = new Map<Provider, CheckedParts>();
@@ -49,7 +50,7 @@ export function createVerifier({
       if (versions.has(from)) return undefined;
       const parts = await read(from, versions.size === 0);
       if (parts.doubts.length === 0) return parts;
-      if (provable) throw toError(parts.doubts);
+      if (isStrict()) throw toError(parts.doubts);
       versions.set(from, parts);
       return undefined;
     }).catch((error: unknown) => {

@@ -26,7 +26,7 @@ export interface ReportOptions {
 
 type ReportedSource = Pick<
   ChainSource<unknown>,
-  'agreement' | 'providers' | 'lacksTraces' | 'readTagged'
+  'agreement' | 'proof' | 'providers' | 'lacksTraces' | 'readTagged'
 >;
 
 export interface Status {
@@ -68,6 +68,7 @@ export function reportUnread(
     safe: null,
     finalized: null,
     agreement: source.agreement(),
+    proof: source.proof?.() ?? null,
     providers: source.providers(),
     progress: null,
     lacksTraces: source.lacksTraces,

@@ -197,6 +197,7 @@ export const CHAIN_HEALTH = {
     checkpoint: 7,
     confirmations: 2,
     confirmedUpTo: 5,
+    proof: null,
     providers: [],
     progress: null,
   },

@@ -1,5 +1,4 @@
 import type { Hex } from 'viem';
-import { keccakOfText } from '../keccak.ts';
 import {
   type MinedLog,
   type MinedTransaction,
@@ -88,20 +87,18 @@ export function toRpcBlock(block: ScriptedBlock, chainId: number, withTransactio
   };
 }
 
-const priorityFee = 1_000_000_000n;
-const gasPrice = fixedHeader.baseFeePerGas + priorityFee;
-
 export function toRpcTransaction(
   transaction: MinedTransaction,
   block: ScriptedBlock,
   chainId: number,
 ) {
+  const { signed } = transaction;
   const common = {
     blockHash: block.hash,
     blockNumber: quantity(block.number),
     from: transaction.from,
-    gas: quantity(transaction.gasUsed * 2n),
-    gasPrice: quantity(gasPrice),
+    gas: quantity(signed.gas),
+    gasPrice: quantity(signed.gasPrice),
     hash: transaction.hash,
     input: transaction.input,
     nonce: quantity(transaction.nonce),
@@ -109,21 +106,18 @@ export function toRpcTransaction(
     transactionIndex: quantity(transaction.transactionIndex),
     value: quantity(transaction.value),
     chainId: quantity(chainId),
-    // Has the form and size of a signature, but is not valid for any key.
-    r: withoutLeadingZeros(keccakOfText(`r:${transaction.hash}`)),
-    s: withoutLeadingZeros(keccakOfText(`s:${transaction.hash}`)),
+    v: quantity(signed.v),
+    r: quantity(signed.r),
+    s: quantity(signed.s),
   };
-  if (transaction.type === 'legacy') {
-    return { ...common, type: '0x0', v: quantity(chainId * 2 + 35) };
-  }
+  if (transaction.type === 'legacy') return { ...common, type: '0x0' };
   return {
     ...common,
     type: '0x2',
-    maxFeePerGas: quantity(gasPrice * 2n),
-    maxPriorityFeePerGas: quantity(priorityFee),
+    maxFeePerGas: quantity(signed.maxFee),
+    maxPriorityFeePerGas: quantity(signed.priorityFee),
     accessList: [],
-    v: '0x0',
-    yParity: '0x0',
+    yParity: quantity(signed.v),
   };
 }
 
@@ -133,7 +127,7 @@ export function toRpcReceipt(transaction: MinedTransaction, block: ScriptedBlock
     blockNumber: quantity(block.number),
     contractAddress: transaction.contractAddress,
     cumulativeGasUsed: quantity(transaction.cumulativeGasUsed),
-    effectiveGasPrice: quantity(gasPrice),
+    effectiveGasPrice: quantity(transaction.signed.gasPrice),
     from: transaction.from,
     gasUsed: quantity(transaction.gasUsed),
     logs: transaction.logs.map((log) => toRpcLog(log, transaction, block)),
@@ -163,8 +157,4 @@ export function toRpcLog(
     logIndex: quantity(log.logIndex),
     removed: false,
   };
-}
-
-function withoutLeadingZeros(hex: Hex): Hex {
-  return `0x${hex.slice(2).replace(/^0+(?=.)/, '')}`;
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { bloomOf, covers } from './blockParts.ts';
+import { bloomOf, covers } from './bloom.ts';
 
 const hexOf = (bytes: number) =>
   fc

@@ -1,0 +1,42 @@
+/** Reads fields of a node's JSON as the bytes that are hashed. */
+import { previewJson } from '../../../base/preview.ts';
+import { type Json, hex, list, object } from '../../json.ts';
+import { SourceError } from '../../source.ts';
+import type { RlpItem } from './rlp.ts';
+
+/** Maximum characters of an unexpected value in an error message. */
+const SHOWN = 80;
+
+/** Converts hex digits to bytes. Throws where Buffer would cut the value off silently. */
+export function toBytes(value: unknown): Buffer {
+  if (typeof value === 'string' && value.startsWith('0x')) {
+    const bytes = Buffer.from(value.slice(2), 'hex');
+    if (bytes.length * 2 + 2 === value.length) return bytes;
+  }
+  throw new SourceError('inconsistent', `${previewJson(value, SHOWN)} is not bytes in hex`);
+}
+
+/** Converts a quantity to its shortest bytes: no leading zeros, and none at all for 0. */
+export function quantityBytes(quantity: string): Buffer {
+  const digits = quantity.slice(2).replace(/^0+/, '');
+  return toBytes(`0x${digits.length % 2 === 0 ? '' : '0'}${digits}`);
+}
+
+export const numberBytes = (number: number): Buffer => quantityBytes(`0x${number.toString(16)}`);
+
+/** Reads a field as bytes. */
+export const bytesOf = (from: Json, key: string): Buffer => toBytes(from[key]);
+
+/** Reads a field as bytes; empty where it is null or absent. */
+export const optionalBytes = (from: Json, key: string): Buffer =>
+  from[key] == null ? Buffer.alloc(0) : bytesOf(from, key);
+
+/** Reads a field as a quantity; empty, like 0, where it is null or absent. */
+export const quantityOf = (from: Json, key: string): Buffer =>
+  from[key] == null ? Buffer.alloc(0) : quantityBytes(hex(from, key));
+
+export const accessListOf = (from: Json): RlpItem =>
+  list(from['accessList'] ?? [], 'accessList').map((item) => {
+    const each = object(item, 'access list entry');
+    return [bytesOf(each, 'address'), list(each['storageKeys'], 'storageKeys').map(toBytes)];
+  });

@@ -1,0 +1,126 @@
+/**
+ * Proves the contents of a block: rebuilds the transactions root and the receipts root from what a
+ * node returned, and compares them with the header. What the roots leave out is computed and compared.
+ */
+import { keccak256 } from '@sluice/kit/contract';
+import { type Json, hex, list, object } from '../../json.ts';
+import type { KnownBits } from '../bloom.ts';
+import { isHeaderProven } from '../header.ts';
+import { encodeReceipt } from './receipts.ts';
+import { bytesOf, quantityOf } from './fields.ts';
+import { encodeRlp } from './rlp.ts';
+import { encodeTransaction, typeOf } from './transactions.ts';
+import { EMPTY_ROOT, type ListTrie, createListTrie } from './trie.ts';
+
+/**
+ * Returns why the block is not proven by the standard rules; empty if it is. The reasons are the same
+ * for every block with this problem.
+ *
+ * @param block with full transactions
+ * @param receipts in transaction order
+ */
+export function findUnproven(block: Json, receipts: readonly Json[]): string[] {
+  const transactions = transactionsOf(block);
+  return [
+    ...(isHeaderProven(block) ? [] : ['the block hash is not the hash of the header']),
+    ...findUnprovenTransactions(block, transactions),
+    ...findUnprovenReceipts(block, transactions, receipts),
+  ];
+}
+
+const transactionsOf = (block: Json): Json[] =>
+  list(block['transactions'], 'transactions').map((item) => object(item, 'transaction'));
+
+function toReceiptTrie(transactions: readonly Json[], receipts: readonly Json[]): ListTrie {
+  const known: KnownBits = new Map();
+  return createListTrie(
+    receipts.map((receipt, n) => encodeReceipt(receipt, typeOf(transactions[n]!), known)),
+  );
+}
+
+function findUnprovenTransactions(block: Json, transactions: readonly Json[]): string[] {
+  const encoded: Buffer[] = [];
+  for (const [n, transaction] of transactions.entries()) {
+    const bytes = encodeTransaction(transaction);
+    if (bytes === undefined) {
+      return [
+        `this version does not know the encoding of a transaction of type ${typeOf(transaction)}`,
+      ];
+    }
+    if (keccak256(bytes) !== transaction['hash']) {
+      return ['a transaction hash is not the hash of the transaction'];
+    }
+    if (!isQuantity(transaction['transactionIndex'], BigInt(n))) {
+      return ['a transaction has the index of another'];
+    }
+    if (!hasEffectivePrice(block, transaction)) {
+      return ['a gas price does not follow from the fees of the block'];
+    }
+    encoded.push(bytes);
+  }
+  return createListTrie(encoded).root === block['transactionsRoot']
+    ? []
+    : ['the transactions do not match the transactions root'];
+}
+
+/** Types whose effective gas price and created contract follow Ethereum's rules. */
+const FEE_MARKET_TYPES = new Set(['0x2', '0x3', '0x4']);
+const STANDARD_TYPES = new Set(['0x0', '0x1', ...FEE_MARKET_TYPES]);
+
+function hasEffectivePrice(block: Json, transaction: Json): boolean {
+  const { gasPrice } = transaction;
+  if (!FEE_MARKET_TYPES.has(typeOf(transaction))) return true;
+  const most = BigInt(hex(transaction, 'maxFeePerGas'));
+  const wanted =
+    BigInt(hex(block, 'baseFeePerGas')) + BigInt(hex(transaction, 'maxPriorityFeePerGas'));
+  return isQuantity(gasPrice, wanted < most ? wanted : most);
+}
+
+function findUnprovenReceipts(
+  block: Json,
+  transactions: readonly Json[],
+  receipts: readonly Json[],
+): string[] {
+  if (receipts.length > 0 && block['receiptsRoot'] === EMPTY_ROOT) {
+    return ['the receipts root is that of a block without receipts'];
+  }
+  if (receipts.length !== transactions.length) return ['a transaction has no receipt'];
+  if (toReceiptTrie(transactions, receipts).root !== block['receiptsRoot']) {
+    return ['the receipts do not match the receipts root'];
+  }
+  let gasBefore = 0n;
+  let logIndex = 0;
+  for (const [n, receipt] of receipts.entries()) {
+    const transaction = transactions[n]!;
+    const gas = BigInt(hex(receipt, 'cumulativeGasUsed'));
+    if (!isQuantity(receipt['gasUsed'], gas - gasBefore)) {
+      return ['the gas of a receipt does not follow from the receipts before it'];
+    }
+    if (!hasItsContract(transaction, receipt)) {
+      return ['a contract address does not follow from its creator'];
+    }
+    for (const item of list(receipt['logs'], 'logs')) {
+      const log = object(item, 'log');
+      const isInPlace =
+        log['transactionHash'] === transaction['hash'] &&
+        isQuantity(log['transactionIndex'], BigInt(n)) &&
+        isQuantity(log['logIndex'], BigInt(logIndex++));
+      if (!isInPlace) return ['a log has the index or the transaction of another'];
+    }
+    gasBefore = gas;
+  }
+  return [];
+}
+
+/** Whether the created contract, if any, has the address that its creator's nonce gives it. */
+function hasItsContract(transaction: Json, receipt: Json): boolean {
+  const { contractAddress } = receipt;
+  if (!STANDARD_TYPES.has(typeOf(transaction))) return true;
+  if (transaction['to'] != null) return contractAddress == null;
+  if (contractAddress == null) return receipt['status'] === '0x0';
+  const creator = encodeRlp([bytesOf(transaction, 'from'), quantityOf(transaction, 'nonce')]);
+  return keccak256(creator).slice(-40) === hex(receipt, 'contractAddress').slice(2).toLowerCase();
+}
+
+const isQuantity = (value: unknown, expected: bigint): boolean =>
+  typeof value === 'string' && /^0x[0-9a-f]+$/i.test(value) && BigInt(value) === expected;

@@ -1,0 +1,63 @@
+/** RLP, the encoding of everything that Ethereum hashes (Yellow Paper, appendix B). */
+
+/** Bytes, or a list of items. */
+export type RlpItem = Uint8Array | readonly RlpItem[];
+
+export function encodeRlp(item: RlpItem): Buffer {
+  const target = Buffer.allocUnsafe(lengthOf(item));
+  write(item, target, 0);
+  return target;
+}
+
+/** Encodes a list whose items are encoded already. */
+export function encodeList(encoded: readonly Uint8Array[]): Buffer {
+  const length = encoded.reduce((sum, item) => sum + item.length, 0);
+  const target = Buffer.allocUnsafe(prefixLength(length) + length);
+  let at = writePrefix(0xc0, length, target, 0);
+  for (const item of encoded) {
+    target.set(item, at);
+    at += item.length;
+  }
+  return target;
+}
+
+const isBytes = (item: RlpItem): item is Uint8Array => item instanceof Uint8Array;
+
+/** A byte below 0x80 is its own encoding. */
+const isOwnEncoding = (bytes: Uint8Array): boolean => bytes.length === 1 && bytes[0]! < 0x80;
+
+function payloadLength(item: RlpItem): number {
+  if (isBytes(item)) return item.length;
+  let sum = 0;
+  for (const each of item) sum += lengthOf(each);
+  return sum;
+}
+
+function lengthOf(item: RlpItem): number {
+  if (isBytes(item) && isOwnEncoding(item)) return 1;
+  const length = payloadLength(item);
+  return prefixLength(length) + length;
+}
+
+/** Returns the position after the item. */
+function write(item: RlpItem, target: Buffer, at: number): number {
+  if (!isBytes(item)) {
+    let next = writePrefix(0xc0, payloadLength(item), target, at);
+    for (const each of item) next = write(each, target, next);
+    return next;
+  }
+  const start = isOwnEncoding(item) ? at : writePrefix(0x80, item.length, target, at);
+  target.set(item, start);
+  return start + item.length;
+}
+
+const prefixLength = (length: number): number => (length < 56 ? 1 : 1 + bytesOfLength(length));
+
+const bytesOfLength = (length: number): number => Math.ceil((32 - Math.clz32(length)) / 8);
+
+function writePrefix(offset: number, length: number, target: Buffer, at: number): number {
+  if (length < 56) return target.writeUInt8(offset + length, at);
+  const bytes = bytesOfLength(length);
+  target.writeUInt8(offset + 55 + bytes, at);
+  return target.writeUIntBE(length, at + 1, bytes);
+}

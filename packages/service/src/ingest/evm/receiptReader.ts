@@ -1,0 +1,85 @@
+/** Reads the logs and transactions of a block from its receipts, in whichever way a node offers. */
+import type { BlockHeader } from '../../store/blocks/contract.ts';
+import { type Json, list } from '../json.ts';
+import { isOfKind } from '../source.ts';
+import { type CheckedParts, assemble, checkLogs, withoutReceipt } from './blockParts.ts';
+import type { Prover } from './proof/prover.ts';
+import type { Provider } from './provider.ts';
+
+export interface ReceiptReader {
+  /** Reads transactions with their receipts and logs. */
+  readAll(node: Provider, block: Json, header: BlockHeader): Promise<CheckedParts>;
+  /** Reads only the logs, which is cheaper on most nodes. */
+  readLogs(node: Provider, block: Json, header: BlockHeader): Promise<CheckedParts>;
+}
+
+/** Concurrent requests on nodes that return receipts only one by one. */
+const RECEIPTS_AT_ONCE = 16;
+
+/** @param prover proves the transactions and receipts that are read */
+export function createReceiptReader(prover: Pick<Prover, 'check'>): ReceiptReader {
+  /** Providers known not to support `eth_getBlockReceipts`. */
+  const withoutBlockReceipts = new Set<Provider>();
+
+  /** Undefined when the node returns receipts only one by one. */
+  const listReceipts = async (node: Provider, block: Json): Promise<unknown> => {
+    if (withoutBlockReceipts.has(node)) return undefined;
+    try {
+      return await node.request('eth_getBlockReceipts', [block['hash']]);
+    } catch (error) {
+      if (isOfKind(error, 'unsupported')) withoutBlockReceipts.add(node);
+      else if (!isOfKind(error, 'too-large')) throw error;
+      return undefined;
+    }
+  };
+
+  const readReceipts = async (node: Provider, block: Json): Promise<unknown> => {
+    const listed = await listReceipts(node, block);
+    if (listed !== undefined && !Array.isArray(listed)) return listed;
+    const receipts: unknown[] = listed ?? [];
+    const others = await readOneByOne(node, withoutReceipt(block, receipts));
+    // A transaction may be in two blocks of a chain; its receipt then belongs to the other block.
+    return [...receipts, ...others.filter((receipt) => isOfBlock(receipt, block))];
+  };
+
+  const readAll: ReceiptReader['readAll'] = async (node, block, header) => {
+    const answer = await readReceipts(node, block);
+    const { receipts, ...parts } = assemble(node.name, block, header, answer);
+    if (parts.doubts.length === 0 && parts.transactions.length === receipts.length) {
+      await prover.check(node, block, receipts);
+    }
+    return parts;
+  };
+
+  const readLogs: ReceiptReader['readLogs'] = async (node, block, header) => {
+    try {
+      const answer = await node.request('eth_getLogs', [{ blockHash: header.hash }]);
+      const raw = list(answer, `${node.name}: logs`);
+      const checked = checkLogs(node.name, block, header, raw, { miscounted: true });
+      if (checked.doubts.length === 0) return { ...checked, transactions: [] };
+    } catch (error) {
+      if (!isOfKind(error, 'too-large', 'missing')) throw error;
+    }
+    // Receipts contain the same logs, including those that the node's log list omits or is too
+    // small for.
+    return readAll(node, block, header);
+  };
+
+  return { readAll, readLogs };
+}
+
+async function readOneByOne(node: Provider, hashes: readonly string[]): Promise<unknown[]> {
+  const receipts: unknown[] = [];
+  for (let start = 0; start < hashes.length; start += RECEIPTS_AT_ONCE) {
+    const some = hashes.slice(start, start + RECEIPTS_AT_ONCE);
+    receipts.push(
+      ...(await Promise.all(some.map((hash) => node.request('eth_getTransactionReceipt', [hash])))),
+    );
+  }
+  return receipts;
+}
+
+const isOfBlock = (receipt: unknown, block: Json): boolean =>
+  typeof receipt === 'object' &&
+  receipt !== null &&
+  (receipt as Json)['blockHash'] === block['hash'];
