@@ -40,7 +40,7 @@ export function compileContracts(): string {
       optimizer: { enabled: true, runs: 200 },
       // OpenZeppelin 5.7 needs `mcopy` (Cancun); anvil's default hardfork is later than that.
       evmVersion: 'cancun',
-      // Without the source hash the bytecode depends on the code alone, not on its comments.
+      // Without the source hash the bytecode does not depend on comments.
       metadata: { bytecodeHash: 'none' },
       outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object'] } },
     },
@@ -53,7 +53,7 @@ export function compileContracts(): string {
   }
   const parts = names.map((name) => {
     const compiled = output.contracts[`${name}.sol`]?.[name];
-    if (!compiled) throw new Error(`contracts/${name}.sol holds no contract named ${name}`);
+    if (!compiled) throw new Error(`contracts/${name}.sol has no contract named ${name}`);
     const abi = compiled.abi.map((item) => `    ${JSON.stringify(item)},`).join('\n');
     const bytecode = `0x${compiled.evm.bytecode.object}`;
     return `export const ${toCamel(name)} = {\n  abi: [\n${abi}\n  ],\n  bytecode: '${bytecode}',\n} as const;\n`;

@@ -1,7 +1,7 @@
 // solc's own declarations say `any`; these are the two members we use.
 declare module 'solc' {
   const solc: {
-    /** Standard JSON in, standard JSON out; `import` answers each import path of the sources. */
+    /** Takes and returns standard JSON; `import` resolves each import path of the sources. */
     compile(
       input: string,
       callbacks: { import(path: string): { contents: string } | { error: string } },

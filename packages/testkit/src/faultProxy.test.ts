@@ -31,12 +31,12 @@ function get(timeoutMs = 5_000): Promise<number | undefined> {
   });
 }
 
-test('passes everything at first, on connections that stay', async () => {
+test('passes all traffic at first, on persistent connections', async () => {
   expect([await get(), await get()]).toEqual([200, 200]);
   expect(proxy.connections).toBe(1);
 });
 
-test('a black hole swallows old and new connections without closing them', async () => {
+test('a black hole drops traffic on old and new connections without closing them', async () => {
   await get();
   proxy.blackHole();
   await expect(get(150)).rejects.toMatchObject({ name: 'AbortError' });
@@ -44,7 +44,7 @@ test('a black hole swallows old and new connections without closing them', async
   expect(sink.requests).toHaveLength(1);
 });
 
-test('what was in the black hole stays there after it has healed', async () => {
+test('connections in a black hole stay dead after heal', async () => {
   await get();
   proxy.blackHole();
   const old = get(400);
@@ -53,7 +53,7 @@ test('what was in the black hole stays there after it has healed', async () => {
   expect(await get()).toBe(200);
 });
 
-test('a cut breaks open connections and new ones, until it heals', async () => {
+test('a cut resets open and new connections until heal', async () => {
   sink.respond([{ silence: 'hang' }, 200]);
   const hung = get();
   await sink.waitFor(1);
@@ -64,13 +64,13 @@ test('a cut breaks open connections and new ones, until it heals', async () => {
   expect(await get()).toBe(200);
 });
 
-test('a server that is not there closes the connection', async () => {
+test('resets the connection if the server is down', async () => {
   await sink.close();
   await expect(get()).rejects.toMatchObject({ code: 'ECONNRESET' });
   sink = await startWebhookSink();
 });
 
-test('a server that closes is seen by the client', async () => {
+test('passes on that the server closes', async () => {
   sink.respond({ silence: 'close' });
   const request = http.get({ port: proxy.port });
   const [error] = (await once(request, 'error')) as [Error];

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { until } from './until.ts';
 
-test('the first answer that is one is what it resolves with; 0, null and nothing at all are answers', async () => {
+test('resolves with the first result other than undefined or false, even 0, null or an empty string', async () => {
   const answers = [undefined, false, 'there'] as const;
   let asked = 0;
   expect(await until('it', () => answers[asked++])).toBe('there');
@@ -9,7 +9,9 @@ test('the first answer that is one is what it resolves with; 0, null and nothing
   for (const answer of [0, null, '']) expect(await until('it', () => answer)).toBe(answer);
 });
 
-test('what does not come is named; what fails fails at once', async () => {
-  await expect(until('the moon', () => false, 60)).rejects.toThrow('the moon: not within 60 ms');
+test('a timeout names the condition, and an error rejects immediately', async () => {
+  await expect(until('the moon rises', () => false, 60)).rejects.toThrow(
+    'timed out after 60 ms: the moon rises',
+  );
   await expect(until('it', () => Promise.reject(new Error('gone')))).rejects.toThrow('gone');
 });

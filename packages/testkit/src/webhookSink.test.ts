@@ -22,7 +22,7 @@ async function statusesOf(times: number, path = '/'): Promise<number[]> {
 }
 
 describe('recording', () => {
-  test('keeps id, headers, the raw body, the path and the time', async () => {
+  test('records id, headers, raw body, path and time', async () => {
     const before = Date.now();
     const body = '{"amount": 1.0,\n "text": "\\u00e9 é"}';
     await send('/hook?x=1', { body, headers: { 'webhook-id': 'msg_1', 'x-signature': '0xab' } });
@@ -34,7 +34,7 @@ describe('recording', () => {
     expect(request?.receivedAt).toBeLessThanOrEqual(Date.now());
   });
 
-  test('clear forgets requests and keeps behaviours', async () => {
+  test('clear removes requests and keeps behaviours', async () => {
     sink.respond(503);
     await send();
     sink.clear();
@@ -42,7 +42,7 @@ describe('recording', () => {
     expect(await statusesOf(1)).toEqual([503]);
   });
 
-  test('waitFor a count resolves when it is reached', async () => {
+  test('waitFor a count resolves once it is reached', async () => {
     const waiting = sink.waitFor(2);
     await send('/one');
     await send('/two');
@@ -50,7 +50,7 @@ describe('recording', () => {
     expect(await sink.waitFor(2)).toHaveLength(2);
   });
 
-  test('waitFor a predicate finds what came before and what comes later', async () => {
+  test('waitFor a predicate finds earlier and later requests', async () => {
     await send('/early');
     expect((await sink.waitFor(({ path }) => path === '/early')).path).toBe('/early');
     const later = sink.waitFor(({ path }) => path === '/late');
@@ -59,14 +59,14 @@ describe('recording', () => {
     expect((await later).path).toBe('/late');
   });
 
-  test('waitFor gives up with what had arrived', async () => {
+  test('waitFor times out with the requests so far', async () => {
     await send('/one', { headers: { 'webhook-id': 'msg_1' } });
     await expect(sink.waitFor(2, { timeoutMs: 20 })).rejects.toThrow(
       'The sink did not get 2 requests in 20 ms; it got 1: POST /one msg_1',
     );
   });
 
-  test('a sender that breaks off is not recorded', async () => {
+  test('a request of a sender that disconnects is not recorded', async () => {
     const socket = net.connect(Number(new URL(sink.url).port), '127.0.0.1');
     socket.write('POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\nhalf');
     await once(socket, 'connect');
@@ -77,18 +77,18 @@ describe('recording', () => {
 });
 
 describe('behaviours', () => {
-  test('a status, and 200 at first', async () => {
+  test('a status, by default 200', async () => {
     expect(await statusesOf(1)).toEqual([200]);
     sink.respond(410);
     expect(await statusesOf(2)).toEqual([410, 410]);
   });
 
-  test('a sequence, of which the last goes on', async () => {
+  test('a sequence whose last behaviour repeats', async () => {
     sink.respond([500, { status: 429, headers: { 'retry-after': '120' } }, 200]);
     expect(await statusesOf(4)).toEqual([500, 429, 200, 200]);
   });
 
-  test('by path, and by function', async () => {
+  test('by path and by function', async () => {
     sink.respond(500);
     sink.respond(201, { path: '/fine' });
     sink.respond(({ body }) => (body.includes('bad') ? 400 : 204), { path: '/judge' });
@@ -114,7 +114,7 @@ describe('behaviours', () => {
     response.destroy();
   });
 
-  test('a delay before the answer', async () => {
+  test('a delay before the response', async () => {
     sink.respond({ delayMs: 150 });
     const startedAt = performance.now();
     await send();
@@ -139,7 +139,7 @@ describe('behaviours', () => {
     expect(error.message).toBe(message);
   });
 
-  test('headers drip byte by byte and make a whole answer in the end', async () => {
+  test('headers that drip byte by byte still form a complete response', async () => {
     sink.respond({ status: 202, body: 'late', drip: { part: 'headers', everyMs: 5 } });
     const startedAt = performance.now();
     const response = await send();
@@ -149,7 +149,7 @@ describe('behaviours', () => {
     expect(await response.text()).toBe('late');
   });
 
-  test('a body drips byte by byte after headers that came at once', async () => {
+  test('a body drips byte by byte after immediate headers', async () => {
     sink.respond({ body: 'drop by drop', drip: { part: 'body', everyMs: 20 } });
     const response = await send();
     const startedAt = performance.now();
@@ -157,7 +157,7 @@ describe('behaviours', () => {
     expect(performance.now() - startedAt).toBeGreaterThanOrEqual(10 * 20);
   });
 
-  test('a huge body streams without being held in memory', async () => {
+  test('a huge body streams without filling memory', async () => {
     const bytes = 256 * 1024 * 1024;
     sink.respond({ bodyBytes: bytes });
     const before = process.memoryUsage().rss;
@@ -168,14 +168,14 @@ describe('behaviours', () => {
     expect(process.memoryUsage().rss - before).toBeLessThan(bytes / 2);
   });
 
-  test('a reader that leaves a huge body does no harm', async () => {
+  test('a reader can abandon a huge body', async () => {
     sink.respond([{ bodyBytes: 2 ** 30 }, 200]);
     const response = await send();
     await response.body?.cancel();
     expect(await statusesOf(1)).toEqual([200]);
   });
 
-  test('a responder that throws shows in the answer', async () => {
+  test('the response shows the error of a responder', async () => {
     sink.respond(() => {
       throw new Error('mistake in the test');
     });
@@ -185,7 +185,7 @@ describe('behaviours', () => {
   });
 });
 
-test('takes thousands of requests and loses none', async () => {
+test('records thousands of requests without loss', async () => {
   const agent = new http.Agent({ keepAlive: true, maxSockets: 20 });
   const post = (id: number) =>
     new Promise<void>((resolve, reject) => {
@@ -202,7 +202,7 @@ test('takes thousands of requests and loses none', async () => {
   expect(new Set(sink.requests.map(({ id }) => id)).size).toBe(5_000);
 });
 
-test('close breaks hung connections and frees the port', async () => {
+test('close resets hanging connections and frees the port', async () => {
   const { port } = new URL(sink.url);
   sink.respond({ silence: 'hang' });
   const hung = send().catch((error: unknown) => error);

@@ -120,7 +120,7 @@ export async function startWebhookSink(options: WebhookSinkOptions = {}): Promis
       };
       const timer = setTimeout(() => {
         settle();
-        const goal = typeof wanted === 'number' ? `${wanted} requests` : 'the request waited for';
+        const goal = typeof wanted === 'number' ? `${wanted} requests` : 'the expected request';
         reject(new Error(`The sink did not get ${goal} in ${timeoutMs} ms; ${describe(requests)}`));
       }, timeoutMs);
       waiters.add(notify);

@@ -32,7 +32,7 @@ test('deploys once, at the same addresses on every chain', async () => {
   });
 });
 
-test('finishes a deployment that was interrupted', async () => {
+test('finishes an interrupted deployment', async () => {
   const { deployed, request } = interruptAfter(1);
   await expect(deployContracts({ request })).rejects.toThrow('interrupted');
   expect(deployed()).toBe(1);
@@ -51,15 +51,15 @@ function interruptAfter(deployments: number) {
   return { deployed: () => count, request };
 }
 
-test('refuses a chain where the deployer did something else', async () => {
+test('rejects a chain where the deployer has sent other transactions', async () => {
   const from = anvil.accounts[9]?.address;
   await anvil.request('eth_sendTransaction', [{ from, to: from, value: '0x0' }]);
   await expect(deployContracts(anvil)).rejects.toThrow(
-    /has sent transactions of its own, so sluiceToken cannot be deployed/,
+    /has sent other transactions, so sluiceToken cannot be deployed/,
   );
 });
 
-test('the token is a dollar of six decimals', async () => {
+test('the token is a dollar with six decimals', async () => {
   const { erc20 } = await deployContracts(anvil);
   const token = { address: erc20, abi: erc20Abi } as const;
   const reader = readerOf(anvil);
@@ -70,7 +70,7 @@ test('the token is a dollar of six decimals', async () => {
   ]).toEqual(['Sluice Dollar', 'SLD', 6]);
 });
 
-test('activity yields transfers of every kind, and none fails', { timeout: 60_000 }, async () => {
+test('sends transfers of every kind, and none fails', { timeout: 60_000 }, async () => {
   const contracts = await deployContracts(anvil);
   const head = await readerOf(anvil).getBlockNumber();
   const errors: Error[] = [];
@@ -80,7 +80,7 @@ test('activity yields transfers of every kind, and none fails', { timeout: 60_00
     perSecond: 1_000,
     onError: (error) => errors.push(error),
   });
-  // Enough rounds of the mix that collectibles are burnt as well.
+  // Enough rounds of the mix to also burn collectibles.
   await expect.poll(() => activity?.sent, { timeout: 45_000 }).toBeGreaterThan(150);
   await activity.stop();
   await anvil.request('evm_mine');
@@ -123,7 +123,7 @@ test('activity yields transfers of every kind, and none fails', { timeout: 60_00
   }
 });
 
-test('activity goes on after the node was away and its chain began again', async () => {
+test('activity continues after the node restarts with a new chain', async () => {
   const contracts = await deployContracts(anvil);
   const errors: Error[] = [];
   activity = startActivity({

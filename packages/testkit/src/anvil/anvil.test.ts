@@ -32,7 +32,7 @@ async function start(options: AnvilOptions = {}): Promise<Anvil> {
   return anvil;
 }
 
-/** Mines a block for each payment; anvil puts what comes close together into one block. */
+/** Mines one block per payment, because anvil puts simultaneous transactions into one block. */
 async function pay(anvil: Anvil, times = 1): Promise<void> {
   for (let i = 0; i < times; i += 1) {
     const payment = { from: alice, to: bob, value: '0x1' };
@@ -41,7 +41,7 @@ async function pay(anvil: Anvil, times = 1): Promise<void> {
   }
 }
 
-/** Everything of a chain that must be the same after a restart. */
+/** Reads everything that must be the same after a restart. */
 async function snapshot(anvil: Anvil, newest: number): Promise<unknown> {
   const blocks = [];
   for (let blockNumber = 0; blockNumber <= newest; blockNumber += 1) {
@@ -71,7 +71,7 @@ async function savedHead(file: string): Promise<number> {
 }
 
 describe('a running anvil', () => {
-  test('answers over HTTP with the chain id asked for, on a port of its own', async () => {
+  test('serves the requested chain id over HTTP on its own port', async () => {
     const [one, two] = [await start({ chainId: 4242 }), await start()];
     expect(await one.request('eth_chainId')).toBe('0x1092');
     expect(await two.request('eth_chainId')).toBe('0x7a69');
@@ -90,33 +90,33 @@ describe('a running anvil', () => {
     await expect.poll(() => anvil.request('eth_blockNumber'), { timeout: 5_000 }).toBe('0x2');
   });
 
-  test('takes the port asked for, and says so when that is taken', async () => {
+  test('listens on the requested port, and reports when it is in use', async () => {
     const { port } = await start();
     await expect(startAnvil({ port })).rejects.toThrow(/anvil did not start: [^]*in use/);
   });
 
-  test('an error names the method and carries what the node said', async () => {
+  test('an error has the method and the error of the node', async () => {
     const anvil = await start();
     const failure = anvil.request('eth_nonsense');
     await expect(failure).rejects.toThrow(/^eth_nonsense: /);
     await expect(failure).rejects.toMatchObject({ cause: { code: -32601 } });
   });
 
-  test('is gone after stop, and a second stop does nothing', async () => {
+  test('ends on stop, and a second stop does nothing', async () => {
     const anvil = await start();
     await anvil.stop();
     expect(isAlive(anvil.pid)).toBe(false);
     await anvil.stop();
   });
 
-  test('that ends by itself is noticed', async () => {
+  test('warns if it exits unexpectedly', async () => {
     const warnings: string[] = [];
     const anvil = await start({ onWarning: (warning) => warnings.push(warning) });
     process.kill(anvil.pid, 'SIGKILL');
-    await expect.poll(() => warnings).toEqual([`anvil (process ${anvil.pid}) ended by itself`]);
+    await expect.poll(() => warnings).toEqual([`anvil (process ${anvil.pid}) exited unexpectedly`]);
   });
 
-  test('a missing binary is explained with the three places looked at', async () => {
+  test('a missing binary is reported with the three places searched', async () => {
     vi.stubEnv('ANVIL_BIN', path.join(folder, 'no-such-anvil'));
     await expect(startAnvil()).rejects.toThrow(/ANVIL_BIN.*@foundry-rs\/anvil-linux-amd64.*PATH/);
   });
@@ -134,7 +134,7 @@ describe('the tether', () => {
     await expect.poll(() => isAlive(anvilPid), { timeout: 5_000 }).toBe(false);
   });
 
-  test('keeps anvil out of the process group that a Ctrl-C reaches', async () => {
+  test('keeps anvil out of the process group of Ctrl-C', async () => {
     const anvil = await start();
     const groupOf = (pid: number) =>
       execFileSync('ps', ['-o', 'pgid=', '-p', String(pid)], { encoding: 'utf8' }).trim();
@@ -143,7 +143,7 @@ describe('the tether', () => {
   });
 });
 
-describe('a kept chain', () => {
+describe('a chain with a state path', () => {
   test('is the same after kill -9 of the program and of anvil', async () => {
     const program = startOtherProcess(`
       const anvil = await testkit.startAnvil({ statePath: ${JSON.stringify(statePath)} });
@@ -170,7 +170,7 @@ describe('a kept chain', () => {
     expect(await anvil.request('eth_blockNumber')).toBe(`0x${(head + 1).toString(16)}`);
   });
 
-  test('is saved to its last block by stop, and leaves two files', async () => {
+  test('is saved completely by stop, in two files', async () => {
     for (const head of [3, 6]) {
       const anvil = await start({ statePath });
       await pay(anvil, 3);
@@ -181,7 +181,7 @@ describe('a kept chain', () => {
     expect((await readdir(folder)).sort()).toEqual(['anvil.state', 'anvil.state.previous']);
   });
 
-  test('goes on from the save before when the newest was cut short', async () => {
+  test('continues from the previous save if the newest is truncated', async () => {
     await saveTwice();
     await writeFile(statePath, (await readFile(statePath)).subarray(0, 500));
     const warnings: string[] = [];
@@ -189,13 +189,13 @@ describe('a kept chain', () => {
     expect(await anvil.request('eth_blockNumber')).toBe('0x1');
     expect(warnings).toEqual([
       expect.stringContaining(`Couldn't load the chain's state from ${statePath}: `),
-      `The chain goes on from the save before, ${statePath}.previous`,
+      `The chain continues from the previous save, ${statePath}.previous`,
     ]);
   });
 
-  test('goes on from the save before when anvil refuses the newest', async () => {
+  test('continues from the previous save if anvil rejects the newest', async () => {
     await saveTwice();
-    // Whole gzip, whole JSON, and no state.
+    // Valid gzip and JSON, but not a state.
     await writeFile(statePath, gzipSync('{"blocks":[],"best_block_number":0}'));
     const warnings: string[] = [];
     const anvil = await start({ statePath, onWarning: (warning) => warnings.push(warning) });
@@ -203,15 +203,15 @@ describe('a kept chain', () => {
     expect(warnings[0]).toContain('anvil did not start');
   });
 
-  test('starts afresh, and says so, when no save can be loaded', async () => {
+  test('starts over with a warning if no save can be loaded', async () => {
     await writeFile(statePath, 'rubbish');
     const warnings: string[] = [];
     const anvil = await start({ statePath, onWarning: (warning) => warnings.push(warning) });
     expect(await anvil.request('eth_blockNumber')).toBe('0x0');
-    expect(warnings.at(-1)).toBe('The chain starts afresh: block 0, and no contracts');
+    expect(warnings.at(-1)).toBe('The chain starts over at block 0, without contracts');
   });
 
-  test('is one chain from its first block on through many restarts', async () => {
+  test('stays one chain from block 0 through many restarts', async () => {
     const genesis = new Set<string | undefined>();
     for (let restart = 1; restart <= 6; restart += 1) {
       const anvil = await start({ statePath });
@@ -236,7 +236,7 @@ describe('a kept chain', () => {
     }
   });
 
-  test('of many blocks starts again with its newest and its first', async () => {
+  test('restarts with its newest blocks and its first', async () => {
     const first = await start({ statePath });
     await first.request('anvil_mine', ['0x12c']);
     const hashes = await hashesOf(first, [0, 199, 200, 201, 300]);
@@ -270,7 +270,7 @@ async function hashesOf(anvil: Anvil, blockNumbers: number[]): Promise<(string |
   );
 }
 
-/** An anvil that another process started. */
+/** Connects to an anvil of another process. */
 function overHttp(url: string): Anvil {
   const request = async (method: string, params: readonly unknown[] = []) => {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });

@@ -104,7 +104,7 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
   void program.exited.then(() => {
     if (ending) return;
     saver?.abandon();
-    onWarning(`anvil (process ${program.pid}) ended by itself`);
+    onWarning(`anvil (process ${program.pid}) exited unexpectedly`);
   });
 
   const saver: StateSaver | undefined = statePath
@@ -112,7 +112,7 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
         statePath,
         readDump: () => readDump(url),
         onFailure: (error) => {
-          onWarning(`The chain's state could not be saved to ${statePath}: ${error.message}`);
+          onWarning(`Couldn't save the chain's state to ${statePath}: ${error.message}`);
         },
       })
     : undefined;
@@ -158,7 +158,7 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
 }
 
 const missingAnvil =
-  'No anvil on this machine. Looked at the environment variable ANVIL_BIN, the npm package ' +
+  'anvil was not found. Searched the environment variable ANVIL_BIN, the npm package ' +
   '@foundry-rs/anvil-linux-amd64 (Linux x64 only) and the PATH. Install Foundry ' +
   '(https://getfoundry.sh) or set ANVIL_BIN to the path of an anvil binary.';
 
@@ -186,14 +186,14 @@ async function launchFromState(
   )) {
     try {
       const launched = await launch(['--load-state', loadFile]);
-      if (failed.length > 0) onWarning(`The chain goes on from the save before, ${savedFile}`);
+      if (failed.length > 0) onWarning(`The chain continues from the previous save, ${savedFile}`);
       await rm(loadFile);
       return launched;
     } catch (error) {
       recordFailure(savedFile, error as Error);
     }
   }
-  if (failed.length > 0) onWarning('The chain starts afresh: block 0, and no contracts');
+  if (failed.length > 0) onWarning('The chain starts over at block 0, without contracts');
   return undefined;
 }
 

@@ -10,7 +10,7 @@ describe('a header', () => {
   });
   afterAll(() => anvil.stop());
 
-  test('has the hash that anvil gives it', async () => {
+  test('has the same hash as in anvil', async () => {
     const [from] = anvil.accounts.map(({ address }) => address);
     await anvil.request('eth_sendTransaction', [{ from, to: from, value: '0x1' }]);
     await anvil.request('evm_mine');
@@ -24,7 +24,7 @@ describe('a header', () => {
   });
 });
 
-describe('a dump is repaired', () => {
+describe('repairing a dump', () => {
   const noParent: Hex = `0x${'0'.repeat(64)}`;
   const block = (number: number, parentHash: Hex, timestamp: number) => {
     const quantity = (value: number): Hex => `0x${value.toString(16)}`;
@@ -46,24 +46,21 @@ describe('a dump is repaired', () => {
   const numbersIn = ({ blocks }: AnvilDump) =>
     blocks.map(({ header }) => Number(header.number)).sort((a, b) => a - b);
 
-  test.each([500, 2_000])(
-    'of two first blocks, the parent of block 1 stays (other: %i)',
-    (time) => {
-      const blocks = chainOf(3);
-      const stray = block(0, noParent, time);
-      for (const mixed of [
-        [stray, ...blocks],
-        [...blocks, stray],
-      ]) {
-        const repaired = repairDump(dumpOf(mixed, 2), 100);
-        expect(numbersIn(repaired)).toEqual([0, 1, 2]);
-        expect(repaired.blocks).not.toContain(stray);
-        expect(repaired.accounts).toEqual({ untouched: true });
-      }
-    },
-  );
+  test.each([500, 2_000])('keeps the block 0 that is the parent of block 1 (other: %i)', (time) => {
+    const blocks = chainOf(3);
+    const stray = block(0, noParent, time);
+    for (const mixed of [
+      [stray, ...blocks],
+      [...blocks, stray],
+    ]) {
+      const repaired = repairDump(dumpOf(mixed, 2), 100);
+      expect(numbersIn(repaired)).toEqual([0, 1, 2]);
+      expect(repaired.blocks).not.toContain(stray);
+      expect(repaired.accounts).toEqual({ untouched: true });
+    }
+  });
 
-  test('of two first blocks alone, the older stays', () => {
+  test('keeps the older of two blocks 0 without a child', () => {
     const [old, young] = [block(0, noParent, 1_000), block(0, noParent, 2_000)];
     for (const blocks of [
       [old, young],
@@ -73,7 +70,7 @@ describe('a dump is repaired', () => {
     }
   });
 
-  test('old blocks go, the first two stay, and still tell the true first', () => {
+  test('drops old blocks but keeps the first two, which identify the right block 0', () => {
     const blocks = chainOf(31);
     const stray = block(0, noParent, 500);
     const cut = repairDump(dumpOf([stray, ...blocks], 30), 10);

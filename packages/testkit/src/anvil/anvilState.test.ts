@@ -24,7 +24,7 @@ const headIn = async (file: string) =>
     .best_block_number;
 
 test(
-  'a whole save is left, whenever the program that saves is killed',
+  'a complete save remains whenever the saving program is killed',
   { timeout: 60_000 },
   async () => {
     const module = JSON.stringify(new URL('anvilState.ts', import.meta.url).href);
@@ -41,27 +41,27 @@ test(
         console.log(save);
       }
     `);
-      // It is in the middle of the next save, or close to it, when the line of this one is read.
+      // Once this line is read, the program is in the next save or close to it.
       while ((await program.nextLine<number>()) < 2 + round);
       await program.kill();
 
       const unreadable: string[] = [];
       const saves = readSavedStates(statePath, 100, (file) => unreadable.push(file));
       const { value: newest } = await saves.next();
-      expect(newest, 'no save can be read').toBeDefined();
+      expect(newest, 'no readable save').toBeDefined();
       expect(unreadable).toEqual([]);
     }
   },
 );
 
-test('keeps one save before the newest', async () => {
+test('keeps the previous save', async () => {
   for (const head of [1, 2, 3]) await saveState(statePath, dumpOf(head));
   expect(await headIn(statePath)).toBe(3);
   expect(await headIn(`${statePath}.previous`)).toBe(2);
   expect(await readdir(folder)).toHaveLength(2);
 });
 
-test('saves every second, rarer when a dump takes long, and goes on after a failure', async () => {
+test('saves every second, less often if dumps are slow, and continues after a failure', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   let nowMs = 0;
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => nowMs);
@@ -81,7 +81,7 @@ test('saves every second, rarer when a dump takes long, and goes on after a fail
   });
   const pass = async (ms: number) => {
     await vi.advanceTimersByTimeAsync(ms);
-    // Until it is written and the next is due. Not `vi.waitFor`, which moves a faked clock on.
+    // Waits until the next save is scheduled. `vi.waitFor` would advance the fake clock.
     while (vi.getTimerCount() === 0) await new Promise(setImmediate);
   };
   await pass(1_000);
@@ -102,7 +102,7 @@ test('saves every second, rarer when a dump takes long, and goes on after a fail
   clock.mockRestore();
 });
 
-test('abandoned, it saves nothing more, not even what is under way', async () => {
+test('abandon also discards a save in progress', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const dump = Promise.withResolvers<Buffer>();
   const failures: Error[] = [];

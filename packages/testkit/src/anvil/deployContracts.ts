@@ -48,7 +48,7 @@ export async function deployContracts(anvil: Pick<Anvil, 'request'>): Promise<De
     if (index < nonce) {
       if ((await anvil.request<Hex>('eth_getCode', [address, 'pending'])) !== '0x') continue;
       throw new Error(
-        `${deployer.address} has sent transactions of its own, so ${name} cannot be deployed at ${address}`,
+        `${deployer.address} has sent other transactions, so ${name} cannot be deployed at ${address}`,
       );
     }
     const hash = await anvil.request<Hex>('eth_sendTransaction', [
@@ -93,5 +93,5 @@ async function expectSuccess(
     if (receipt) break;
     await delay(askAgainMs);
   }
-  throw new Error(`${name} could not be deployed (${hash})`);
+  throw new Error(`${name} failed to deploy (transaction ${hash})`);
 }

@@ -8,17 +8,17 @@ import { findPostgres } from './findPostgres.ts';
 import { isAlive, startOtherProcess } from '../otherProcess.test-only.ts';
 import { type Postgres, startPostgres } from './postgres.ts';
 
-/** Runs SQL with psql, which comes with the server; one row of one column. */
+/** Runs SQL with psql, which comes with the server; returns one value. */
 async function query(url: string, sql: string): Promise<string> {
   const psql = path.join(findPostgres() ?? '', 'psql');
   const { stdout } = await promisify(execFile)(psql, ['-qAtX', '-c', sql, url]);
   return stdout.trim();
 }
 
-// A temporary folder of this file's own: other tests start servers of theirs meanwhile.
+// A separate temporary folder, because other tests start servers at the same time.
 const ownTemporary = mkdtempSync(path.join(tmpdir(), 'sluice-test-'));
 beforeAll(() => {
-  // As /tmp is: the server may run as another user, and the watchdog with it.
+  // Same mode as /tmp, because the server and its watchdog may run as another user.
   chmodSync(ownTemporary, 0o1777);
   vi.stubEnv('TMPDIR', ownTemporary);
 });
@@ -37,7 +37,7 @@ describe('a running server', () => {
   });
   afterAll(() => postgres.stop());
 
-  test('answers as superuser, with the settings asked for, on loopback only', async () => {
+  test('serves a superuser with the requested settings, on loopback only', async () => {
     expect(await query(postgres.url, 'show max_connections')).toBe('17');
     expect(await query(postgres.url, 'show listen_addresses')).toBe('127.0.0.1');
     expect(await query(postgres.url, 'select rolsuper from pg_roles where rolname = user')).toBe(
@@ -46,14 +46,14 @@ describe('a running server', () => {
     expect(await query(postgres.url, 'show server_encoding')).toBe('UTF8');
   });
 
-  test('a second one stands beside it', async () => {
+  test('a second server runs next to it', async () => {
     const other = await startPostgres();
     expect(other.port).not.toBe(postgres.port);
     await expect(query(other.url, 'select * from kept')).rejects.toThrow('does not exist');
     await other.stop();
   });
 
-  test('after kill it refuses, and after restart it has what was committed', async () => {
+  test('refuses connections after kill, and has all commits after restart', async () => {
     const { pid } = postgres;
     await postgres.kill();
     expect(isAlive(pid)).toBe(false);
@@ -79,7 +79,7 @@ describe('a running server', () => {
   });
 });
 
-test('stop ends the server and deletes its data, and may be called again', async () => {
+test('stop ends the server and deletes its data, and can be called twice', async () => {
   const before = clusters();
   const postgres = await startPostgres();
   const [folder] = clusters().filter((name) => !before.includes(name));
@@ -104,7 +104,7 @@ test('neither server nor data outlive a parent killed with SIGKILL', async () =>
   await expect.poll(() => existsSync(folder ?? ''), { timeout: 10_000 }).toBe(false);
 });
 
-test('a setting that the server refuses is told with its own words', async () => {
+test('a setting that the server rejects is reported with its message', async () => {
   const before = clusters();
   await expect(startPostgres({ settings: { max_connections: 'many' } })).rejects.toThrow(
     /PostgreSQL did not start: [^]*max_connections/,
@@ -112,7 +112,7 @@ test('a setting that the server refuses is told with its own words', async () =>
   expect(clusters()).toEqual(before);
 });
 
-test('a missing server is told with what installs it', async () => {
+test('a missing server is reported with the command to install it', async () => {
   vi.doMock('./findPostgres.ts', () => ({ findPostgres: () => undefined }));
   vi.resetModules();
   const { startPostgres: start } = await import('./postgres.ts');

@@ -13,7 +13,7 @@ describe('a cluster of three servers', () => {
   const insert = (server = cluster.primary) =>
     cluster.query(server, 'insert into kept values (1) returning n');
 
-  test('answers a commit when a standby has it', async () => {
+  test('acknowledges a commit once a standby has it', async () => {
     await cluster.query(cluster.primary, 'create table kept (n int)');
     await insert();
     const names =
@@ -23,7 +23,7 @@ describe('a cluster of three servers', () => {
     await expect(insert(cluster.standbys[0])).rejects.toThrow('read-only');
   });
 
-  test('goes on from the standby that has most, and what was answered is there', async () => {
+  test('continues from the most advanced standby, with all acknowledged commits', async () => {
     for (let n = 0; n < 5; n++) await insert();
     const old = await cluster.killPrimary();
     const next = await cluster.promote();
@@ -32,7 +32,7 @@ describe('a cluster of three servers', () => {
     await insert();
     expect(cluster.standbys.map(({ name }) => name)).not.toContain(next.name);
 
-    // The old one comes back and takes itself for the primary still.
+    // The old server returns and still believes it is the primary.
     await cluster.revive(old);
     expect(await cluster.query(old, 'select pg_is_in_recovery()')).toBe('f');
     await cluster.rejoin(old);

@@ -110,7 +110,8 @@ export async function startPostgresCluster(): Promise<PostgresCluster> {
     const deadline = Date.now() + DEADLINE_MS;
     const streaming = "select count(*) from pg_stat_replication where state = 'streaming'";
     while (Number(await query(primary.url, streaming)) < by) {
-      if (Date.now() > deadline) throw new Error(`${primary.name} is not followed by ${by}`);
+      if (Date.now() > deadline)
+        throw new Error(`${primary.name} does not have ${by} streaming standbys`);
     }
   };
   await untilFollowed(2);

@@ -73,7 +73,7 @@ export async function initData(home: PostgresHome, data: string): Promise<void> 
 }
 
 const missingPostgres =
-  'No PostgreSQL server on this machine. Install it: `apt-get install postgresql` (Debian, Ubuntu), ' +
+  'The PostgreSQL server was not found. Install it: `apt-get install postgresql` (Debian, Ubuntu), ' +
   '`dnf install postgresql-server` (Fedora), `brew install postgresql` (macOS).';
 
 interface ServerUser {

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => anvil.stop());
 
-test('is the bloom that a real node computes', async () => {
+test('equals the bloom of a real node', async () => {
   await deployContracts(anvil);
   const blocks = [];
   for (let number = 1; number <= Number(await anvil.request('eth_blockNumber')); number += 1) {
@@ -29,7 +29,7 @@ test('is the bloom that a real node computes', async () => {
   expect(blocks.length).toBeGreaterThan(3);
 });
 
-test('holds what was put in, and certainly not what finds a bit missing', () => {
+test('may hold its values, and never a value with a missing bit', () => {
   const log: BloomInput = { address: `0x${'01'.repeat(20)}`, topics: [`0x${'02'.repeat(32)}`] };
   const bloom = bloomOf([log]);
   expect(bloomMayHold(bloom, log.address)).toBe(true);
@@ -38,7 +38,7 @@ test('holds what was put in, and certainly not what finds a bit missing', () => 
   expect(bloomMayHold(bloomOf([]), log.address)).toBe(false);
 });
 
-test('RLP is what viem encodes', () => {
+test('RLP equals the encoding of viem', () => {
   const { item } = fc.letrec<{ item: Nested }>((tie) => ({
     item: fc.oneof(
       { maxDepth: 3 },

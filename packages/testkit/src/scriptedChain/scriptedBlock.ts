@@ -5,7 +5,7 @@ import { encodeRlp, rlpNumber } from './rlp.ts';
 import { type SignedFields, encodeReceipt, encodeTransaction, rootOf } from './tries.ts';
 import type { ScriptedInternalCall, ScriptedTransaction } from './scriptedTransaction.ts';
 
-/** A block as it was mined, for comparison in tests. Addresses are lower case. */
+/** A mined block, for comparison in tests. Addresses are lower case. */
 export interface ScriptedBlock {
   readonly number: bigint;
   /** Keccak of the RLP of the header, as on Ethereum. */
@@ -147,7 +147,7 @@ function mineTransactions(identified: readonly IdentifiedTransaction[]): MinedTr
     const { to, value, input, type } = signed;
     const scriptedLogs = script.logs ?? [];
     if (status === 'reverted' && scriptedLogs.length > 0) {
-      throw new Error('A reverted transaction leaves no logs');
+      throw new Error('A reverted transaction has no logs');
     }
     const gasUsed = gasUsedBy(script);
     cumulativeGasUsed += gasUsed;

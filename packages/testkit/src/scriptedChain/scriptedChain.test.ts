@@ -15,7 +15,7 @@ const payment = (value = 1n) => scripted.erc20Transfer({ token, from: alice, to:
 const hashesOf = (blocks: readonly ScriptedBlock[]) => blocks.map(({ hash }) => hash);
 
 describe('mining', () => {
-  test('begins with block 0 and goes on from the head', () => {
+  test('begins with block 0 and continues from the head', () => {
     const chain = createScriptedChain();
     expect(chain.head.number).toBe(0n);
     const [first, second] = chain.mineMany(2);
@@ -24,7 +24,7 @@ describe('mining', () => {
     expect(chain.head).toBe(second);
   });
 
-  test('gives the same hashes for the same seed and script, others for another', () => {
+  test('derives the hashes from seed and script', () => {
     const build = (seed: string) => {
       const chain = createScriptedChain({ seed });
       chain.mine({ transactions: [payment()] });
@@ -35,7 +35,7 @@ describe('mining', () => {
     expect(build('one')).not.toEqual(build('two'));
   });
 
-  test('numbers logs and sums gas through the block', () => {
+  test('numbers logs and sums up gas across the block', () => {
     const chain = createScriptedChain();
     const { transactions, gasUsed } = chain.mine({
       transactions: [payment(), scripted.transfer({ from: bob, to: alice, value: 1n }), payment()],
@@ -52,21 +52,21 @@ describe('mining', () => {
     expect(gasUsed).toBe(83_000n);
   });
 
-  test('takes a timestamp, and adds the block time otherwise', () => {
+  test('uses the given timestamp, or adds the block time', () => {
     const chain = createScriptedChain({ genesisTimestamp: 1_000n, blockTimeSeconds: 2 });
     expect(chain.mine().timestamp).toBe(1_002n);
     expect(chain.mine({ timestamp: 5_000n }).timestamp).toBe(5_000n);
     expect(chain.mine().timestamp).toBe(5_002n);
   });
 
-  test('refuses what no chain could hold', () => {
+  test('rejects impossible blocks', () => {
     const chain = createScriptedChain();
     const once = payment();
-    expect(() => chain.mine({ transactions: [once, once] })).toThrow('holds a transaction once');
+    expect(() => chain.mine({ transactions: [once, once] })).toThrow('contains a transaction once');
     chain.mine({ transactions: [once] });
-    expect(() => chain.mine({ transactions: [once] })).toThrow('on this branch already');
+    expect(() => chain.mine({ transactions: [once] })).toThrow('already on this branch');
     expect(() => chain.mine({ transactions: [{ ...payment(), status: 'reverted' }] })).toThrow(
-      'leaves no logs',
+      'has no logs',
     );
     const topic: Hex = `0x${'00'.repeat(32)}`;
     expect(() =>
@@ -78,7 +78,7 @@ describe('mining', () => {
 });
 
 describe('transactions', () => {
-  test('an ERC-20 transfer carries the call and the event of a real one', () => {
+  test('an ERC-20 transfer has the call and event of a real one', () => {
     const { input, logs } = payment(42n);
     expect(input).toBe(
       encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [bob, 42n] }),
@@ -91,7 +91,7 @@ describe('transactions', () => {
     expect(BigInt(logs[0]?.data ?? 0)).toBe(42n);
   });
 
-  test('a created contract stands where Ethereum would put it', () => {
+  test('a created contract has the same address as on Ethereum', () => {
     const chain = createScriptedChain();
     const [first, second] = chain.mine({
       transactions: [scripted.creation({ from: alice }), scripted.creation({ from: alice })],
@@ -100,7 +100,7 @@ describe('transactions', () => {
     expect([first?.contractAddress, second?.contractAddress]).toEqual([expected(0n), expected(1n)]);
   });
 
-  test('a reverted one leaves no logs', () => {
+  test('a reverted one has no logs', () => {
     const chain = createScriptedChain();
     const [transaction] = chain.mine({ transactions: [scripted.reverted(payment())] }).transactions;
     expect(transaction).toMatchObject({ status: 'reverted', logs: [], to: token });
@@ -119,7 +119,7 @@ describe('transactions', () => {
 });
 
 describe('branches', () => {
-  test('a fork replaces the last blocks; the old ones stay readable by hash', () => {
+  test('a fork replaces the last blocks, which stay readable by hash', () => {
     const chain = createScriptedChain();
     const old = chain.mineMany(5);
     const branch = chain.fork({ depth: 2, blocks: 3 });
@@ -129,7 +129,7 @@ describe('branches', () => {
     expect(chain.blockOf(old[4]?.hash as Hex)).toBe(old[4]);
   });
 
-  test('A, B and A again', () => {
+  test('the chain switches from A to B and back to A', () => {
     const chain = createScriptedChain();
     chain.mineMany(3);
     const a = chain.canonical();
@@ -141,24 +141,24 @@ describe('branches', () => {
     expect(chain.canonical()).toEqual(b);
   });
 
-  test('switching to a block of this branch takes the head back to it', () => {
+  test('switching to an ancestor moves the head back', () => {
     const chain = createScriptedChain();
     const [first] = chain.mineMany(3);
     chain.switchTo(first?.hash as Hex);
     expect(chain.head).toBe(first);
   });
 
-  test('the head goes back, and block 0 stays', () => {
+  test('the head can be rolled back, but not past block 0', () => {
     const chain = createScriptedChain();
     chain.mineMany(3);
     chain.rollBack(2);
     expect(chain.head.number).toBe(1n);
-    expect(() => chain.rollBack(2)).toThrow('Block 0 stays');
-    expect(() => chain.fork({ depth: 2, blocks: 1 })).toThrow('Block 0 stays');
-    expect(() => chain.switchTo(`0x${'11'.repeat(32)}`)).toThrow('was ever mined');
+    expect(() => chain.rollBack(2)).toThrow('Block 0 must remain');
+    expect(() => chain.fork({ depth: 2, blocks: 1 })).toThrow('Block 0 must remain');
+    expect(() => chain.switchTo(`0x${'11'.repeat(32)}`)).toThrow('was mined');
   });
 
-  test('each block that becomes canonical is announced in order', () => {
+  test('announces each new canonical block in order', () => {
     const chain = createScriptedChain();
     const announced: bigint[] = [];
     const stop = chain.onHead(({ number }) => announced.push(number));
@@ -172,7 +172,7 @@ describe('branches', () => {
   });
 });
 
-test('after any sequence of steps, parents link, numbers count, blooms hold every log', () => {
+test('parents, numbers and blooms are consistent after any sequence of steps', () => {
   const hex = (bytes: number) =>
     fc
       .uint8Array({ minLength: bytes, maxLength: bytes })
@@ -215,7 +215,7 @@ test('after any sequence of steps, parents link, numbers count, blooms hold ever
   );
 });
 
-test('nobody knows a block between block 0 and the one mined first', () => {
+test('has no blocks between block 0 and the first mined one', () => {
   const chain = createScriptedChain({ firstNumber: 100n });
   const [first] = chain.mineMany(1);
   expect(chain.blockAt(100n)).toBe(first);

@@ -64,7 +64,7 @@ export interface ScriptedChainOptions {
   seed?: string;
   /** Seconds between the timestamps of blocks; does not mine blocks. Default 12. */
   blockTimeSeconds?: number;
-  /** Block 0's, in seconds since 1970. Default 1,700,000,000 (14 November 2023). */
+  /** Timestamp of block 0, in seconds since 1970. Default 1,700,000,000 (2023-11-14). */
   genesisTimestamp?: bigint;
   /**
    * Number of the first mined block, to simulate an old chain: the blocks between block 0 and this
@@ -106,7 +106,7 @@ export function createScriptedChain(options: ScriptedChainOptions = {}): Scripte
     const known = identities.get(script);
     if (known) {
       if (!blockWith(known.hash)) return known;
-      throw new Error(`The transaction ${known.hash} is on this branch already`);
+      throw new Error(`The transaction ${known.hash} is already on this branch`);
     }
     const from = script.from ? lower(script.from) : defaultSender;
     const nonce = nonces.get(from) ?? 0n;
@@ -128,7 +128,7 @@ export function createScriptedChain(options: ScriptedChainOptions = {}): Scripte
     const parent = canonical.at(-1);
     const identified = transactions.map(identify);
     if (new Set(identified).size < identified.length) {
-      throw new Error('A block holds a transaction once; copy the object to send the same again');
+      throw new Error('A block contains a transaction once; copy the object to send it again');
     }
     const block = makeBlock({
       number: canonical.length < 2 ? (parent ? firstNumber : 0n) : headBlock().number + 1n,
@@ -153,7 +153,7 @@ export function createScriptedChain(options: ScriptedChainOptions = {}): Scripte
 
   const rollBack = (count: number) => {
     if (count >= canonical.length) {
-      throw new Error(`Block 0 stays: of ${canonical.length} blocks, ${count} cannot go`);
+      throw new Error(`Block 0 must remain: cannot remove ${count} of ${canonical.length} blocks`);
     }
     canonical.length -= count;
   };
@@ -175,7 +175,7 @@ export function createScriptedChain(options: ScriptedChainOptions = {}): Scripte
       const branch: ScriptedBlock[] = [];
       for (let hash = tipHash; !isCanonical(hash);) {
         const block = blocks.get(hash);
-        if (!block) throw new Error(`No block ${hash} was ever mined here`);
+        if (!block) throw new Error(`No block ${hash} was mined on this chain`);
         branch.unshift(block);
         hash = block.parentHash;
       }

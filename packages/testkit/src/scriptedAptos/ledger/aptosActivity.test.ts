@@ -23,7 +23,7 @@ const usersOf = (ledger: ScriptedAptosLedger): RestUserTransaction[] =>
     .flatMap(({ transactions }) => transactions)
     .filter((each) => each.type === 'user_transaction');
 
-test('blocks come at the clock’s time, with every kind of activity, for more than a round', async () => {
+test('mines blocks at the current time with every kind of activity, for over a round', async () => {
   const ledger = createScriptedAptosLedger();
   const before = BigInt(Date.now()) * 1_000n;
   const activity = startAptosActivity({ ledger, perSecond: 500 });
@@ -49,12 +49,12 @@ test('blocks come at the clock’s time, with every kind of activity, for more t
   expect(ledger.readResource(aptosDevAsset, '0x1::fungible_asset::Metadata')).toMatchObject({
     symbol: 'USDS',
   });
-  // All take part.
+  // Every dev account takes part.
   const senders = new Set(users.map(({ sender }) => BigInt(sender)));
   expect(senders).toEqual(new Set(aptosDevAccounts.map(BigInt)));
 });
 
-test('it goes on where another stopped, and over blocks that others make', async () => {
+test('continues where another activity stopped, and across blocks of others', async () => {
   const ledger = createScriptedAptosLedger();
   await mineUntil(startAptosActivity({ ledger, perSecond: 500 }), 8);
   const { height } = ledger.head;

@@ -15,7 +15,7 @@ export interface AptosActivity {
 
 export interface AptosActivityOptions {
   ledger: ScriptedAptosLedger;
-  /** Blocks a second, above 0, of one transaction each. Default 1. */
+  /** Blocks per second, above 0, with one transaction each. Default 1. */
   perSecond?: number;
 }
 
@@ -66,7 +66,7 @@ function nextTransaction(ledger: ScriptedAptosLedger): ScriptedAptosTransaction 
   return step(turn, ledger);
 }
 
-/** `turn` counts up and chooses who does how much. */
+/** Creates a transaction; `turn` counts up and determines the parties and the amount. */
 type Step = (turn: number, ledger: ScriptedAptosLedger) => ScriptedAptosTransaction;
 
 const sendApt: Step = (turn) => scriptedAptos.transfer(partiesOf(turn));
@@ -76,7 +76,7 @@ const sendAsset: Step = (turn) =>
 
 const sendCoin: Step = (turn) => scriptedAptos.coinTransfer(partiesOf(turn));
 
-/** Mints a token, gives it on, or burns it: whichever comes next. Each round has its own. */
+/** Mints, transfers or burns the token of this round, whichever is next. */
 const moveToken: Step = (turn, ledger) => {
   const round = Math.floor(turn / mix.length);
   const name = `Cat ${round}`;
@@ -105,7 +105,7 @@ const actTogether: Step = (turn, ledger) =>
 
 const fail: Step = (turn, ledger) => scriptedAptos.failed(sendApt(turn, ledger));
 
-/** The order in which they come. */
+/** Steps in the order of mining. */
 const mix: readonly Step[] = [
   sendApt,
   sendAsset,
@@ -132,7 +132,7 @@ function playerAt(turn: number): Hex {
   return aptosDevAccounts[turn % aptosDevAccounts.length] as Hex;
 }
 
-/** From hundredths of a cent to some hundred units: wrong decimals show. */
+/** Ranges from hundredths of a cent to hundreds of units, so that wrong decimals are noticed. */
 function partiesOf(turn: number) {
   const amount = BigInt(((turn * 7_919) % 1_000) + 1) * 10n ** BigInt(2 + (turn % 4)) + 1n;
   // The distance is never a multiple of five, so sender and receiver always differ.

@@ -1,14 +1,14 @@
 import { hash } from 'node:crypto';
 import type { Hex } from 'viem';
 
-/** The chain's own coin, by its old name. */
+/** The native coin as a legacy coin. */
 export const aptCoinType = '0x1::aptos_coin::AptosCoin';
 
-/** The same asset by its new name: the metadata object at 0xa. */
+/** The native coin as a fungible asset: the metadata object at 0xa. */
 export const aptMetadata: Hex = `0x${'a'.padStart(64, '0')}`;
 
 /**
- * `0x` and 64 digits, lower case: the one spelling under which the ledger keeps an address.
+ * Returns the form in which the ledger stores addresses: `0x` and 64 digits, lower case.
  *
  * @throws Error if the text is not an address.
  */
@@ -44,7 +44,7 @@ export function namedTokenOf(creator: string, collection: string, name: string):
   return namedObjectOf(creator, `${collection}::${name}`);
 }
 
-/** 32 bytes in hex, for values that only have to look right and be the same on every run. */
+/** Hashes a text, for values that only have to look plausible and be the same on every run. */
 export function sha3OfText(text: string): Hex {
   return `0x${hash('sha3-256', text)}`;
 }

@@ -51,7 +51,7 @@ const proposer = sha3OfText('proposer');
 const noChangesHash: Hex = '0xafb6e14fe47d850fd0a7395bcfb997ffacf4715e0f895cc162c218e4a7564bc6';
 const noEventsHash: Hex = '0x414343554d554c41544f525f504c414345484f4c4445525f4841534800000000';
 
-/** The resources that every block's metadata writes, as the workspace gets them. */
+/** Writes the resources that the metadata transaction of every block changes. */
 export function writeBlockMetadata(workspace: AptosWorkspace, block: AptosBlockHead): void {
   const system = toLongAddress('0x1');
   const { height, epoch, timestampUsecs } = block;
@@ -87,7 +87,7 @@ export function toBlockMetadata(
   const event = toHandleEvent('0x1::block::NewBlockEvent', '0x1', '3', String(height), {
     epoch: String(epoch),
     failed_proposer_indices: [],
-    // A hash, but of an address' type: nodes print it without leading zeros.
+    // A hash with the type of an address, so nodes print it without leading zeros.
     hash: short(hash),
     height: String(height),
     previous_block_votes_bitvec: '0x80',
@@ -110,7 +110,7 @@ export function toBlockMetadata(
   };
 }
 
-/** The transaction that ends a block: it changes nothing. */
+/** Creates the transaction that ends a block, which changes nothing. */
 export function toBlockEnd(
   end: 'block_epilogue' | 'state_checkpoint',
   { timestampUsecs }: AptosBlockHead,

@@ -1,7 +1,7 @@
 import type { Hex } from 'viem';
 import type { RestTransaction } from '../rest/restShapes.ts';
 
-/** A block as it was made. */
+/** A mined block. */
 export interface ScriptedAptosBlock {
   readonly height: bigint;
   readonly hash: Hex;
@@ -10,7 +10,7 @@ export interface ScriptedAptosBlock {
   readonly epoch: bigint;
   readonly firstVersion: bigint;
   readonly lastVersion: bigint;
-  /** The block's metadata first, then what users sent, then what ends it; as nodes answer them. */
+  /** As returned by nodes: the block's metadata, user transactions, and the end of the block. */
   readonly transactions: readonly RestTransaction[];
 }
 
@@ -27,7 +27,7 @@ export interface AptosHistory {
   transactionOf(hash: string): RestTransaction | undefined;
 }
 
-/** @param onDrop is called with the first version that is still kept. */
+/** @param onDrop called with the first version that is still kept. */
 export function createAptosHistory(
   keptBlocks: number,
   onDrop: (firstVersion: bigint) => void,
@@ -70,7 +70,7 @@ export function createAptosHistory(
     blockAt: (height) => blocks.get(height),
     blockOfVersion(version) {
       if (head === undefined || oldest === undefined) return undefined;
-      // By halving: ledgers of tests that run for long have many blocks.
+      // Binary search, because ledgers of long tests have many blocks.
       let [low, high] = [oldest.height, head.height];
       while (low <= high) {
         const middle = (low + high) / 2n;

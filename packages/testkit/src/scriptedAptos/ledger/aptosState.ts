@@ -2,25 +2,25 @@ import type { Hex } from 'viem';
 import { toShortAddress } from './aptosAddress.ts';
 import type { MoveValue } from '../rest/restShapes.ts';
 
-/** Resources by address (long) and type; undefined where a transaction deleted one. */
+/** Resources by address (long) and type; undefined if deleted. */
 export type ResourceWrites = ReadonlyMap<Hex, ReadonlyMap<string, MoveValue | undefined>>;
 
-/** All resources of the ledger at every version, and its modules, as `moduleKey` types. */
+/** All resources of the ledger at every version; modules have `moduleKey` types. */
 export interface AptosState {
-  /** Absent version: the newest. */
+  /** Reads a resource; `version` defaults to the newest. */
   read(address: Hex, type: string, version?: bigint): MoveValue | undefined;
-  /** All resources of the address, sorted by type. */
+  /** Returns all resources of the address, sorted by type. */
   list(address: Hex, version?: bigint): Map<string, MoveValue>;
-  /** Versions come in rising order. */
+  /** Records writes; versions must ascend. */
   commit(version: bigint, writes: ResourceWrites): void;
-  /** Forgets what only versions below this one show. */
+  /** Drops values that only versions below this one can read. */
   prune(belowVersion: bigint): void;
 }
 
 export function createAptosState(): AptosState {
   type History = { version: bigint; data: MoveValue | undefined }[];
   const histories = new Map<Hex, Map<string, History>>();
-  /** The histories of more than one entry, oldest replacement first: what there is to forget. */
+  /** Histories with replaced entries, oldest replacement first, for `prune`. */
   const replaced: { history: History; version: bigint }[] = [];
 
   const readHistory = (history: History | undefined, version: bigint | undefined) =>
@@ -56,17 +56,17 @@ export function createAptosState(): AptosState {
   };
 }
 
-/** The type under which a module is kept. */
+/** Returns the type under which a module is stored. */
 export function moduleKey(name: string): string {
   return `module ${name}`;
 }
 
-/** The module's name where the type is a `moduleKey`. */
+/** Returns the module's name, or undefined if the type is not a `moduleKey`. */
 export function toModuleName(type: string): string | undefined {
   return type.startsWith('module ') ? type.slice('module '.length) : undefined;
 }
 
-/** A type as nodes print it: short addresses, and one space after each comma. */
+/** Formats a type as nodes do: short addresses, and one space after each comma. */
 export function toCanonicalType(type: string): string {
   return type
     .replace(/\s+/g, '')

@@ -12,7 +12,7 @@ import { resourceTypes } from './aptosResources.ts';
 import { RestRefusal } from '../rest/restRefusal.ts';
 import type { MoveValue } from '../rest/restShapes.ts';
 
-/** A call of a view function, as it comes in JSON. */
+/** A call of a view function, in the form of its JSON. */
 export interface AptosViewCall {
   function: string;
   type_arguments?: readonly string[];
@@ -23,12 +23,16 @@ export interface AptosViewCall {
  * Answers a view function at the state after a version: metadata of an asset, owner of an object,
  * balance of a store.
  *
- * @throws RestRefusal for functions that it does not know, and for what does not exist.
+ * @throws RestRefusal for unknown functions and missing resources.
  */
 export function answerView(call: AptosViewCall, version: bigint, view: AptosNodeView): MoveValue[] {
   const known = views[toCanonicalType(call.function)];
   if (!known) {
-    throw new RestRefusal(400, 'invalid_input', `The scripted node has no view ${call.function}`);
+    throw new RestRefusal(
+      400,
+      'invalid_input',
+      `The scripted node does not support the view ${call.function}`,
+    );
   }
   const [first, second] = call.arguments ?? [];
   const read = (address: string, type: string) =>
@@ -42,7 +46,7 @@ export function answerView(call: AptosViewCall, version: bigint, view: AptosNode
       read: (address, type) => {
         const found = read(address, type);
         if (found) return found;
-        // The code is Move's for a resource that is not there.
+        // Move's status code for a missing resource.
         const message = `VM Error: resource ${type} does not exist at ${short(address)}`;
         throw new RestRefusal(400, 'invalid_input', message, 4008);
       },

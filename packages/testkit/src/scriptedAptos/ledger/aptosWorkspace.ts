@@ -8,7 +8,7 @@ import type { MoveValue } from '../rest/restShapes.ts';
  */
 export interface AptosWorkspace {
   read(address: Hex, type: string): MoveValue | undefined;
-  /** Undefined deletes. */
+  /** Writes a resource; undefined deletes it. */
   write(address: Hex, type: string, data: MoveValue | undefined): void;
   /** All current resources of the address, by type. */
   list(address: Hex): Map<string, MoveValue>;

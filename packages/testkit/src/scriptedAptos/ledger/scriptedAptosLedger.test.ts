@@ -26,7 +26,7 @@ beforeEach(() => {
   ledger = createScriptedAptosLedger();
 });
 
-/** Mines the transactions in one block and gives them as nodes answer them. */
+/** Mines the transactions in one block and returns them in the form of the REST API. */
 function mine(...transactions: ScriptedAptosTransaction[]): RestUserTransaction[] {
   return ledger
     .mine({ transactions })
@@ -37,12 +37,12 @@ function mineOne(transaction: ScriptedAptosTransaction): RestUserTransaction {
   return mine(transaction)[0] as RestUserTransaction;
 }
 
-/** Without the event of the fee, which all have. */
+/** Returns the events except for the fee statement, which all transactions have. */
 function eventsOf(transaction: RestUserTransaction): RestEvent[] {
   return transaction.events.filter(({ type }) => !type.endsWith('::FeeStatement'));
 }
 
-/** The changes as `address type`, in order. */
+/** Returns the changes as `address type`, in order. */
 function changesOf(transaction: RestUserTransaction): string[] {
   return transaction.changes.map((change) => {
     if (!('address' in change)) return change.type;
@@ -63,7 +63,7 @@ const ownerOf = (object: Hex, version?: bigint) =>
     ?.owner;
 
 describe('blocks', () => {
-  test('block 0 holds the genesis transaction alone', () => {
+  test('block 0 has only the genesis transaction', () => {
     expect(ledger.head).toMatchObject({ height: 0n, firstVersion: 0n, lastVersion: 0n });
     expect(ledger.transactionAt(0n)).toMatchObject({ version: '0', type: 'genesis_transaction' });
   });
@@ -87,7 +87,7 @@ describe('blocks', () => {
     expect(checkpoints).toEqual([false, false, false, true]);
   });
 
-  test('a block of the years before ends with a state checkpoint', () => {
+  test('an older block ends with a state checkpoint', () => {
     const block = ledger.mine({ end: 'state_checkpoint', timestampUsecs: 1_700_000_000_000_001n });
     expect(block.transactions.at(-1)).toMatchObject({
       type: 'state_checkpoint_transaction',
@@ -95,7 +95,7 @@ describe('blocks', () => {
     });
   });
 
-  test('time goes forward', () => {
+  test('timestamps must increase', () => {
     expect(() => ledger.mine({ timestampUsecs: 1_700_000_000_000_000n })).toThrow(
       'timestampUsecs 1700000000000000 must be above 1700000000000000',
     );
@@ -107,7 +107,7 @@ describe('blocks', () => {
     expect([last.epoch, next.epoch]).toEqual([1n, 2n]);
   });
 
-  test('versions are contiguous, and every one is in the block that says so', () => {
+  test('versions are contiguous and belong to one block each', () => {
     fc.assert(
       fc.property(fc.array(fc.nat({ max: 5 }), { maxLength: 20 }), (counts) => {
         const chain = createScriptedAptosLedger();
@@ -132,7 +132,7 @@ describe('blocks', () => {
     );
   });
 
-  test('equal seeds and scripts make equal ledgers, others make others', () => {
+  test('ledgers are equal for equal seeds and scripts, and otherwise differ', () => {
     const hashes = (seed: string, amount: bigint, chainId = 4) => {
       const chain = createScriptedAptosLedger({ seed, chainId });
       chain.mine({ transactions: [scriptedAptos.transfer({ from: alice, to: bob, amount })] });
@@ -148,7 +148,7 @@ describe('blocks', () => {
     expect(hashes('one', 2n).filter((hash) => !made.includes(hash))).toHaveLength(2);
   });
 
-  test('old blocks go where only some are kept, with the state that nothing shows any more', () => {
+  test('`keptBlocks` prunes old blocks together with their state', () => {
     const chain = createScriptedAptosLedger({ keptBlocks: 3 });
     const pay = scriptedAptos.transfer({ from: alice, to: bob, amount: 1n });
     for (let count = 0; count < 9; count += 1) chain.mine({ transactions: [pay] });
@@ -166,13 +166,13 @@ describe('blocks', () => {
         '0x1::fungible_asset::FungibleStore',
         version,
       );
-    // The seventh payment came with the second transaction of that block.
+    // The seventh payment is the second transaction of that block.
     expect(balance(firstVersion)).toMatchObject({ balance: String(start + 6n) });
     expect(balance(firstVersion + 1n)).toMatchObject({ balance: String(start + 7n) });
     expect(balance(firstVersion - 3n)).toBeUndefined();
   });
 
-  test('a transaction that cannot be done keeps the whole block out', () => {
+  test('an impossible transaction discards the complete block', () => {
     const before = ledger.head;
     const pay = (amount: bigint) => scriptedAptos.transfer({ from: alice, to: bob, amount });
     expect(() => ledger.mine({ transactions: [pay(1n), pay(start)] })).toThrow(
@@ -185,7 +185,7 @@ describe('blocks', () => {
 });
 
 describe('addresses', () => {
-  test('are kept long and printed short', () => {
+  test('are stored long and printed short', () => {
     expect(toLongAddress('0xA')).toBe(aptMetadata);
     expect(toShortAddress(aptMetadata)).toBe('0xa');
     expect(toShortAddress('0x0')).toBe('0x0');
@@ -249,7 +249,7 @@ describe('fungible assets', () => {
     expect([ownerOf(from), ownerOf(to)]).toEqual([alice, '0xb0b']);
   });
 
-  test('the state of every version stays', () => {
+  test('the state of every version can be read', () => {
     const pay = scriptedAptos.transfer({ from: alice, to: bob, amount: 5n });
     const store = primaryStoreOf(bob, aptMetadata);
     mine(pay, pay);
@@ -259,7 +259,7 @@ describe('fungible assets', () => {
     expect(balances).toEqual([undefined, one, two, two, two, three, three]);
   });
 
-  test('owners may stay out of the changes: they are in the state alone', () => {
+  test('owners can be absent from the changes and only in the state', () => {
     const transaction = mineOne(
       scriptedAptos.hidingStoreOwners(scriptedAptos.transfer({ from: alice, to: bob, amount: 5n })),
     );
@@ -269,12 +269,12 @@ describe('fungible assets', () => {
       expect.arrayContaining(stores.map((store) => `${store} 0x1::fungible_asset::FungibleStore`)),
     );
     for (const store of stores) expect(changes).not.toContain(`${store} 0x1::object::ObjectCore`);
-    // The asset's own object is no store.
+    // The object of the asset is not a store.
     expect(changes).toContain('0xa 0x1::object::ObjectCore');
     expect(ownerOf(stores[1] as Hex)).toBe('0xb0b');
   });
 
-  test('are created, minted, moved and burnt', () => {
+  test('are created, minted, transferred and burned', () => {
     const metadata = namedObjectOf(carol, 'GLD');
     const asset = { name: 'Gold', symbol: 'GLD', decimals: 6 };
     const [created, minted, moved, burnt] = mine(
@@ -298,7 +298,7 @@ describe('fungible assets', () => {
     expect(ledger.readResource(metadata, '0x1::fungible_asset::Metadata')).toMatchObject(asset);
   });
 
-  test('a store beside the primary one begins empty, changes hands and is closed', () => {
+  test('a secondary store is created empty, transferred and closed', () => {
     const store: Hex = `0x${'57'.repeat(32)}`;
     const metadata = aptMetadata;
     mine(
@@ -330,24 +330,24 @@ describe('fungible assets', () => {
     expect(ownerOf(store, BigInt(closed.version) - 1n)).toBe('0xb0b');
   });
 
-  test('what does not exist is refused by name', () => {
+  test('missing stores, assets and objects are named in the error', () => {
     const store: Hex = `0x${'57'.repeat(32)}`;
     const move = scriptedAptos.storeTransfer({ sender: alice, from: store, to: store, amount: 1n });
-    expect(() => mine(move)).toThrow(`There is no store of a fungible asset at ${store}`);
+    expect(() => mine(move)).toThrow(`No fungible store at ${store}`);
     const foreign = scriptedAptos.fungibleTransfer({
       from: alice,
       to: bob,
       metadata: '0xbad',
       amount: 1n,
     });
-    expect(() => mine(foreign)).toThrow('There is no fungible asset at 0xbad');
+    expect(() => mine(foreign)).toThrow('No fungible asset at 0xbad');
     const object = scriptedAptos.objectTransfer({ from: alice, to: bob, object: store });
-    expect(() => mine(object)).toThrow(`There is no object at ${store}`);
+    expect(() => mine(object)).toThrow(`No object at ${store}`);
   });
 });
 
 describe('coins', () => {
-  test('legacy events carry the account in their guid, numbered by handle', () => {
+  test('legacy events have the account in their guid and are numbered by handle', () => {
     const pay = scriptedAptos.coinTransfer({ from: alice, to: bob, amount: 5n });
     const [first, second] = mine(pay, pay).map(eventsOf);
     const ofAlice = { creation_number: '3', account_address: alice };
@@ -366,7 +366,7 @@ describe('coins', () => {
     });
   });
 
-  test('a second coin of an account has handles of its own', () => {
+  test('a second coin of an account has its own handles', () => {
     const coinType = '0xc0::gold::Gold';
     const chain = createScriptedAptosLedger({
       coins: [{ coinType, name: 'Gold', symbol: 'GLD', decimals: 6 }],
@@ -375,14 +375,14 @@ describe('coins', () => {
     const [, transaction] = chain.mine({ transactions: [pay] }).transactions;
     const events = eventsOf(transaction as RestUserTransaction);
     expect(events.map(({ guid }) => guid.creation_number)).toEqual(['3', '2']);
-    // Alice's gas is paid in the other coin.
+    // Gas is paid in APT, which is the other coin of Alice.
     expect(chain.readResource(alice, '0x1::account::Account')).toMatchObject({
       guid_creation_num: '6',
     });
     expect(transaction).toMatchObject({ payload: { type_arguments: [coinType] } });
   });
 
-  test('module events name the account, and both kinds come together', () => {
+  test('module events name the account, and both kinds can be combined', () => {
     const pay = (events: 'module' | 'both') =>
       scriptedAptos.coinTransfer({ from: alice, to: bob, amount: 5n, events });
     const [module, both] = mine(pay('module'), pay('both')).map(eventsOf);
@@ -401,7 +401,7 @@ describe('coins', () => {
 });
 
 describe('objects and tokens', () => {
-  test('a token is minted to somebody, moves on, and is burnt', () => {
+  test('a token is minted to an account, transferred and burned', () => {
     const object = namedTokenOf(carol, 'Cats', 'Tom');
     const collection = namedObjectOf(carol, 'Cats');
     const [minted, moved, burnt] = mine(
@@ -424,7 +424,7 @@ describe('objects and tokens', () => {
     expect(ledger.listResources(object).size).toBe(0);
   });
 
-  test('legacy transfers are counted at the object', () => {
+  test('legacy transfers are counted by the object', () => {
     const object = namedTokenOf(carol, 'Cats', 'Tom');
     const [, moved] = mine(
       scriptedAptos.tokenMint({ creator: carol, collection: 'Cats', name: 'Tom', to: alice }),
@@ -444,7 +444,7 @@ describe('objects and tokens', () => {
 describe('kinds of transactions', () => {
   const pay = scriptedAptos.transfer({ from: alice, to: bob, amount: 5n });
 
-  test('a failed one pays its gas and does nothing else', () => {
+  test('a failed one only pays gas', () => {
     const failed = mineOne(scriptedAptos.failed(pay));
     expect(failed).toMatchObject({ success: false, gas_used: '12', sequence_number: '0' });
     expect(failed.vm_status).toMatch(/^Move abort in 0x1::fungible_asset: EINSUFFICIENT_BALANCE/);
@@ -454,7 +454,7 @@ describe('kinds of transactions', () => {
     expect(mineOne(pay).sequence_number).toBe('1');
   });
 
-  test('a sponsored one is paid for by another', () => {
+  test('the fee payer pays for a sponsored one', () => {
     const sponsored = mineOne(scriptedAptos.sponsored(pay, carol));
     expect(sponsored.signature).toMatchObject({
       type: 'fee_payer_signature',
@@ -465,7 +465,7 @@ describe('kinds of transactions', () => {
     expect(balanceOf(primaryStoreOf(carol, aptMetadata))).toBe(String(start - 1_200n));
   });
 
-  test('several may sign', () => {
+  test('one can have several signers', () => {
     const signed = mineOne(scriptedAptos.multiAgent(pay, [carol, bob]));
     expect(signed.signature).toMatchObject({
       type: 'multi_agent_signature',
@@ -503,7 +503,7 @@ describe('kinds of transactions', () => {
     );
   });
 
-  test('an orderless one has no place in the sequence', () => {
+  test('an orderless one has no sequence number', () => {
     const [orderless, ordered] = mine(scriptedAptos.orderless(pay, 77n), pay);
     expect(orderless).toMatchObject({
       sequence_number: '18446744073709551615',
@@ -512,7 +512,7 @@ describe('kinds of transactions', () => {
     expect(ordered).toMatchObject({ sequence_number: '0', replay_protection_nonce: null });
   });
 
-  test('a script names no function', () => {
+  test('a script has no function', () => {
     const script = mineOne(scriptedAptos.script({ sender: alice }));
     expect(script.payload).toMatchObject({
       type: 'script_payload',
@@ -520,7 +520,7 @@ describe('kinds of transactions', () => {
     });
   });
 
-  test('any call, with any events, changes and table items', () => {
+  test('a call can have any events, changes and table items', () => {
     const handle = { account: alice, creationNumber: 9n };
     const event = { kind: 'event', type: '0x00c0::game::Won<0x0001::a::B,u8>', data: {} } as const;
     const called = mineOne({
@@ -571,7 +571,7 @@ describe('kinds of transactions', () => {
     );
   });
 
-  test('one of the time before fee statements leaves no events at all', () => {
+  test('one from before fee statements has no events', () => {
     const quiet = mineOne({
       ...scriptedAptos.call({ sender: alice, function: '0x1::account::rotate' }),
       hasFeeStatement: false,
@@ -602,7 +602,7 @@ describe('laws', () => {
   );
   const blocks = fc.array(fc.array(transaction, { maxLength: 4 }), { maxLength: 6 });
 
-  test('the changes of all transactions up to a version make the state after it', () => {
+  test('the changes up to a version add up to its state', () => {
     fc.assert(
       fc.property(blocks, (scripts) => {
         const chain = createScriptedAptosLedger();
@@ -623,7 +623,7 @@ describe('laws', () => {
     );
   });
 
-  test('what is withdrawn is deposited, and nothing is lost but gas', () => {
+  test('withdrawals equal deposits, and only gas is lost', () => {
     fc.assert(
       fc.property(blocks, (scripts) => {
         const chain = createScriptedAptosLedger();

@@ -41,17 +41,17 @@ export interface ScriptedAptosLedger {
   mine(block?: AptosBlockScript): ScriptedAptosBlock;
   /** Mines `count` blocks without user transactions. */
   mineMany(count: number): ScriptedAptosBlock[];
-  /** All blocks that are kept; the first, of height 0, holds the genesis transaction alone. */
+  /** Returns all kept blocks; the block of height 0 has only the genesis transaction. */
   blocks(): readonly ScriptedAptosBlock[];
   blockAt(height: bigint): ScriptedAptosBlock | undefined;
-  /** The block that holds the version. */
+  /** Returns the block that contains the version. */
   blockOfVersion(version: bigint): ScriptedAptosBlock | undefined;
-  /** The transaction as nodes return it. */
+  /** Returns the transaction in the form of the REST API. */
   transactionAt(version: bigint): RestTransaction | undefined;
   transactionOf(hash: string): RestTransaction | undefined;
-  /** A resource's data after that version; absent: the newest. */
+  /** Returns a resource after a version, by default the newest. */
   readResource(address: string, type: string, version?: bigint): MoveValue | undefined;
-  /** All resources of the address, and its modules, by type. */
+  /** Returns all resources and modules of the address, by type. */
   listResources(address: string, version?: bigint): ReadonlyMap<string, MoveValue>;
 }
 
@@ -59,20 +59,22 @@ export interface ScriptedAptosLedger {
 export interface AptosBlockScript {
   /** Default none. */
   transactions?: readonly ScriptedAptosTransaction[];
-  /** Microseconds since 1970. Default: `blockTimeUsecs` after the block before. */
+  /** Microseconds since 1970. Default: `blockTimeUsecs` after the previous block. */
   timestampUsecs?: bigint;
-  /** The transaction that ends it: today's kind, or that of the years before. */
+  /** The transaction that ends the block: the current kind (default), or the older one. */
   end?: 'block_epilogue' | 'state_checkpoint';
 }
 
 export interface ScriptedAptosLedgerOptions {
   /** Default 4, that of a local network. */
   chainId?: number;
-  /** Ledgers of equal seeds and scripts have equal hashes. Default `sluice`. */
+  /** Ledgers with equal seeds and scripts have equal hashes. Default `sluice`. */
   seed?: string;
   /** Microseconds between the timestamps of blocks; does not mine blocks. Default 250,000. */
   blockTimeUsecs?: bigint;
-  /** Block 0's, in microseconds since 1970. Default 1,700,000,000,000,000 (14 November 2023). */
+  /**
+   * Timestamp of block 0, in microseconds since 1970. Default 1,700,000,000,000,000 (2023-11-14).
+   */
   genesisTimestampUsecs?: bigint;
   /** Fungible assets that exist from block 0, in addition to APT, at any address. Default none. */
   fungibleAssets?: readonly (AptosFungibleAsset & { metadata: Hex })[];
@@ -112,7 +114,7 @@ export function createScriptedAptosLedger(
 
   const state = createAptosState();
   const history = createAptosHistory(keptBlocks, (firstVersion) => state.prune(firstVersion));
-  /** By account and creation number, how many events a handle has had. */
+  /** Number of events of each handle, by account and creation number. */
   const handleCounts = new Map<string, bigint>();
 
   const lastTransaction = () => history.head?.transactions.at(-1);
@@ -165,7 +167,7 @@ export function createScriptedAptosLedger(
     const timestampUsecs = script.timestampUsecs ?? before.timestampUsecs + blockTimeUsecs;
     if (timestampUsecs <= before.timestampUsecs) {
       throw new Error(
-        `A block is later than the one before it: timestampUsecs ${timestampUsecs} must be above ${before.timestampUsecs}`,
+        `A block must be later than its parent: timestampUsecs ${timestampUsecs} must be above ${before.timestampUsecs}`,
       );
     }
     const start = headOf(before.height + 1n, timestampUsecs);

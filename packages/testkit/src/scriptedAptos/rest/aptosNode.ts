@@ -6,17 +6,17 @@ import { RestRefusal } from './restRefusal.ts';
 import type { RestTransaction } from './restShapes.ts';
 import type { ScriptedAptosLedger } from '../ledger/scriptedAptosLedger.ts';
 
-/** Turns a request into what to send, or into the trouble on cue. */
+/** Responds to requests, or applies the current troubles. */
 export interface AptosNode {
   readonly calls: Readonly<Partial<Record<AptosRoute, number>>>;
-  /** `hang` when nothing may be sent, ever. */
+  /** Resolves with `hang` if nothing must be sent. */
   answer(request: AptosRequest): Promise<AptosAnswer | 'hang'>;
 }
 
 export interface AptosAnswer {
   status: number;
   headers: Record<string, string>;
-  /** JSON, unless a trouble changes it. */
+  /** JSON unless a trouble replaces it. */
   body: string;
 }
 
@@ -92,7 +92,7 @@ export function createAptosNode(options: {
 function toLimited(trouble: Extract<AptosTrouble, { kind: 'rateLimit' }>): AptosAnswer {
   const { status = 429, retryAfterSeconds = 1 } = trouble;
   const headers = { ...json, 'retry-after': String(retryAfterSeconds) };
-  // A gateway's words, which are not those of Aptos; a node that is too busy uses its own.
+  // A 429 has the body of a gateway, a 503 that of a busy node.
   const body =
     status === 429
       ? { code: 429, message: 'Per anonymous IP rate limit exceeded.' }

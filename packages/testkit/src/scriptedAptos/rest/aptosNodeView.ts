@@ -9,15 +9,15 @@ export interface AptosNodeView {
   readonly chainId: number;
   /** The last block that the node knows. */
   readonly head: ScriptedAptosBlock;
-  /** The first version that the node has not forgotten. */
+  /** The first version that the node has not pruned. */
   readonly oldestVersion: bigint;
-  /** The first block that it has whole. */
+  /** The first block that the node has completely. */
   readonly oldestHeight: bigint;
 }
 
 export function createNodeView(options: {
   ledger: ScriptedAptosLedger;
-  /** How many of the newest blocks it does not know. */
+  /** Number of the newest blocks that the node does not know. */
   lagBlocks: number;
   prunedBelow: bigint;
   chainId: number;
@@ -69,9 +69,9 @@ export function toHeaders(view: AptosNodeView): Record<string, string> {
 }
 
 /**
- * The version of a request for state, its newest by default.
+ * Returns the version of a state request, by default the newest.
  *
- * @throws RestRefusal for one that the node does not have.
+ * @throws RestRefusal if the node does not have the version.
  */
 export function stateVersionOf(version: bigint | undefined, view: AptosNodeView): bigint {
   if (version === undefined) return view.head.lastVersion;

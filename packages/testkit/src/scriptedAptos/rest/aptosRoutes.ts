@@ -18,7 +18,7 @@ export interface AptosRequest {
   body: string;
 }
 
-/** As on mainnet: of a page, and of the transactions that come with a block. */
+/** Largest page, and most transactions returned with a block, as on mainnet. */
 const largestPage = 100;
 const defaultPage = 25;
 
@@ -127,7 +127,7 @@ const answers: Record<AptosRoute, Answer> = {
   account: (request, view) => {
     const { address, version } = stateOf(request, view);
     const account = view.ledger.readResource(address, resourceTypes.account, version);
-    // Nodes answer a new account for every address that has none.
+    // Nodes return a new account for an address without one.
     const { sequence_number, authentication_key } = (account ?? newAccount(address)) as Record<
       string,
       unknown
@@ -160,7 +160,7 @@ const answers: Record<AptosRoute, Answer> = {
 
   view: ({ contentType, body, query }, view) => {
     if (!contentType.startsWith('application/json')) {
-      const message = `The scripted node takes views in JSON, not in ${contentType}`;
+      const message = `The scripted node accepts views in JSON, not in ${contentType}`;
       throw new RestRefusal(415, 'bcs_not_supported', message);
     }
     const version = stateVersionOf(numberIn(query, 'ledger_version'), view);
@@ -194,7 +194,7 @@ function toRestBlock(
     block_timestamp: String(block.timestampUsecs),
     first_version: String(block.firstVersion),
     last_version: String(block.lastVersion),
-    // A block of more must be read by its versions.
+    // The rest of a larger block must be read by version.
     transactions:
       query.get('with_transactions') === 'true' ? block.transactions.slice(0, largestPage) : null,
   };

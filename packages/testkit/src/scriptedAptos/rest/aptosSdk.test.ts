@@ -1,4 +1,4 @@
-/** Aptos' own client reads the scripted node: what it parses, and what it computes, agree with ours. */
+/** The official Aptos client reads the scripted node, and derives the same addresses. */
 import {
   AccountAddress,
   Aptos,
@@ -42,10 +42,10 @@ afterEach(() => node.stop());
 const plain = (transactions: readonly TransactionResponse[]) =>
   transactions.map((each) => ('version' in each ? `${each.version} ${each.type}` : each.type));
 
-describe('addresses that the client derives', () => {
+describe('the client derives the same addresses', () => {
   const owner = AccountAddress.from(alice);
 
-  test('of primary stores, named objects and tokens', () => {
+  test('for primary stores, named objects and tokens', () => {
     const apt = AccountAddress.from(aptMetadata);
     expect(createUserDerivedObjectAddress(owner, apt).toString()).toBe(
       primaryStoreOf(alice, aptMetadata),
@@ -115,7 +115,7 @@ describe('the client reads', () => {
     expect(await aptos.waitForTransaction({ transactionHash: hash })).toEqual(transactions[1]);
   });
 
-  test('blocks, and the rest of one that no answer holds whole', async () => {
+  test('blocks, including one that is larger than a page', async () => {
     node.mine({ transactions: Array(130).fill(pay) });
     const options = { withTransactions: true };
     const byHeight = await aptos.getBlockByHeight({ blockHeight: 1, options });
@@ -165,7 +165,7 @@ describe('the client reads', () => {
     expect(await call('0x1::object::owner', store)).toEqual([bob]);
   });
 
-  test('refusals, with the code that they carry', async () => {
+  test('errors with their code', async () => {
     node.mineMany(3);
     node.trouble({ kind: 'pruned', belowVersion: 4n });
     const refused = await aptos

@@ -21,7 +21,7 @@ export type AptosRoute =
   | 'unknown';
 
 export interface AptosTroubleScope {
-  /** Default: all, and of those the ones that the kind is about. */
+  /** Default: all routes that the kind affects. */
   routes?: readonly AptosRoute[];
   /** Number of requests that it affects, without those that it leaves unchanged. Default: all. */
   times?: number;
@@ -49,11 +49,11 @@ export type AptosTroubleKind =
   | { kind: 'lag'; blocks: number }
   /** The node has pruned all versions below this one: 410, and matching headers. */
   | { kind: 'pruned'; belowVersion: bigint }
-  /** A page ends early, although more was requested and exists. Default limit: half; may be 0. */
+  /** A page ends early, although more was requested and exists. Default limit: half. */
   | { kind: 'truncatedPage'; limit?: number }
   /** A transaction is missing from the middle of a page. */
   | { kind: 'versionGap' }
-  /** Answers and headers name another chain. */
+  /** Responses and headers name another chain. */
   | { kind: 'wrongChainId'; chainId: number };
 
 export type AptosTroubleOf<Kind extends AptosTrouble['kind']> = Extract<
@@ -65,7 +65,9 @@ export type AptosTroubleOf<Kind extends AptosTrouble['kind']> = Extract<
 export interface AptosTroubles {
   add(trouble: AptosTrouble): void;
   heal(): void;
-  /** Returns the oldest trouble of this kind that affects the request, and uses one of its times. */
+  /**
+   * Returns the oldest trouble of this kind that affects the request, and uses one of its times.
+   */
   take<Kind extends AptosTrouble['kind']>(
     kind: Kind,
     route: AptosRoute,

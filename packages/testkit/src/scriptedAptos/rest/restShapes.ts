@@ -1,11 +1,11 @@
 import type { Hex } from 'viem';
 
 /**
- * Responses of a fullnode's REST API that the scripted node returns. Numbers of 64 bits and more are
- * decimal strings; addresses have no leading zeros (`toShortAddress`).
+ * Responses of a fullnode's REST API that the scripted node returns. Numbers of 64 bits and more
+ * are decimal strings; addresses have no leading zeros (`toShortAddress`).
  */
 
-/** A value of Move as JSON: what resources, events and arguments hold. */
+/** A Move value as JSON, used in resources, events and arguments. */
 export type MoveValue =
   | string
   | number
@@ -126,7 +126,7 @@ interface RestTransactionInfo {
   hash: Hex;
   state_change_hash: Hex;
   event_root_hash: Hex;
-  /** Only of the last transaction of a block. */
+  /** Null except for the last transaction of a block. */
   state_checkpoint_hash: Hex | null;
   gas_used: string;
   success: boolean;
@@ -164,7 +164,7 @@ export type RestBlockMetadataTransaction = RestTransactionInfo & {
 
 export type RestUserTransaction = RestTransactionInfo & {
   sender: Hex;
-  /** The largest number of 64 bits for a transaction without a place in a sequence. */
+  /** The largest 64-bit number for an orderless transaction. */
   sequence_number: string;
   max_gas_amount: string;
   gas_unit_price: string;
@@ -203,6 +203,6 @@ export type RestTransaction =
 export interface RestError {
   message: string;
   error_code: string;
-  /** A number where the virtual machine refused: a view's abort. */
+  /** Status code of the virtual machine if a view aborts, otherwise null. */
   vm_error_code: number | null;
 }

@@ -22,7 +22,7 @@ async function get(path: string, at = node): Promise<unknown> {
   return response.json();
 }
 
-/** The status and the body of a request that is refused. */
+/** Returns the status and body of a rejected request. */
 async function refusalOf(path: string): Promise<[number, RestError]> {
   const response = await fetch(`${node.url}${path}`);
   return [response.status, (await response.json()) as RestError];
@@ -40,14 +40,14 @@ const viewed = async (name: string, args: unknown[], types: string[] = [], query
 
 const versionsOf = (page: unknown) => (page as RestTransaction[]).map(({ version }) => version);
 
-/** Seven versions: the genesis, and two blocks of three. */
+/** Mines two blocks of three versions each, after the genesis version. */
 function mineTwo() {
   node.mine({ transactions: [pay] });
   node.mine({ transactions: [pay] });
 }
 
-describe('answers', () => {
-  test('the ledger, and the same in the headers of every answer', async () => {
+describe('the node returns', () => {
+  test('the ledger info, also in the headers of every response', async () => {
     mineTwo();
     const response = await fetch(node.url);
     expect(await response.json()).toMatchObject({
@@ -75,7 +75,7 @@ describe('answers', () => {
     }
   });
 
-  test('pages of transactions: in order, 25 by default and 100 at most, the last without start', async () => {
+  test('pages of 25 transactions by default and 100 at most, without start the last ones', async () => {
     node.mineMany(80);
     expect(versionsOf(await get('/transactions?start=3&limit=4'))).toEqual(['3', '4', '5', '6']);
     expect(versionsOf(await get('/transactions?start=0&limit=500'))).toHaveLength(100);
@@ -109,7 +109,7 @@ describe('answers', () => {
     });
   });
 
-  test('a block of more than a page comes with its first hundred transactions', async () => {
+  test('the first 100 transactions of a larger block', async () => {
     node.mine({ transactions: Array(120).fill(pay) });
     const block = (await get('/blocks/by_height/1?with_transactions=true')) as {
       first_version: string;
@@ -158,7 +158,7 @@ describe('answers', () => {
     expect(JSON.stringify(await get(`/accounts/${alice}/resources`))).not.toContain('game');
   });
 
-  test('a generic resource, however its type is spelled', async () => {
+  test('a generic resource in any spelling of its type', async () => {
     node.mine({ transactions: [scriptedAptos.coinTransfer({ from: alice, to: bob, amount: 1n })] });
     const type = '0x0001::coin::CoinStore<0x1::aptos_coin::AptosCoin>';
     expect(await get(`/accounts/0xb0b/resource/${encodeURIComponent(type)}`)).toMatchObject({
@@ -207,7 +207,7 @@ describe('answers', () => {
     ).toEqual([true]);
   });
 
-  test('health, and how often what was asked', async () => {
+  test('health, and counts calls by route', async () => {
     expect(await get('/-/healthy')).toEqual({ message: 'aptos-node:ok' });
     await get('/transactions');
     await get('/transactions');
@@ -241,7 +241,7 @@ describe('refusals', () => {
     });
   });
 
-  test('a page beyond the ledger, in the words of a fullnode', async () => {
+  test('a page beyond the ledger has the message of a fullnode', async () => {
     mineTwo();
     const [, body] = await refusalOf('/transactions?start=1000000');
     expect(body.message).toBe(
@@ -249,7 +249,7 @@ describe('refusals', () => {
     );
   });
 
-  test('views of what does not exist, that nobody knows, and in no JSON', async () => {
+  test('views of missing objects, unknown views, and views in BCS', async () => {
     const gone = await view({ function: '0x1::object::owner', arguments: ['0x77'] });
     expect([gone.status, await gone.json()]).toMatchObject([400, { vm_error_code: 4008 }]);
     for (const call of [
@@ -272,7 +272,7 @@ describe('refusals', () => {
 });
 
 describe('troubles', () => {
-  test('lag: the node knows nothing newer, and says so in its headers', async () => {
+  test('lag: data and headers lack the newest blocks', async () => {
     mineTwo();
     node.trouble({ kind: 'lag', blocks: 1 });
     expect(await get('')).toMatchObject({ ledger_version: '3', block_height: '1' });
@@ -285,7 +285,7 @@ describe('troubles', () => {
     expect(await get('')).toMatchObject({ ledger_version: '6' });
   });
 
-  test('pruned: what is below is gone, and a block that it cuts is gone whole', async () => {
+  test('pruned: older versions and partly pruned blocks are missing', async () => {
     mineTwo();
     node.trouble({ kind: 'pruned', belowVersion: 2n });
     expect(await get('')).toMatchObject({ oldest_ledger_version: '2', oldest_block_height: '2' });
@@ -303,7 +303,7 @@ describe('troubles', () => {
     }
   });
 
-  test('pruned: a ledger that keeps but some blocks', async () => {
+  test('pruned: a ledger with `keptBlocks`', async () => {
     await node.stop();
     node = await startScriptedAptos({ keptBlocks: 2 });
     node.mineMany(5);
@@ -320,7 +320,7 @@ describe('troubles', () => {
     expect(await get('')).toMatchObject({ oldest_ledger_version: '4', oldest_block_height: '2' });
   });
 
-  test('rate limits of a gateway and of a node that is too busy', async () => {
+  test('rate limits of a gateway and of a busy node', async () => {
     node.trouble({ kind: 'rateLimit', retryAfterSeconds: 7, times: 1 });
     node.trouble({ kind: 'rateLimit', status: 503, times: 1 });
     const [gateway, busy, fine] = [
@@ -334,7 +334,7 @@ describe('troubles', () => {
     expect(fine.status).toBe(200);
   });
 
-  test('a truncated page: of a half, of a limit, of nothing; not counted where all fits', async () => {
+  test('a truncated page: half, limited or empty; not counted if the page fits', async () => {
     mineTwo();
     node.trouble({ kind: 'truncatedPage', times: 1 });
     node.trouble({ kind: 'truncatedPage', limit: 5, times: 1 });
@@ -349,7 +349,7 @@ describe('troubles', () => {
     expect(await page(6)).toBe(6);
   });
 
-  test('a gap in the versions: a lie', async () => {
+  test('a gap in the versions', async () => {
     mineTwo();
     node.trouble({ kind: 'versionGap', times: 1 });
     expect(versionsOf(await get('/transactions?start=0&limit=2'))).toEqual(['0', '1']);
@@ -357,14 +357,14 @@ describe('troubles', () => {
     expect(versionsOf(await get('/transactions?start=0&limit=5'))).toHaveLength(5);
   });
 
-  test('another chain, in the answer and in the headers', async () => {
+  test('another chain, in the response and its headers', async () => {
     node.trouble({ kind: 'wrongChainId', chainId: 1 });
     const response = await fetch(node.url);
     expect(await response.json()).toMatchObject({ chain_id: 1 });
     expect(response.headers.get('x-aptos-chain-id')).toBe('1');
   });
 
-  test('errors of a proxy and of the node, and JSON that breaks off', async () => {
+  test('errors of a proxy and of the node, and truncated JSON', async () => {
     node.trouble({ kind: 'httpError', status: 502, times: 1 });
     const proxy = await fetch(node.url);
     expect([proxy.status, proxy.headers.get('content-type')]).toEqual([502, 'text/html']);
@@ -380,7 +380,7 @@ describe('troubles', () => {
     await expect(cut.json()).rejects.toThrow(SyntaxError);
   });
 
-  test('only on the routes named, and on each second request', async () => {
+  test('only on the listed routes, and on every second request', async () => {
     node.trouble({ kind: 'httpError', status: 502, routes: ['transactions'], every: 2 });
     const statuses: number[] = [];
     for (const path of [

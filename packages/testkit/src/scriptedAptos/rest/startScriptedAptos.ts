@@ -26,9 +26,9 @@ export interface RunningScriptedAptos extends ScriptedAptosLedger {
 }
 
 export interface StartScriptedAptosOptions extends ScriptedAptosLedgerOptions {
-  /** Serve this ledger instead of a new one: two nodes of one chain may disagree. */
+  /** Ledger to serve instead of a new one; two nodes of one chain may disagree. */
   ledger?: ScriptedAptosLedger;
-  /** Absent: a free port. */
+  /** Default: a free port. */
   port?: number;
 }
 

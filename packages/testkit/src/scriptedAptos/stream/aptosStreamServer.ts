@@ -1,4 +1,4 @@
-/** Serves a scripted ledger over gRPC, with the messages of the transaction stream. Loaded on demand alone. */
+/** Serves a scripted ledger as a gRPC transaction stream. Loaded only on demand. */
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
@@ -45,10 +45,10 @@ const service = {
 
 const DEFAULT_BATCH = 1_000;
 const MAX_BATCH = 1_000;
-/** How often a stream looks whether the ledger has grown. */
+/** Milliseconds between checks for new transactions. */
 const CHECK_MS = 5;
 
-/** A message of the stream. */
+/** Encodes a message of the stream. */
 export function encodeAptosBatch(
   transactions: readonly object[],
   block: (transaction: object) => { height: string; epoch: string },
@@ -153,7 +153,7 @@ export async function serveAptosStream({
   };
 }
 
-/** At most `size` versions that are there, less the last `lag` ones. */
+/** Returns at most `size` existing versions, without the last `lag` ones. */
 function versionsFrom(
   ledger: ScriptedAptosLedger,
   next: bigint,

@@ -2,12 +2,12 @@ import type { ScriptedAptosLedger } from '../ledger/scriptedAptosLedger.ts';
 
 /** An endpoint of the gRPC transaction stream that serves a scripted ledger and fails on demand. */
 export interface RunningScriptedAptosStream {
-  /** `grpc://127.0.0.1:<port>`, with the key as its password where one is wanted. */
+  /** `grpc://127.0.0.1:<port>`, with the required key as its password. */
   readonly url: string;
   readonly port: number;
-  /** Streams that were opened, by the version each was to begin with. */
+  /** The first requested version of each stream opened so far. */
   readonly calls: readonly number[];
-  /** Transactions that were handed to the connection. */
+  /** Number of transactions sent. */
   readonly sent: number;
   /** Replaces the endpoint's trouble; it also affects open streams. */
   trouble(trouble: AptosStreamTrouble): void;
@@ -22,9 +22,9 @@ export type AptosStreamTrouble =
   | { kind: 'status'; code: number; details?: string }
   /** `RESOURCE_EXHAUSTED`, with `retry-after`. */
   | { kind: 'rateLimit'; retryAfterSeconds: number }
-  /** Streams end well, after each message. */
+  /** Streams end without an error after each message. */
   | { kind: 'ends' }
-  /** Nothing is sent, and nothing ends. */
+  /** Streams stay open but send nothing. */
   | { kind: 'hangs' }
   /** The endpoint is behind by this number of versions. */
   | { kind: 'lag'; versions: number }
@@ -39,6 +39,6 @@ export interface StartScriptedAptosStreamOptions {
   ledger: ScriptedAptosLedger;
   /** Required bearer token. Default: none. */
   key?: string;
-  /** Absent: a free port. */
+  /** Default: a free port. */
   port?: number;
 }

@@ -1,4 +1,4 @@
-/** A transaction of the REST API as the gRPC transaction stream has it: a plain object for its message. */
+/** Converts a REST transaction to a plain object for a message of the gRPC transaction stream. */
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -173,7 +173,7 @@ function toChange(raw: Json): object {
   const place = { address: text(raw['address']), stateKeyHash };
   const data = object(raw['data']);
   const item = { stateKeyHash, handle: text(raw['handle']), key: text(raw['key']) };
-  // Fullnodes that feed the stream know what tables hold; of others the item's bytes are all there is.
+  // Fullnodes that feed the stream decode table items; from others there are only bytes.
   const known = (side: 'key' | 'value'): object => ({
     [side]: JSON.stringify(data[side] ?? raw[side] ?? null),
     [`${side}Type`]: text(data[`${side}_type`]),

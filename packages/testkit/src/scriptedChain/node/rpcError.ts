@@ -1,4 +1,4 @@
-/** An error that goes to the client in a JSON-RPC answer. */
+/** An error that is returned in a JSON-RPC response. */
 export class RpcError extends Error {
   readonly code: number;
   readonly data: unknown;

@@ -14,7 +14,7 @@ import { toRpcTraces } from './rpcTraces.ts';
 import { type ScriptedBlock, lower } from '../scriptedBlock.ts';
 import type { ScriptedChain } from '../scriptedChain.ts';
 
-/** A read-only call for the test to answer. */
+/** A read-only call that the test answers. */
 export interface ScriptedCall {
   to: Address;
   /** The call's input. */

@@ -4,21 +4,21 @@ import { type ChainView, type StateAnswers, answerCall, rangeOf } from './rpcMet
 import type { ScriptedChain } from '../scriptedChain.ts';
 import type { Trouble, Troubles } from './trouble.ts';
 
-/** Turns the text of a JSON-RPC request into the text of its answer, or into the trouble on cue. */
+/** Responds to JSON-RPC requests, or applies the current troubles. */
 export interface RpcNode {
-  /** By method. */
+  /** Number of calls by method. */
   readonly calls: Readonly<Record<string, number>>;
   /**
-   * @param own methods of the connection itself, such as `eth_subscribe`; they come first.
-   * @returns what to send, or `hang` when nothing may be sent, ever.
+   * @param own methods of the connection, such as `eth_subscribe`, which take precedence.
+   * @returns the response, or `hang` if nothing must be sent.
    */
   answer(request: string, own?: OwnMethods): Promise<RpcAnswer | 'hang'>;
 }
 
 export interface RpcAnswer {
-  /** JSON, unless a trouble changes it. */
+  /** JSON unless a trouble replaces it. */
   body: string;
-  /** For HTTP. */
+  /** HTTP status. */
   status: number;
   headers: Record<string, string>;
 }

@@ -17,7 +17,7 @@ export interface RpcCallTrace {
   calls?: RpcCallTrace[];
 }
 
-/** The traces of a block, a transaction each, as `debug_traceBlockByHash` answers with `callTracer`. */
+/** Returns one trace per transaction, like `debug_traceBlockByHash` with `callTracer`. */
 export function toRpcTraces(block: ScriptedBlock): { txHash: Hex; result: RpcCallTrace }[] {
   return block.transactions.map((transaction) => ({
     txHash: transaction.hash,
@@ -47,7 +47,7 @@ function toInnerTrace(call: ScriptedInternalCall): RpcCallTrace {
     type,
     from: lower(call.from),
     to: lower(call.to),
-    // geth leaves the value out where there can be none.
+    // geth omits the value of calls that cannot have one.
     ...(type === 'STATICCALL' ? {} : { value: quantity(value) }),
     gas: '0x5208',
     gasUsed: '0x5208',

@@ -57,7 +57,7 @@ async function result<Result>(method: string, ...params: unknown[]): Promise<Res
 describe('viem reads it', () => {
   const client = () => createPublicClient({ transport: http(chain.url, { retryCount: 0 }) });
 
-  test('blocks, by every name', async () => {
+  test('blocks by number, hash and tag', async () => {
     chain.mineMany(70);
     const mined = chain.mine({ transactions: [pay()] });
     const reader = client();
@@ -145,7 +145,7 @@ describe('viem reads it', () => {
     expect(ofBlock).toHaveLength(4);
   });
 
-  test('logs, by range, block, address and topics', async () => {
+  test('logs by range, block, address and topics', async () => {
     const event = parseAbiItem(
       'event Transfer(address indexed from, address indexed to, uint256 value)',
     );
@@ -166,14 +166,14 @@ describe('viem reads it', () => {
     expect(await values({ event: parseAbiItem('event Other()') })).toEqual([]);
   });
 
-  test('heads, pushed over WebSocket', async () => {
+  test('heads over WebSocket', async () => {
     const socket = createPublicClient({ transport: webSocket(chain.wsUrl) });
     const heads: [bigint, Hex][] = [];
     const unwatch = socket.watchBlocks({
       onBlock: ({ number, hash }) => heads.push([number, hash]),
     });
     await expect.poll(() => chain.calls['eth_subscribe']).toBe(1);
-    // viem fetches each announced block by its number, so one at a time.
+    // One at a time, because viem fetches each announced block by number.
     for (let i = 0; i < 2; i += 1) {
       const expected = chain.mine();
       await expect.poll(() => heads.at(-1)).toEqual([expected.number, expected.hash]);
@@ -183,7 +183,7 @@ describe('viem reads it', () => {
     (await socket.transport.getRpcClient()).close();
   });
 
-  test('calls and balances that the test answers', async () => {
+  test('calls and balances with answers of the test', async () => {
     chain.mineMany(2);
     chain.answerCalls(({ to, data, block }) => {
       if (data !== '0x313ce567') throw new Error(`what is ${data}?`);
@@ -204,8 +204,8 @@ describe('viem reads it', () => {
   });
 });
 
-describe('as geth answers', () => {
-  test('a batch, in its order, and each part counted', async () => {
+describe('responds like geth', () => {
+  test('to a batch in order, counting each call', async () => {
     const response = await post([
       { jsonrpc: '2.0', id: 'a', method: 'eth_chainId' },
       { jsonrpc: '2.0', id: 2, method: 'eth_nonsense', params: [] },
@@ -223,7 +223,7 @@ describe('as geth answers', () => {
     expect(chain.calls).toEqual({ eth_chainId: 1, eth_nonsense: 1, net_version: 1 });
   });
 
-  test('code at what emits logs, from the block on where it first did', async () => {
+  test('with code for an address from its first log on', async () => {
     const nothing = chain.mine();
     const first = chain.mine({
       transactions: [pay()],
@@ -234,7 +234,7 @@ describe('as geth answers', () => {
     expect(await result('eth_getStorageAt', token, '0x0', 'latest')).toBe(`0x${'00'.repeat(32)}`);
   });
 
-  test('null for what it does not know, errors for what it cannot do', async () => {
+  test('with null for unknown blocks, and errors for invalid calls', async () => {
     const nobody = `0x${'00'.repeat(32)}`;
     expect(await result('eth_getBlockByHash', nobody, false)).toBeNull();
     expect(await result('eth_getBlockByNumber', '0x1', false)).toBeNull();
@@ -256,7 +256,7 @@ describe('as geth answers', () => {
     });
   });
 
-  test('traces, with the calls within calls', async () => {
+  test('with traces and nested calls', async () => {
     const block = chain.mine({
       transactions: [
         {
@@ -294,7 +294,7 @@ describe('as geth answers', () => {
     expect((await call('debug_traceBlockByHash', block.hash)).error?.code).toBe(-32602);
   });
 
-  test('an orphaned block by hash still, its transactions no more', async () => {
+  test('with an orphaned block by hash, but without its transactions', async () => {
     const orphan = chain.mine({ transactions: [pay()] });
     chain.fork({ depth: 1, blocks: 1 });
     expect(await result('eth_getBlockByHash', orphan.hash, false)).toMatchObject({ number: '0x1' });
@@ -313,7 +313,7 @@ describe('troubles', () => {
 
   const logsByRange = () => result<RpcLog[]>('eth_getLogs', { fromBlock: '0x0' });
 
-  test('withhold: known by number, null by hash, a while', async () => {
+  test('withhold: known by number, null by hash for a while', async () => {
     chain.trouble({ kind: 'withhold', times: 2 });
     expect(await result('eth_getBlockByNumber', 'latest', false)).toMatchObject({
       hash: block.hash,
@@ -333,7 +333,7 @@ describe('troubles', () => {
     expect(await result('eth_getBlockReceipts', block.hash)).toHaveLength(2);
   });
 
-  test('emptyLogs counts only where there was something to hide', async () => {
+  test('emptyLogs counts only responses with logs to hide', async () => {
     chain.trouble({ kind: 'emptyLogs', times: 1 });
     expect(await result('eth_getLogs', { blockHash: chain.blockAt(1n)?.hash })).toEqual([]);
     expect(await logsByRange()).toEqual([]);
@@ -351,7 +351,7 @@ describe('troubles', () => {
     expect(await logsByRange()).toHaveLength(2);
   });
 
-  test('lag: of other methods', async () => {
+  test('lag: other methods', async () => {
     chain.trouble({ kind: 'lag', blocks: 2, methods: ['eth_blockNumber', 'eth_getBlockByHash'] });
     expect(await result('eth_blockNumber')).toBe('0x2');
     expect(await result('eth_getBlockByHash', block.hash, false)).toBeNull();
@@ -367,7 +367,7 @@ describe('troubles', () => {
     expect((await post({ jsonrpc: '2.0', id: 5, method: 'eth_chainId' })).status).toBe(200);
   });
 
-  test('rangeLimit: wide ranges are refused and not counted when narrow', async () => {
+  test('rangeLimit: wide ranges are rejected, and narrow ones not counted', async () => {
     chain.trouble({ kind: 'rangeLimit', blocks: 2, times: 1 });
     expect(await result('eth_getLogs', { fromBlock: '0x3', toBlock: '0x4' })).toHaveLength(2);
     const wide = await call('eth_getLogs', { fromBlock: '0x2', toBlock: '0x4' });
@@ -375,7 +375,7 @@ describe('troubles', () => {
     expect(await result('eth_getLogs', { fromBlock: '0x2', toBlock: '0x4' })).toHaveLength(2);
   });
 
-  test('error, of one method', async () => {
+  test('error: one method', async () => {
     chain.trouble({ kind: 'error', methods: ['eth_blockNumber'] });
     expect((await call('eth_blockNumber')).error).toEqual({
       code: -32000,
@@ -384,7 +384,7 @@ describe('troubles', () => {
     expect((await call('eth_chainId')).error).toBeUndefined();
   });
 
-  test('hang: no answer, and others still answered', async () => {
+  test('hang: one method never responds, others do', async () => {
     chain.trouble({ kind: 'hang', methods: ['eth_getLogs'] });
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_getLogs', params: [{}] });
     const hung = fetch(chain.url, { method: 'POST', body, signal: AbortSignal.timeout(200) });
@@ -414,7 +414,7 @@ describe('troubles', () => {
     expect(await result('eth_chainId')).toBe('0x7a69');
   });
 
-  test('missingLog: from logs and receipts, while the bloom holds it', async () => {
+  test('missingLog: missing from logs and receipts, but in the bloom', async () => {
     chain.trouble({ kind: 'missingLog' });
     expect((await logsByRange()).map(({ logIndex }) => logIndex)).toEqual(['0x0']);
     const receipts = await result<RpcReceipt[]>('eth_getBlockReceipts', block.hash);
@@ -423,7 +423,7 @@ describe('troubles', () => {
     expect(logsBloom).toBe(block.logsBloom);
   });
 
-  test('missingFirstLog: the indices show it', async () => {
+  test('missingFirstLog: the indices reveal it', async () => {
     chain.trouble({ kind: 'missingFirstLog' });
     expect((await logsByRange()).map(({ logIndex }) => logIndex)).toEqual(['0x1']);
     const receipts = await result<RpcReceipt[]>('eth_getBlockReceipts', block.hash);
@@ -438,7 +438,7 @@ describe('troubles', () => {
     );
   });
 
-  test('emptyBloom and wrongHash: the header is another, the block is there', async () => {
+  test('emptyBloom and wrongHash: the header differs', async () => {
     chain.trouble({ kind: 'emptyBloom' });
     chain.trouble({ kind: 'wrongHash', methods: ['eth_getBlockByNumber'] });
     const byHash = await result<RpcBlock>('eth_getBlockByHash', block.hash, false);
@@ -447,7 +447,7 @@ describe('troubles', () => {
     expect(byNumber.hash).not.toBe(block.hash);
   });
 
-  test('unknownTags: the tags of finality are refused, others are not', async () => {
+  test('unknownTags: only finality tags are rejected', async () => {
     chain.trouble({ kind: 'unknownTags' });
     for (const tag of ['finalized', 'safe']) {
       await expect(result('eth_getBlockByNumber', tag, false)).rejects.toThrow();
@@ -455,7 +455,7 @@ describe('troubles', () => {
     await result('eth_getBlockByNumber', 'latest', false);
   });
 
-  test('every: strikes one call of so many', async () => {
+  test('every: affects every nth call', async () => {
     chain.trouble({ kind: 'withhold', every: 3 });
     const answers: boolean[] = [];
     for (let n = 0; n < 6; n++) {
@@ -464,7 +464,7 @@ describe('troubles', () => {
     expect(answers).toEqual([false, false, true, false, false, true]);
   });
 
-  test('foreignLogs: the logs name a block that is not theirs', async () => {
+  test('foreignLogs: the logs name another block', async () => {
     chain.trouble({ kind: 'foreignLogs' });
     for (const log of await logsByRange()) expect(log.blockHash).not.toBe(block.hash);
     const receipts = await result<RpcReceipt[]>('eth_getBlockReceipts', block.hash);
@@ -527,7 +527,7 @@ describe('WebSocket', () => {
     return { socket, send, heads, answerTo, subscribe };
   }
 
-  test('announces every block of a new branch, and ends with the subscription', async () => {
+  test('announces every block of a new branch until unsubscribed', async () => {
     chain.mineMany(3);
     const { send, heads, answerTo, subscribe } = await connect();
     await subscribe();
@@ -543,7 +543,7 @@ describe('WebSocket', () => {
     expect(heads()).toHaveLength(4);
   });
 
-  test('refuses a subscription that it does not have', async () => {
+  test('rejects an unknown subscription', async () => {
     const { send, answerTo } = await connect();
     send(1, 'eth_subscribe', 'logs');
     expect(await answerTo(1)).toMatchObject({ error: { code: -32601 } });
@@ -551,7 +551,7 @@ describe('WebSocket', () => {
     expect(await answerTo(2)).toMatchObject({ error: { message: 'subscription not found' } });
   });
 
-  test('silentHeads: open, answering, and no heads', async () => {
+  test('silentHeads: responds, but sends no heads', async () => {
     const { send, heads, answerTo, subscribe } = await connect();
     await subscribe();
     chain.trouble({ kind: 'silentHeads', times: 2 });
@@ -563,7 +563,7 @@ describe('WebSocket', () => {
     await expect.poll(heads).toEqual(['0x3']);
   });
 
-  test('dropWebSockets: those open now, and new ones until healed', async () => {
+  test('dropWebSockets: open and new connections until heal', async () => {
     const { socket } = await connect();
     const closed = once(socket, 'close');
     chain.trouble({ kind: 'dropWebSockets' });
@@ -576,7 +576,7 @@ describe('WebSocket', () => {
     expect((await answerTo(1))?.result).toBe('0x7a69');
   });
 
-  test('dropWebSockets, none but those open now', async () => {
+  test('dropWebSockets: with `times: 0` only open connections', async () => {
     const { socket } = await connect();
     const closed = once(socket, 'close');
     chain.trouble({ kind: 'dropWebSockets', times: 0 });
@@ -587,7 +587,7 @@ describe('WebSocket', () => {
   });
 });
 
-test('a block of 50,000 logs is served whole', { timeout: 60_000 }, async () => {
+test('serves a block of 50,000 logs completely', { timeout: 60_000 }, async () => {
   const topic: Hex = `0x${'11'.repeat(32)}`;
   const log: ScriptedLog = { address: token, topics: [topic], data: `0x${'22'.repeat(200)}` };
   const transactions = Array.from({ length: 500 }, () => ({

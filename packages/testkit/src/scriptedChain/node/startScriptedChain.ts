@@ -34,9 +34,9 @@ export interface RunningScriptedChain extends ScriptedChain {
 }
 
 export interface StartScriptedChainOptions extends ScriptedChainOptions {
-  /** Serve this chain instead of a new one: two nodes of one chain may disagree. */
+  /** Chain to serve instead of a new one; two nodes of one chain may disagree. */
   chain?: ScriptedChain;
-  /** Absent: a free port. */
+  /** Default: a free port. */
   port?: number;
 }
 

@@ -41,11 +41,11 @@ export type TroubleKind =
   | { kind: 'rangeLimit'; blocks: number }
   /** The node does not know the tags `finalized` and `safe`, as nodes of some chains do not. */
   | { kind: 'unknownTags' }
-  /** A block is null. Default: `eth_getBlockByHash` alone, so that it is known by number. */
+  /** A block is null. Default: only `eth_getBlockByHash`, so that it is known by number. */
   | { kind: 'withhold' }
-  /** `eth_getBlockReceipts` and `eth_getTransactionReceipt` answer null. */
+  /** `eth_getBlockReceipts` and `eth_getTransactionReceipt` return null. */
   | { kind: 'nullReceipts' }
-  /** `eth_getLogs` answers an empty list. */
+  /** `eth_getLogs` returns an empty list. */
   | { kind: 'emptyLogs' }
   /** The last receipt is missing from `eth_getBlockReceipts`. */
   | { kind: 'truncatedReceipts' }

@@ -7,13 +7,13 @@ import type { Troubles } from './trouble.ts';
 
 /** The WebSocket side of a node. */
 export interface WebSockets {
-  /** Breaks every open connection, without a closing handshake. */
+  /** Terminates every open connection without a closing handshake. */
   drop(): void;
-  /** Breaks them and announces no more heads. */
+  /** Terminates all connections and stops announcing heads. */
   close(): void;
 }
 
-/** Answers calls on each connection and announces heads to those that subscribed. */
+/** Serves calls on each connection and announces heads to subscribers. */
 export function serveWebSockets(options: {
   server: WebSocketServer;
   chain: ScriptedChain;
@@ -32,7 +32,7 @@ export function serveWebSockets(options: {
       }
       subscriptionsMade += 1;
       const id = quantity(subscriptionsMade);
-      // After the answer: a client cannot place a head of a subscription that it does not know yet.
+      // After the response, because a client cannot assign a head to an unknown subscription.
       setImmediate(() => subscribers.set(id, socket));
       return id;
     },
@@ -44,7 +44,7 @@ export function serveWebSockets(options: {
   });
 
   server.on('connection', (socket) => {
-    socket.on('error', () => {}); // a client that breaks off; `close` follows
+    socket.on('error', () => {}); // the client disconnected; `close` follows
     if (troubles.take('dropWebSockets', '')) {
       socket.terminate();
       return;

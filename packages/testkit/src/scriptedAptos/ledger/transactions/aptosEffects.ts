@@ -28,7 +28,7 @@ export interface EffectContext {
   traces: AptosTraces;
   /** Balance of stores that have not been used before. */
   startBalance: bigint;
-  /** The next number of an event's handle. */
+  /** Returns the next sequence number of an event handle. */
   nextSequenceNumber: (account: Hex, creationNumber: bigint) => bigint;
 }
 
@@ -37,7 +37,7 @@ const largestU64 = 2n ** 64n - 1n;
 /**
  * Applies one effect to the workspace.
  *
- * @throws Error for one that is not possible: too little to withdraw, no such object.
+ * @throws Error if the balance is too low or an object does not exist.
  */
 export function applyEffect(effect: AptosEffect, context: EffectContext): void {
   const { workspace, traces } = context;
@@ -95,7 +95,7 @@ export function applyEffect(effect: AptosEffect, context: EffectContext): void {
     case 'deleteResource': {
       const { address, type } = effect;
       if (workspace.read(toLongAddress(address), toCanonicalType(type)) === undefined) {
-        throw new Error(`There is no ${type} at ${address} to delete`);
+        throw new Error(`No ${type} at ${address} to delete`);
       }
       workspace.write(toLongAddress(address), toCanonicalType(type), undefined);
       return;
@@ -128,14 +128,14 @@ interface Coins {
   coinType: string;
 }
 
-/** Takes coins without an event, as gas is paid. */
+/** Takes coins without an event, like a gas payment. */
 export function takeCoin(from: Coins, amount: bigint, context: EffectContext): void {
   const { type, store } = readCoinStore(from, context);
   const value = withdrawn(store.coin.value, amount, `The ${from.coinType} of ${from.account}`);
   context.workspace.write(toLongAddress(from.account), type, { ...store, coin: { value } });
 }
 
-/** Takes or gives units of a fungible asset without an event, and gives the store's address. */
+/** Adds or removes units of a fungible asset without an event, and returns the store's address. */
 export function moveFungible(
   move: { kind: 'fungibleWithdraw' | 'fungibleDeposit'; store: AptosStore; amount: bigint },
   { workspace, startBalance }: EffectContext,
@@ -154,7 +154,7 @@ export function moveFungible(
   return address;
 }
 
-/** Reads an account, or makes it. */
+/** Reads an account, or creates it. */
 export function readAccount(workspace: AptosWorkspace, address: string): AptosAccount {
   const account = workspace.read(toLongAddress(address), resourceTypes.account);
   return (account as AptosAccount | undefined) ?? newAccount(address);
@@ -164,7 +164,7 @@ export function writeAccount(workspace: AptosWorkspace, address: string, account
   workspace.write(toLongAddress(address), resourceTypes.account, account);
 }
 
-/** An event without a handle. */
+/** Creates an event without a handle. */
 export function toModuleEvent(type: string, data: MoveValue): RestEvent {
   return toHandleEvent(type, '0x0', '0', '0', data);
 }
@@ -223,7 +223,7 @@ function moveCoin(effect: Extract<AptosEffect, { coinType: string }>, context: E
   });
 }
 
-/** Reads the store of an account for a coin; opens it where there is none. */
+/** Reads the store of an account for a coin, or creates it. */
 function readCoinStore({ account, coinType }: Coins, { workspace, startBalance }: EffectContext) {
   const type = `0x1::coin::CoinStore<${toCanonicalType(coinType)}>`;
   const known = workspace.read(toLongAddress(account), type);
@@ -242,14 +242,13 @@ function readCoinStore({ account, coinType }: Coins, { workspace, startBalance }
 
 function readStore(workspace: AptosWorkspace, address: Hex): FungibleStore {
   const store = workspace.read(address, resourceTypes.fungibleStore);
-  if (!store)
-    throw new Error(`There is no store of a fungible asset at ${address}; create it first`);
+  if (!store) throw new Error(`No fungible store at ${address}; create it first`);
   return store as FungibleStore;
 }
 
 function putStore(workspace: AptosWorkspace, address: Hex, metadata: Hex, balance: bigint) {
   if (!workspace.read(toLongAddress(metadata), resourceTypes.fungibleAsset)) {
-    throw new Error(`There is no fungible asset at ${metadata}; create it first`);
+    throw new Error(`No fungible asset at ${metadata}; create it first`);
   }
   workspace.write(address, resourceTypes.fungibleStore, {
     balance: String(balance),
@@ -276,13 +275,13 @@ function deleteStore(
 function createObject(workspace: AptosWorkspace, object: Hex, owner: Hex, allowsTransfer: boolean) {
   const address = toLongAddress(object);
   if (workspace.read(address, resourceTypes.object))
-    throw new Error(`There is an object at ${address}`);
+    throw new Error(`${address} already has an object`);
   workspace.write(address, resourceTypes.object, newObject(address, owner, allowsTransfer));
 }
 
 function readObject(workspace: AptosWorkspace, object: Hex): AptosObject {
   const core = workspace.read(toLongAddress(object), resourceTypes.object);
-  if (!core) throw new Error(`There is no object at ${object}; create it first`);
+  if (!core) throw new Error(`No object at ${object}; create it first`);
   return core as AptosObject;
 }
 
@@ -330,7 +329,7 @@ function withdrawn(balance: string, amount: bigint, what: string): string {
   return String(rest);
 }
 
-/** A module without code: enough to be listed. */
+/** Creates a module without code, sufficient for lists. */
 function toModule(address: Hex, name: string): MoveValue {
   const abi = { address: short(address), name, friends: [], exposed_functions: [], structs: [] };
   return { bytecode: '0xa11ceb0b', abi };

@@ -28,17 +28,17 @@ export interface AptosExecution {
   writes: ResourceWrites;
   events: readonly RestEvent[];
   changes: readonly RestChange[];
-  /** The sender's, before it. */
+  /** The sender's sequence number before the transaction. */
   sequenceNumber: bigint;
 }
 
-/** The supply of APT as a coin, of which gas takes. */
+/** Table item with the supply of APT as a coin, which gas reduces. */
 const aptSupplyTable: { handle: Hex; key: Hex } = {
   handle: sha3OfText('supply of APT: handle'),
   key: sha3OfText('supply of APT: key'),
 };
 
-/** Executes a user transaction in the workspace: its effects unless it failed, and always its gas. */
+/** Executes a user transaction in the workspace: its gas, and its effects unless it failed. */
 export function executeAptosTransaction(
   script: ScriptedAptosTransaction & { sender: Hex },
   options: Omit<EffectContext, 'traces'>,
@@ -74,12 +74,12 @@ export function executeAptosTransaction(
   };
 }
 
-/** In units of gas. */
+/** Returns the gas used, in gas units. */
 export function gasUsedBy({ gasUsed = 12n }: ScriptedAptosTransaction): bigint {
   return gasUsed;
 }
 
-/** In octas for a unit. */
+/** Returns the price of a gas unit, in octas. */
 export function gasUnitPriceOf({ gasUnitPrice = 100n }: ScriptedAptosTransaction): bigint {
   return gasUnitPrice;
 }

@@ -22,7 +22,7 @@ interface Transfer {
   amount: bigint;
 }
 
-/** Makes the usual transactions, and of one of them another kind. */
+/** Creates common transactions, and variants of a transaction. */
 export const scriptedAptos = {
   /** `0x1::aptos_account::transfer` of APT; `amount` in octas. It moves as a fungible asset. */
   transfer: ({ from, to, amount }: Transfer) =>
@@ -37,7 +37,7 @@ export const scriptedAptos = {
     }) satisfies ScriptedAptosTransaction,
 
   /**
-   * A legacy coin's transfer, with `CoinStore`s and gas paid from a coin as well. Default coin: APT;
+   * Transfers a legacy coin between `CoinStore`s, with gas also paid in a coin. Default coin: APT;
    * function: `0x1::coin::transfer`; events: `legacy`.
    */
   coinTransfer: ({
@@ -60,7 +60,7 @@ export const scriptedAptos = {
       payload: {
         kind: 'entryFunction',
         function: through,
-        // The one that moves APT alone.
+        // This function only transfers APT.
         typeArguments: through === '0x1::aptos_account::transfer' ? [] : [coinType],
         arguments: [short(to), String(amount)],
       },
@@ -71,7 +71,7 @@ export const scriptedAptos = {
       gasFrom: 'coin',
     }) satisfies ScriptedAptosTransaction,
 
-  /** `0x1::primary_fungible_store::transfer` between two accounts' primary stores. */
+  /** `0x1::primary_fungible_store::transfer` between the primary stores of two accounts. */
   fungibleTransfer: ({ from, to, metadata, amount }: Transfer & { metadata: Hex }) =>
     ({
       sender: from,
@@ -84,7 +84,7 @@ export const scriptedAptos = {
       effects: fungibleMove(from, to, metadata, amount),
     }) satisfies ScriptedAptosTransaction,
 
-  /** `0x1::fungible_asset::transfer` from store to store; the sender owns the first of them. */
+  /** `0x1::fungible_asset::transfer` between stores; the sender owns the first one. */
   storeTransfer: ({ sender, from, to, amount }: Transfer & { sender: Hex }) =>
     ({
       sender,
@@ -119,7 +119,7 @@ export const scriptedAptos = {
       ],
     }) satisfies ScriptedAptosTransaction,
 
-  /** Makes units of a fungible asset in an account's primary store: a deposit without a withdrawal. */
+  /** Mints units of a fungible asset to a primary store: a deposit without a withdrawal. */
   fungibleMint: ({ sender, to, metadata, amount }: Omit<Transfer, 'from'> & MintedBy) =>
     ({
       sender,
@@ -131,7 +131,7 @@ export const scriptedAptos = {
       effects: [{ kind: 'fungibleDeposit', store: { owner: to, metadata }, amount }],
     }) satisfies ScriptedAptosTransaction,
 
-  /** Destroys units of an account: a withdrawal without a deposit. */
+  /** Burns units of an account: a withdrawal without a deposit. */
   fungibleBurn: ({ sender, from, metadata, amount }: Omit<Transfer, 'to'> & MintedBy) =>
     ({
       sender,
@@ -156,8 +156,8 @@ export const scriptedAptos = {
     }) satisfies ScriptedAptosTransaction,
 
   /**
-   * Moves all of a store to an account and deletes the store: its owner is not in the changes, and
-   * only where it `isAnnounced` in an event.
+   * Moves the balance of a store to an account and deletes the store. Its owner is not in the
+   * changes, only in an event if `isAnnounced`.
    */
   closeStore: ({ sender, store, to, metadata, amount, isAnnounced = true }: CloseStore) =>
     ({
@@ -178,7 +178,7 @@ export const scriptedAptos = {
   objectTransfer: ({ from, to, object, events = 'module' }: ObjectTransfer) =>
     objectTransfer({ from, to, object, events, type: '0x1::object::ObjectCore' }),
 
-  /** Makes a digital asset, at `namedTokenOf(creator, collection, name)`, and gives it to `to`. */
+  /** Mints a digital asset at `namedTokenOf(creator, collection, name)` to `to`. */
   tokenMint: ({ creator, collection, name, to }: TokenMint) => {
     const object = namedTokenOf(creator, collection, name);
     return {
@@ -213,7 +213,7 @@ export const scriptedAptos = {
   tokenTransfer: ({ from, to, object, events = 'module' }: ObjectTransfer) =>
     objectTransfer({ from, to, object, events, type: '0x4::token::Token' }),
 
-  /** Destroys a digital asset. */
+  /** Burns a digital asset. */
   tokenBurn: ({ owner, object, collection }: { owner: Hex; object: Hex; collection: Hex }) =>
     ({
       sender: owner,
@@ -238,7 +238,7 @@ export const scriptedAptos = {
       ],
     }) satisfies ScriptedAptosTransaction,
 
-  /** A call of any function, with the effects that it has. */
+  /** Calls any function, with the given effects. */
   call: ({ sender, effects = [], ...call }: Call) =>
     ({
       sender,
@@ -246,7 +246,7 @@ export const scriptedAptos = {
       effects,
     }) satisfies ScriptedAptosTransaction,
 
-  /** A script: it names no function. */
+  /** Runs a script, which has no function name. */
   script: ({ sender, effects = [] }: { sender: Hex; effects?: readonly AptosEffect[] }) =>
     ({
       sender,
@@ -254,28 +254,28 @@ export const scriptedAptos = {
       effects,
     }) satisfies ScriptedAptosTransaction,
 
-  /** The same, but failed. Default status: a coin's owner has too little. */
+  /** Returns the same transaction, but failed. Default status: insufficient balance. */
   failed: (transaction: ScriptedAptosTransaction, vmStatus: string = tooLittle) => ({
     ...transaction,
     failure: vmStatus,
   }),
 
-  /** The same with the gas paid by another. */
+  /** Returns the same transaction with a fee payer. */
   sponsored: (transaction: ScriptedAptosTransaction, feePayer: Hex) => ({
     ...transaction,
     feePayer,
   }),
 
-  /** The same, signed by others as well. */
+  /** Returns the same transaction with secondary signers. */
   multiAgent: (transaction: ScriptedAptosTransaction, secondarySigners: readonly Hex[]) => ({
     ...transaction,
     secondarySigners,
   }),
 
   /**
-   * The same, done by a multisig account, with `executor`, one of its owners, as sender. The effects
-   * stay the same, so create the transaction with the multisig account as the sender of funds.
-   * `stored`: the call is already stored on-chain, and the payload does not repeat it.
+   * Returns the same transaction of a multisig account, sent by `executor`, one of its owners. The
+   * effects stay the same, so create the transaction with the multisig account as the sender of
+   * funds. `stored`: the call is already stored on-chain, and the payload does not repeat it.
    *
    * @throws Error if the transaction does not call a function.
    */
@@ -285,7 +285,7 @@ export const scriptedAptos = {
   ): ScriptedAptosTransaction => {
     const call = transaction.payload;
     if (call.kind !== 'entryFunction') {
-      throw new Error(`A multisig account executes a call of a function, not a ${call.kind}`);
+      throw new Error(`A multisig account executes a function call, not a ${call.kind}`);
     }
     return {
       ...transaction,
@@ -308,7 +308,7 @@ export const scriptedAptos = {
     };
   },
 
-  /** The same without a place in the sender's sequence. */
+  /** Returns the same transaction without a sequence number. */
   orderless: (transaction: ScriptedAptosTransaction, nonce: bigint) => ({
     ...transaction,
     replayProtectionNonce: nonce,
@@ -384,7 +384,7 @@ function objectTransfer(options: Required<ObjectTransfer> & { type: string }) {
   } satisfies ScriptedAptosTransaction;
 }
 
-/** The resources of a fungible asset's metadata object. */
+/** Returns the resources of a fungible asset's metadata object. */
 export function fungibleAssetResources(asset: AptosFungibleAsset): Record<string, MoveValue> {
   const { name, symbol, decimals } = asset;
   return {

@@ -6,12 +6,12 @@ import type { MoveValue } from '../../rest/restShapes.ts';
 export type AptosStore = Hex | { owner: Hex; metadata: Hex };
 
 /**
- * Which events a coin leaves when it moves: `legacy` ones, whose guid names the account; `module` ones,
- * which name it in their data; or `both`, as in the months between the two.
+ * Kind of events of a coin movement: `legacy` events name the account in their guid, `module`
+ * events in their data. Chains had `both` during the migration.
  */
 export type AptosCoinEvents = 'legacy' | 'module' | 'both';
 
-/** One thing that a transaction does. The ledger makes of it the events, the changes and the state. */
+/** One effect of a transaction, from which the ledger derives events, changes and state. */
 export type AptosEffect =
   /** Default events: `legacy`. */
   | {
@@ -25,7 +25,7 @@ export type AptosEffect =
   /** A store that is not an owner's primary store, as used by pools and vaults; initially empty. */
   | { kind: 'createStore'; store: Hex; owner: Hex; metadata: Hex }
   /**
-   * Removes an empty store. `isAnnounced` false: without the event that names its owner, as before
+   * Deletes an empty store. If `isAnnounced` is false, there is no event with its owner, as before
    * April 2025.
    */
   | { kind: 'deleteStore'; store: AptosStore; isAnnounced?: boolean }
@@ -37,11 +37,11 @@ export type AptosEffect =
       resources?: Readonly<Record<string, MoveValue>>;
     }
   | { kind: 'deleteObject'; object: Hex }
-  /** Default events: `module`, that is `0x1::object::Transfer`. */
+  /** Default events: `module` (`0x1::object::Transfer`). */
   | { kind: 'transferObject'; object: Hex; to: Hex; events?: AptosCoinEvents }
   /**
-   * An event of any type. With a `handle` it is a legacy one, numbered within that handle; without
-   * one a module event.
+   * An event of any type: a legacy event, numbered within its `handle`, or without one a module
+   * event.
    */
   | {
       kind: 'event';
@@ -64,7 +64,7 @@ export interface AptosEntryFunction {
   function: string;
   /** Default none. */
   typeArguments?: readonly string[];
-  /** Default none. Addresses short or long; numbers of 64 bits and more as text. */
+  /** Addresses are short or long; numbers of 64 bits and more are strings. Default none. */
   arguments?: readonly MoveValue[];
 }
 
@@ -77,38 +77,38 @@ export interface AptosScript {
 
 export interface AptosMultisig {
   kind: 'multisig';
-  /** The account that acts. */
+  /** The multisig account. */
   multisig: Hex;
   /** Absent if the call is already stored on-chain, and the transaction does not repeat it. */
   call?: AptosEntryFunction;
 }
 
-/** A user transaction to be mined. It may be mined again; each time it is another transaction. */
+/** A user transaction to mine. Mining it again creates another transaction. */
 export interface ScriptedAptosTransaction {
-  /** Default: an address made from the ledger's seed. */
+  /** Default: an address derived from the ledger's seed. */
   sender?: Hex;
   payload: AptosPayload;
   /** Default none. */
   effects?: readonly AptosEffect[];
-  /** The VM's status of a transaction that failed: it pays its gas and does nothing else. */
+  /** VM status of a failed transaction, which only pays gas. */
   failure?: string;
   /** Accounts that sign in addition to the sender. Default: none. */
   secondarySigners?: readonly Hex[];
-  /** Pays the gas in the sender's place. */
+  /** Pays the gas instead of the sender. */
   feePayer?: Hex;
-  /** Makes it orderless: without a place in the sender's sequence. */
+  /** Makes the transaction orderless, without a sequence number. */
   replayProtectionNonce?: bigint;
-  /** Units of gas. Default 12. */
+  /** Gas units. Default 12. */
   gasUsed?: bigint;
-  /** Octas for a unit. Default 100. */
+  /** Octas per gas unit. Default 100. */
   gasUnitPrice?: bigint;
   /** Balance that pays the gas. Default `fungibleAsset`, as on current chains. */
   gasFrom?: 'coin' | 'fungibleAsset';
-  /** Default true; false for a transaction of the time before there were such events. */
+  /** False for a transaction from before fee statements. Default true. */
   hasFeeStatement?: boolean;
   /**
-   * False: the `0x1::object::ObjectCore` of the stores that it touches is not among its changes, so
-   * that their owners must be looked up. Default true.
+   * If false, the changes omit the `0x1::object::ObjectCore` of touched stores, so that their
+   * owners must be looked up. Default true.
    */
   showsStoreOwners?: boolean;
 }
