@@ -251,7 +251,7 @@ describe('processes with separate roles', () => {
 
   test('a process that does not read a chain can resume it', async () => {
     const at = await head();
-    await until('it stands at the head', async () => (await checkpoint()) === at);
+    await until('the checkpoint is at the head', async () => (await checkpoint()) === at);
     await anvil.request('anvil_mine', ['0x5']);
     const resumed = await sluiceOf(apis[0]).resumeChain(CHAIN, { from: at + 3 });
     expect(resumed).toEqual({ chainId: CHAIN, from: at + 3 });
