@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { HttpError, MAX_VALUES, check } from './answers.ts';
 
 const good = { webhookUrl: 'https://example.com/', description: '', chainIds: ['0x1'] };
-/** No answer to a bad request is longer, whatever the request is. */
+/** Maximum length of a response to an invalid request. */
 const MAX_CHARACTERS = 65_536;
 
 function refused(body: unknown): { [field: string]: { message: string; value?: unknown } } {
@@ -20,8 +20,8 @@ function refused(body: unknown): { [field: string]: { message: string; value?: u
 
 const listOf = (length: number, value: unknown): unknown[] => Array.from({ length }, () => value);
 
-describe('an answer to a bad request is bounded', () => {
-  test('unknown fields: 20 are named, and how many are not', () => {
+describe('the response to an invalid request is bounded', () => {
+  test('20 unknown fields are listed, and the others are counted', () => {
     const fields = Object.fromEntries(Array.from({ length: 900 }, (_, n) => [`x${n}`, n]));
     const details = refused({ ...good, ...fields });
     expect(Object.keys(details)).toHaveLength(21);
@@ -29,7 +29,7 @@ describe('an answer to a bad request is bounded', () => {
     expect(details['requestBody']?.message).toMatch(/^880 more problems are not listed/);
   });
 
-  test('a large body: its first problem is named', () => {
+  test('a large body: only its first problem is reported', () => {
     const details = refused({ ...good, abi: listOf(900, {}), topic0: listOf(900, 1) });
     expect(Object.keys(details)).toHaveLength(1);
     expect(Object.keys(details)[0]).toMatch(/^requestBody\.(abi\.0\.type|topic0\.0)$/);
@@ -43,7 +43,7 @@ describe('an answer to a bad request is bounded', () => {
       'requestBody.abi.0.inputs',
     ],
     ['lists of lists', { abi: listOf(400, listOf(400, 0)) }, 'requestBody.abi.123'],
-  ])('too many %s: the list is named', (_, more, field) => {
+  ])('too many %s: the list is reported', (_, more, field) => {
     expect(refused({ ...good, ...more })).toEqual({
       [field]: {
         message: `should be smaller: a request may contain at most ${MAX_VALUES} values`,
@@ -52,7 +52,7 @@ describe('an answer to a bad request is bounded', () => {
     });
   });
 
-  test('the name of a field and a value of any length are cut', () => {
+  test('long field names and values are truncated', () => {
     const details = refused({ ...good, ['x'.repeat(1_000_000)]: 'y'.repeat(1_000_000) });
     expect(details).toEqual({
       [`requestBody.${'x'.repeat(188)}…`]: {
@@ -62,11 +62,11 @@ describe('an answer to a bad request is bounded', () => {
     });
   });
 
-  test('the message of an error of any length is cut', () => {
+  test('long error messages are truncated', () => {
     expect(new HttpError(400, 'x'.repeat(1_000_000)).body().message).toHaveLength(1_001);
   });
 
-  test('a login is hidden before the value is cut', () => {
+  test('credentials are masked before the value is truncated', () => {
     const details = refused({ ...good, tag: [`https://user:${'p'.repeat(300)}@example.com/`] });
     expect(JSON.stringify(details)).toContain('ppp');
     const shown = refused({ ...good, chainIds: [`https://user:${'p'.repeat(300)}@example.com/`] });
@@ -74,7 +74,7 @@ describe('an answer to a bad request is bounded', () => {
   });
 });
 
-test('sizes come before what they are of', () => {
+test('sizes are checked before contents', () => {
   const parameter = { name: 'a', type: 'bool' };
   const items = listOf(100, { type: 'event', name: 'A', inputs: listOf(51, parameter) });
   const headers = Object.fromEntries(Array.from({ length: 21 }, (_, n) => [` ${n}`, '']));

@@ -8,7 +8,7 @@ const depthOf = (value: unknown): number =>
     ? 1 + Math.max(0, ...Object.values(value).map(depthOf))
     : 0;
 
-test('law: the scan finds the depth that the parsed value has, whatever its texts hold', () => {
+test('law: the scanned depth equals that of the parsed value, regardless of its strings', () => {
   const text = fc.oneof(fc.string(), fc.stringMatching(/^["\\[\]{}]{0,20}$/));
   const { value } = fc.letrec((tie) => ({
     value: fc.oneof(
@@ -26,13 +26,13 @@ test('law: the scan finds the depth that the parsed value has, whatever its text
   );
 });
 
-test('what is no JSON is scanned to its end', () => {
+test('invalid JSON is scanned to its end', () => {
   for (const text of ['"', '"\\', ']]]', '{"a":"\\"[[[', '']) {
     expect(isDeeper(Buffer.from(text), 2)).toBe(false);
   }
 });
 
-test('only the address calls take more than 1 MiB, and calls without a key 4 KiB', () => {
+test('only the address calls accept more than 1 MiB, and calls without a key 4 KiB', () => {
   const limits = eachCall.map(([name, call]) => [name, bodyLimitOf(call)] as const);
   const above = limits.filter(([, bytes]) => bytes > 1_048_576);
   expect(above).toEqual(

@@ -7,7 +7,7 @@ import { createFailureHandler, createUnknownRouteHandler } from './failures.ts';
 
 const ID = 'a-request-id';
 
-/** Answers of an app whose one route throws, and what it logs. */
+/** Calls an app whose only route throws; returns the response and what it logged. */
 async function failWith(error: Error) {
   const lines: Record<string, unknown>[] = [];
   const log = createLog((line) => lines.push(JSON.parse(line) as Record<string, unknown>), 'json');
@@ -47,7 +47,7 @@ test.each([
   }
 });
 
-test('only a ledger that is full or away is worth asking again in some seconds', async () => {
+test('only a full or unreachable ledger sets Retry-After', async () => {
   expect((await failWith(new Error('database or disk is full'))).retryAfter).toBe('5');
   expect((await failWith(new Error('anything else'))).retryAfter).toBeNull();
 });

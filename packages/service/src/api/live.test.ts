@@ -40,7 +40,7 @@ const start = () => {
 };
 
 describe('live events', () => {
-  test('reach every reader, several states of one delivery as the last one', async () => {
+  test('reach every reader; of several states of a delivery, only the last', async () => {
     const { feed, live } = start();
     const one = await readLive(live);
     const two = await readLive(live);
@@ -50,7 +50,7 @@ describe('live events', () => {
     expect((await two.until(2)).map(idOf)).toEqual(['b pending', 'a succeeded']);
   });
 
-  test('are resumed after the last one seen, in the middle of what came together too', async () => {
+  test('resume after the last received one, even within a batch', async () => {
     const { feed, live } = start();
     const first = await readLive(live);
     feed.append([delivery('a'), delivery('b')]);
@@ -64,7 +64,7 @@ describe('live events', () => {
     expect((await again.until(3)).map(idOf)).toEqual(['b pending', 'c pending', 'd pending']);
   });
 
-  test('a quiet stream says something every 5 s, so that a silent one is dead after 10', async () => {
+  test('a quiet stream sends a heartbeat every 5 s, so 10 s of silence mean that it is dead', async () => {
     vi.useFakeTimers();
     try {
       const { live } = start();
@@ -82,7 +82,7 @@ describe('live events', () => {
     }
   });
 
-  test('a quiet reader resumes from the id it was greeted with', async () => {
+  test('a reader without events resumes from its first id', async () => {
     const { feed, live } = start();
     const first = await readLive(live);
     feed.append([delivery('a')]);
@@ -92,7 +92,7 @@ describe('live events', () => {
     expect((await again.until(1)).map(idOf)).toEqual(['a pending']);
   });
 
-  test('a reader that falls too far behind is told to start over, and goes on from there', async () => {
+  test('a reader that falls too far behind gets a reset, then the next events', async () => {
     const { feed, live } = start();
     const reader = await readLive(live);
     for (let n = 0; n < 12; n++) {
@@ -105,7 +105,7 @@ describe('live events', () => {
   });
 
   test.each(['of-another-run-1', '00000000-5-0', 'nonsense', '', '-', '1'])(
-    'an id that is not held (%s) asks to start over',
+    'an unknown id (%s) causes a reset',
     async (id) => {
       const { live } = start();
       expect((await (await readLive(live, id)).until(1)).map(idOf)).toEqual(['reset']);

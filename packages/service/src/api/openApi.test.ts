@@ -9,7 +9,7 @@ import { EXAMPLES } from './openApiExamples.ts';
 
 const document = createOpenApi(VERSION);
 
-test('is what OpenAPI 3.1 calls a document, and every reference leads somewhere', async () => {
+test('is valid OpenAPI 3.1, and every reference resolves', async () => {
   const validator = new Validator();
   const result = await validator.validate(structuredClone(document));
   expect(result.errors ?? []).toEqual([]);
@@ -28,7 +28,7 @@ test('is what OpenAPI 3.1 calls a document, and every reference leads somewhere'
   }
 });
 
-test('has every route, each under its name', () => {
+test('has every route under its name', () => {
   const { paths } = document as { paths: Record<string, Record<string, { operationId: string }>> };
   const documented = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(
@@ -43,11 +43,11 @@ test('has every route, each under its name', () => {
   );
 });
 
-test.each(Object.keys(EXAMPLES))('the example of %s is one', (name) => {
+test.each(Object.keys(EXAMPLES))('the example of %s is valid', (name) => {
   expect(SCHEMAS.get(name)?.safeParse(EXAMPLES[name]).error?.issues ?? []).toEqual([]);
 });
 
-test('the Aptos networks, chain ids and limits are said in full', () => {
+test('the Aptos networks, chain ids and limits are complete', () => {
   const schemas = (document as { components: { schemas: Record<string, Record<string, never>> } })
     .components.schemas;
   expect(schemas['CreateEvmStream']).toMatchObject({
@@ -59,7 +59,7 @@ test('the Aptos networks, chain ids and limits are said in full', () => {
 });
 
 // After a change: `npx vitest run --project unit packages/service/src/api/openApi.test.ts --update`.
-test('docs/openapi.json is this document', async () => {
+test('docs/openapi.json is up to date', async () => {
   const path = fileURLToPath(new URL('../../../../docs/openapi.json', import.meta.url));
   await expect(`${JSON.stringify(document, null, 2)}\n`).toMatchFileSnapshot(path);
 });

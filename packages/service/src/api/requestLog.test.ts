@@ -1,4 +1,4 @@
-/** What a real service logs of requests that it could not answer: enough to find them by what the caller saw. */
+/** A failed request can be found in the log by the id in its response. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';
@@ -33,7 +33,7 @@ afterAll(async () => {
   rmSync(dataFolder, { recursive: true });
 });
 
-test('a request that failed is in the log under the id that its answer names, with the cause', async () => {
+test('a failed request is logged with its cause and the request id of its response', async () => {
   const ledger = new DatabaseSync(join(dataFolder, LEDGER_FILE), { timeout: 10_000 });
   ledger.exec('ALTER TABLE audit RENAME TO audit_away');
   const answer = await fetch(`${service.url}/sluice/audit`, { headers: { 'x-api-key': API_KEY } });

@@ -7,7 +7,7 @@ test.each([
   ['https://user:pass@example.com/hook', 'https://***@example.com/hook'],
   ['HTTPS://token@example.com', 'HTTPS://***@example.com'],
   ['https://a@b:c@example.com/@x', 'https://***@example.com/@x'],
-  // What a URL parser reads as //user:pass@host.
+  // A URL parser reads this as //user:pass@host.
   ['https:///user:pass@example.com/', 'https:///***@example.com/'],
   ['https:\\\\user:pass@example.com', 'https:\\\\***@example.com'],
   ['https://example.com/a@b', 'https://example.com/a@b'],
@@ -22,7 +22,7 @@ test.each([
   expect(hideSecrets(text)).toBe(shown);
 });
 
-test('law: no login and no value of a query is left, whatever they are', () => {
+test('law: no credentials or query values remain', () => {
   const word = fc.stringMatching(/^[A-Za-z0-9%@:!$*+~_-]{1,20}$/).map((text) => `secret${text}`);
   fc.assert(
     fc.property(word, word, word, fc.boolean(), (user, password, value, hasQuery) => {

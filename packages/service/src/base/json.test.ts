@@ -6,7 +6,7 @@ const utf16 = fc
   .array(fc.oneof(fc.integer({ min: 0xd7f0, max: 0xe010 }), fc.nat({ max: 0xffff })))
   .map((units) => String.fromCharCode(...units));
 
-test('law: what is parsed is what JSON.parse reads, with well-formed text', () => {
+test('law: parses like JSON.parse, but with well-formed strings', () => {
   fc.assert(
     fc.property(utf16, utf16, (key, value) => {
       const json = JSON.stringify({ [key]: [value, 1, null] });
@@ -24,6 +24,6 @@ test.each([
   expect(parseJson(json)).toBe(text);
 });
 
-test('a key of its own named __proto__ stays one', () => {
+test('an own key named __proto__ remains an own key', () => {
   expect(Object.keys(parseJson('{"__proto__":"\\ud83d"}') as object)).toEqual(['__proto__']);
 });

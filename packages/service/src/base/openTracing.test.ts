@@ -9,7 +9,7 @@ test.each([
   { OTEL_EXPORTER_OTLP_ENDPOINT: '' },
   { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1', OTEL_SDK_DISABLED: 'true' },
   { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1', OTEL_TRACES_EXPORTER: 'none' },
-])('without a collector nothing is traced: %o', async (env) => {
+])('does not trace without a collector: %o', async (env) => {
   const tracing = await openTracing(env, '1');
   expect(tracing).toBe(NO_TRACING);
   const span = tracing.start('block', {});
@@ -17,7 +17,7 @@ test.each([
   expect(await within(span, () => 7)).toBe(7);
 });
 
-test('one file alone leads to the packages of OpenTelemetry, and it is loaded on demand alone', () => {
+test('only one file imports the OpenTelemetry packages, and it is only loaded on demand', () => {
   const folder = fileURLToPath(new URL('..', import.meta.url));
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
     (name) => name.endsWith('.ts') && !name.endsWith('.test.ts'),

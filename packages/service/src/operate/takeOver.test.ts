@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createLog } from '../base/log.ts';
 import { takeOver } from './takeOver.ts';
 
-/** A ledger whose last process held leases of so many deliveries. */
+/** Takes over a ledger whose last process held leases. */
 async function takeOverFrom({
   released = 0,
   quarantined = [] as { id: string; streamId: string }[],
@@ -26,7 +26,7 @@ async function takeOverFrom({
   return { calls, lines, lost };
 }
 
-test('no lease and no half-made change of addresses of another process is left', async () => {
+test('ends the leases and unfinished address changes of other processes', async () => {
   const { calls, lines, lost } = await takeOverFrom({});
   expect(calls).toEqual([
     'endLeases',
@@ -36,7 +36,7 @@ test('no lease and no half-made change of addresses of another process is left',
   expect([lost, lines]).toEqual([0, []]);
 });
 
-test('counts and logs what was under way, with the deliveries that are set aside', async () => {
+test('counts and logs lost deliveries and those set aside', async () => {
   const { lines, lost } = await takeOverFrom({
     released: 2,
     quarantined: [{ id: 'd', streamId: 's' }],

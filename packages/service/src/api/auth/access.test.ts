@@ -1,4 +1,4 @@
-/** Who may call what, on a real service: keys, scopes, sessions, secrets, and the record of it all. */
+/** Access control on a real service: keys, scopes, sessions, secrets and the audit log. */
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -82,7 +82,7 @@ const call = (
 const everyRoute = eachCall.map(([, call]) => call);
 
 describe('scopes', () => {
-  test('of every route: a key with one scope may make the calls that name it, and no others', async () => {
+  test('a key with one scope can only make the calls that require it', async () => {
     const keys = new Map<Scope, string>();
     for (const scope of SCOPES) {
       keys.set(scope, (await admin.createApiKey({ name: scope, scopes: [scope] })).key);
@@ -107,7 +107,7 @@ describe('scopes', () => {
     expect(refused).toBeGreaterThan(100);
   });
 
-  test('no answer of any route may be kept by a cache, whatever it holds', async () => {
+  test('caches may not store the response of any route', async () => {
     for (const route of everyRoute) {
       const answer = await call(route, { 'x-api-key': API_KEY });
       expect(answer.headers.get('cache-control'), `${route.method} ${route.path}`).toContain(
@@ -117,7 +117,7 @@ describe('scopes', () => {
     }
   });
 
-  test('only signing in and out need none', () => {
+  test('only signing in and out require none', () => {
     expect(eachCall.filter(([, { scope }]) => scope === 'open').map(([name]) => name)).toEqual([
       'createSession',
       'deleteSession',
@@ -126,7 +126,7 @@ describe('scopes', () => {
 });
 
 describe('keys', () => {
-  test('are told once, kept as a hash, listed, used and revoked', async () => {
+  test('are returned once, stored as a hash, listed, used and revoked', async () => {
     const created = await admin.createApiKey({ name: 'deploy', scopes: ['streams:read'] });
     expect(created.key).toMatch(new RegExp(`^sluice_${created.id}_[0-9A-Za-z]{43}$`));
     const theirs = sluiceOf(service, created.key);
@@ -147,7 +147,7 @@ describe('keys', () => {
     await expect(admin.revokeApiKey('unknown')).rejects.toMatchObject({ code: 'not_found' });
   });
 
-  test('cannot make keys that may do more than themselves', async () => {
+  test('cannot create keys with more permissions than their own', async () => {
     const expiresAt = Date.now() + 3_600_000;
     const bounds = {
       scopes: ['settings:admin', 'streams:read'] as Scope[],
@@ -179,7 +179,7 @@ describe('keys', () => {
     };
     const narrow = await bound.createApiKey({ name: 'fewer', ...fewer });
     expect(narrow).toMatchObject(fewer);
-    // A session has the bounds of the key it was opened with.
+    // A session has the limits of the key it was opened with.
     const signedIn = await call(
       SLUICE_ROUTES.createSession,
       {},
@@ -197,7 +197,7 @@ describe('keys', () => {
     expect((await admin.listApiKeys()).filter(({ name }) => name === 'wider')).toEqual([]);
   });
 
-  test('two are good at once, so that one can replace the other', async () => {
+  test('two are valid at once, so that one can replace the other', async () => {
     const [old, fresh] = [
       await admin.createApiKey({ name: 'old' }),
       await admin.createApiKey({ name: 'new' }),
@@ -210,7 +210,7 @@ describe('keys', () => {
     expect(await sluiceOf(service, fresh.key).checkSession()).toBe(true);
   });
 
-  test('end when their time is over', async () => {
+  test('expire', async () => {
     const { key } = await admin.createApiKey({ name: 'brief', expiresAt: Date.now() + 1_500 });
     const theirs = sluiceOf(service, key);
     expect(await theirs.checkSession()).toBe(true);
@@ -220,7 +220,7 @@ describe('keys', () => {
     });
   });
 
-  test('may be bound to networks', async () => {
+  test('can be limited to networks', async () => {
     const here = await admin.createApiKey({ name: 'here', cidrs: ['127.0.0.0/8', '::1/128'] });
     const there = await admin.createApiKey({ name: 'there', cidrs: ['10.0.0.0/8'] });
     expect(await sluiceOf(service, here.key).checkSession()).toBe(true);
@@ -235,7 +235,7 @@ describe('keys', () => {
     }
   });
 
-  test('near misses are refused in the same words', async () => {
+  test('similar invalid keys are rejected with the same message', async () => {
     const { key } = await admin.createApiKey({ name: 'near' });
     const changed = key.slice(0, -1) + (key.endsWith('a') ? 'b' : 'a');
     for (const wrong of [changed, key.toUpperCase(), `${key}x`, key.replace('sluice', 'other')]) {
@@ -256,7 +256,7 @@ describe('sessions', () => {
     return answer.headers.get('set-cookie')!.split(';')[0]!;
   };
 
-  test('are new at each sign-in, and end with their key', async () => {
+  test('are new for each sign-in, and end when their key is revoked', async () => {
     const { id, key } = await admin.createApiKey({ name: 'person', scopes: ['streams:read'] });
     const cookie = await signIn(key);
     expect(await signIn(key)).not.toBe(cookie);
@@ -266,7 +266,7 @@ describe('sessions', () => {
     expect((await call(SLUICE_ROUTES.listChains, { cookie })).status).toBe(401);
   });
 
-  test('end with a key whose time is over', async () => {
+  test('end when their key expires', async () => {
     const { key } = await admin.createApiKey({ name: 'brief', expiresAt: Date.now() + 1_500 });
     const cookie = await signIn(key);
     const read = async () => (await call(SLUICE_ROUTES.listChains, { cookie })).status;
@@ -274,7 +274,7 @@ describe('sessions', () => {
     await expect.poll(read, { timeout: 10_000 }).toBe(401);
   });
 
-  test('end for good when they are signed out, with every copy of the cookie', async () => {
+  test('end permanently at sign-out, for every copy of the cookie', async () => {
     const [mine, other] = [await signIn(API_KEY), await signIn(API_KEY)];
     const read = async (cookie: string) =>
       (await call(SLUICE_ROUTES.listChains, { cookie })).status;
@@ -285,13 +285,13 @@ describe('sessions', () => {
       expect.stringMatching(/^sluice_session=; Max-Age=0/),
     ]);
     expect([await read(mine), await read(other)]).toEqual([401, 200]);
-    // Once more, and without any: nothing to end is no fault.
+    // Signing out again, or without a session, is not an error.
     for (const headers of [{ cookie: mine }, {}]) {
       expect((await call(SLUICE_ROUTES.deleteSession, headers)).status).toBe(204);
     }
   });
 
-  test('end where another begins in their place', async () => {
+  test('end when another one replaces them', async () => {
     const before = await signIn(API_KEY);
     const answer = await call(SLUICE_ROUTES.createSession, { cookie: before }, { apiKey: API_KEY });
     const after = answer.headers.get('set-cookie')!.split(';')[0]!;
@@ -299,7 +299,7 @@ describe('sessions', () => {
     expect((await call(SLUICE_ROUTES.listChains, { cookie: after })).status).toBe(200);
   });
 
-  test('outlive a restart with the same --api-key, but not another key, nor having been ended', async () => {
+  test('survive a restart with the same --api-key unless ended, but not with another key', async () => {
     const dataFolder = join(folder, 'restarted');
     const signInTo = async ({ url }: Service, apiKey: string): Promise<string> => {
       const body = JSON.stringify({ apiKey });
@@ -323,7 +323,7 @@ describe('sessions', () => {
     await restarted.stop();
   });
 
-  test('cannot be forged or lengthened', async () => {
+  test('cannot be forged or extended', async () => {
     const cookie = await signIn(API_KEY);
     const [name, value = ''] = cookie.split('=');
     const [keyId, expires, nonce, signature] = value.split('.');
@@ -342,7 +342,7 @@ describe('sessions', () => {
     }
   });
 
-  test('never stand beside a key in one request', async () => {
+  test('are rejected in a request that also has a key', async () => {
     const cookie = await signIn(API_KEY);
     const answer = await call(SLUICE_ROUTES.listChains, { cookie, 'x-api-key': API_KEY });
     expect(answer.status).toBe(400);
@@ -350,7 +350,7 @@ describe('sessions', () => {
 });
 
 describe('the secret of a stream', () => {
-  test('signs its webhooks beside the streams secret, and is replaced without a gap', async () => {
+  test('signs its webhooks in addition to the streams secret, and is rotated without a gap', async () => {
     const { id } = await createStream(service);
     const first = await admin.getStreamSecret(id);
     expect(first).toMatchObject({ streamId: id, previous: [] });
@@ -359,7 +359,7 @@ describe('the secret of a stream', () => {
     expect((await admin.getStreamSecret(other.id)).secret).not.toBe(first.secret);
 
     const client = createClient({ baseUrl: service.url, apiKey: API_KEY });
-    /** The secrets, of these, that signed the test webhook of an update. */
+    /** Returns which of these secrets signed the test webhook of an update. */
     const signers = async (secrets: string[]): Promise<string[]> => {
       const path = `/${crypto.randomUUID()}`;
       await client.streams.update(id, { webhookUrl: sink.url + path });
@@ -396,7 +396,7 @@ describe('the secret of a stream', () => {
     });
   });
 
-  test('lies nowhere in the open, and outlives a change of the master key', async () => {
+  test('is never stored in plain text, and survives a change of the master key', async () => {
     const dataFolder = join(folder, 'sealed');
     const masterKeyFile = join(folder, 'master-keys');
     const [older, newer] = ['a', 'b'].map((digit) => digit.repeat(64)) as [string, string];
@@ -415,7 +415,7 @@ describe('the secret of a stream', () => {
       });
       return ((await answer.json()) as { headers: unknown }).headers;
     };
-    /** Changes the stream's headers, or only its URL: either way the test webhook comes with them. */
+    /** Changes the stream's headers, or only its URL, and returns those of the test webhook. */
     const sentHeaders = async (change: object): Promise<unknown> => {
       const path = `/${crypto.randomUUID()}`;
       const answer = await fetch(`${sealed.url}/streams/evm/${id}`, {
@@ -455,7 +455,7 @@ describe('the secret of a stream', () => {
 });
 
 describe('a service that hides its secrets', () => {
-  test('tells none but the new one, and lets all be replaced', async () => {
+  test('returns only new ones, and can replace all', async () => {
     const hiding = await start({
       dataFolder: join(folder, 'hiding'),
       hideSecrets: true,
@@ -484,7 +484,7 @@ describe('a service that hides its secrets', () => {
 });
 
 describe('a service without a key', () => {
-  test('makes the first one, once, and will not start when all have ended', async () => {
+  test('creates the first one once, and does not start if all have expired or were revoked', async () => {
     const dataFolder = join(folder, 'first');
     let first = await start({ dataFolder, apiKey: undefined });
     const key = first.newApiKey!;
@@ -504,7 +504,7 @@ describe('a service without a key', () => {
 });
 
 describe('the audit log', () => {
-  test('tells who changed keys, read secrets, deleted streams and signed in', async () => {
+  test('records who changed keys, read secrets, deleted streams and signed in', async () => {
     const key = await admin.createApiKey({ name: 'audited' });
     const { id } = await createStream(service, key.key);
     const theirs = sluiceOf(service, key.key);
@@ -533,7 +533,7 @@ describe('the audit log', () => {
     ]);
   });
 
-  test('tells who sends many again', async () => {
+  test('records who created a replay', async () => {
     const { id } = await createStream(service);
     const replay = await admin.createReplay({ name: 'again', filter: { streamId: [id] } });
     expect(replay.createdBy).toBe('bootstrap');
@@ -556,7 +556,7 @@ describe('two processes on one ledger', () => {
   });
   afterAll(() => postgres.stop());
 
-  test('a key or session that one ends is refused by the other within 5 s', async () => {
+  test('a key or session that one ends is rejected by the other within 5 s', async () => {
     const config = { databaseUrl: postgres.url, dataFolder: join(folder, 'shared') };
     const [here, there] = [await start(config), await start(config)];
     try {

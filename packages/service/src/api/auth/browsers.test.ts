@@ -1,4 +1,4 @@
-/** What browsers are let do: pages of other origins, other names, cookies behind proxies, live answers. */
+/** Protection of browsers: other origins, host names, cookies behind proxies, live responses. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { once } from 'node:events';
 import { type IncomingMessage, request as httpRequest } from 'node:http';
@@ -37,7 +37,7 @@ interface Answer {
   text: string;
 }
 
-/** Not `fetch`: that lets nobody choose `Host`, `Origin` and their kind. */
+/** Sends a request without `fetch`, which does not allow headers such as `Host` and `Origin`. */
 function send(
   { url }: Service,
   method: string,
@@ -59,7 +59,7 @@ function send(
 
 const messageOf = ({ text }: Answer): string => (JSON.parse(text) as { message: string }).message;
 
-/** On loopback as by default; behind a proxy on the same machine that speaks TLS with the world. */
+/** One service on loopback, the default; one behind a TLS proxy on the same machine. */
 let plain: Service;
 let proxied: Service;
 beforeAll(async () => {
@@ -77,7 +77,7 @@ afterAll(async () => {
 const key = { 'x-api-key': API_KEY };
 
 describe('a page of another origin', () => {
-  test('that is allowed may ask, and then call with a key', async () => {
+  test('can send a preflight and then call with a key, if allowed', async () => {
     for (const origin of [PAGE, 'http://localhost:3000']) {
       const asked = await send(plain, 'OPTIONS', '/streams/evm', {
         origin,
@@ -93,7 +93,7 @@ describe('a page of another origin', () => {
       expect(asked.headers['access-control-allow-headers']).toContain('x-api-key');
       expect(asked.headers['access-control-allow-credentials']).toBeUndefined();
 
-      // What is refused can be read, too.
+      // Rejections are readable, too.
       for (const [headers, status] of [
         [key, 200],
         [{}, 401],
@@ -108,7 +108,7 @@ describe('a page of another origin', () => {
     }
   });
 
-  test('that is not allowed, or almost, may not', async () => {
+  test('gets no CORS headers if it is not allowed, however similar', async () => {
     for (const origin of [
       'https://evil.example',
       `${PAGE}.evil.example`,
@@ -128,14 +128,14 @@ describe('a page of another origin', () => {
   });
 
   test.each(['POST', 'DELETE'])(
-    'is refused at %s /sluice/session before its body is read',
+    'is rejected at %s /sluice/session before its body is read',
     async (method) => {
       const request = httpRequest(`${plain.url}/sluice/session`, {
         method,
         headers: { origin: 'https://evil.example', 'content-length': 4_096 },
         agent: false,
       });
-      // The headers alone: an answer does not wait for the body.
+      // Sends only the headers: the response does not wait for the body.
       request.flushHeaders();
       const [response] = (await once(request, 'response')) as [IncomingMessage];
       expect(response.statusCode).toBe(403);
@@ -143,7 +143,7 @@ describe('a page of another origin', () => {
     },
   );
 
-  test('never uses the session of ours', async () => {
+  test('cannot use a session of the console', async () => {
     const cookie = await signIn(plain, {});
     const answer = await send(plain, 'PUT', '/streams/evm', { cookie, origin: PAGE }, {});
     expect([answer.status, messageOf(answer)]).toEqual([
@@ -160,7 +160,7 @@ describe('a page of another origin', () => {
     ['--allow-host', { allowHosts: ['https://sluice.example.com'] }],
     ['--allow-host', { allowHosts: ['sluice.example.com:4400'] }],
     ['--allow-host', { allowHosts: ['*.example.com'] }],
-  ])('%s %j is no setting', async (flag, config) => {
+  ])('%s %j is rejected', async (flag, config) => {
     const value = Object.values(config)[0]![0]!;
     const refused = start('never', config);
     await expect(refused).rejects.toBeInstanceOf(CallerError);
@@ -168,11 +168,11 @@ describe('a page of another origin', () => {
   });
 });
 
-describe('a name in Host', () => {
+describe('the Host header', () => {
   const statusOf = async (service: Service, host: string): Promise<number> =>
     (await send(service, 'GET', '/streams/evm', { ...key, host })).status;
 
-  test('on loopback is one of its own, or one that is allowed', async () => {
+  test('on loopback must be a loopback name or an allowed one', async () => {
     for (const host of ['localhost', '127.0.0.1:4400', '[::1]:1', 'LOCALHOST:80']) {
       expect(await statusOf(plain, host), host).toBe(200);
     }
@@ -181,7 +181,7 @@ describe('a name in Host', () => {
     }
   });
 
-  test('elsewhere is one of those allowed, or an address', async () => {
+  test('elsewhere must be an allowed name or an IP address', async () => {
     for (const host of [
       ...['sluice.example.com', 'Sluice.Example.com:4400', 'localhost:4400'],
       ...['10.1.2.3:4400', '127.0.0.1', '[2001:db8::1]:4400'],
@@ -197,7 +197,7 @@ describe('a name in Host', () => {
   });
 });
 
-/** The headers a proxy of the operator sends on, for a browser that speaks TLS with it. */
+/** The headers that the operator's TLS proxy forwards from a browser. */
 const overTls = { host: 'sluice.example.com', 'x-forwarded-proto': 'https' };
 const ORIGIN = 'https://sluice.example.com';
 
@@ -212,7 +212,7 @@ async function signIn(
 }
 
 describe('a session', () => {
-  test('over TLS has a cookie that only this host can have set', async () => {
+  test('over TLS has a cookie that only this host can set', async () => {
     const answer = await send(proxied, 'POST', '/sluice/session', overTls, { apiKey: API_KEY });
     const [cookie = ''] = answer.headers['set-cookie'] ?? [];
     expect(cookie).toMatch(/^__Host-sluice_session=[\w.-]+; /);
@@ -224,12 +224,12 @@ describe('a session', () => {
     const read = (headers: Record<string, string>): Promise<Answer> =>
       send(proxied, 'GET', '/sluice/chains', headers);
     expect((await read({ ...overTls, cookie: value })).status).toBe(200);
-    // The same cookie under the name that anybody on the way could set is none.
+    // Without the prefix, anyone on the network could have set the cookie.
     expect((await read({ ...overTls, cookie: value.replace('__Host-', '') })).status).toBe(401);
     expect((await read({ host: overTls.host, cookie: value })).status).toBe(401);
   });
 
-  test('off loopback needs TLS, as a proxy that is trusted says', async () => {
+  test('requires TLS off loopback, as reported by a trusted proxy', async () => {
     for (const headers of [
       { host: overTls.host },
       { host: overTls.host, 'x-forwarded-proto': 'http' },
@@ -243,7 +243,7 @@ describe('a session', () => {
     }
   });
 
-  test('where no proxy is trusted, none is believed', async () => {
+  test('ignores forwarded headers if no proxy is trusted', async () => {
     const { key: bound } = await createSluiceClient({
       baseUrl: plain.url,
       apiKey: API_KEY,
@@ -257,7 +257,7 @@ describe('a session', () => {
     expect(await signIn(plain, forged)).toMatch(/^sluice_session=/);
   });
 
-  test('behind a trusted one, only what that one adds is believed', async () => {
+  test('behind a trusted proxy, only the address that it adds counts', async () => {
     const { key: bound } = await createSluiceClient({
       baseUrl: proxied.url.replace('0.0.0.0', '127.0.0.1'),
       apiKey: API_KEY,
@@ -275,7 +275,7 @@ describe('a session', () => {
     expect(await from('10.0.0.1, not an address')).toBe(403);
   });
 
-  test('changes things from our own page alone', async () => {
+  test('can make changes only from the console', async () => {
     const cookie = await signIn(proxied, { ...overTls, origin: ORIGIN });
     const write = (headers: Record<string, string>): Promise<Answer> =>
       send(proxied, 'POST', '/sluice/keys', { ...overTls, cookie, ...headers }, { name: 'page' });
@@ -291,7 +291,7 @@ describe('a session', () => {
     ] as Record<string, string>[]) {
       expect((await write(headers)).status, JSON.stringify(headers)).toBe(403);
     }
-    // Without a cookie nothing travels by itself.
+    // Browsers do not add keys to requests by themselves.
     const { status } = await send(
       proxied,
       'POST',
@@ -302,7 +302,7 @@ describe('a session', () => {
     expect(status).toBe(200);
   });
 
-  test('is neither begun nor ended by another page', async () => {
+  test('cannot be started or ended by another page', async () => {
     const cookie = await signIn(proxied, overTls);
     for (const headers of [
       { origin: 'https://evil.example' },
@@ -316,7 +316,7 @@ describe('a session', () => {
     }
   });
 
-  test('never stands beside a key, over TLS either', async () => {
+  test('is rejected together with a key, over TLS too', async () => {
     const cookie = await signIn(proxied, overTls);
     for (const both of [key, { authorization: `Bearer ${API_KEY}` }, { 'x-api-key': 'wrong' }]) {
       const answer = await send(proxied, 'GET', '/streams/evm', { ...overTls, cookie, ...both });
@@ -328,8 +328,8 @@ describe('a session', () => {
   });
 });
 
-describe('an answer that goes on', () => {
-  test('ends with the key, and with the session', { timeout: 30_000 }, async () => {
+describe('a streaming response', () => {
+  test('ends with its key or session', { timeout: 30_000 }, async () => {
     const admin = createSluiceClient({ baseUrl: plain.url, apiKey: API_KEY });
     const { id, key: theirs } = await admin.createApiKey({ name: 'reader' });
     const cookie = await signIn(plain, {}, theirs);
@@ -354,7 +354,7 @@ describe('an answer that goes on', () => {
     await admin.revokeApiKey(id);
     for (const endedAt of await ends) expect(endedAt - revokedAt).toBeLessThan(5_000);
 
-    // The other one goes on: what happens now still reaches it.
+    // The other response continues to receive events.
     const next = others.read();
     await createSluiceClient({ baseUrl: plain.url, apiKey: API_KEY }).setInbox('here', {
       status: 200,
@@ -377,7 +377,7 @@ describe('an answer that goes on', () => {
   });
 });
 
-test('no answer is taken for another type than it says', async () => {
+test('every response forbids content sniffing', async () => {
   for (const path of ['/health', '/streams/evm', '/no/such', '/console/', '/openapi.json', '/']) {
     expect((await send(plain, 'GET', path)).headers['x-content-type-options'], path).toBe(
       'nosniff',

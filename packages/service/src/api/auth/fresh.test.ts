@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createFresh } from './fresh.ts';
 
-/** A value that is read when the test says so. */
+/** A value whose reads the test completes. */
 function createSlow() {
   const reads: PromiseWithResolvers<string>[] = [];
   const fresh = createFresh(() => {
@@ -12,7 +12,7 @@ function createSlow() {
   return { fresh, reads };
 }
 
-test('those who ask at once share one reading, and what it found is held', async () => {
+test('concurrent callers share one read, and its value is cached', async () => {
   const { fresh, reads } = createSlow();
   const asked = [fresh.read(), fresh.read()];
   reads[0]!.resolve('found');
@@ -21,7 +21,7 @@ test('those who ask at once share one reading, and what it found is held', async
   expect(reads).toHaveLength(1);
 });
 
-test('what was being read when something changed is told to nobody who asks later', async () => {
+test('a value that was being read during a change is not returned to later callers', async () => {
   const { fresh, reads } = createSlow();
   const before = fresh.read();
   fresh.forget();
@@ -33,7 +33,7 @@ test('what was being read when something changed is told to nobody who asks late
   expect(await fresh.read()).toBe('new');
 });
 
-test('a reading that failed is made again', async () => {
+test('a failed read is repeated', async () => {
   const { fresh, reads } = createSlow();
   const failed = fresh.read();
   reads[0]!.reject(new Error('away'));

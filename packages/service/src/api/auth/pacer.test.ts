@@ -4,7 +4,7 @@ import { createPacer } from './pacer.ts';
 import { placeOf } from './rateLimits.ts';
 
 describe('turns', () => {
-  test('are granted in a burst, and then at the pace', () => {
+  test('are granted in a burst, then at the rate', () => {
     const pacer = createPacer({ perSecond: 10, burst: 3 });
     const at = (now: number): boolean => pacer.take('a', now).isGranted;
     expect([at(0), at(0), at(0), at(0)]).toEqual([true, true, true, false]);
@@ -13,7 +13,7 @@ describe('turns', () => {
     expect([at(1_000), at(1_000), at(1_000), at(1_000)]).toEqual([true, true, true, false]);
   });
 
-  test('in any span are never more than the burst and the pace allow, and never fewer for the patient', () => {
+  test('law: in any period never exceed burst and rate, and are granted after the reported wait', () => {
     const calls = fc.array(fc.integer({ min: 0, max: 400 }), { minLength: 1, maxLength: 200 });
     const pace = fc.record({
       perSecond: fc.integer({ min: 1, max: 50 }),
@@ -33,7 +33,7 @@ describe('turns', () => {
           expect(turn.left).toBeLessThan(burst);
           if (turn.isGranted) granted.push(now);
           else expect(turn.retryAfterSeconds).toBeGreaterThanOrEqual(1);
-          // Who waits as long as it says is granted the next one.
+          // A caller that waits as long as reported is granted the next turn.
           expect(pacer.mayTake('a', now + turn.retryAfterSeconds * 1000)).toBe(true);
         }
         for (const [n, from] of granted.entries()) {
@@ -43,12 +43,12 @@ describe('turns', () => {
           }
         }
       }),
-      // To the millisecond at which the next turn is not granted yet.
+      // The last millisecond before the next turn.
       { examples: [[{ perSecond: 10, burst: 1 }, [0, 54, 96]]] },
     );
   });
 
-  test('of any number of takers are remembered in bounded memory, the silent ones forgotten', () => {
+  test('use bounded memory for any number of callers, and forget idle ones first', () => {
     const pacer = createPacer({ perSecond: 1, burst: 1 }, 100);
     pacer.take('first', 0);
     for (let n = 0; n < 99; n++) pacer.take(`taker ${n}`, 0);
@@ -59,7 +59,7 @@ describe('turns', () => {
   });
 });
 
-test('addresses of one IPv6 network are one place', () => {
+test('addresses of one IPv6 network share a limit', () => {
   const hextet = fc.integer({ min: 1, max: 0xffff }).map((n) => n.toString(16));
   const half = fc.tuple(hextet, hextet, hextet, hextet);
   fc.assert(

@@ -1,4 +1,4 @@
-/** How often a real service may be called, by whom, and what it says beyond. */
+/** Rate limits of a real service, and its responses to calls that exceed them. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ const start = (name: string, rateLimit: number): Promise<Service> =>
       chains: [],
       aptos: [],
       allowPrivateEndpoints: true,
-      // Whoever calls says where from.
+      // Callers choose their address.
       trustProxy: ['127.0.0.0/8'],
       rateLimit,
     },
@@ -39,7 +39,7 @@ afterAll(() => service.stop());
 const get = (path: string, headers: Record<string, string>): Promise<Response> =>
   fetch(service.url + path, { headers });
 
-/** The statuses of `count` calls one after the other. */
+/** Returns the statuses of `count` calls in sequence. */
 async function statuses(count: number, call: () => Promise<Response>): Promise<number[]> {
   const all: number[] = [];
   for (let n = 0; n < count; n++) {
@@ -50,7 +50,7 @@ async function statuses(count: number, call: () => Promise<Response>): Promise<n
   return all;
 }
 
-/** The first answer that says it was one call too many. */
+/** Returns the first response with a 429. */
 async function untilRefused(call: () => Promise<Response>): Promise<Response> {
   for (let n = 0; n < 200; n++) {
     const answer = await call();
@@ -64,7 +64,7 @@ const keyOf = async (name: string): Promise<{ id: string; key: string }> =>
   createSluiceClient({ baseUrl: service.url, apiKey: API_KEY }).createApiKey({ name });
 
 describe('calls', () => {
-  test('are counted by key, wherever they come from', async () => {
+  test('are counted by key, regardless of their address', async () => {
     const [one, other] = [await keyOf('one'), await keyOf('other')];
     let from = 0;
     const call = (key: string) => (): Promise<Response> =>
@@ -83,7 +83,7 @@ describe('calls', () => {
       requestId: answer.headers.get('x-request-id'),
     });
 
-    // The kit waits as it is told, and then gets through.
+    // The kit waits for the requested time, and then succeeds.
     const patient = createClient({ baseUrl: service.url, apiKey: one.key });
     expect((await patient.streams.list()).result).toEqual([]);
     const impatient = createClient({ baseUrl: service.url, apiKey: one.key, maxRetries: 0 });
@@ -96,7 +96,7 @@ describe('calls', () => {
     );
   });
 
-  test('without a key are counted by address, and by network where there is no end of addresses', async () => {
+  test('without a key are counted by address, or by network for IPv6', async () => {
     const headers = { 'x-forwarded-for': '10.2.0.1' };
     const first = await get('/openapi.json', headers);
     expect(first.headers.get('ratelimit-policy')).toBe('"address";q=4;w=10');
@@ -108,7 +108,7 @@ describe('calls', () => {
     expect(await statuses(1, () => get('/streams/evm', { 'x-forwarded-for': '10.2.0.2' }))).toEqual(
       [401],
     );
-    // What watches over the service is always answered; and who has a key is not held up by others.
+    // Probes are never limited, and callers with a key are not affected by others.
     expect(await statuses(20, () => get('/health', headers))).toEqual(Array(20).fill(200));
     const { key } = await keyOf('beside');
     expect((await get('/streams/evm', { ...headers, 'x-api-key': key })).status).toBe(200);
@@ -120,7 +120,7 @@ describe('calls', () => {
   });
 });
 
-describe('wrong keys', () => {
+describe('invalid keys', () => {
   let roomy: Service;
   beforeAll(async () => {
     roomy = await start('roomy', 500);
@@ -129,7 +129,7 @@ describe('wrong keys', () => {
   const withKey = (key: string, from: string): Promise<Response> =>
     fetch(`${roomy.url}/streams/evm`, { headers: { 'x-api-key': key, 'x-forwarded-for': from } });
 
-  test('are refused more and more coarsely, told of once, and stand in nobody else’s way', async () => {
+  test('are limited, reported once, and do not affect other callers', async () => {
     const admin = createSluiceClient({ baseUrl: roomy.url, apiKey: API_KEY });
     const { key } = await admin.createApiKey({ name: 'of somebody there' });
     const before = Date.now();
@@ -141,7 +141,7 @@ describe('wrong keys', () => {
     expect(later.filter((status) => status === 401).length).toBeLessThanOrEqual(allowedSince);
     expect(later.filter((status) => status === 429).length).toBeGreaterThan(0);
 
-    // The key that somebody thought up cannot be found by trying: once a second at most one is looked at.
+    // A chosen key cannot be guessed: at most one attempt a second is checked.
     let place = 0;
     await expect
       .poll(
@@ -152,11 +152,11 @@ describe('wrong keys', () => {
           ).body?.cancel();
           return (await withKey(API_KEY, from)).status;
         },
-        // A round may take a second here, and then one is looked at.
+        // If a round takes a second, an attempt is checked again.
         { timeout: 10_000 },
       )
       .toBe(429);
-    // One that was drawn could not be found anyway.
+    // Random keys cannot be guessed, so they are not limited.
     expect((await withKey(key, '10.3.0.1')).status).toBe(200);
     expect((await withKey(API_KEY, '10.3.0.2')).status).toBe(200);
     const signIn = (): Promise<Response> =>
@@ -182,7 +182,7 @@ describe('wrong keys', () => {
     expect(bursts).toHaveLength(1);
   });
 
-  test('from a place where the right one is in use do not lock that one out', async () => {
+  test('do not lock out the valid key where it is in use', async () => {
     const from = '10.4.0.1';
     expect((await withKey(API_KEY, from)).status).toBe(200);
     await statuses(60, () => withKey('wrong-key-of-16-characters', from));
@@ -190,7 +190,7 @@ describe('wrong keys', () => {
   });
 });
 
-test('0 limits nothing', async () => {
+test('0 disables the limits', async () => {
   const free = await start('free', 0);
   try {
     const call = (): Promise<Response> =>

@@ -11,7 +11,7 @@ test.each([
   ['Sourcify', { match: 'exact_match', chainId: '1', address: '0x', abi: [item] }],
   ['the compiler’s metadata', { compiler: {}, output: { abi: [item], devdoc: {} }, version: 1 }],
   ['Etherscan', { status: '1', message: 'OK', result: JSON.stringify([item]) }],
-])('is found in what %s answers', (_, answer) => {
+])('is found in the response format of %s', (_, answer) => {
   expect(findAbi(answer)).toEqual([item]);
 });
 
@@ -25,7 +25,7 @@ test.each([
   expect(findAbi(answer)).toBeUndefined();
 });
 
-test('what is no item of an ABI is left out', () => {
+test('invalid ABI items are left out', () => {
   expect(findAbi({ abi: [item, null, 5, { type: 7 }] })).toEqual([item]);
 });
 
@@ -50,7 +50,7 @@ test.each([301, 302, 303, 307, 308])('a redirect (%i) is not followed', async (s
   named.close();
 });
 
-test('who is asked is told without the key in the URL', async () => {
+test('errors name the ABI source without the key in its URL', async () => {
   const source = createAbiSource({ '0x1': 'http://127.0.0.1:1/api?address={address}&apikey=abc' });
   expect([source.chains, source.hostOf('0x1')]).toEqual([['0x1'], '127.0.0.1:1']);
   const failure = source.read('0x1', '0xa').catch(({ message }: Error) => message);

@@ -11,7 +11,7 @@ const viaViem = (text: string): string | undefined => {
   }
 };
 
-test('law: names are spelled as viem spells them', () => {
+test('law: names are normalized as by viem', () => {
   const label = fc.string({
     unit: fc.constantFrom('a', 'b', 'X', 'Z', '0', '9', '-', '_', '$', 'é', '\u212a'),
     maxLength: 6,
@@ -31,7 +31,7 @@ test('law: names are spelled as viem spells them', () => {
   );
 });
 
-test('what has no dot, or more than 255 characters, is no name', () => {
+test('text without a dot or over 255 characters is not a name', () => {
   expect(toName('vitalik')).toBeUndefined();
   expect(toName(`${'a'.repeat(251)}.eth`)).toBe(`${'a'.repeat(251)}.eth`);
   expect(toName(`${'a'.repeat(252)}.eth`)).toBeUndefined();

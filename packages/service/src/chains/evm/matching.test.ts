@@ -1,4 +1,4 @@
-/** That no webhook exceeds the limit, whatever a block holds. */
+/** No webhook exceeds the limit, regardless of its block. */
 import { DEFAULT_MAX_WEBHOOK_BYTES, type EvmWebhook } from '@sluice/kit/contract';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -74,7 +74,7 @@ const match = (block: EvmBlock, maxWebhookBytes: number): readonly NewMatch[] =>
   return matching.try(CHAIN, record, []).match(block);
 };
 
-/** As it is sent when it is longest. */
+/** The body in its longest form. */
 const bodyOf = (each: NewMatch): string => joinBody({ ...each, phase: 'removed', retries: 999 });
 const webhookOf = (each: NewMatch) => JSON.parse(bodyOf(each)) as EvmWebhook;
 
@@ -84,7 +84,7 @@ const batchOf = (words: readonly number[], more = ''): Partial<EvmLog> => ({
 });
 
 describe('webhooks of a block', () => {
-  test('law: none exceeds the limit, and each log is in one or is set aside', () => {
+  test('law: none exceeds the limit, and each log is in one or set aside', () => {
     const items = fc.nat({ max: 12 });
     const log = fc.record({
       transactionIndex: fc.nat({ max: 3 }),
@@ -129,7 +129,7 @@ describe('webhooks of a block', () => {
     );
   });
 
-  test('two arrays at one offset make nothing of a log of 1 MB', () => {
+  test('two arrays at one offset of a 1 MB log are not decoded', () => {
     const items = 16_000;
     const [one, ...others] = match(
       blockOf([batchOf([0x40, 0x40, items], word(5).repeat(items * 2 + 1))]),
@@ -139,7 +139,7 @@ describe('webhooks of a block', () => {
     expect(webhookOf(one!)).toMatchObject({ logs: [{}], nftTransfers: [] });
   });
 
-  test('a record that is too large by itself is set aside, and says so', () => {
+  test('a record that is too large by itself is set aside with the reason', () => {
     const large = { data: `0x${'00'.repeat(3_000)}` };
     const matches = match(blockOf([{}, large, {}]), 4_096);
     expect(matches.map(({ setAside, logs }) => [setAside === null, logs])).toEqual([

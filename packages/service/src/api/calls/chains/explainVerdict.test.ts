@@ -16,7 +16,7 @@ const stagesOf = (facts: Partial<BlockFacts>, trouble?: string) =>
     ({ stage, outcome, message }) => `${stage} ${outcome}: ${message}`,
   );
 
-test('a block is seen, fetched by those whose head reached it, and committed', () => {
+test('a block is seen, fetched by the nodes that reached it, and committed', () => {
   expect(stagesOf({})).toEqual([
     'seen passed: the nodes of 0x1 have the block',
     'fetched passed: 1 of 3 nodes have reached block 10',
@@ -31,11 +31,11 @@ test.each([
     facts: { isReplaced: true },
     last: 'committed stopped: another block replaced it in the chain',
   },
-])('what is not committed says why: $last', ({ facts, last }) => {
+])('a block that is not committed has the reason: $last', ({ facts, last }) => {
   expect(stagesOf(facts).at(-1)).toBe(last);
 });
 
-test('a block that no node has is unknown, with what went wrong', () => {
+test('a block that no node has is unknown, with the problem', () => {
   const facts = { number: undefined, records: undefined };
   expect(stagesOf(facts)).toEqual(['seen unknown: no node has the block']);
   expect(stagesOf(facts, 'the node is away')).toEqual(['seen unknown: the node is away']);

@@ -13,7 +13,7 @@ type Answer = Awaited<
   ReturnType<NonNullable<ReturnType<PlaceSources['callsOf']>>['findTransaction']>
 >;
 
-/** A ledger and nodes that know nothing but what is given. */
+/** Finds places in a ledger and nodes that have only the given data. */
 function finder({
   transaction,
   block,
@@ -46,7 +46,7 @@ function finder({
 const nothing = async (): Promise<undefined> => undefined;
 
 describe('a hash', () => {
-  test('is looked up in the ledger first, in any casing, and an EVM block found by its hash', async () => {
+  test('is looked up in the ledger first, in any case; EVM blocks are found by hash', async () => {
     const find = finder({
       transaction: { chain: EVM, block: BLOCK },
       nodes: { [EVM]: async () => ({ at: 'not asked' }) },
@@ -55,12 +55,12 @@ describe('a hash', () => {
     expect(await find(HASH.toUpperCase().replace('0X', '0x'), undefined)).toEqual(place);
   });
 
-  test('of Aptos is found by height', async () => {
+  test('of an Aptos transaction is found by height', async () => {
     const find = finder({ transaction: { chain: APTOS, block: BLOCK } });
     expect(await find(HASH, undefined)).toMatchObject({ chain: APTOS, at: BLOCK.number });
   });
 
-  test('of another chain than the named one is not meant', async () => {
+  test('is not found on a chain other than the requested one', async () => {
     const find = finder({
       transaction: { chain: EVM, block: BLOCK },
       block: { chain: EVM, block: BLOCK },
@@ -69,7 +69,7 @@ describe('a hash', () => {
     expect(await find(HASH, '0x89')).toBe(`0x89 has no transaction or block ${HASH}`);
   });
 
-  test('is looked for on every chain, and a node that fails is named only when none has it', async () => {
+  test('is searched on every chain, and failing nodes are reported only if none has it', async () => {
     const failing = () => Promise.reject(new RetryableError('node_failed', 'the node is away'));
     const nodes = { [EVM]: failing, '0x89': async () => ({ at: BLOCK.hash }) };
     expect(await finder({ nodes })(HASH, undefined)).toMatchObject({ chain: '0x89' });
@@ -78,7 +78,7 @@ describe('a hash', () => {
     );
   });
 
-  test('that is pending is said to be', async () => {
+  test('of a pending transaction is reported as pending', async () => {
     const find = finder({ nodes: { [EVM]: async () => 'pending' } });
     expect(await find(HASH, undefined)).toMatch('not in a block of 0x1 yet');
   });
@@ -93,7 +93,7 @@ describe('a number', () => {
     },
   );
 
-  test('needs a chain where several are read', async () => {
+  test('requires a chain if there are several', async () => {
     const find = finder({ nodes: { [EVM]: nothing, '0x89': nothing } });
     expect(await find('7', undefined)).toMatch('choose one of 0x1, 0x89');
     expect(await find('7', '0x89')).toMatchObject({ chain: '0x89', at: 7 });
@@ -110,7 +110,7 @@ describe('a number', () => {
   });
 });
 
-test('a delivery is its block, for its own stream and transactions', async () => {
+test('a delivery id is found as its block, with its stream and transactions', async () => {
   const find = finder({
     delivery: { id: DELIVERY, chainId: EVM, blockNumber: 7, blockHash: BLOCK.hash, streamId: 's' },
   });
@@ -123,6 +123,6 @@ test('a delivery is its block, for its own stream and transactions', async () =>
   expect(await find(DELIVERY.replace('1', '2'), undefined)).toMatch('No delivery has this id');
 });
 
-test('anything else is nothing', async () => {
+test('any other query is not found', async () => {
   expect(await finder()('what', undefined)).toMatch('"what" is not a transaction');
 });

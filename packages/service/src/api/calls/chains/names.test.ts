@@ -1,4 +1,4 @@
-/** When a real service unpacks the tables that spell names of ENS, which holds up all callers. */
+/** When a real service unpacks the tables for ENS names, which blocks all callers. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ async function start(...chains: string[]): Promise<void> {
       apiKey: API_KEY,
       chains: chains.map((id) => ({
         id,
-        // Nobody listens there.
+        // Nothing listens there.
         urls: ['http://127.0.0.1:9'],
         confirmations: 1,
         pollMs: 1_000,
@@ -49,14 +49,14 @@ const ask = (name: string): Promise<Response> =>
     headers: { 'x-api-key': API_KEY },
   });
 
-test.each(['0x1', '0xaa36a7'])('where %s is read, before it listens', async (chain) => {
+test.each(['0x1', '0xaa36a7'])('before it listens if %s is read', async (chain) => {
   await start(chain, '0x7a69');
   expect(spelled).toHaveBeenCalledOnce();
   // Plain ASCII needs no tables.
   expect(spelled.mock.calls[0]![0]).toMatch(/[^\0-\x7f]/);
 });
 
-test('where no chain has names, never', async () => {
+test('never if no chain has names', async () => {
   await start('0x7a69');
   const { status } = await ask('é.eth');
   expect(status).toBe(400);

@@ -11,7 +11,7 @@ const addressOf = (n: number): string => `0x${n.toString(16).padStart(40, 'aB')}
 const space = fc.constantFrom('', ' ', '\n\t', '\r\n  ');
 const label = fc.string({ minLength: 1, maxLength: 12 }).filter((text) => !/\p{Cc}/u.test(text));
 
-test('law: what it reads is what JSON.parse reads, however the body is spaced and ordered', async () => {
+test('law: reads the same as JSON.parse, for any white space and order of keys', async () => {
   const bodies = fc.record({
     numbers: fc.uniqueArray(fc.nat(1_000), { minLength: 1, maxLength: 20 }),
     labels: fc.array(label, { maxLength: 20 }),
@@ -57,24 +57,24 @@ describe('another shape is left to a parser', () => {
     ['labels twice', `{"address":"${A}","labels":{},"labels":{}}`],
     ['an escape in an address', `{"address":"${A.slice(0, -1)}\\u0031"}`],
     ['an empty list', '{"address":[]}'],
-    ['more after its end', `{"address":"${A}"} 1`],
-    ['less than its end', `{"address":["${A}"`],
-    ['much space', `{"address":${' '.repeat(2_000)}"${A}"}`],
+    ['text after its end', `{"address":"${A}"} 1`],
+    ['a missing end', `{"address":["${A}"`],
+    ['much white space', `{"address":${' '.repeat(2_000)}"${A}"}`],
   ])('%s', async (_, json) => {
     expect(await read(json)).toBeUndefined();
   });
 
-  test('an address that is written shorter', async () => {
+  test('an address without leading zeros', async () => {
     const body = Buffer.from('{"address":"0x1"}');
     expect(await readPlainBody(body, ADDRESS_FAMILIES.aptos, true)).toBeUndefined();
   });
 
-  test('labels, where none are taken', async () => {
+  test('labels in a call that takes none', async () => {
     expect(await read(`{"address":"${A}","labels":{}}`, false)).toBeUndefined();
   });
 });
 
-describe('what is wrong is named', () => {
+describe('the invalid field is reported', () => {
   test.each([
     ['requestBody.address', '{"address":"0x12"}'],
     ['requestBody.address.1', `{"address":["${A}","0x12"]}`],
