@@ -263,7 +263,7 @@ describe('on an EVM chain', () => {
     expect((await explain(7, '0x5')).stages[0]).toMatchObject({ message: '0x5 is not read' });
     expect((await explain(7, 'ethereum')).message).toBe('No node of ethereum has block 7');
     expect((await explain('hello')).message).toMatch(/"hello" is not a transaction or block hash/);
-    expect((await explain('01a0ca44-c660-7000-8b60-c0ee13d42f05')).message).toMatch(/no delivery/);
+    expect((await explain('01a0ca44-c660-7000-8b60-c0ee13d42f05')).message).toMatch(/No delivery/);
     await expect(sluice.explain(' ')).rejects.toMatchObject({ status: 422 });
   });
 });

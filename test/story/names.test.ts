@@ -49,7 +49,7 @@ test('a name resolves in any case, or the error gives the reason', async () => {
   });
   expect(await refused('elsewhere.eth')).toMatchObject({
     status: 404,
-    message: expect.stringContaining('by a server outside the chain') as string,
+    message: expect.stringContaining('requires an off-chain lookup') as string,
   });
   for (const bad of ['treasury', 'a b.eth', 'a..eth']) {
     expect(await refused(bad)).toMatchObject({
