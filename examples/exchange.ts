@@ -16,7 +16,7 @@ const {
   PORT = '3000',
 } = process.env;
 
-/** Customers by address, in lower case like in webhooks: two accounts of the local chain. */
+/** Customers by address, in lowercase like in webhooks: two accounts of the local chain. */
 const customers = new Map([
   ['0x70997970c51812dc3a010c7d01b50e0d17dc79c8', 'Alice'],
   ['0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc', 'Bob'],

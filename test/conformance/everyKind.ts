@@ -28,7 +28,7 @@ import {
 } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 
-/** Addresses of the contracts that {@link deployEveryKind} deploys, in lower case. */
+/** Addresses of the contracts that {@link deployEveryKind} deploys, in lowercase. */
 export interface Contracts extends DeployedContracts {
   /** `OddToken`: names in bytes32, 18 decimals. */
   odd: Address;

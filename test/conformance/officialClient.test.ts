@@ -246,7 +246,7 @@ test('addresses are added singly and in a list, paged, and deleted in another ca
   const { id } = (await streams.add(minimal('addresses'))).result;
 
   const one = await streams.addAddress({ id, address: LOWER[0]! });
-  // The client normalizes addresses: here to checksums, below to lower case.
+  // The client normalizes addresses: here to checksums, below to lowercase.
   expect(lastSent()).toEqual(['POST', `/streams/evm/${id}/address`, { address: CHECKSUMMED[0] }]);
   expect(one.result.streamId).toBe(id);
   expect((one.result.address as OfficialAddress).checksum).toBe(CHECKSUMMED[0]);

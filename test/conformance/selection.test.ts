@@ -387,7 +387,7 @@ function filterRow(
   };
 }
 
-/** In lower case, as on the chain; viem adds checksums. */
+/** In lowercase, as on the chain; viem adds checksums. */
 const lower = ({ from, to, value }: Values): Values => ({
   from: from.toLowerCase() as Address,
   to: to.toLowerCase() as Address,

@@ -454,7 +454,7 @@ describe('every body', () => {
   });
 });
 
-/** Arguments as text, with addresses in lower case. */
+/** Arguments as text, with addresses in lowercase. */
 const flat = (args: object): Record<string, string> =>
   Object.fromEntries(
     Object.entries(args).map(([name, value]) => [name, String(value).toLowerCase()]),

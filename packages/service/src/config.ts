@@ -71,7 +71,7 @@ export interface ServiceConfig {
   chains: ChainConfig[];
   /** Aptos networks that are read. */
   aptos: AptosConfig[];
-  /** Contracts by chain that are possible spam; lower case. */
+  /** Contracts by chain that are possible spam; lowercase. */
   spamLists?: Readonly<Record<string, ReadonlySet<string>>> | undefined;
   /** URLs by chain that return the ABIs of verified contracts, with `{address}` as placeholder. */
   abiUrls?: Readonly<Record<string, string>> | undefined;

@@ -8,7 +8,7 @@ type Named = Pick<StreamSummary, 'id' | 'family'>;
 /** Maximum number of addresses in one call. A call is atomic. */
 const ADDRESS_BATCH = 10_000;
 
-/** Reads all addresses, keyed by their lower-case form. */
+/** Reads all addresses, keyed by their lowercase form. */
 export async function readAddresses(
   api: Client,
   { id, family }: Named,

@@ -51,7 +51,7 @@ export interface ConnectionOptions {
 export interface SentRequest {
   readonly method: string;
   readonly url: string;
-  /** Names in lower case. */
+  /** Names in lowercase. */
   readonly headers: Readonly<Record<string, string>>;
   /** JSON text; undefined without a body. */
   readonly body: string | undefined;
@@ -63,7 +63,7 @@ export interface SentRequest {
 export interface ReceivedResponse {
   readonly request: SentRequest;
   readonly status: number;
-  /** Names in lower case; secrets are `[secret]`. */
+  /** Names in lowercase; secrets are `[secret]`. */
   readonly headers: Readonly<Record<string, string>>;
   /** Its `x-request-id`. */
   readonly requestId: string | undefined;

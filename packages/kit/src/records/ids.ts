@@ -27,7 +27,7 @@ export interface RecordKey {
 
 export type IdOf = (key: RecordKey) => string;
 
-/** Returns the SHA-256 of UTF-8 text as `0x` and 64 lower-case hex digits. */
+/** Returns the SHA-256 of UTF-8 text as `0x` and 64 lowercase hex digits. */
 export const sha256Hex = (text: string): string => `0x${bytesToHex(sha256(utf8ToBytes(text)))}`;
 
 /** Ids of the hosted SDK, which depend on transaction and log, but not on kind and part. */

@@ -46,7 +46,7 @@ export interface LogColumns extends LogRelated, Triggered {
 
 /**
  * A decoded log: {@link LogColumns} and a text column per parameter. Integers are decimal, booleans
- * `true` or `false`, addresses and bytes lower-case hex, arrays and tuples JSON with integers as
+ * `true` or `false`, addresses and bytes lowercase hex, arrays and tuples JSON with integers as
  * text. Reserved names are prefixed with `_`: `_id` is reserved too, so `id` becomes `__id`.
  */
 export interface LogRow extends LogColumns {

@@ -243,7 +243,7 @@ describe('decodeLogs', () => {
     expect(decodeLogs({ logs: [TRANSFER_20] }, items as AbiItem[]).decoded).toHaveLength(1);
   });
 
-  it('accepts upper-case hex and returns lower case', () => {
+  it('accepts uppercase hex and returns lowercase', () => {
     const upper = (hex: string | null) => hex && `0x${hex.slice(2).toUpperCase()}`;
     const log = logOf(
       [TRANSFER_20.topic0, TRANSFER_20.topic1, TRANSFER_20.topic2].map(upper),

@@ -33,7 +33,7 @@ export interface DecodedLog {
   readonly name: string;
   /**
    * Parameters by name, in order; `arg0`, `arg1`, … by position for unnamed ones. Integers are
-   * bigint, addresses and bytes lower-case hex (see {@link DecodeOptions}), tuples objects. An
+   * bigint, addresses and bytes lowercase hex (see {@link DecodeOptions}), tuples objects. An
    * indexed string, bytes, array or tuple is a hash, because the log has nothing else.
    */
   readonly args: { readonly [name: string]: DecodedValue };
@@ -77,7 +77,7 @@ export interface DecodedLogs<Log = DecodedLog> {
   readonly undecoded: UndecodedLog[];
 }
 
-/** Spelling of decoded addresses: lower case, or with EIP-55 checksum. */
+/** Spelling of decoded addresses: lowercase, or with EIP-55 checksum. */
 export type AddressSpelling = 'lower' | 'checksummed';
 
 /** Options of {@link decodeLogs}. */

@@ -13,7 +13,7 @@ import { isSignedWith, readClaim, secretsOf, timeProblem, toleranceOf } from './
  * `missing-header`: no signature, id or timestamp;
  * `x-signature-only`: there is only an `x-signature`, and `allowXSignature` is off;
  * `malformed-header`: the id or timestamp is not in Sluice's format;
- * `signature-format`: the correct signature in upper case, without `0x`, or without `v1,`;
+ * `signature-format`: the correct signature in uppercase, without `0x`, or without `v1,`;
  * `header-altered`: `x-signature` matches body and secret, so the id or timestamp was changed;
  * `stale-timestamp`, `future-timestamp`: correctly signed, but at another time;
  * `body-parsed`: the body is an object instead of the received bytes;
@@ -139,7 +139,7 @@ const ADVICE = {
   'malformed-header': ['A signature header is malformed.', ''],
   'signature-format': [
     'The signature is correct, but its format was changed.',
-    'Pass the header as received: 0x and lower-case hex, or v1, and base64.',
+    'Pass the header as received: 0x and lowercase hex, or v1, and base64.',
   ],
   'header-altered': [
     'Body and secret are correct, but webhook-id, webhook-timestamp or webhook-signature was changed.',

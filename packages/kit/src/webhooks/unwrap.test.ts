@@ -75,7 +75,7 @@ describe('unwrap', () => {
   it.each([
     ['Headers', new Headers(headersOf())],
     [
-      'upper-case names',
+      'uppercase names',
       Object.fromEntries(Object.entries(headersOf()).map(([k, v]) => [k.toUpperCase(), v])),
     ],
     [

@@ -40,7 +40,7 @@ describe('verifySignature', () => {
 
   it.each([
     ['another secret', { secret: 'test-secres' }],
-    ['upper-case hex', { signature: `0x${TEST_SIGNATURE.slice(2).toUpperCase()}` }],
+    ['uppercase hex', { signature: `0x${TEST_SIGNATURE.slice(2).toUpperCase()}` }],
     ['no 0x prefix', { signature: TEST_SIGNATURE.slice(2) }],
     ['a missing digit', { signature: TEST_SIGNATURE.slice(0, -1) }],
     ['an extra digit', { signature: `${TEST_SIGNATURE}0` }],

@@ -6,7 +6,7 @@ export const MAX_RESULT_BYTES = 65_536;
 
 /** A read-only call. */
 export interface StateCall {
-  /** Lower case. */
+  /** Lowercase. */
   to: string;
   /** Hex. */
   data: string;

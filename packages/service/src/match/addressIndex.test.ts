@@ -92,7 +92,7 @@ describe('the address index', () => {
     expect(watchersOf(index, 1)).toEqual([4_999]);
   });
 
-  test('reads addresses in upper or lower case', () => {
+  test('reads addresses in uppercase or lowercase', () => {
     const index = createAddressIndex();
     index.add(packAddresses([`0x${'ab'.repeat(20)}`]).bytes, 1);
     const found: number[] = [];

@@ -12,7 +12,7 @@ export interface ActivityChain {
   readItemBalance(of: Address, id: bigint): Promise<bigint>;
   /** 0 before the first mint. */
   readLastTokenId(): Promise<bigint>;
-  /** Undefined if the token is not minted yet, or burned. Lower case. */
+  /** Undefined if the token is not minted yet, or burned. Lowercase. */
   readHolder(tokenId: bigint): Promise<Address | undefined>;
   sendNative(from: DevAccount, to: Address, wei: bigint): Promise<void>;
   sendToken(from: DevAccount, to: Address, amount: bigint): Promise<void>;

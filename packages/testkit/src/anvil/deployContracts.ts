@@ -4,7 +4,7 @@ import type { Anvil } from './anvil.ts';
 import { sluiceCollectible, sluiceItems, sluiceToken } from './contracts.generated.ts';
 import { devAccounts } from './devAccounts.ts';
 
-/** Addresses of the three contracts of the local chain, in lower case. */
+/** Addresses of the three contracts of the local chain, in lowercase. */
 export interface DeployedContracts {
   /** `SluiceToken`: Sluice Dollar, SLD, 6 decimals. */
   erc20: Address;

@@ -2,7 +2,7 @@ import type { Address, Hex } from 'viem';
 
 /** An account with a publicly known key, for local chains only. */
 export interface DevAccount {
-  /** Lower case. */
+  /** Lowercase. */
   address: Address;
   privateKey: Hex;
 }

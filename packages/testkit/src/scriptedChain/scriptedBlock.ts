@@ -5,7 +5,7 @@ import { encodeRlp, rlpNumber } from './rlp.ts';
 import { type SignedFields, encodeReceipt, encodeTransaction, rootOf } from './tries.ts';
 import type { ScriptedInternalCall, ScriptedTransaction } from './scriptedTransaction.ts';
 
-/** A mined block, for comparison in tests. Addresses are lower case. */
+/** A mined block, for comparison in tests. Addresses are lowercase. */
 export interface ScriptedBlock {
   readonly number: bigint;
   /** Keccak of the RLP of the header, as on Ethereum. */

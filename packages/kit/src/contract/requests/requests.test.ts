@@ -129,7 +129,7 @@ describe('the other schemas', () => {
     expect(updateEvmStreamSchema.safeParse({ chainIds: [] }).success).toBe(false);
   });
 
-  it('addresses become lower case, single or in a list', () => {
+  it('addresses become lowercase, single or in a list', () => {
     const upper = ADDRESS.toUpperCase();
     expect(evmAddressesSchema.parse({ address: upper })).toEqual({ address: ADDRESS });
     expect(evmAddressesSchema.parse({ address: [upper] })).toEqual({ address: [ADDRESS] });
@@ -184,7 +184,7 @@ describe('Aptos streams', () => {
     expect(messages(fields)).toEqual([message]);
   });
 
-  it('have addresses padded and in lower case', () => {
+  it('have addresses padded and in lowercase', () => {
     const padded = `0x${'ab'.padStart(64, '0')}`;
     expect(aptosAddressesSchema.parse({ address: 'AB' })).toEqual({ address: padded });
     expect(aptosAddressesSchema.parse({ address: ['0xAb'] })).toEqual({ address: [padded] });

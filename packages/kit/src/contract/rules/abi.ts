@@ -34,7 +34,7 @@ export class Source {
   readonly hex: string;
   readonly #isRead: Uint8Array;
 
-  /** `hex` is `0x` and lower-case hex digits. */
+  /** `hex` is `0x` and lowercase hex digits. */
   constructor(hex: string) {
     this.hex = hex;
     this.#isRead = new Uint8Array(Math.ceil((hex.length - 2) / WORD));
@@ -104,7 +104,7 @@ export interface CompiledParameters {
 
 /**
  * Compiles a list of parameters, such as the outputs of a function; undefined if
- * {@link compileType} does not support a type. Addresses are decoded in lower case.
+ * {@link compileType} does not support a type. Addresses are decoded in lowercase.
  */
 export function compileParameters(
   parameters: readonly AbiParameter[],
@@ -134,7 +134,7 @@ export function compileParameters(
 
 const HEX = /^0x[0-9a-f]*$/;
 
-/** Returns lower-case hex with an even number of digits, or undefined. */
+/** Returns lowercase hex with an even number of digits, or undefined. */
 export function toHex(value: unknown): string | undefined {
   if (typeof value !== 'string' || value.length % 2 !== 0) return undefined;
   if (HEX.test(value)) return value;
@@ -203,7 +203,7 @@ const fromWord =
 
 const PADDING_OF_ADDRESS = ZEROS.slice(40);
 
-/** Reads an address in lower case, as in the data. */
+/** Reads an address in lowercase, as in the data. */
 export const readLowerAddress = (hex: string, at: number): string => {
   if (!hex.startsWith(PADDING_OF_ADDRESS, at)) throw MALFORMED;
   return `0x${hex.slice(at + 24, at + WORD)}`;
@@ -295,7 +295,7 @@ const stringCodec: Codec = {
   },
 };
 
-/** Converts the character code of a lower-case hex digit to its value. */
+/** Converts the character code of a lowercase hex digit to its value. */
 const digitOf = (code: number): number => (code < 58 ? code - 48 : code - 87);
 
 function readElements(codec: Codec, length: number, source: Source, base: number): DecodedValue[] {

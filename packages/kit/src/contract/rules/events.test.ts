@@ -43,7 +43,7 @@ describe('parseEventSignature', () => {
     expect(parseEventSignature(text)).toEqual({ topic0, signature });
   });
 
-  it('accepts a 32-byte hash in upper and lower case', () => {
+  it('accepts a 32-byte hash in uppercase and lowercase', () => {
     expect(parseEventSignature(TRANSFER_TOPIC.toUpperCase())).toEqual({ topic0: TRANSFER_TOPIC });
   });
 

@@ -3,7 +3,7 @@ import { keccak256 } from './hash.ts';
 import type { AbiItem, AbiParameter } from '../shapes.generated.ts';
 
 export interface EventSignature {
-  /** 32-byte hash, lower-case hex: the first topic of the event's logs. */
+  /** 32-byte hash, lowercase hex: the first topic of the event's logs. */
   topic0: string;
   /** Canonical text, e.g. `Transfer(address,address,uint256)`; absent if only a hash was given. */
   signature?: string;

@@ -7,7 +7,7 @@ const ADDRESS = '0xcfdf6aaae9f6b927e3736fbd327853b622c5060e';
 const CHECKSUMMED = '0xCFDF6Aaae9f6B927E3736FBD327853B622c5060E';
 
 describe('toAddress', () => {
-  it('accepts upper and lower case, and returns lower case', () => {
+  it('accepts uppercase and lowercase, and returns lowercase', () => {
     for (const text of [ADDRESS, CHECKSUMMED, ADDRESS.toUpperCase()]) {
       expect(toAddress(text)).toBe(ADDRESS);
     }

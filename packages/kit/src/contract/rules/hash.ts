@@ -8,7 +8,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 
-/** Returns lower-case hex without a prefix. */
+/** Returns lowercase hex without a prefix. */
 type Keccak = (input: string | Uint8Array) => string;
 /** Returns base64. */
 type Hmac = (key: Uint8Array, ...message: (string | Uint8Array)[]) => string;
@@ -74,7 +74,7 @@ export function nativeHmac(): Hmac | undefined {
 let keccak: Keccak | undefined;
 let hmacOf: Hmac | undefined;
 
-/** Returns the Keccak-256 as `0x` and 64 lower-case hex digits. Strings are encoded as UTF-8. */
+/** Returns the Keccak-256 as `0x` and 64 lowercase hex digits. Strings are encoded as UTF-8. */
 export function keccak256(input: string | Uint8Array): string {
   keccak ??= nativeKeccak() ?? portableKeccak;
   return `0x${keccak(input)}`;

@@ -4,7 +4,7 @@
  */
 import { hmacSha256, keccak256 } from './hash.ts';
 
-/** Header names of a webhook, in lower case, as sent. */
+/** Header names of a webhook, in lowercase, as sent. */
 export const WEBHOOK_HEADERS = {
   /** {@link signWebhook} of the body. */
   signature: 'x-signature',

@@ -15,7 +15,7 @@ export function readHeader(headers: WebhookHeaders, name: string): string | unde
 const isGetter = (headers: WebhookHeaders): headers is Headers =>
   typeof headers?.get === 'function';
 
-/** Names are in lower case in Node, and as sent on other platforms. */
+/** Names are in lowercase in Node, and as sent on other platforms. */
 function propertyOf(headers: Exclude<WebhookHeaders, Headers>, name: string): unknown {
   if (typeof headers !== 'object' || headers === null) return undefined;
   const record = headers as { readonly [name: string]: unknown };

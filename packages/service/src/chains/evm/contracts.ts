@@ -32,7 +32,7 @@ export async function findContract(source: Asked, address: string): Promise<Bloc
   return (await callAt(source, head, 'eth_getCode', address)) === '0x' ? undefined : head;
 }
 
-/** Returns the address in lower case; undefined if no known slot contains one. */
+/** Returns the address in lowercase; undefined if no known slot contains one. */
 export async function readImplementation(
   source: Asked,
   address: string,

@@ -43,7 +43,7 @@ const RESOLVE = [
 ] as const;
 
 /**
- * Returns the address in lower case, at the head of the chain.
+ * Returns the address in lowercase, at the head of the chain.
  *
  * @param name a name from `toName`
  * @throws SourceError when no node responds, or the chain has no names

@@ -397,7 +397,7 @@ describe('a response', () => {
     ]);
   });
 
-  test('has structs and arrays as arrays, and addresses in lower case', () => {
+  test('has structs and arrays as arrays, and addresses in lowercase', () => {
     const shape = parameter('tuple', 'shape', [
       parameter('address', 'artist'),
       parameter('tuple[]', 'points', [parameter('int8', 'x'), parameter('bytes', 'x')]),

@@ -19,7 +19,7 @@ export interface EvmLog {
   logIndex: number;
   transactionHash: string;
   transactionIndex: number;
-  /** Lower case. */
+  /** Lowercase. */
   address: string;
   topics: string[];
   data: string;
@@ -28,9 +28,9 @@ export interface EvmLog {
 export interface EvmTransaction {
   hash: string;
   transactionIndex: number;
-  /** Lower case. */
+  /** Lowercase. */
   from: string;
-  /** Lower case; null when the transaction creates a contract. */
+  /** Lowercase; null when the transaction creates a contract. */
   to: string | null;
   /** Null, like gas and nonce, if the network omits it. */
   value: string | null;
@@ -51,9 +51,9 @@ export interface EvmInternalTransaction {
   transactionIndex: number;
   /** Position within its transaction, from 0. */
   index: number;
-  /** Lower case. */
+  /** Lowercase. */
   from: string;
-  /** Lower case; null for a contract whose address is not in the trace. */
+  /** Lowercase; null for a contract whose address is not in the trace. */
   to: string | null;
   value: string;
   gas: string;

@@ -24,7 +24,7 @@ import { previewText } from '../../base/preview.ts';
 export interface FilterSubject {
   /** The event's decoded parameters by name. */
   args: Readonly<Record<string, unknown>>;
-  /** Lower case. */
+  /** Lowercase. */
   contract: string;
   chain: string;
   possibleSpam: boolean;

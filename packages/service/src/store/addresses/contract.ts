@@ -39,7 +39,7 @@ export interface DeltaPosition {
 
 /** An address that a stream watches. */
 export interface AddressRecord {
-  /** Lower case. */
+  /** Lowercase. */
   address: string;
   label: string | null;
   /**
@@ -61,7 +61,7 @@ export type AddressPart =
   | {
       kind: 'add';
       addresses: AddressList;
-      /** Labels by lower-case address; other addresses keep theirs. */
+      /** Labels by lowercase address; other addresses keep theirs. */
       labels: Record<string, string>;
       /** Removes the labels of addresses that `labels` does not contain. */
       clearLabels: boolean;

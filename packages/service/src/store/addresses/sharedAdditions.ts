@@ -16,7 +16,7 @@ import { isUnavailable } from '../engine/unavailable.ts';
 /** A list of any length. */
 export interface AddedAddresses {
   addresses: AddressList;
-  /** Labels by lower-case address. */
+  /** Labels by lowercase address. */
   labels: ReadonlyMap<string, string>;
   /** Id of the API key that adds them. */
   keyId: string;

@@ -20,7 +20,7 @@ export interface AddressTables {
  */
 interface StreamAddressTable {
   stream_id: string;
-  /** Lower case. */
+  /** Lowercase. */
   address: string;
   label: string | null;
   /** When the address was added to the stream; relabelling does not change it. */

@@ -112,10 +112,10 @@ export interface ExplainReads {
   findBlock(hash: string): Promise<{ chain: string; block: BlockRef } | undefined>;
   /** The committed block at this height, as long as its hash is kept. */
   readBlockAt(chain: string, number: number): Promise<BlockRef | undefined>;
-  /** Streams whose list contains this lower-case address. */
+  /** Streams whose list contains this lowercase address. */
   listWatchers(address: string): Promise<{ streamId: string; label: string | null }[]>;
   /**
-   * Labels that the stream gives to these lower-case addresses; addresses without a label are
+   * Labels that the stream gives to these lowercase addresses; addresses without a label are
    * omitted.
    */
   listLabels(streamId: string, addresses: readonly string[]): Promise<Record<string, string>>;

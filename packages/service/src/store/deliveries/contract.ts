@@ -98,7 +98,7 @@ export interface AttemptedFilter {
   /** Includes the bodies; a page then ends early when they become too large together. */
   withBody: boolean;
   streamId?: string | undefined;
-  /** Lower case. */
+  /** Lowercase. */
   transactionHash?: string | undefined;
   chains?: readonly string[] | undefined;
   blockNumbers?: readonly number[] | undefined;

@@ -4,7 +4,7 @@ import type { BlockRef } from '../blocks/contract.ts';
 
 /** Metadata of a token contract. */
 export interface Token {
-  /** Lower case. */
+  /** Lowercase. */
   address: string;
   /** Empty if the contract does not provide it. */
   name: string;

@@ -8,7 +8,7 @@ export const aptCoinType = '0x1::aptos_coin::AptosCoin';
 export const aptMetadata: Hex = `0x${'a'.padStart(64, '0')}`;
 
 /**
- * Returns the form in which the ledger stores addresses: `0x` and 64 digits, lower case.
+ * Returns the form in which the ledger stores addresses: `0x` and 64 digits, lowercase.
  *
  * @throws Error if the text is not an address.
  */

@@ -4,7 +4,7 @@ import { cutText } from '@sluice/kit/sluice';
 import { recognise } from '../../../words/paste.ts';
 
 export interface AddressRow {
-  /** Lower case, with all digits. */
+  /** Lowercase, with all digits. */
   address: string;
   /** Empty if there is none. */
   label: string;

@@ -16,7 +16,7 @@ export function padAptosAddress(value: unknown): string | undefined {
 }
 
 /**
- * Normalizes a Move path or type for comparison: each address in it gets `0x` and 64 lower-case hex
+ * Normalizes a Move path or type for comparison: each address in it gets `0x` and 64 lowercase hex
  * digits, and spaces are removed, as they are from any other text.
  */
 export const toMovePath = (path: string): string =>

@@ -1,7 +1,7 @@
 /** The spelling of chain ids, without the table of chains, which clients do not need. */
 
 /**
- * Returns the canonical spelling of a chain id: lower-case hex without leading zeros.
+ * Returns the canonical spelling of a chain id: lowercase hex without leading zeros.
  * Accepts hex (`0x89`, `0X089`), a positive number or a decimal string, as the hosted service's
  * client does; undefined for anything else, including names such as `eth`.
  */

@@ -3,7 +3,7 @@
  * with {@link DEFAULT_CONFIRMATIONS}.
  */
 export interface EvmChain {
-  /** `0x`-prefixed lower-case hex without leading zeros, e.g. `0x1`. */
+  /** `0x`-prefixed lowercase hex without leading zeros, e.g. `0x1`. */
   readonly id: string;
   readonly name: string;
   /** Short code for dense lists, at most 8 characters. */

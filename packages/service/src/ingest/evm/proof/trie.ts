@@ -7,7 +7,7 @@ import { numberBytes } from './fields.ts';
 import { encodeList, encodeRlp } from './rlp.ts';
 
 export interface ListTrie {
-  /** `0x` and 64 lower-case hex digits. */
+  /** `0x` and 64 lowercase hex digits. */
   readonly root: string;
   /** Returns the encoded nodes from the root to the value; shorter nodes are inside their parents. */
   prove(index: number): Buffer[];
