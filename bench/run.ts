@@ -28,6 +28,7 @@ const benchmarks: Record<string, () => Promise<Figures>> = {
   addresses: async () => (await addresses())('sqlite'),
   'addresses-postgres': async () => (await addresses())('postgres'),
   aptos: async () => (await import('./aptos.ts')).default(),
+  chain: async () => (await import('./chain/chain.ts')).measureChain(parts),
   cli: async () => (await import('./cli.ts')).default(),
   console: async () => (await import('./console/console.ts')).measureConsole(parts),
   deliver: async () => (await throughput())('sqlite'),
@@ -47,7 +48,7 @@ const benchmarks: Record<string, () => Promise<Figures>> = {
 const benchmark = benchmarks[name];
 if (benchmark === undefined) {
   console.error(
-    `usage: npm run -s bench -- NAME [PART...] [--json] [--minutes N]; NAME is one of ${Object.keys(benchmarks).join(', ')}; only adding, console and hostile have parts`,
+    `usage: npm run -s bench -- NAME [PART...] [--json] [--minutes N]; NAME is one of ${Object.keys(benchmarks).join(', ')}; only adding, chain, console and hostile have parts`,
   );
   process.exit(2);
 }

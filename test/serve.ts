@@ -20,10 +20,8 @@ export interface Served {
 export const API_KEY = 'test-key-0123456789abcdef';
 export const SECRET = 'test-streams-secret';
 
-const COMMAND =
-  `-C @sluice/source packages/cli/src/main.ts serve --port 0 --api-key ${API_KEY} --secret ${SECRET}`.split(
-    ' ',
-  );
+const SOURCE = ['-C', '@sluice/source', 'packages/cli/src/main.ts'];
+const COMMAND = `serve --port 0 --api-key ${API_KEY} --secret ${SECRET}`.split(' ');
 const root = fileURLToPath(new URL('..', import.meta.url));
 const START_MS = 60_000;
 
@@ -35,18 +33,27 @@ export interface ServeOptions {
   nodeFlags?: readonly string[];
   /** A program that gets the command as arguments and runs it by `exec`. */
   wrapper?: readonly string[];
+  /** Path of the `main.js` of an installed package, to run instead of the sources. */
+  packedMain?: string;
 }
 
 /** Starts the process on a free port and resolves once it listens. */
 export async function serve(
   args: readonly string[],
-  { allowPrivateEndpoints = true, env = {}, nodeFlags = [], wrapper = [] }: ServeOptions = {},
+  {
+    allowPrivateEndpoints = true,
+    env = {},
+    nodeFlags = [],
+    wrapper = [],
+    packedMain,
+  }: ServeOptions = {},
 ): Promise<Served> {
   const flags = allowPrivateEndpoints ? ['--allow-private-endpoints'] : [];
   const [program, ...rest] = [
     ...wrapper,
     process.execPath,
     ...nodeFlags,
+    ...(packedMain === undefined ? SOURCE : [packedMain]),
     ...COMMAND,
     ...flags,
     ...args,

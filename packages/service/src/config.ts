@@ -14,8 +14,8 @@ export interface ChainConfig {
   urls: string[];
   /** Number of blocks that must follow, or `finalized`: as the chain itself reports. */
   confirmations?: number | 'finalized' | undefined;
-  /** Milliseconds between looks at the head. */
-  pollMs: number;
+  /** Milliseconds between polls of the head. Default: at the learned pace of the chain. */
+  pollMs?: number | undefined;
   /** Start over when the chain itself was replaced; for a local development chain. */
   resetWhenReplaced?: boolean | undefined;
   /** Accept blocks of a single node that cannot be fully verified. Default false. */
@@ -118,7 +118,7 @@ export interface RetentionConfig {
 }
 
 /** WebSocket nodes push heads, so polling is only a watchdog. */
-const POLL_MS = { http: 1_000, ws: 5_000 } as const;
+const WEB_SOCKET_POLL_MS = 5_000;
 /** There are several blocks per second, and each poll reads all new ones. */
 const APTOS_POLL_MS = 500;
 const MIN_POLL_MS = 20;
@@ -145,7 +145,7 @@ export function parseChains(texts: readonly string[]): ChainConfig[] {
         `--chain ${text}: this URL is given twice for ${id}; a second provider is another node`,
       );
     }
-    const chain = chains.get(id) ?? { id, urls: [], pollMs: defaultPollMs(url) };
+    const chain = chains.get(id) ?? startChain(id, url);
     chain.urls.push(url);
     for (const [name, value] of options) {
       if (name === 'confirmations' && value === 'finalized') {
@@ -184,7 +184,11 @@ export function parseChains(texts: readonly string[]): ChainConfig[] {
   return [...chains.values()];
 }
 
-const defaultPollMs = (url: string): number => (/^wss?:/.test(url) ? POLL_MS.ws : POLL_MS.http);
+const startChain = (id: string, url: string): ChainConfig => ({
+  id,
+  urls: [],
+  ...(/^wss?:/.test(url) && { pollMs: WEB_SOCKET_POLL_MS }),
+});
 
 /** Splits comma-separated options from the end of the URL, which may itself contain commas. */
 function splitOptions(text: string): { url: string; options: [string, string][] } {

@@ -56,7 +56,7 @@ test('flags repeat, and a flag takes precedence over its variable', () => {
   ]);
   expect(config).toMatchObject({ port: 0, host: '0.0.0.0' });
   expect(config.chains.map(({ id, urls, pollMs }) => [id, urls[0], pollMs])).toEqual([
-    ['0x1', 'http://a', 1000],
+    ['0x1', 'http://a', undefined],
     ['0x89', 'http://b', 50],
   ]);
 });

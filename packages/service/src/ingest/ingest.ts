@@ -116,15 +116,16 @@ export function createIngest<Block extends MaybeUnverified>(
   const advance = async (): Promise<void> => {
     const latest = await readHead();
     let header = (await committing.passOver(latest)) ? undefined : await following.next(latest);
-    if (header === undefined) {
-      status.goLive();
-      await waker.sleep(HINT_TIMEOUT_MS);
-    }
-    for (let n = 0; header !== undefined && n < BLOCKS_PER_HEAD; n++) {
+    let followed = 0;
+    for (; header !== undefined && followed < BLOCKS_PER_HEAD; followed++) {
       if (latest.number - header.number > usualGap) status.catchUp(latest.number);
       await following.follow(header);
       header = stopping.signal.aborted ? undefined : await following.next(latest);
     }
+    // Reading several blocks takes long enough for another to arrive.
+    if (header !== undefined || followed > 1) return;
+    status.goLive();
+    await waker.sleep(HINT_TIMEOUT_MS);
   };
 
   /** Reports an error in the status and the log. */

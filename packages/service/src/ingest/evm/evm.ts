@@ -6,6 +6,7 @@ import { hashesOf } from './blockParts.ts';
 import { isProvableChain, toHeader } from './header.ts';
 import { type Json, object } from '../json.ts';
 import { type Provider, createProvider } from './provider.ts';
+import { EVEN_POLL_MS, createHeadPolling } from '../nodes/headPolling.ts';
 import { type Providers, createProviders } from '../nodes/providers.ts';
 import { type VerdictStore, createProver } from './proof/prover.ts';
 import { createReceiptReader } from './receiptReader.ts';
@@ -17,8 +18,8 @@ export interface EvmSourceOptions {
   chain: string;
   /** One or more node URLs in order of preference; `http:`, `https:`, `ws:` or `wss:`. */
   urls: readonly string[];
-  /** Milliseconds between polls of the head. */
-  pollMs: number;
+  /** Milliseconds between polls of the head. Default: at the learned pace of the chain. */
+  pollMs?: number | undefined;
   /** Accept unverifiable data from a single node. Default false. */
   acceptUnverified?: boolean | undefined;
   /** Whether blocks must be proven; default: on known chains, and on others once that is the verdict. */
@@ -55,6 +56,7 @@ export function createEvmSource({
     log,
     create: (url, name) => createProvider(chain, url, name, prover.headers),
   });
+  const polling = createHeadPolling(pollMs);
   const verify = createVerifier({
     ...{ chain, acceptUnverified, log },
     isStrict: () => isProvableChain(chain) || prover.isRequired(),
@@ -135,7 +137,7 @@ export function createEvmSource({
     agreement: providers.agreement,
     proof: prover.health,
     readGenesisHash: providers.readGenesisHash,
-    readHead: providers.readHead,
+    readHead: () => polling.poll(providers.readHead),
     readHeader: (at) =>
       typeof at === 'number' ? providers.readHeaderAt(at) : providers.readHeaderOf(at),
     doubt: providers.doubt,
@@ -169,11 +171,13 @@ export function createEvmSource({
     },
 
     watchHeads(onHint) {
-      const timer = setInterval(onHint, pollMs);
+      const stopPolling = polling.start(onHint);
       const stops = providers.all.map((each) => each.subscribeHeads(onHint));
-      const stopSurvey = providers.survey(Math.min(pollMs * POLLS_PER_SURVEY, SURVEY_MAX_MS));
+      const stopSurvey = providers.survey(
+        Math.min((pollMs ?? EVEN_POLL_MS) * POLLS_PER_SURVEY, SURVEY_MAX_MS),
+      );
       return () => {
-        clearInterval(timer);
+        stopPolling();
         stopSurvey();
         for (const stop of stops) stop();
       };

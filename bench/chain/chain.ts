@@ -1,0 +1,25 @@
+/**
+ * What reading a chain costs, next to Ponder on the same anvil: backfills, the latency of new blocks,
+ * memory and start. Node, service and receiver share the machine.
+ */
+import type { Figures } from '../figures.ts';
+
+const PARTS: Record<string, () => Promise<Figures>> = {
+  dense: async () => (await import('./backfill.ts')).measureDense(),
+  sparse: async () => (await import('./backfill.ts')).measureSparse(),
+  websocket: async () => (await import('./latency.ts')).measureWebSocket(),
+  http: async () => (await import('./latency.ts')).measureHttp(),
+  idle: async () => (await import('./idle.ts')).measureIdle(),
+};
+
+/** @param names parts to measure; all when none is named */
+export async function measureChain(names: readonly string[]): Promise<Figures> {
+  const parts = (names.length === 0 ? Object.keys(PARTS) : names).map((name) => {
+    const part = PARTS[name];
+    if (part !== undefined) return part;
+    throw new Error(`chain has no part ${name}; its parts are ${Object.keys(PARTS).join(', ')}`);
+  });
+  const figures: Figures = {};
+  for (const part of parts) Object.assign(figures, await part());
+  return figures;
+}

@@ -1,0 +1,66 @@
+/** The user's side: answers webhooks at once and records which events arrived, and when. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface EventSink {
+  /** Where webhooks are POSTed. */
+  readonly url: string;
+  /** When the first webhook of each block arrived, by block number; `performance.now`. */
+  readonly arrivals: ReadonlyMap<number, number>;
+  /** Forgets all events; `complete` then waits for this number of different ones. */
+  expect(events: number): void;
+  complete(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** The parts of a webhook that are read, which the peer's webhooks have as well. */
+interface Body {
+  block: { number: string };
+  logs: { logIndex: string }[];
+}
+
+export async function startEventSink(): Promise<EventSink> {
+  const events = new Set<string>();
+  const arrivals = new Map<number, number>();
+  let expected = Infinity;
+  let completion = Promise.withResolvers<void>();
+
+  const record = (body: string, arrivedAt: number): void => {
+    const { block, logs } = JSON.parse(body) as Body;
+    // A service tests its webhook URL with an empty block.
+    if (logs.length === 0) return;
+    const number = Number(block.number);
+    if (!arrivals.has(number)) arrivals.set(number, arrivedAt);
+    for (const { logIndex } of logs) events.add(`${number} ${logIndex}`);
+    if (events.size >= expected) completion.resolve();
+  };
+
+  const server = createServer((request, response) => {
+    const arrivedAt = performance.now();
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      response.writeHead(204).end();
+      record(Buffer.concat(chunks).toString(), arrivedAt);
+    });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    arrivals,
+    expect(count) {
+      events.clear();
+      arrivals.clear();
+      expected = count;
+      completion = Promise.withResolvers();
+    },
+    complete: () => completion.promise,
+    async stop() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

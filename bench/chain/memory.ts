@@ -1,0 +1,17 @@
+/** Resident memory of another process, as Linux counts it. */
+import { readFileSync } from 'node:fs';
+
+const KB = 1_024;
+
+const readField = (pid: number, field: string): number => {
+  const found = new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(
+    readFileSync(`/proc/${pid}/status`, 'utf8'),
+  );
+  return Number(found?.[1] ?? 0) * KB;
+};
+
+/** Bytes. */
+export const readResident = (pid: number): number => readField(pid, 'VmRSS');
+
+/** Bytes; the most since the process started. */
+export const readPeak = (pid: number): number => readField(pid, 'VmHWM');

@@ -1,0 +1,156 @@
+/**
+ * Ponder on the same chain: an app that stores each event and POSTs those of a block together, with its
+ * request limit raised out of the way. It runs on PGlite, its default.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { until } from '@sluice/testkit';
+import { installLocked } from '../../test/installLocked.ts';
+import { freePort } from '../../test/serve.ts';
+
+export interface Ponder {
+  readonly pid: number;
+  /** When it responded for the first time; `performance.now`. */
+  readonly startedAt: number;
+}
+
+export interface PonderOptions {
+  /** JSON-RPC over HTTP. */
+  node: string;
+  contract: string;
+  startBlock: number | 'latest';
+  webhookUrl: string;
+  /** Milliseconds between polls of the head. Default: Ponder's own, 1,000. */
+  pollMs?: number | undefined;
+}
+
+const PEER = new URL('../../test/peers/ponder/', import.meta.url);
+const START_MS = 120_000;
+
+const ABI = `export const abi = [{
+  type: 'event', name: 'Transfer', inputs: [
+    { name: 'from', type: 'address', indexed: true },
+    { name: 'to', type: 'address', indexed: true },
+    { name: 'value', type: 'uint256', indexed: false },
+  ],
+}] as const;
+`;
+
+const configOf = ({ node, contract, startBlock, pollMs = 1_000 }: PonderOptions): string => `
+import { createConfig } from 'ponder';
+import { http } from 'viem';
+import { abi } from './abi';
+
+export default createConfig({
+  networks: {
+    local: {
+      chainId: 31337,
+      transport: http('${node}'),
+      pollingInterval: ${pollMs},
+      maxRequestsPerSecond: 100_000,
+    },
+  },
+  contracts: {
+    Token: { network: 'local', abi, address: '${contract}', startBlock: ${JSON.stringify(startBlock)} },
+  },
+});
+`;
+
+const SCHEMA = `
+import { onchainTable } from 'ponder';
+
+export const transfer = onchainTable('transfer', (t) => ({
+  id: t.text().primaryKey(),
+  value: t.bigint().notNull(),
+}));
+`;
+
+/** A block's webhook leaves with its last event, or shortly after when no other block follows. */
+const handlerOf = (webhookUrl: string): string => `
+import { ponder } from 'ponder:registry';
+import { transfer } from 'ponder:schema';
+
+let block;
+let logs = [];
+let timer;
+const send = () => {
+  clearTimeout(timer);
+  if (logs.length === 0) return;
+  const body = JSON.stringify({ block: { number: String(block) }, logs });
+  logs = [];
+  fetch('${webhookUrl}', { method: 'POST', body }).then((response) => response.arrayBuffer());
+};
+
+ponder.on('Token:Transfer', async ({ event, context }) => {
+  if (event.block.number !== block) send();
+  block = event.block.number;
+  logs.push({ logIndex: String(event.log.logIndex), data: event.log.data, topics: event.log.topics });
+  clearTimeout(timer);
+  timer = setTimeout(send, 0);
+  await context.db.insert(transfer).values({ id: event.id, value: event.args.value });
+});
+`;
+
+/** The API that it cannot start without. */
+const API = `
+import { Hono } from 'hono';
+export default new Hono();
+`;
+
+export async function withPonder<T>(
+  options: PonderOptions,
+  work: (ponder: Ponder) => Promise<T>,
+): Promise<T> {
+  installLocked(PEER, 'Ponder');
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-bench-ponder-'));
+  mkdirSync(join(folder, 'src/api'), { recursive: true });
+  symlinkSync(fileURLToPath(new URL('node_modules', PEER)), join(folder, 'node_modules'));
+  const files = {
+    'abi.ts': ABI,
+    'package.json': '{ "type": "module" }',
+    'ponder.config.ts': configOf(options),
+    'ponder.schema.ts': SCHEMA,
+    'src/index.ts': handlerOf(options.webhookUrl),
+    'src/api/index.ts': API,
+  };
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+
+  const port = await freePort();
+  const bin = fileURLToPath(new URL('node_modules/ponder/dist/esm/bin/ponder.js', PEER));
+  const child = spawn(
+    process.execPath,
+    [bin, 'start', '--schema', 'bench', '--port', String(port), '--log-level', 'warn'],
+    {
+      cwd: folder,
+      env: { ...process.env, NODE_OPTIONS: '', PONDER_TELEMETRY_DISABLED: 'true' },
+      stdio: ['ignore', 'inherit', 'inherit'],
+    },
+  );
+  const exited = once(child, 'exit') as Promise<[number | null]>;
+  const run = async (): Promise<T> => {
+    await until(
+      'Ponder responds',
+      () =>
+        fetch(`http://127.0.0.1:${port}/health`).then(
+          ({ ok }) => ok,
+          () => false,
+        ),
+      START_MS,
+    );
+    return work({ pid: child.pid!, startedAt: performance.now() });
+  };
+  const fail = async (): Promise<never> => {
+    throw new Error(`Ponder exited with ${(await exited)[0]}`);
+  };
+  try {
+    return await Promise.race([run(), fail()]);
+  } finally {
+    child.kill('SIGKILL');
+    await exited;
+    rmSync(folder, { recursive: true });
+  }
+}

@@ -1,0 +1,209 @@
+/**
+ * The phase of the block time at which a chain's blocks arrive, learned from polls: each new head
+ * arrived after the poll before. A histogram of the phase is narrowed by each such interval and
+ * blurred a little with each block, so it follows a chain that drifts.
+ */
+
+export interface Arrivals {
+  /** Records that a block arrived in this interval. Milliseconds of one clock. */
+  observe(afterMs: number, byMs: number): void;
+  /** Whether the model has recently predicted arrivals clearly better than chance. */
+  isReliable(): boolean;
+  /** Blocks observed since the model was last reliable, or since the start. */
+  unsureBlocks(): number;
+  /**
+   * Returns when to poll next for the block after the last observed one: the times that minimize
+   * the expected delay for about this many polls per block.
+   *
+   * @param how.gapMs minimum time between two polls
+   * @param how.overdueMs maximum time between two polls of a block that is overdue
+   */
+  nextPollAt(
+    lastPollMs: number,
+    how: { gapMs: number; overdueMs: number; pollsPerBlock: number },
+  ): number;
+}
+
+const BIN_MS = 5;
+const MAX_BINS = 1_024;
+/** Weight of the newest block; the first ones count more. */
+const WEIGHT = 0.1;
+/** Share of each bin that moves to each of its neighbors per block. */
+const BLUR = 0.25;
+/** Share that any phase keeps, so that a change of the pace is noticed. */
+const ANYWHERE = 0.002;
+/** Corrects the block time by a share of each shift of the phase, within 1 %. */
+const PERIOD_GAIN = 0.05;
+const PERIOD_RANGE = 0.01;
+const SETTLED_BLOCKS = 8;
+/** Gain in log-likelihood over a uniform phase, averaged over about this many blocks. */
+const RELIABLE_GAIN = 0.2;
+const GAIN_BLOCKS = 8;
+const MIN_GAIN = -2;
+const MAX_GAIN = 3;
+const RELIABLE_BLOCKS = 4;
+/** Probability that a block is skipped, so that polls continue after the usual time. */
+const SKIPPED = 0.02;
+/** Expected delay that justifies a poll: at least this, more where polls are short. */
+const POLL_COST_MS = 15;
+const POLL_COST_FACTOR = 1.4;
+const POLL_COST_MAX_MS = 10_000;
+
+const modulo = (value: number, divisor: number): number => ((value % divisor) + divisor) % divisor;
+
+const clamp = (value: number, range: number): number => Math.min(range, Math.max(-range, value));
+
+/** @param blockMs nominal block time */
+export function createArrivals(blockMs: number): Arrivals {
+  const bins = Math.min(MAX_BINS, Math.round(blockMs / BIN_MS));
+  let phases = new Float64Array(bins).fill(1 / bins);
+  let periodMs = blockMs;
+  /** A time at phase 0. */
+  let originMs = 0;
+  /** Estimated arrival of the newest block. */
+  let arrivedMs = -Infinity;
+  let observed = 0;
+  let unsure = 0;
+  let gain = 0;
+  /** The plan for the next block, from the start of its period; recomputed after each block. */
+  let plan: Plan | undefined;
+
+  const isReliable = (): boolean => observed >= RELIABLE_BLOCKS && gain > RELIABLE_GAIN;
+  const phaseOf = (ms: number): number => modulo(ms - originMs, periodMs) / periodMs;
+
+  /** The circular mean, from 0 to 1. */
+  const readCenter = (): number => {
+    let x = 0;
+    let y = 0;
+    for (const [bin, share] of phases.entries()) {
+      const angle = (2 * Math.PI * bin) / bins;
+      x += share * Math.cos(angle);
+      y += share * Math.sin(angle);
+    }
+    return modulo(Math.atan2(y, x) / (2 * Math.PI), 1);
+  };
+
+  const blur = (): void => {
+    phases = phases.map((share, bin) => {
+      const neighbors = phases[(bin + 1) % bins]! + phases[(bin + bins - 1) % bins]!;
+      const blurred = share + BLUR * (neighbors - 2 * share);
+      return blurred + ANYWHERE * (1 / bins - blurred);
+    });
+  };
+
+  /** Moves weight into the interval, in the proportions that its bins already have. */
+  const narrow = (firstBin: number, width: number): void => {
+    const isInside = (bin: number): boolean => modulo(bin - firstBin, bins) < width;
+    const inside = phases.reduce((sum, share, bin) => sum + (isInside(bin) ? share : 0), 0);
+    const newest = Math.min(MAX_GAIN, Math.max(MIN_GAIN, Math.log((inside * bins) / width)));
+    gain += (newest - gain) / GAIN_BLOCKS;
+    const weight = Math.max(WEIGHT, 1 / (observed + 1));
+    phases = phases.map(
+      (share, bin) => share * (1 - weight + (isInside(bin) ? weight / inside : 0)),
+    );
+  };
+
+  const correctPeriod = (shift: number, atMs: number): void => {
+    const phase = phaseOf(atMs);
+    if (observed > SETTLED_BLOCKS) {
+      // A larger shift is a better estimate of the phase, not drift.
+      const drift = clamp(shift - Math.round(shift), PERIOD_RANGE);
+      const corrected = periodMs * (1 + PERIOD_GAIN * drift);
+      periodMs = blockMs + clamp(corrected - blockMs, PERIOD_RANGE * blockMs);
+    }
+    originMs = atMs - phase * periodMs;
+  };
+
+  return {
+    isReliable,
+    unsureBlocks: () => unsure,
+    observe(afterMs, byMs) {
+      plan = undefined;
+      arrivedMs = (afterMs + byMs) / 2;
+      observed++;
+      unsure = isReliable() ? 0 : unsure + 1;
+      const center = readCenter();
+      blur();
+      const width = Math.max(1, Math.ceil(((byMs - afterMs) / periodMs) * bins));
+      // An interval of a complete period says nothing about the phase.
+      if (width >= bins) return;
+      narrow(Math.floor(phaseOf(byMs) * bins) - width + 1, width);
+      correctPeriod(readCenter() - center, byMs);
+    },
+    nextPollAt(lastPollMs, { gapMs, overdueMs, pollsPerBlock }) {
+      // Periods are cut where arrivals are least likely, so that one block falls into each.
+      const cutMs = originMs + modulo(readCenter() + 0.5, 1) * periodMs;
+      const periodOf = (ms: number): number => Math.floor((ms - cutMs) / periodMs);
+      const expected = periodOf(arrivedMs) + 1;
+      const period = Math.max(periodOf(lastPollMs), expected);
+      const startMs = cutMs + period * periodMs;
+      const binMs = periodMs / bins;
+      const cutBin = Math.floor(phaseOf(startMs + binMs / 2) * bins);
+      plan ??= makePlan(
+        phases.map((_, n) => phases[(cutBin + n) % bins]!),
+        { binMs, gapBins: Math.max(1, Math.ceil(gapMs / binMs)), pollsPerBlock },
+      );
+      const from = Math.round((lastPollMs - startMs) / binMs);
+      const bin = from < 0 ? plan.first : plan.next[Math.min(from, bins)]!;
+      const plannedAt = Math.max(startMs + bin * binMs, lastPollMs + gapMs);
+      const isOverdue = period > expected || bin === bins;
+      return isOverdue ? Math.min(plannedAt, lastPollMs + overdueMs) : plannedAt;
+    },
+  };
+}
+
+/** Ends of bins at which to poll. */
+interface Plan {
+  first: number;
+  /** The bin after an unsuccessful poll at each bin. */
+  next: Uint16Array;
+}
+
+/**
+ * Minimizes the expected delay plus the cost of polls, by dynamic programming from the end of the
+ * period; raises the cost until the expected number of polls is affordable.
+ */
+function makePlan(
+  shares: Float64Array,
+  { binMs, gapBins, pollsPerBlock }: { binMs: number; gapBins: number; pollsPerBlock: number },
+): Plan {
+  const bins = shares.length;
+  /** Sums of the shares, and of share times arrival, of all bins before each. */
+  const arrived = new Float64Array(bins + 1);
+  const moments = new Float64Array(bins + 1);
+  for (const [bin, share] of shares.entries()) {
+    arrived[bin + 1] = arrived[bin]! + share;
+    moments[bin + 1] = moments[bin]! + share * (bin + 0.5);
+  }
+  const next = new Uint16Array(bins + 1).fill(bins);
+  const costs = new Float64Array(bins + 1);
+
+  /** Sets the cost from this bin on; returns the bin of the next poll. */
+  const choose = (from: number, earliest: number, pollCost: number): number => {
+    let best = bins;
+    let bestCost = Infinity;
+    for (let bin = Math.min(bins, earliest); bin <= bins; bin++) {
+      const delay =
+        binMs * (bin * (arrived[bin]! - arrived[from]!) - (moments[bin]! - moments[from]!));
+      if (delay > bestCost) break;
+      const cost = delay + (bin === bins ? 0 : pollCost) + costs[bin]!;
+      if (cost >= bestCost) continue;
+      bestCost = cost;
+      best = bin;
+    }
+    costs[from] = bestCost;
+    return best;
+  };
+
+  for (let costMs = POLL_COST_MS; ; costMs *= POLL_COST_FACTOR) {
+    for (let bin = bins - 1; bin >= 0; bin--) {
+      next[bin] = choose(bin, bin + gapBins, costMs * (1 - arrived[bin]! + SKIPPED));
+    }
+    const first = choose(0, 0, costMs);
+    let expected = 0;
+    for (let from = 0, bin = first; bin < bins; from = bin, bin = next[bin]!) {
+      expected += 1 - arrived[from]!;
+    }
+    if (expected <= pollsPerBlock || costMs > POLL_COST_MAX_MS) return { first, next };
+  }
+}

@@ -1,0 +1,58 @@
+/** Times the polls of a chain's head. */
+import type { BlockHeader } from '../../store/blocks/contract.ts';
+import { createPollSchedule } from './pollSchedule.ts';
+
+export interface HeadPolling {
+  /** Runs a poll, and learns from its time and the head that it returns. */
+  poll(read: () => Promise<BlockHeader>): Promise<BlockHeader>;
+  /** Calls back when a poll is due; returns a function that stops this. */
+  start(onDue: () => void): () => void;
+}
+
+/** Interval of even polls where none is configured. */
+export const EVEN_POLL_MS = 1_000;
+
+/** @param pollMs interval of the polls; undefined: at the learned pace of the chain */
+export function createHeadPolling(pollMs: number | undefined): HeadPolling {
+  return pollMs === undefined ? createLearnedPolling() : createEvenPolling(pollMs);
+}
+
+const createEvenPolling = (pollMs: number): HeadPolling => ({
+  poll: (read) => read(),
+  start(onDue) {
+    const timer = setInterval(onDue, pollMs);
+    return () => clearInterval(timer);
+  },
+});
+
+function createLearnedPolling(): HeadPolling {
+  const schedule = createPollSchedule(EVEN_POLL_MS);
+  /** Sets the timer of the next poll; undefined while stopped. */
+  let plan: ((waitMs: number) => void) | undefined;
+  return {
+    async poll(read) {
+      const sentMs = performance.now();
+      const head = await read();
+      const answeredMs = performance.now();
+      schedule.record({ sentMs, answeredMs, head });
+      plan?.(schedule.nextAt() - answeredMs);
+      return head;
+    },
+    start(onDue) {
+      let timer: NodeJS.Timeout | undefined;
+      plan = (waitMs) => {
+        clearTimeout(timer);
+        timer = setTimeout(() => {
+          // A poll that fails, or waits for other work, plans no other.
+          plan?.(EVEN_POLL_MS);
+          onDue();
+        }, waitMs);
+      };
+      plan(EVEN_POLL_MS);
+      return () => {
+        clearTimeout(timer);
+        plan = undefined;
+      };
+    },
+  };
+}

@@ -1,0 +1,125 @@
+/**
+ * Decides when to poll the head of a chain. Chains with a steady block time are polled when the next
+ * block is due and at short intervals until it arrives, all others evenly. Pure: callers pass the
+ * time.
+ */
+import type { BlockHeader } from '../../store/blocks/contract.ts';
+import { type Arrivals, createArrivals } from './arrivals.ts';
+
+export interface Poll {
+  /** Milliseconds of a monotonic clock. */
+  sentMs: number;
+  answeredMs: number;
+  head: BlockHeader;
+}
+
+export interface PollSchedule {
+  record(poll: Poll): void;
+  /** When the next poll is due, on the clock of the polls. */
+  nextAt(): number;
+}
+
+/** Below the even rate, so that no minute has more polls than with even polling. */
+const SHARE_OF_EVEN = 0.95;
+/** A chain whose block time is below this many even intervals gets the polls per block below. */
+const SHORT_BLOCK = 1.5;
+const POLLS_PER_SHORT_BLOCK = 2.8;
+/** Polls of a block that may be made in advance of the average rate, beyond those of one block. */
+const SPARE_POLLS = 3;
+/** Polls closer together would find a block hardly earlier. */
+const MIN_GAP_MS = 30;
+/** Weight of the newest round trip in the moving average. */
+const ROUND_TRIP_WEIGHT = 0.2;
+/** Of each 1,024 blocks, this many are polled more often in search of a pace. */
+const SEARCH_BLOCKS = 32;
+const SEARCH_AGAIN_BLOCKS = 1_024;
+
+/** @param evenMs time between polls of a chain without a steady pace */
+export function createPollSchedule(evenMs: number): PollSchedule {
+  const blockTime = createBlockTime(evenMs);
+  let last: Poll | undefined;
+  let roundTripMs = 0;
+  let blockMs: number | undefined;
+  let arrivals: Arrivals | undefined;
+  /** Polls that may be made now. */
+  let allowed = 0;
+
+  const isShort = (ms: number): boolean => ms < SHORT_BLOCK * evenMs;
+  /** Polls per millisecond. */
+  const rateOf = (ms: number): number =>
+    isShort(ms) ? POLLS_PER_SHORT_BLOCK / ms : SHARE_OF_EVEN / evenMs;
+
+  const spend = (sinceMs: number, nowMs: number): void => {
+    const rate = blockMs === undefined ? SHARE_OF_EVEN / evenMs : rateOf(blockMs);
+    const most = rate * (blockMs ?? 0) + SPARE_POLLS;
+    allowed = Math.max(0, Math.min(most, allowed + (nowMs - sinceMs) * rate) - 1);
+  };
+
+  return {
+    record(poll) {
+      const before = last;
+      last = poll;
+      roundTripMs += ROUND_TRIP_WEIGHT * (poll.answeredMs - poll.sentMs - roundTripMs);
+      if (before === undefined) return;
+      spend(before.sentMs, poll.sentMs);
+      if (poll.head.hash === before.head.hash) return;
+      const found = blockTime.observe(before.head, poll.head);
+      if (found !== blockMs) arrivals = found === undefined ? undefined : createArrivals(found);
+      blockMs = found;
+      arrivals?.observe(before.sentMs, poll.sentMs);
+    },
+    nextAt() {
+      if (last === undefined) return 0;
+      const { sentMs } = last;
+      const evenAt = sentMs + evenMs;
+      if (blockMs === undefined || arrivals === undefined) return evenAt;
+      const rate = rateOf(blockMs);
+      if (!arrivals.isReliable()) {
+        const searches = arrivals.unsureBlocks() % SEARCH_AGAIN_BLOCKS < SEARCH_BLOCKS;
+        return isShort(blockMs) && searches ? sentMs + 1 / rate : evenAt;
+      }
+      const pollsPerBlock = rate * blockMs;
+      const dueAt = arrivals.nextPollAt(sentMs, {
+        gapMs: Math.max(MIN_GAP_MS, roundTripMs),
+        overdueMs: evenMs,
+        pollsPerBlock: SHARE_OF_EVEN * pollsPerBlock,
+      });
+      // A poll that would otherwise expire looks for a block that is early.
+      const unusedAt = sentMs + (pollsPerBlock + SPARE_POLLS - allowed) / rate;
+      const spareAt = Math.max(sentMs + Math.min(evenMs, blockMs / 2), unusedAt);
+      const affordableAt = Math.min(evenAt, sentMs + Math.max(0, 1 - allowed) / rate);
+      return Math.max(Math.min(dueAt, spareAt), affordableAt);
+    },
+  };
+}
+
+const OBSERVED_BLOCKS = 16;
+const NEEDED_BLOCKS = 8;
+/** Share of blocks that must have the same distance from their parent. */
+const STEADY_SHARE = 0.6;
+/** The average may be above the usual distance where blocks are skipped, but not below. */
+const MIN_AVERAGE = 0.95;
+const MAX_BLOCK_MS = 30_000;
+
+/** Finds the block time from timestamps, which are whole seconds. */
+function createBlockTime(minMs: number): {
+  /** Returns milliseconds; undefined while there is no steady block time in the usable range. */
+  observe(before: BlockHeader, head: BlockHeader): number | undefined;
+} {
+  const distances: number[] = [];
+  return {
+    observe(before, head) {
+      const blocks = head.number - before.number;
+      if (blocks > 0) distances.push((head.timestamp - before.timestamp) / blocks);
+      if (distances.length > OBSERVED_BLOCKS) distances.shift();
+      if (distances.length < NEEDED_BLOCKS) return undefined;
+      const counts = [...Map.groupBy(distances, (seconds) => seconds)];
+      const [usual, same] = counts.reduce((a, b) => (b[1].length > a[1].length ? b : a));
+      const average = distances.reduce((sum, seconds) => sum + seconds, 0) / distances.length;
+      const isSteady =
+        same.length >= STEADY_SHARE * distances.length && average >= MIN_AVERAGE * usual;
+      const ms = usual * 1_000;
+      return isSteady && ms >= minMs && ms <= MAX_BLOCK_MS ? ms : undefined;
+    },
+  };
+}
