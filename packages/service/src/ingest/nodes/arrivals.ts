@@ -125,7 +125,7 @@ export function createArrivals(blockMs: number): Arrivals {
       const center = readCenter();
       blur();
       const width = Math.max(1, Math.ceil(((byMs - afterMs) / periodMs) * bins));
-      // An interval of a complete period says nothing about the phase.
+      // An interval of a complete period has no information about the phase.
       if (width >= bins) return;
       narrow(Math.floor(phaseOf(byMs) * bins) - width + 1, width);
       correctPeriod(readCenter() - center, byMs);

@@ -30,7 +30,7 @@ const SPARE_POLLS = 3;
 const MIN_GAP_MS = 30;
 /** Weight of the newest round trip in the moving average. */
 const ROUND_TRIP_WEIGHT = 0.2;
-/** Of each 1,024 blocks, this many are polled more often in search of a pace. */
+/** Blocks, of each 1,024, that are polled more often in search of a pace. */
 const SEARCH_BLOCKS = 32;
 const SEARCH_AGAIN_BLOCKS = 1_024;
 
@@ -101,7 +101,7 @@ const STEADY_SHARE = 0.6;
 const MIN_AVERAGE = 0.95;
 const MAX_BLOCK_MS = 30_000;
 
-/** Finds the block time from timestamps, which are whole seconds. */
+/** Finds the block time from timestamps, which count seconds. */
 function createBlockTime(minMs: number): {
   /** Returns milliseconds; undefined while there is no steady block time in the usable range. */
   observe(before: BlockHeader, head: BlockHeader): number | undefined;
