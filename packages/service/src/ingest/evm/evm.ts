@@ -6,7 +6,7 @@ import { hashesOf } from './blockParts.ts';
 import { isProvableChain, toHeader } from './header.ts';
 import { type Json, object } from '../json.ts';
 import { type Provider, createProvider } from './provider.ts';
-import { EVEN_POLL_MS, createHeadPolling } from '../nodes/headPolling.ts';
+import { createHeadPolling } from '../nodes/headPolling.ts';
 import { type Providers, createProviders } from '../nodes/providers.ts';
 import { type VerdictStore, createProver } from './proof/prover.ts';
 import { createReceiptReader } from './receiptReader.ts';
@@ -28,10 +28,6 @@ export interface EvmSourceOptions {
   verdicts?: VerdictStore | undefined;
   log: Log;
 }
-
-/** Every provider is checked once per this many polls, at least every `SURVEY_MAX_MS`. */
-const POLLS_PER_SURVEY = 10;
-const SURVEY_MAX_MS = 15_000;
 
 export function createEvmSource({
   chain,
@@ -171,16 +167,12 @@ export function createEvmSource({
     },
 
     watchHeads(onHint) {
-      const stopPolling = polling.start(onHint);
-      const stops = providers.all.map((each) => each.subscribeHeads(onHint));
-      const stopSurvey = providers.survey(
-        Math.min((pollMs ?? EVEN_POLL_MS) * POLLS_PER_SURVEY, SURVEY_MAX_MS),
-      );
-      return () => {
-        stopPolling();
-        stopSurvey();
-        for (const stop of stops) stop();
-      };
+      const stops = [
+        polling.start(onHint),
+        providers.survey(polling.surveyMs),
+        ...providers.all.map((each) => each.subscribeHeads(onHint)),
+      ];
+      return () => stops.forEach((stop) => stop());
     },
 
     stop: providers.close,

@@ -7,10 +7,17 @@ export interface HeadPolling {
   poll(read: () => Promise<BlockHeader>): Promise<BlockHeader>;
   /** Calls back when a poll is due; returns a function that stops this. */
   start(onDue: () => void): () => void;
+  /** Milliseconds between two checks of all nodes. */
+  readonly surveyMs: number;
 }
 
 /** Interval of even polls where none is configured. */
-export const EVEN_POLL_MS = 1_000;
+const EVEN_POLL_MS = 1_000;
+/** Every node is checked once per this many polls, at least every `SURVEY_MAX_MS`. */
+const POLLS_PER_SURVEY = 10;
+const SURVEY_MAX_MS = 15_000;
+
+const toSurveyMs = (pollMs: number): number => Math.min(pollMs * POLLS_PER_SURVEY, SURVEY_MAX_MS);
 
 /** @param pollMs interval of the polls; undefined: at the learned pace of the chain */
 export function createHeadPolling(pollMs: number | undefined): HeadPolling {
@@ -18,6 +25,7 @@ export function createHeadPolling(pollMs: number | undefined): HeadPolling {
 }
 
 const createEvenPolling = (pollMs: number): HeadPolling => ({
+  surveyMs: toSurveyMs(pollMs),
   poll: (read) => read(),
   start(onDue) {
     const timer = setInterval(onDue, pollMs);
@@ -30,6 +38,7 @@ function createLearnedPolling(): HeadPolling {
   /** Sets the timer of the next poll; undefined while stopped. */
   let plan: ((waitMs: number) => void) | undefined;
   return {
+    surveyMs: toSurveyMs(EVEN_POLL_MS),
     async poll(read) {
       const sentMs = performance.now();
       const head = await read();
