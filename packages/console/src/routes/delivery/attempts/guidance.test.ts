@@ -21,7 +21,7 @@ test('each class of responses has its own advice', () => {
   expect(status(408)).toContain('Answer 2xx first');
   expect(status(504)).toContain('Answer 2xx first');
   expect(status(413)).toContain('limit');
-  expect(status(429)).toContain('fewer');
+  expect(status(429)).toContain('limit the rate of the stream');
   expect(status(503)).toContain('crashed');
   expect(status(301)).toContain('Redirects');
   expect(status(410)).toContain('Gone');
