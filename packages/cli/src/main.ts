@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** The entry point of `sluice`. */
+import { fileURLToPath } from 'node:url';
 import { VERSION } from './version.ts';
 
 const args = process.argv.slice(2);
@@ -15,6 +16,7 @@ function printVersion(): number {
 }
 
 async function start(): Promise<number> {
+  if (import.meta.url.endsWith('.ts')) await cacheSources();
   const { needsOtherNode, runOnPinnedNode } = await import('./launch.ts');
   if (needsOtherNode(args)) return runOnPinnedNode(process.argv[1]!, args);
   const [{ run }, { createProcessTerminal }] = await Promise.all([
@@ -22,4 +24,13 @@ async function start(): Promise<number> {
     import('./terminal/processTerminal.ts'),
   ]);
   return run(args, createProcessTerminal());
+}
+
+/** Keeps compiled sources between starts, so that types are not stripped from every file again. */
+async function cacheSources(): Promise<void> {
+  const { enableCompileCache } = await import('node:module');
+  const folder = new URL('../../../node_modules/.cache/sources', import.meta.url);
+  const { directory } = enableCompileCache(fileURLToPath(folder));
+  // Worker threads inherit the folder from the environment only.
+  if (directory !== undefined) process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(folder);
 }
