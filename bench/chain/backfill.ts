@@ -8,9 +8,18 @@ import { type World, startWorld, withSluice } from './world.ts';
 
 /** 100,000 events in 2,000 blocks. */
 export const measureDense = (): Promise<Figures> =>
-  measure('dense', 100_000, 'backfill of 100,000 events in 2,000 blocks', async ({ emit }) => {
-    for (let block = 0; block < 2_000; block++) await emit(50);
-  });
+  measure(
+    'dense',
+    100_000,
+    'backfill of 100,000 events in 2,000 blocks',
+    async ({ anvil, emit }) => {
+      await anvil.request('evm_setAutomine', [false]);
+      for (let block = 0; block < 2_000; block++) {
+        await emit(50);
+        await anvil.request('evm_mine', []);
+      }
+    },
+  );
 
 /** 200 events in 30,000 blocks. */
 export const measureSparse = (): Promise<Figures> =>

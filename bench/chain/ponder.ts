@@ -32,11 +32,7 @@ const PEER = new URL('../../test/peers/ponder/', import.meta.url);
 const START_MS = 120_000;
 
 const ABI = `export const abi = [{
-  type: 'event', name: 'Transfer', inputs: [
-    { name: 'from', type: 'address', indexed: true },
-    { name: 'to', type: 'address', indexed: true },
-    { name: 'value', type: 'uint256', indexed: false },
-  ],
+  type: 'event', name: 'Ping', inputs: [{ name: 'value', type: 'uint256', indexed: false }],
 }] as const;
 `;
 
@@ -63,7 +59,7 @@ export default createConfig({
 const SCHEMA = `
 import { onchainTable } from 'ponder';
 
-export const transfer = onchainTable('transfer', (t) => ({
+export const ping = onchainTable('ping', (t) => ({
   id: t.text().primaryKey(),
   value: t.bigint().notNull(),
 }));
@@ -72,7 +68,7 @@ export const transfer = onchainTable('transfer', (t) => ({
 /** A block's webhook leaves with its last event, or shortly after when no other block follows. */
 const handlerOf = (webhookUrl: string): string => `
 import { ponder } from 'ponder:registry';
-import { transfer } from 'ponder:schema';
+import { ping } from 'ponder:schema';
 
 let block;
 let logs = [];
@@ -85,13 +81,13 @@ const send = () => {
   fetch('${webhookUrl}', { method: 'POST', body }).then((response) => response.arrayBuffer());
 };
 
-ponder.on('Token:Transfer', async ({ event, context }) => {
+ponder.on('Token:Ping', async ({ event, context }) => {
   if (event.block.number !== block) send();
   block = event.block.number;
   logs.push({ logIndex: String(event.log.logIndex), data: event.log.data, topics: event.log.topics });
   clearTimeout(timer);
   timer = setTimeout(send, 0);
-  await context.db.insert(transfer).values({ id: event.id, value: event.args.value });
+  await context.db.insert(ping).values({ id: event.id, value: event.args.value });
 });
 `;
 

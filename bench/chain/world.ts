@@ -1,15 +1,16 @@
-/** The chain and the services of the measurements: anvil with a contract that emits transfers. */
+/** The chain and the services of the measurements: anvil with a contract that emits events. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@sluice/kit';
 import { createSluiceClient } from '@sluice/kit/sluice';
 import { type Anvil, type AnvilOptions, crier, startAnvil, until } from '@sluice/testkit';
-import { encodeFunctionData } from 'viem';
+import { encodeFunctionData, numberToHex, toEventSelector } from 'viem';
 import { API_KEY, type ServeOptions, type Served, serve } from '../../test/serve.ts';
 
 const CHAIN = '0x7a69';
-const TRANSFER = 'Transfer(address,address,uint256)';
+/** An event without token, so that no block's state is read. */
+const EVENT = 'Ping(uint256)';
 
 const GAS = '0x1c9c380';
 const SENDER = 0;
@@ -18,8 +19,8 @@ export interface World {
   readonly anvil: Anvil;
   /** The contract whose events are watched. */
   readonly contract: `0x${string}`;
-  /** Sends a transaction with this many transfers; resolves when the node has accepted it. */
-  emit(transfers: number): Promise<void>;
+  /** Sends a transaction with this many events; resolves when the node has accepted it. */
+  emit(events: number): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -27,7 +28,6 @@ export interface World {
 export async function startWorld(options: AnvilOptions = {}): Promise<World> {
   const anvil = await startAnvil({ keepBlocks: 100_000, ...options });
   const from = anvil.accounts[SENDER]!.address;
-  const to = anvil.accounts[1]!.address;
   const created = await anvil.request<string>('eth_sendTransaction', [
     { from, gas: GAS, data: crier.bytecode },
   ]);
@@ -39,9 +39,11 @@ export async function startWorld(options: AnvilOptions = {}): Promise<World> {
   return {
     anvil,
     contract,
-    async emit(transfers) {
-      const args = [to, BigInt(transfers)] as const;
-      const data = encodeFunctionData({ abi: crier.abi, functionName: 'cryTransfers', args });
+    async emit(events) {
+      const topics = Array.from({ length: events }, () => [toEventSelector(EVENT)]);
+      const values = topics.map((_, n) => numberToHex(n, { size: 32 }));
+      const args = [topics, values] as const;
+      const data = encodeFunctionData({ abi: crier.abi, functionName: 'cryAll', args });
       await anvil.request('eth_sendTransaction', [{ from, to: contract, gas: GAS, data }]);
     },
     stop: () => anvil.stop(),
@@ -53,7 +55,7 @@ interface Receipt {
 }
 
 export interface Sluice extends Served {
-  /** Creates a stream of the contract's transfers. Returns its id. */
+  /** Creates a stream of the contract's events. Returns its id. */
   watch(contract: string, webhookUrl: string): Promise<string>;
   backfill(streamId: string, range: { from: number; to: number }): Promise<void>;
 }
@@ -93,7 +95,7 @@ export const withSluice = <T>(node: string, work: (sluice: Sluice) => Promise<T>
           tag: 'bench',
           chainIds: [CHAIN],
           includeContractLogs: true,
-          topic0: [TRANSFER],
+          topic0: [EVENT],
         });
         await client.streams.addAddress(id, contract);
         return id;
