@@ -90,7 +90,7 @@ const internal = (transactionIndex: number, from: number, to: number): EvmIntern
   gas: '0x5208',
 });
 
-/** Transaction 0: 1 calls token 50, logging Transfer(1, 2); 1: 3 pays 4; 2: 5 creates a contract. */
+/** Transaction 0: 1 calls token 50, which logs Transfer(1, 2); 1: 3 pays 4; 2: 5 creates. */
 const block: EvmBlock = {
   number: 7,
   hash: topicOf(7),
