@@ -393,7 +393,7 @@ export function testStreams(tools: StoreTools): void {
         (await tools.store.listInboxRequests({ inbox: 'large', limit: 10 })).rows,
       ).toHaveLength(2);
       expect(await tools.store.listInboxes()).toContainEqual(
-        expect.objectContaining({ name: 'large', received: 3, kept: 2 }),
+        expect.objectContaining({ name: 'large', received: 3, stored: 2 }),
       );
       await tools.store.deleteInbox('large');
       expect((await tools.store.listInboxRequests({ inbox: 'large', limit: 10 })).rows).toEqual([]);
