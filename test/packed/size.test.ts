@@ -23,6 +23,7 @@ test.each([
   ['`decodeLogs`', kit('decodeLogs')],
   ['`unwrap`', kit('unwrap')],
   ['`createHandler`', kit('createHandler')],
+  ['`verifyLogProof`', kit('verifyLogProof')],
   ['`toRecords`, `toRemovedIds`', kit('toRecords, toRemovedIds', '/records')],
   ['`createSluiceClient`', kit('createSluiceClient', '/sluice')],
 ])('%s is within its documented size', async (name, code) => {
@@ -33,6 +34,11 @@ test.each([
 
 test('the documentation promises at most 12 kB for the client', () => {
   expect(promised('`createClient`')).toBeLessThanOrEqual(12_000);
+});
+
+test('verifyLogProof adds at most 6 kB to Keccak', async () => {
+  const added = (await gzipped(kit('verifyLogProof'))) - (await gzipped(keccakAlone));
+  expect(added).toBeLessThanOrEqual(6_000);
 });
 
 test('verifySignature adds at most 3 kB to Keccak', async () => {

@@ -31,6 +31,7 @@ describe('ERROR_HINTS', () => {
       'stale_timestamp',
       'body_already_parsed',
       'invalid_webhook',
+      'invalid_proof',
       'missing_abi',
     ]);
   });

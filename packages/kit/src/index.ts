@@ -62,6 +62,7 @@ export type {
 } from './webhooks/decode.ts';
 export type { DecodedValue } from './contract/rules/abi.ts';
 export * from './webhooks/describe.ts';
+export * from './webhooks/logProof.ts';
 
 // Wire format
 export type { Page } from './contract/generic.ts';

@@ -84,6 +84,7 @@ describe('streams', () => {
       native: 'includeNativeTxs',
       internal: 'includeInternalTxs',
       'notify-removed': 'notifyRemoved',
+      proofs: 'includeProofs',
       'strict-order': 'strictOrder',
     };
     const set = async (flags: string[]): Promise<Record<string, unknown>> =>

@@ -195,6 +195,7 @@ export interface FieldOptions {
   internal?: boolean;
   deliver?: string;
   notifyRemoved?: boolean;
+  proofs?: boolean;
   maxInFlight?: string;
   maxPerSecond?: string;
   strictOrder?: boolean;
@@ -227,6 +228,8 @@ const addFieldOptions = (command: Command): Command =>
     .option('--deliver <which>', 'Phases to deliver: both or confirmed')
     .option('--notify-removed', 'Send a removal webhook after a reorg (off: --no-notify-removed)')
     .addOption(hidden('--no-notify-removed'))
+    .option('--proofs', 'Add proofs of receipts to webhooks, on proven chains (off: --no-proofs)')
+    .addOption(hidden('--no-proofs'))
     .option('--max-in-flight <n>', 'Maximum number of concurrent webhooks')
     .option('--max-per-second <n>', 'Maximum number of webhooks per second')
     .option('--strict-order', 'Send one at a time, in chain order (off: --no-strict-order)')
@@ -250,6 +253,7 @@ function toGivenFields(options: FieldOptions): Fields {
     includeInternalTxs: options.internal,
     deliver: options.deliver,
     notifyRemoved: options.notifyRemoved,
+    includeProofs: options.proofs,
     maxInFlight: toNumber('--max-in-flight', options.maxInFlight),
     maxPerSecond: toNumber('--max-per-second', options.maxPerSecond),
     strictOrder: options.strictOrder,

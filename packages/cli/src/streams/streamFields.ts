@@ -38,6 +38,7 @@ const DEFAULTS: Readonly<Fields> = {
   filterPossibleSpamAddresses: false,
   deliver: 'both',
   notifyRemoved: false,
+  includeProofs: false,
   headers: {},
   maxInFlight: null,
   maxPerSecond: null,

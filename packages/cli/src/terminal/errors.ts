@@ -103,6 +103,7 @@ const KIT_EXITS: Readonly<Record<SluiceErrorCode, number>> = {
   stale_timestamp: EXIT.checkFailed,
   body_already_parsed: EXIT.checkFailed,
   invalid_webhook: EXIT.checkFailed,
+  invalid_proof: EXIT.checkFailed,
   missing_abi: EXIT.checkFailed,
 };
 

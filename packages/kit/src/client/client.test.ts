@@ -374,6 +374,7 @@ describe('results', () => {
       advancedOptions: null,
       triggers: null,
       notifyRemoved: false,
+      includeProofs: false,
       deliver: 'both',
       headers: {},
       maxInFlight: null,

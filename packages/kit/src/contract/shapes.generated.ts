@@ -141,6 +141,8 @@ export interface CreateEvmStream {
   deliver?: DeliverMode | undefined;
   /** Sends a removal webhook (`removed: true`) for each sent delivery whose block left the chain. Default false. Sluice only. */
   notifyRemoved?: boolean | undefined;
+  /** Adds a proof of each transaction's receipt to webhooks, on proven chains. Default false. Sluice only. */
+  includeProofs?: boolean | undefined;
   /** Sent with each webhook: at most 20, each value at most 1024 printable ASCII characters. Default none. Sluice only. */
   headers?:
     | {
@@ -871,6 +873,19 @@ export interface WebhookNftApprovals {
     tokenContractType: string;
   }[];
 }
+/** The path of a transaction's receipt in the receipts trie of its block. */
+export interface WebhookReceiptProof {
+  transactionHash: string;
+  transactionIndex: string;
+  /** RLP-encoded nodes of the trie, from the root to the receipt; nodes shorter than 32 bytes are inside their parents. */
+  nodes: string[];
+}
+/** Shows that the receipts of these transactions are in the block: `verifyLogProof` of the kit checks it. Bytes are hex. */
+export interface WebhookProofs {
+  /** The RLP-encoded block header, whose Keccak-256 is the block hash. */
+  header: string;
+  receipts: WebhookReceiptProof[];
+}
 /** One delivery: everything that one stream matched in one block. Keys are in wire order. */
 export interface EvmWebhook {
   confirmed: boolean;
@@ -894,6 +909,8 @@ export interface EvmWebhook {
   nftApprovals: WebhookNftApprovals;
   nftTransfers: WebhookNftTransfer[];
   nativeBalances: WebhookNativeBalance[];
+  /** For each transaction of `logs` and `txs`, in order. Sluice only, for streams with `includeProofs`, on proven chains; otherwise absent. */
+  proofs?: WebhookProofs;
 }
 /** Metadata of a coin or fungible asset. */
 export interface AptosCoin {
@@ -1678,6 +1695,7 @@ export interface EvmStream {
   filterPossibleSpamAddresses: boolean;
   deliver: DeliverMode;
   notifyRemoved: boolean;
+  includeProofs: boolean;
   headers: {
     [k: string]: string;
   };

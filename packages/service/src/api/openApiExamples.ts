@@ -35,6 +35,7 @@ const stream = {
   filterPossibleSpamAddresses: false,
   deliver: 'both',
   notifyRemoved: false,
+  includeProofs: false,
   headers: {},
   maxInFlight: null,
   maxPerSecond: 20,

@@ -172,7 +172,8 @@ const isSame = (a: BlockHeader, b: BlockHeader): boolean =>
 const suffices = (had: BlockNeeds, wanted: BlockNeeds): boolean =>
   (had.logs || had.transactions || !wanted.logs) &&
   (had.transactions || !wanted.transactions) &&
-  (had.traces || !wanted.traces);
+  (had.traces || !wanted.traces) &&
+  (had.proofs === true || wanted.proofs !== true);
 
 /**
  * Reads blocks before their turn, so that catching up doesn't wait for one round trip per block.

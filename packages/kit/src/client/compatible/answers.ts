@@ -24,6 +24,7 @@ const EVM_FLAGS = [
   'filterPossibleSpamAddresses',
   'demo',
   'notifyRemoved',
+  'includeProofs',
   'strictOrder',
 ] as const satisfies (keyof EvmStream)[];
 

@@ -67,6 +67,7 @@ const evmStream = named(
     filterPossibleSpamAddresses: flag,
     deliver: deliverMode,
     notifyRemoved: flag,
+    includeProofs: flag,
     headers,
     ...limits,
     status: streamStatus,

@@ -173,6 +173,29 @@ const nftApprovals = shape(
   }),
 );
 
+const webhookProofs = shape(
+  'WebhookProofs',
+  'Shows that the receipts of these transactions are in the block: `verifyLogProof` of the kit checks it. Bytes are hex.',
+  z.strictObject({
+    header: text.describe('The RLP-encoded block header, whose Keccak-256 is the block hash.'),
+    receipts: z.array(
+      shape(
+        'WebhookReceiptProof',
+        "The path of a transaction's receipt in the receipts trie of its block.",
+        z.strictObject({
+          transactionHash: text,
+          transactionIndex: text,
+          nodes: z
+            .array(text)
+            .describe(
+              'RLP-encoded nodes of the trie, from the root to the receipt; nodes shorter than 32 bytes are inside their parents.',
+            ),
+        }),
+      ),
+    ),
+  }),
+);
+
 export const webhookFields = {
   confirmed: flag,
   removed: z
@@ -196,6 +219,11 @@ export const webhookFields = {
   nftApprovals,
   nftTransfers: z.array(nftTransfer),
   nativeBalances: z.array(nativeBalance),
+  proofs: webhookProofs
+    .exactOptional()
+    .describe(
+      'For each transaction of `logs` and `txs`, in order. Sluice only, for streams with `includeProofs`, on proven chains; otherwise absent.',
+    ),
 };
 
 export const evmWebhook = named(

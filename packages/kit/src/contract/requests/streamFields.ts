@@ -193,6 +193,9 @@ export const evmFields = {
   notifyRemoved: given(z.boolean()).describe(
     'Sends a removal webhook (`removed: true`) for each sent delivery whose block left the chain. Default false. Sluice only.',
   ),
+  includeProofs: given(z.boolean()).describe(
+    "Adds a proof of each transaction's receipt to webhooks, on proven chains. Default false. Sluice only.",
+  ),
   ...ownFields,
 };
 

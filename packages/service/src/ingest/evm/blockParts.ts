@@ -23,7 +23,7 @@ export interface Doubt {
   message: string;
 }
 
-export interface CheckedParts extends Pick<EvmBlock, 'logs' | 'transactions'> {
+export interface CheckedParts extends Pick<EvmBlock, 'logs' | 'transactions' | 'proofs'> {
   /** Empty when everything is consistent. */
   doubts: Doubt[];
 }

@@ -8,6 +8,7 @@ import { type Json, object } from '../json.ts';
 import { type Provider, createProvider } from './provider.ts';
 import { createHeadPolling } from '../nodes/headPolling.ts';
 import { type Providers, createProviders } from '../nodes/providers.ts';
+import { createProofs } from './proof/proveBlock.ts';
 import { type VerdictStore, createProver } from './proof/prover.ts';
 import { createReceiptReader } from './receiptReader.ts';
 import { type Source, SourceError, type TransactionPlace, isOfKind } from '../source.ts';
@@ -114,7 +115,10 @@ export function createEvmSource({
             const body =
               from === node || isFirst ? block : (await readBody(from, header, needs)).block;
             if (!needs.transactions) return receipts.readLogs(from, body, seen);
-            const parts = await receipts.readAll(from, body, seen);
+            const { receipts: raw, ...parts } = await receipts.readAll(from, body, seen);
+            if (wanted.proofs && prover.isRequired() && parts.doubts.length === 0) {
+              parts.proofs = createProofs(body, raw);
+            }
             if (wanted.transactions) return parts;
             // A search for a verdict must not hold a block that its logs alone would not hold.
             return parts.doubts.length > 0 && !prover.isRequired()

@@ -89,13 +89,16 @@ export function toHeader(block: Json, proof: HeaderProof): BlockHeader {
 }
 
 /** Whether the header's fields hash to its hash by rules that are known here. */
-export function isHeaderProven(block: Json): boolean {
+export const isHeaderProven = (block: Json): boolean => encodeHeader(block) !== undefined;
+
+/** Returns the bytes whose Keccak is the block hash; undefined if no rule that is known gives them. */
+export function encodeHeader(block: Json): Buffer | undefined {
   const fields = BYTES_OR_NUMBERS.filter(([name]) => block[name] != null).map(([name, kind]) =>
     kind === 'bytes' ? bytesOf(block, name) : quantityOf(block, name),
   );
-  return [fields, toTempoHeader(block, fields)].some(
-    (each) => each !== undefined && keccak256(encodeRlp(each)) === block['hash'],
-  );
+  return [fields, toTempoHeader(block, fields)]
+    .flatMap((each) => (each === undefined ? [] : [encodeRlp(each)]))
+    .find((each) => keccak256(each) === block['hash']);
 }
 
 const unknownFields = (block: Json): string[] =>

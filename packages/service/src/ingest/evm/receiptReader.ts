@@ -2,13 +2,19 @@
 import type { BlockHeader } from '../../store/blocks/contract.ts';
 import { type Json, list } from '../json.ts';
 import { isOfKind } from '../source.ts';
-import { type CheckedParts, assemble, checkLogs, withoutReceipt } from './blockParts.ts';
+import {
+  type AssembledParts,
+  type CheckedParts,
+  assemble,
+  checkLogs,
+  withoutReceipt,
+} from './blockParts.ts';
 import type { Prover } from './proof/prover.ts';
 import type { Provider } from './provider.ts';
 
 export interface ReceiptReader {
   /** Reads transactions with their receipts and logs. */
-  readAll(node: Provider, block: Json, header: BlockHeader): Promise<CheckedParts>;
+  readAll(node: Provider, block: Json, header: BlockHeader): Promise<AssembledParts>;
   /** Reads only the logs, which is cheaper on most nodes. */
   readLogs(node: Provider, block: Json, header: BlockHeader): Promise<CheckedParts>;
 }
@@ -44,9 +50,9 @@ export function createReceiptReader(prover: Pick<Prover, 'check'>): ReceiptReade
 
   const readAll: ReceiptReader['readAll'] = async (node, block, header) => {
     const answer = await readReceipts(node, block);
-    const { receipts, ...parts } = assemble(node.name, block, header, answer);
-    if (parts.doubts.length === 0 && parts.transactions.length === receipts.length) {
-      await prover.check(node, block, receipts);
+    const parts = assemble(node.name, block, header, answer);
+    if (parts.doubts.length === 0 && parts.transactions.length === parts.receipts.length) {
+      await prover.check(node, block, parts.receipts);
     }
     return parts;
   };
@@ -62,7 +68,8 @@ export function createReceiptReader(prover: Pick<Prover, 'check'>): ReceiptReade
     }
     // Receipts contain the same logs, including those that the node's log list omits or is too
     // small for.
-    return readAll(node, block, header);
+    const { receipts: _receipts, ...parts } = await readAll(node, block, header);
+    return parts;
   };
 
   return { readAll, readLogs };

@@ -102,7 +102,7 @@ export function createVerifier({
   };
 }
 
-const withoutDoubts = ({ logs, transactions }: CheckedParts): Verified => ({ logs, transactions });
+const withoutDoubts = ({ doubts: _doubts, ...parts }: CheckedParts): Verified => parts;
 
 const toError = ([doubt]: readonly Doubt[], wayOn = ''): SourceError =>
   new SourceError(doubt!.kind, [doubt!.message, wayOn].filter(Boolean).join(': '));

@@ -13,6 +13,15 @@ export interface EvmBlock {
   internalTransactions: EvmInternalTransaction[];
   /** The reason why an unverified block was accepted; absent for verified blocks. */
   unverified?: string | undefined;
+  /** Present for a proven block, if a stream includes proofs. */
+  proofs?: BlockProofs | undefined;
+}
+
+export interface BlockProofs {
+  /** The RLP-encoded header, in hex. */
+  header: string;
+  /** Returns the nodes of the receipts trie from the root to this transaction's receipt, in hex. */
+  prove(transactionIndex: number): string[];
 }
 
 export interface EvmLog {
@@ -75,4 +84,6 @@ export interface BlockNeeds {
   /** Transactions with their receipts. */
   transactions: boolean;
   traces: boolean;
+  /** Proofs of the receipts. Default false. */
+  proofs?: boolean | undefined;
 }

@@ -28,11 +28,12 @@ export function createStreamIndex(): StreamIndex {
   });
   return Object.assign(index, {
     needs(chain: string): BlockNeeds {
-      const needs = { logs: false, transactions: false, traces: false };
+      const needs: BlockNeeds = { logs: false, transactions: false, traces: false };
       for (const { options } of index.matching(chain)) {
         if (options.includeContractLogs || options.includeAllTxLogs) needs.logs = true;
         if (takesTransactions(options)) needs.transactions = true;
         if (options.includeInternalTxs) needs.traces = true;
+        if (options.includeProofs) needs.proofs = true;
       }
       return needs;
     },

@@ -1,6 +1,12 @@
 /** Converts a match to the webhook body of the contract, with its keys in wire order. */
-import type { EvmWebhook } from '@sluice/kit/contract';
-import type { EvmBlock, EvmInternalTransaction, EvmLog, EvmTransaction } from './block.ts';
+import type { EvmWebhook, WebhookProofs } from '@sluice/kit/contract';
+import type {
+  BlockProofs,
+  EvmBlock,
+  EvmInternalTransaction,
+  EvmLog,
+  EvmTransaction,
+} from './block.ts';
 import type { Match } from './match.ts';
 import { toWebhookInternalTransaction, toWebhookLog, toWebhookTransaction } from './selection.ts';
 import { decodeTransfers, countBatch } from './transfers.ts';
@@ -38,7 +44,27 @@ export function toWebhookParts(
       txsInternal: match.internalTransactions.map(toWebhookInternalTransaction),
       ...decodeTransfers(match.logs, spam),
       nativeBalances: [],
+      ...(record.options.includeProofs &&
+        block.proofs && { proofs: toProofs(match, block.proofs) }),
     },
+  };
+}
+
+/** Returns one proof for each transaction of the logs and transactions, in order. */
+function toProofs({ logs, transactions }: Match, { header, prove }: BlockProofs): WebhookProofs {
+  const hashes = new Map([
+    ...logs.map((log) => [log.transactionIndex, log.transactionHash] as const),
+    ...transactions.map((each) => [each.transactionIndex, each.hash] as const),
+  ]);
+  return {
+    header,
+    receipts: [...hashes]
+      .toSorted(([a], [b]) => a - b)
+      .map(([index, transactionHash]) => ({
+        transactionHash,
+        transactionIndex: String(index),
+        nodes: prove(index),
+      })),
   };
 }
 

@@ -26,6 +26,7 @@ export type StreamOptions = Pick<
   | 'demo'
   | 'triggers'
   | 'filterPossibleSpamAddresses'
+  | 'includeProofs'
 >;
 
 /** Defaults of a stream. */
@@ -42,6 +43,7 @@ export const DEFAULT_OPTIONS: StreamOptions = {
   demo: false,
   triggers: null,
   filterPossibleSpamAddresses: false,
+  includeProofs: false,
 };
 
 export const DEFAULT_LIMITS: StreamLimits = {

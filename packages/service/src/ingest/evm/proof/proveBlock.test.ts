@@ -68,9 +68,13 @@ async function accept(
           : (receipts.find((each) => each['transactionHash'] === hash) ?? null),
       ),
   } as unknown as Provider;
-  const { doubts, ...parts } = await createReceiptReader(prover).readAll(liar, block, header);
+  const { doubts, logs, transactions } = await createReceiptReader(prover).readAll(
+    liar,
+    block,
+    header,
+  );
   if (doubts.length > 0) throw new Error(doubts[0]!.message);
-  return JSON.stringify(parts);
+  return JSON.stringify({ logs, transactions });
 }
 
 const prover = createProver({

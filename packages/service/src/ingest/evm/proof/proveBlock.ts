@@ -3,9 +3,10 @@
  * node returned, and compares them with the header. What the roots leave out is computed and compared.
  */
 import { keccak256 } from '@sluice/kit/contract';
+import type { BlockProofs } from '../../../match/evm/block.ts';
 import { type Json, hex, list, object } from '../../json.ts';
 import type { KnownBits } from '../bloom.ts';
-import { isHeaderProven } from '../header.ts';
+import { encodeHeader, isHeaderProven } from '../header.ts';
 import { encodeReceipt } from './receipts.ts';
 import { bytesOf, quantityOf } from './fields.ts';
 import { encodeRlp } from './rlp.ts';
@@ -27,6 +28,17 @@ export function findUnproven(block: Json, receipts: readonly Json[]): string[] {
     ...findUnprovenReceipts(block, transactions, receipts),
   ];
 }
+
+/** Returns the proofs of a block without unproven parts. */
+export function createProofs(block: Json, receipts: readonly Json[]): BlockProofs {
+  const trie = toReceiptTrie(transactionsOf(block), receipts);
+  return {
+    header: toHex(encodeHeader(block)!),
+    prove: (transactionIndex) => trie.prove(transactionIndex).map(toHex),
+  };
+}
+
+const toHex = (bytes: Buffer): string => `0x${bytes.toString('hex')}`;
 
 const transactionsOf = (block: Json): Json[] =>
   list(block['transactions'], 'transactions').map((item) => object(item, 'transaction'));
