@@ -2,6 +2,7 @@
 import { createRequire } from 'node:module';
 import { type EvmWebhook, isSluiceError, verifyLogProof } from '@sluice/kit';
 import { createScriptedChain, startScriptedChain } from '@sluice/testkit';
+import { keccak256 } from '@sluice/kit/contract';
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
 import { createLog } from '../../packages/service/src/base/log.ts';
@@ -216,7 +217,23 @@ test.each(Object.keys(FORGERIES))('a webhook with %s is rejected', (kind) => {
   );
 });
 
-test('a webhook of another block, or without proofs, is rejected', () => {
+test('rejects malformed webhooks with the same error', () => {
+  const nested = `0x${'c1'.repeat(60_000)}`;
+  const hash = keccak256(Buffer.from(nested.slice(2), 'hex'));
+  const malformed: unknown[] = [
+    { ...webhook, logs: null },
+    { ...webhook, block: { ...webhook.block, number: 'one' } },
+    { ...webhook, proofs: { ...webhook.proofs, header: 7 } },
+    { ...webhook, block: { ...webhook.block, hash }, proofs: { header: nested, receipts: [] } },
+  ];
+  for (const each of malformed) {
+    expect(() => verifyLogProof(each as EvmWebhook)).toThrow(
+      expect.objectContaining({ code: 'invalid_proof' }),
+    );
+  }
+});
+
+test('rejects a webhook of a different block, or without proofs', () => {
   const blockHash = `0x${'12'.repeat(32)}`;
   expect(() => verifyLogProof(webhook, { blockHash })).toThrow(/is about block 0x.*, not 0x1212/);
   const { proofs: _proofs, ...bare } = webhook;

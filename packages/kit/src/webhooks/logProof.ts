@@ -1,7 +1,7 @@
 /** Checks that the logs of a webhook are in a block, from the proofs in the webhook. */
 import { keccak256 } from '../contract/rules/hash.ts';
 import type { EvmWebhook, WebhookLog } from '../contract/shapes.generated.ts';
-import { SluiceError } from '../errors.ts';
+import { SluiceError, isSluiceError } from '../errors.ts';
 
 /** The part of a webhook that is checked. */
 export type ProvenWebhook = Pick<EvmWebhook, 'block' | 'logs' | 'proofs'>;
@@ -13,8 +13,8 @@ export interface VerifyLogProofOptions {
 
 /**
  * - `isVerified: true`: the logs are in the block with the hash that you passed.
- * - `isVerified: false`: the logs are in a block with the hash `compare`. Anyone can make such a block
- *   up: compare the hash with that of a source that you trust.
+ * - `isVerified: false`: the logs are in a block with the hash `compare`. Anyone can make up such a
+ *   block: compare the hash with one from a source that you trust.
  */
 export type LogProof =
   | { readonly isVerified: true; readonly blockHash: string }
@@ -24,17 +24,27 @@ export type LogProof =
  * Checks the address, topics and data of every log, its transaction's place in the block, and the
  * block's number and time. Transaction hashes and records other than `logs` are not proven.
  *
- * @throws SluiceError `invalid_proof` when a log is not proven, or the block is another one.
+ * @throws SluiceError `invalid_proof` when a log is not proven, or the block is a different one.
  */
 export function verifyLogProof(
   webhook: ProvenWebhook,
   { blockHash }: VerifyLogProofOptions = {},
 ): LogProof {
-  const { block, logs, proofs } = webhook;
+  try {
+    return check(webhook, blockHash);
+  } catch (error) {
+    if (isSluiceError(error)) throw error;
+    throw new SluiceError('invalid_proof', 'The webhook or its proof is malformed', {
+      cause: error,
+    });
+  }
+}
+
+function check({ block, logs, proofs }: ProvenWebhook, blockHash: string | undefined): LogProof {
   if (proofs === undefined) fail('The webhook has no proofs: set includeProofs on its stream');
   const encoded = toBytes(proofs.header);
   const hash = keccak256(encoded);
-  if (hash !== block.hash) fail(`The header is of block ${hash}, not ${block.hash}`);
+  if (hash !== block.hash) fail(`The proof is for block ${hash}, not ${block.hash}`);
   if (blockHash !== undefined && blockHash.toLowerCase() !== hash) {
     fail(`The webhook is about block ${hash}, not ${blockHash}`);
   }
@@ -45,13 +55,13 @@ export function verifyLogProof(
     toHex(header[8]) !== quantity(block.number) ||
     toHex(header[11]) !== quantity(block.timestamp)
   ) {
-    fail('The header has another number or time than the webhook');
+    fail('The header has a different number or time than the webhook');
   }
   const transactions = new Map<string, WebhookLog[]>();
   for (const log of logs) {
-    const of = transactions.get(log.transactionHash) ?? [];
-    transactions.set(log.transactionHash, of);
-    of.push(log);
+    const own = transactions.get(log.transactionHash) ?? [];
+    transactions.set(log.transactionHash, own);
+    own.push(log);
   }
   for (const [transactionHash, own] of transactions) {
     const proof = proofs.receipts.find((each) => each.transactionHash === transactionHash);
@@ -128,7 +138,7 @@ function follow(root: string, index: string, nodes: readonly string[]): Uint8Arr
     let node: Item = reference;
     if (node instanceof Uint8Array) {
       const encoded = toBytes(nodes[next++] ?? fail('The proof ends before the receipt'));
-      if (keccak256(encoded) !== toHex(node)) fail('A node of the proof has another hash');
+      if (keccak256(encoded) !== toHex(node)) fail('A node of the proof has a different hash');
       node = decode(encoded);
     }
     const items: readonly Item[] = toList(node);
@@ -163,7 +173,7 @@ function logsOf(receipt: Uint8Array): string[] {
   });
 }
 
-/** Whether the logs are in the receipt, at the places that their indices give them. */
+/** Whether the logs are in the receipt, as far apart as their indices say. */
 function areIn(own: readonly WebhookLog[], proven: readonly string[]): boolean {
   const isAt = ({ address, topic0, topic1, topic2, topic3, data }: WebhookLog, place: number) =>
     proven[place] ===
