@@ -154,21 +154,7 @@ export function createEvmSource({
     readTagged: providers.readTagged,
     sizeOf,
 
-    async requestAt(block, method, params, maxBytes) {
-      const result = await providers.ask(
-        async (node) => {
-          const isKnown = node.knows(block.hash) || (await node.readHeaderOf(block.hash));
-          if (!isKnown) return undefined;
-          return { value: await node.request(method, params, { order: 'aside', maxBytes }) };
-        },
-        { hash: block.hash },
-      );
-      if (result !== undefined) return result.value;
-      throw new SourceError(
-        'missing',
-        `no node of ${chain} has block ${block.number} ${block.hash}`,
-      );
-    },
+    requestAt: createStateRequests(chain, providers),
 
     watchHeads(onHint) {
       const stops = [
@@ -180,6 +166,24 @@ export function createEvmSource({
     },
 
     stop: providers.close,
+  };
+}
+
+function createStateRequests(
+  chain: string,
+  providers: Pick<Providers<Provider>, 'ask'>,
+): Source['requestAt'] {
+  return async (block, method, params, maxBytes) => {
+    const result = await providers.ask(
+      async (node) => {
+        const isKnown = node.knows(block.hash) || (await node.readHeaderOf(block.hash));
+        if (!isKnown) return undefined;
+        return { value: await node.request(method, params, { order: 'aside', maxBytes }) };
+      },
+      { hash: block.hash },
+    );
+    if (result !== undefined) return result.value;
+    throw new SourceError('missing', `no node of ${chain} has block ${block.number} ${block.hash}`);
   };
 }
 
