@@ -33,7 +33,7 @@ export const ERROR_HINTS = {
   body_already_parsed:
     "Pass the raw webhook, before any JSON parser: see your framework's adapter, e.g. @sluice/kit/express.",
   invalid_webhook: 'Pass the parsed JSON body of a webhook.',
-  invalid_proof: 'Do not use the webhook: the message says what is not proven.',
+  invalid_proof: 'Do not use the webhook: the message names what is not proven.',
   missing_abi: 'Set abi on the stream, or pass an ABI here.',
 } as const satisfies Record<string, string>;
 
