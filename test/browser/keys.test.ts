@@ -84,7 +84,7 @@ test('the palette receives each key while its list and the page itself load', as
   expect(await statusNow()).toBe('active');
 
   await page.goto(`${world.url}/console/streams/${streamId}`);
-  await page.getByRole('button', { name: 'Pause' }).waitFor();
+  await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
   await page.keyboard.press('Control+k');
   await page.keyboard.press('Control+k');
   await page.keyboard.type('pas', { delay });
@@ -97,7 +97,7 @@ test('the palette receives each key while its list and the page itself load', as
 
 test('keys wait while a page or dialog loads', async () => {
   const page = await visitor.signedIn(`/streams/${streamId}`);
-  await page.getByRole('button', { name: 'Pause' }).waitFor();
+  await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
   await slowDown(page, /assets\/(newStream|shortcutList)-/);
   // `p` goes to the list of shortcuts, which ignores it.
   await page.keyboard.press('?');
@@ -230,7 +230,7 @@ test('r and Enter on an unfiltered stream replay unsuccessful deliveries; all ne
 
 test('composed text, modifiers and Caps Lock trigger no shortcut', async () => {
   const page = await visitor.signedIn(`/streams/${streamId}`);
-  await page.getByRole('button', { name: 'Pause' }).waitFor();
+  await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
   const press = (init: KeyInit) =>
     page.evaluate(
       (each) =>

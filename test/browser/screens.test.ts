@@ -222,7 +222,7 @@ test('a stream without deliveries shows the block it waits for, and next steps',
   await metrics.getByText(/^Waiting for block [\d,]+/).waitFor();
   await expect.poll(() => metrics.getByText('no data yet').count()).toBe(5);
   await expectAccessible(page);
-  await page.getByRole('button', { name: 'Pause' }).click();
+  await page.getByRole('button', { name: 'Pause', exact: true }).click();
   await metrics.getByText('The stream is paused').waitFor();
   await metrics.getByRole('button', { name: 'Resume stream' }).click();
   await metrics.getByText(/^Waiting for block [\d,]+/).waitFor();

@@ -115,8 +115,7 @@ export function DeliveryFilters({
         </Button>
         <Button
           variant="quiet"
-          aria-pressed={held}
-          title={held ? 'Show new rows' : 'Stop adding new rows'}
+          title={held ? 'Show new rows as they arrive' : 'Stop adding new rows'}
           onClick={() => onHold(!held)}
         >
           {held ? (
@@ -124,7 +123,7 @@ export function DeliveryFilters({
           ) : (
             <Pause size={14} strokeWidth={1.5} aria-hidden="true" />
           )}
-          <span className="max-sm:sr-only">{held ? 'Resume' : 'Pause'}</span>
+          <span className="max-sm:sr-only">{held ? 'Resume updates' : 'Pause updates'}</span>
           <Keycap>l</Keycap>
         </Button>
       </span>
