@@ -172,3 +172,11 @@ describe('settings', () => {
     expect(() => checkConfig({ ...good, notifyUrl: 'http://10.0.0.1/x' })).not.toThrow();
   });
 });
+
+test('--chain takes verify=headers, for the chain that it names', () => {
+  const chains = parseChains(['0x1=https://a.example/,verify=headers', '0x5=https://b.example']);
+  expect(chains.map(({ verifyHeaders }) => verifyHeaders)).toEqual([true, undefined]);
+  expect(() => parseChains(['0x1=https://a.example,verify=all'])).toThrow(
+    /verify=all should be verify=headers/,
+  );
+});

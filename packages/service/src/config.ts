@@ -22,6 +22,8 @@ export interface ChainConfig {
   acceptUnverified?: boolean | undefined;
   /** Whether blocks must be proven from their headers. Default: see `docs/nodes.md`. */
   proof?: 'on' | 'off' | undefined;
+  /** Read every header of blocks that are searched by their logs. Default false. */
+  verifyHeaders?: boolean | undefined;
 }
 
 export interface AptosConfig {
@@ -131,7 +133,7 @@ export function parseChains(texts: readonly string[]): ChainConfig[] {
     const id = toChainId(text.slice(0, Math.max(0, separator)));
     if (separator < 0 || id === undefined) {
       throw configError(
-        `--chain ${text}: should be <hexId>=<rpcUrl>[,confirmations=N|finalized][,poll=MS][,accept=unverified][,proof=on|off], e.g. --chain 0x1=https://rpc.example.org`,
+        `--chain ${text}: should be <hexId>=<rpcUrl>[,confirmations=N|finalized][,poll=MS][,accept=unverified][,proof=on|off][,verify=headers], e.g. --chain 0x1=https://rpc.example.org`,
       );
     }
     const { url, options } = splitOptions(text.slice(separator + 1));
@@ -166,6 +168,13 @@ export function parseChains(texts: readonly string[]): ChainConfig[] {
         chain.proof = value;
         continue;
       }
+      if (name === 'verify') {
+        if (value !== 'headers') {
+          throw configError(`--chain ${text}: verify=${value} should be verify=headers`);
+        }
+        chain.verifyHeaders = true;
+        continue;
+      }
       const number = Number(value);
       if (!Number.isSafeInteger(number) || number < 0) {
         throw configError(
@@ -196,7 +205,9 @@ function splitOptions(text: string): { url: string; options: [string, string][] 
   let url = text;
   for (;;) {
     const at = url.lastIndexOf(',');
-    const found = /^,(confirmations|poll|accept|proof)=([^=]*)$/.exec(at < 0 ? '' : url.slice(at));
+    const found = /^,(confirmations|poll|accept|proof|verify)=([^=]*)$/.exec(
+      at < 0 ? '' : url.slice(at),
+    );
     if (found === null) return { url, options: options.reverse() };
     url = url.slice(0, at);
     options.push([found[1]!, found[2]!]);

@@ -123,7 +123,7 @@ const accessOptions = (): Option[] => [
 const chainOptions = (): Option[] => [
   repeatable(
     '--chain <id=url>',
-    'EVM chain as <hexId>=<rpcUrl>[,confirmations=N|finalized][,poll=MS][,accept=unverified][,proof=on|off]; repeatable; repeat an id to add a provider',
+    'EVM chain as <hexId>=<rpcUrl>[,confirmations=N|finalized][,poll=MS][,accept=unverified][,proof=on|off][,verify=headers]; repeatable; repeat an id to add a provider',
     'SLUICE_CHAIN',
   ),
   repeatable(

@@ -1070,6 +1070,8 @@ export interface ChainCoverage {
   }[];
   /** Blocks that were evaluated but not completely verified; the newest 1,000 ranges, in order. */
   unverified: UnverifiedRange[];
+  /** Blocks that were searched by their logs: that others than the delivered ones do not match rests on the answer of a node; the newest 1,000 ranges, in order. */
+  byRange: BlockRange[];
 }
 /** The blocks that a stream was matched against, by chain. */
 export interface StreamCoverage {

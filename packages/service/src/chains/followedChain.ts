@@ -105,6 +105,7 @@ export function followChain<Record, Block extends BlockHeader & MaybeUnverified,
       log,
       openMatcher: (streamId) => matching.open(chain, streamId),
       confirmedUpTo: () => ingest.report().confirmedUpTo,
+      settledUpTo: ingest.settledUpTo,
       onDeliveries,
     });
     current = ingest;

@@ -2,12 +2,13 @@
 import { type DescribedAptosWebhook, type DescribedEvmWebhook, describeWebhook } from '@sluice/kit';
 import type { ChainFamily, ExplainedRecord } from '@sluice/kit/contract';
 import type { Enrich } from '../enrich/enrich.ts';
-import type { StreamMatcher } from '../ingest/backfill.ts';
+import type { StreamMatcher } from '../ingest/blockReader.ts';
 import type { Matcher } from '../ingest/commit.ts';
 import type { BlockNeeds } from '../match/evm/block.ts';
 import { type WeighedPart, tooLargeReason } from '../match/parts.ts';
 import { loadAddresses, type RuleIndex, refreshRules } from '../match/ruleIndex.ts';
-import { packAddresses } from '../store/addresses/packedAddresses.ts';
+import type { LogSearch } from '../match/evm/logSearch.ts';
+import { packAddresses, unpackAddresses } from '../store/addresses/packedAddresses.ts';
 import { bodyBytes, splitBody, splitFinalBody } from '../store/blocks/body.ts';
 import type { BlockRef, NewMatch } from '../store/blocks/contract.ts';
 import type { Store } from '../store/store.ts';
@@ -20,6 +21,9 @@ export type RecordCounts = Pick<
   'logs' | 'transactions' | 'internalTransactions' | 'records' | 'transactionHashes'
 >;
 
+/** Returns the addresses of a stream, or `many` if there are too many to list. */
+export type AddressesOf = (streamId: string) => readonly string[] | 'many';
+
 /** The parts of matching that differ between chain families. */
 export interface MatchFamily<Name extends ChainFamily, Index, Block, Match, Tail, Insight> {
   readonly name: Name;
@@ -29,6 +33,11 @@ export interface MatchFamily<Name extends ChainFamily, Index, Block, Match, Tail
   createIndex(): Index;
   /** Returns the parts of a block that the streams of the index need. */
   needs(index: Index, chain: string): BlockNeeds;
+  /**
+   * Returns how blocks that concern the streams of the index are found by their logs; undefined if
+   * every block must be read. Absent for families without such queries.
+   */
+  search?(index: Index, chain: string, addressesOf: AddressesOf): LogSearch | undefined;
   match(index: Index, chain: string, block: Block): Match[];
   explain(
     index: Index,
@@ -50,7 +59,10 @@ export interface MatchFamily<Name extends ChainFamily, Index, Block, Match, Tail
 }
 
 /** Matches one stream on one chain, whatever its status. */
-export interface SingleMatcher<Block, DryRunAnswer> extends StreamMatcher<Block> {
+export interface SingleMatcher<Block, DryRunAnswer> extends Pick<
+  StreamMatcher<Block>,
+  'needs' | 'match'
+> {
   /** @param block a block with all its logs, since observed events include those not taken */
   dryRun(block: Block, isConfirmed: boolean): Promise<DryRunAnswer>;
 }
@@ -69,7 +81,7 @@ export interface Matching<Record, Block, DryRunAnswer> {
   /** Matches all current streams, on every chain. */
   readonly live: Matcher<Block> & Explainer<Block>;
   /** Undefined if the stream was deleted, or belongs to another family. */
-  open(chain: string, streamId: string): Promise<SingleMatcher<Block, DryRunAnswer> | undefined>;
+  open(chain: string, streamId: string): Promise<StreamMatcher<Block> | undefined>;
   /** Matches a stream that is not in the ledger, with these addresses. */
   try(
     chain: string,
@@ -188,8 +200,22 @@ export function createMatching<
       const own = family.createIndex();
       // A job or request may use a chain that the stream itself does not watch.
       own.put({ ...(record as Record), chainIds: [chain] });
-      await loadAddresses(own, store, streamId);
-      return single(chain, own);
+      const pages: Uint8Array[] = [];
+      await loadAddresses(
+        {
+          addAddresses(id, page) {
+            own.addAddresses(id, page);
+            pages.push(page);
+          },
+        },
+        store,
+        streamId,
+      );
+      return {
+        ...single(chain, own),
+        rules: [record.options, pages],
+        search: () => family.search?.(own, chain, () => listAddresses(pages, family.addressBytes)),
+      };
     },
 
     try(chain, record, addresses) {
@@ -199,6 +225,15 @@ export function createMatching<
       return single(chain, own);
     },
   };
+}
+
+/** Longer lists are never part of a query: its event alone finds their logs with fewer. */
+const MAX_LISTED = 10_000;
+
+function listAddresses(pages: readonly Uint8Array[], width: 20 | 32): string[] | 'many' {
+  const bytes = pages.reduce((sum, page) => sum + page.length, 0);
+  if (bytes > MAX_LISTED * width) return 'many';
+  return pages.flatMap((page) => unpackAddresses({ width, bytes: page }));
 }
 
 /** Implements `Matcher.refresh`. */

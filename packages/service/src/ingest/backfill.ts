@@ -2,12 +2,15 @@
  * Runs the backfills of one chain: matches past blocks in order for one stream, with the same
  * matcher and ledger as live blocks. Jobs take turns, a few blocks each, up to the newest confirmed
  * block. The ledger holds each job's position, so a job continues there after a restart.
+ *
+ * Where a stream's rules allow it, blocks are searched by their logs, and only those that may
+ * concern the stream are read.
  */
+import { type StreamMatcher, createReader } from './blockReader.ts';
 import { createWaker } from '../base/waker.ts';
 import type { DeliverySummary, Job } from '@sluice/kit/contract';
-import type { BlockNeeds } from '../match/evm/block.ts';
 import { type Log, describeError } from '../base/log.ts';
-import type { BlockHeader, NewMatch } from '../store/blocks/contract.ts';
+import type { BlockHeader } from '../store/blocks/contract.ts';
 import type { Store } from '../store/store.ts';
 import { type ChainSource, type MaybeUnverified, SourceError } from './source.ts';
 
@@ -19,27 +22,19 @@ export interface Backfill {
   stop(): Promise<void>;
 }
 
-/** The current rules of one stream. */
-export interface StreamMatcher<Block> {
-  needs: BlockNeeds;
-  /** Returns several matches when one webhook can't hold them all; none when nothing matches. */
-  match(block: Block): NewMatch[];
-}
-
-/** Blocks that are read at once and committed together. */
-const BATCH_BLOCKS = 16;
 /** Covers lost signals. */
 const POLL_MS = 5_000;
 const RETRY_MIN_MS = 500;
 const RETRY_MAX_MS = 10_000;
 
-export function createBackfill<Block extends MaybeUnverified>({
+export function createBackfill<Block extends BlockHeader & MaybeUnverified>({
   chain,
   epoch,
   source,
   store,
   openMatcher,
   confirmedUpTo,
+  settledUpTo,
   onDeliveries,
   log,
 }: {
@@ -52,6 +47,8 @@ export function createBackfill<Block extends MaybeUnverified>({
   openMatcher(streamId: string): Promise<StreamMatcher<Block> | undefined>;
   /** The newest confirmed block; null while unknown. */
   confirmedUpTo(): number | null;
+  /** The newest confirmed block too old for any reorg; null while unknown. */
+  settledUpTo(): number | null;
   onDeliveries(deliveries: DeliverySummary[]): void;
   log: Log;
 }): Backfill {
@@ -60,37 +57,13 @@ export function createBackfill<Block extends MaybeUnverified>({
   let running: Promise<void> | undefined;
   let retryMs = RETRY_MIN_MS;
 
-  const readRange = async (
-    from: number,
-    to: number,
-    needs: BlockNeeds,
-  ): Promise<{ header: BlockHeader; block: Block }[]> => {
-    const numbers = Array.from({ length: to - from + 1 }, (_, n) => from + n);
-    const read = await Promise.all(
-      numbers.map(async (number) => {
-        const header = await source.readHeader(number);
-        if (header === undefined) {
-          throw new SourceError('missing', `no node of this chain has block ${number}`);
-        }
-        return { header, block: await source.readBlock(header, needs) };
-      }),
-    );
-    for (const [n, { header }] of read.entries()) {
-      if (n > 0 && header.parentHash !== read[n - 1]!.header.hash) {
-        throw new SourceError(
-          'inconsistent',
-          `block ${header.number} does not follow the previous one`,
-        );
-      }
-    }
-    return read;
-  };
+  const read = createReader(source);
 
   /** Processes a few blocks of one job; returns false when it has nothing to do now. */
-  const advance = async (job: Job): Promise<boolean> => {
+  const advance = async (job: Job, isAlone: boolean): Promise<boolean> => {
     const confirmed = confirmedUpTo();
-    const to = Math.min(job.nextBlock + BATCH_BLOCKS - 1, job.blockTo, confirmed ?? -1);
-    if (to < job.nextBlock) {
+    const upTo = Math.min(job.blockTo, confirmed ?? -1);
+    if (upTo < job.nextBlock) {
       const message =
         confirmed === null
           ? 'waiting for the chain'
@@ -103,13 +76,12 @@ export function createBackfill<Block extends MaybeUnverified>({
       await store.setJobState(job.id, 'cancelled', 'the stream was deleted');
       return true;
     }
-    const read = await readRange(job.nextBlock, to, matcher.needs);
+    const limits = { upTo, searchUpTo: Math.min(upTo, settledUpTo() ?? -1) };
+    const { to, blocks, byRange } = await read(job, matcher, limits, isAlone);
     const done = await store.commitJob({
-      id: job.id,
-      chain,
-      epoch,
-      blocks: read.map(({ header, block }) => ({
-        block: header,
+      ...{ id: job.id, chain, epoch, from: job.nextBlock, to, byRange },
+      blocks: blocks.map((block) => ({
+        block,
         matches: matcher.match(block),
         unverified: block.unverified,
       })),
@@ -127,9 +99,9 @@ export function createBackfill<Block extends MaybeUnverified>({
     return true;
   };
 
-  const turn = async (job: Job): Promise<boolean> => {
+  const turn = async (job: Job, isAlone: boolean): Promise<boolean> => {
     try {
-      const moved = await advance(job);
+      const moved = await advance(job, isAlone);
       retryMs = RETRY_MIN_MS;
       return moved;
     } catch (error) {
@@ -155,9 +127,10 @@ export function createBackfill<Block extends MaybeUnverified>({
     while (!stopping.signal.aborted) {
       let moved = false;
       try {
-        for (const job of await store.listRunningJobs(chain)) {
+        const jobs = await store.listRunningJobs(chain);
+        for (const job of jobs) {
           if (stopping.signal.aborted) return;
-          if (await turn(job)) moved = true;
+          if (await turn(job, jobs.length === 1)) moved = true;
         }
       } catch (error) {
         log.error('failed to read jobs, retrying', { chain, error: String(error) });

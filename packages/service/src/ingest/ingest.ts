@@ -41,6 +41,8 @@ export interface IngestListener extends LedgerListener {
 
 export interface Ingest {
   report(): ChainReport;
+  /** As in {@link LocalChain}. */
+  settledUpTo(): number | null;
   start(): void;
   /** Stops after the current block, which is either committed or not started. */
   stop(): Promise<void>;
@@ -164,6 +166,7 @@ export function createIngest<Block extends MaybeUnverified>(
 
   return {
     report: status.report,
+    settledUpTo: local.settledUpTo,
     start() {
       const unwatch = source.watchHeads(waker.wake);
       running = run().finally(unwatch);

@@ -23,6 +23,8 @@ export interface LocalChain {
   tip(): BlockHeader | undefined;
   /** Number of the newest confirmed block. */
   confirmedUpTo(): number | null;
+  /** Number of the newest confirmed block below the window, where no reorg is expected. */
+  settledUpTo(): number | null;
   readCheckpoint(): Promise<Checkpoint | undefined>;
   /** Reads the window again, sized for a tip with this number. */
   load(tip: number): Promise<void>;
@@ -87,6 +89,13 @@ export function createLocalChain(
     confirmedUpTo() {
       const [tip] = window;
       const upTo = tip === undefined ? -1 : confirming.upTo(tip, window);
+      return upTo < 0 ? null : upTo;
+    },
+    settledUpTo() {
+      const [tip] = window;
+      if (tip === undefined) return null;
+      const below = tip.number - confirming.windowBlocks(tip.number);
+      const upTo = Math.min(below, confirming.upTo(tip, window));
       return upTo < 0 ? null : upTo;
     },
     readCheckpoint: () => store.readCheckpoint(chain),

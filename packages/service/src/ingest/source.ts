@@ -3,11 +3,32 @@ import { RetryableError } from '../base/errors.ts';
 import type { ChainAgreement, ChainProof, ProviderHealth } from '@sluice/kit/contract';
 import { previewText } from '../base/preview.ts';
 import type { BlockHeader, BlockRef } from '../store/blocks/contract.ts';
+import type { RangeRefusal } from './nodes/rangeRefusal.ts';
 import type { BlockNeeds, EvmBlock } from '../match/evm/block.ts';
+import type { LogSearch } from '../match/evm/logSearch.ts';
 
 /** A block that may contain data the source couldn't verify. */
 export interface MaybeUnverified {
   unverified?: string | undefined;
+}
+
+/** Blocks that were found by their logs. */
+export interface FoundBlocks {
+  /** The last block that was searched. */
+  end: BlockHeader;
+  /** Blocks that may concern the streams, in order. */
+  hits: BlockRef[];
+  /** Every header was read, and shows that no other block does. */
+  isProven: boolean;
+}
+
+/** A search for the blocks of some streams, which adapts to what the nodes answer. */
+export interface BlockSearch {
+  /**
+   * Searches some blocks from `from` on, at most up to `upTo`. Returns undefined when the nodes
+   * don't support it, or reading each block costs less.
+   */
+  next(from: number, upTo: number): Promise<FoundBlocks | undefined>;
 }
 
 /** A source of blocks, for any chain family. */
@@ -43,6 +64,10 @@ export interface ChainSource<Block> {
    * Throws a {@link SourceError} when no provider has all parts, or when the parts disagree.
    */
   readBlock(header: BlockHeader, needs: BlockNeeds): Promise<Block>;
+  /** Searches blocks by their logs; absent where nodes have no such queries. */
+  openSearch?(search: LogSearch): BlockSearch;
+  /** Like `readBlock`, for a block that a search found. */
+  readFound?(found: BlockRef, needs: BlockNeeds): Promise<Block>;
   /**
    * Locates a transaction: `pending` when not in a block yet, undefined when no provider knows it.
    */
@@ -127,11 +152,19 @@ export class SourceError extends RetryableError {
   readonly rpcCode: number | undefined;
   /** The `data` of that error, such as the return data of a reverted call. */
   readonly data: unknown;
+  /** The range that the node suggests; set only for `too-large`. */
+  readonly range: RangeRefusal | undefined;
 
   constructor(
     kind: SourceErrorKind,
     message: string,
-    more: { cause?: unknown; retryAfterMs?: number; rpcCode?: number; data?: unknown } = {},
+    more: {
+      cause?: unknown;
+      retryAfterMs?: number;
+      rpcCode?: number;
+      data?: unknown;
+      range?: RangeRefusal;
+    } = {},
   ) {
     // A node's message can have any length or content; this text ends up in logs and `/health`.
     const cut = previewText(message, MESSAGE_LIMIT);
@@ -140,6 +173,7 @@ export class SourceError extends RetryableError {
     this.retryAfterMs = more.retryAfterMs;
     this.rpcCode = more.rpcCode;
     this.data = more.data;
+    this.range = more.range;
   }
 }
 

@@ -45,7 +45,7 @@ export interface RuleIndex<Name extends ChainFamily, Rules> {
   /** Streams of the chain that watch all addresses. */
   unscoped(chain: string): readonly Indexed<Name, Rules>[];
   /** Streams of the chain that can match: those that watch at least one address. */
-  matching(chain: string): StreamOfFamily<Name>[];
+  matching(chain: string): readonly Indexed<Name, Rules>[];
 }
 
 interface Entry<Name extends ChainFamily, Rules> extends Indexed<Name, Rules> {
@@ -155,9 +155,9 @@ export function createRuleIndex<Name extends ChainFamily, Rules>({
       return found;
     },
     matching: (chain) =>
-      streamsOf(chain)
-        .filter(({ record, addresses }) => addresses > 0 || record.options.allAddresses)
-        .map(({ record }) => record),
+      streamsOf(chain).filter(
+        ({ record, addresses }) => addresses > 0 || record.options.allAddresses,
+      ),
   };
 }
 
@@ -199,7 +199,7 @@ export async function refreshRules<Name extends ChainFamily, Rules>(
 
 /** Loads every address of a stream that is in the index. */
 export async function loadAddresses(
-  index: AnyIndex,
+  index: Pick<AnyIndex, 'addAddresses'>,
   reads: Pick<Reads, 'readAddresses'>,
   id: string,
 ): Promise<void> {

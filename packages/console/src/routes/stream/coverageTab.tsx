@@ -96,7 +96,7 @@ interface Range {
 }
 
 function Covered({
-  coverage: { chainId, from, to, holes, unverified },
+  coverage: { chainId, from, to, holes, unverified, byRange },
   chain,
   onFill,
 }: {
@@ -161,6 +161,7 @@ function Covered({
         ))}
       </ul>
       <Unverified ranges={unverified} />
+      <ByRange ranges={byRange} />
     </li>
   );
 }
@@ -188,6 +189,26 @@ function Unverified({ ranges }: { ranges: ChainCoverage['unverified'] }) {
           Show more of {formatQuantity(ranges.length - most, 'earlier range')}
         </Button>
       )}
+    </>
+  );
+}
+
+/** Lists blocks that were searched by their logs instead of read. */
+function ByRange({ ranges }: { ranges: ChainCoverage['byRange'] }) {
+  if (ranges.length === 0) return null;
+  const blocks = ranges.reduce((sum, { from, to }) => sum + to - from + 1, 0);
+  return (
+    <>
+      <p className="pt-2 text-12 text-muted">
+        {formatQuantity(blocks, 'block')} by range: a node searched their logs
+      </p>
+      <ul aria-label="Blocks by range">
+        {ranges.slice(-FIRST_HOLES).map(({ from, to }) => (
+          <li key={from} className="data pt-1">
+            {formatCount(from)} – {formatCount(to)}
+          </li>
+        ))}
+      </ul>
     </>
   );
 }

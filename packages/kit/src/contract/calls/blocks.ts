@@ -94,7 +94,11 @@ const holeReason = shape(
 );
 
 const blockRange = { from: count, to: count };
-shape('BlockRange', 'A range of blocks, both ends included.', z.strictObject(blockRange));
+const searchedRange = shape(
+  'BlockRange',
+  'A range of blocks, both ends included.',
+  z.strictObject(blockRange),
+);
 
 const unverifiedRange = shape(
   'UnverifiedRange',
@@ -118,6 +122,11 @@ const chainCoverage = shape(
       .array(unverifiedRange)
       .describe(
         'Blocks that were evaluated but not completely verified; the newest 1,000 ranges, in order.',
+      ),
+    byRange: z
+      .array(searchedRange)
+      .describe(
+        'Blocks that were searched by their logs: that others than the delivered ones do not match rests on the answer of a node; the newest 1,000 ranges, in order.',
       ),
   }),
 );

@@ -27,10 +27,10 @@ export function followEvm(
     ...surroundings
   }: ChainSurroundings & { matching: EvmMatching; maxWebhookBytes: number },
 ): FollowedEvm {
-  const { id: chain, urls, pollMs, acceptUnverified, proof } = config;
+  const { id: chain, urls, pollMs, acceptUnverified, verifyHeaders, proof } = config;
   const { store, log } = surroundings;
   const source = createEvmSource({
-    ...{ chain, urls, pollMs, acceptUnverified, proof, log },
+    ...{ chain, urls, pollMs, acceptUnverified, verifyHeaders, proof, log },
     verdicts: store,
   });
   const enrich = createEnrich({

@@ -8,6 +8,7 @@ import {
   type Match,
   matchBlock,
   transactionHashesOf,
+  searchOf,
   type StreamIndex,
   createStreamIndex,
 } from '../../match/evm/match.ts';
@@ -49,6 +50,7 @@ const evmFamily = (
   isFinal: false,
   createIndex: createStreamIndex,
   needs: (index, chain) => index.needs(chain),
+  search: (index, chain, addressesOf) => searchOf(index, chain, addressesOf, spamLists[chain]),
   match: (index, chain, block) => matchBlock(index, chain, block, spamLists[chain]),
   explain: (index, chain, block, { transactions }) =>
     explainBlock(index, chain, block, { spam: spamLists[chain], transactions }),

@@ -32,10 +32,14 @@ export function bloomOf(
   return bloom;
 }
 
-function bitsOf(item: string): number[] {
+/** The bits that an address or topic sets. */
+export function bitsOf(item: string): number[] {
   const hash = Buffer.from(keccak256(Buffer.from(item.slice(2), 'hex')).slice(2), 'hex');
   return [0, 2, 4].map((pair) => hash.readUInt16BE(pair) & 2047);
 }
+
+export const hasBit = (bloom: Uint8Array, bit: number): boolean =>
+  (bloom[BLOOM_BYTES - 1 - (bit >> 3)]! & (1 << (bit & 7))) !== 0;
 
 /**
  * Whether `logs` sets every bit of `promised`; an unset bit means that a log is missing. Extra bits

@@ -1,9 +1,10 @@
 /** Reads the blocks of an EVM chain over JSON-RPC: everything by hash, with consistency checks. */
 import type { BlockNeeds, EvmBlock, EvmInternalTransaction } from '../../match/evm/block.ts';
 import type { Log } from '../../base/log.ts';
-import type { BlockHeader } from '../../store/blocks/contract.ts';
+import type { BlockHeader, BlockRef } from '../../store/blocks/contract.ts';
 import { hashesOf } from './blockParts.ts';
 import { isProvableChain, toHeader } from './header.ts';
+import { createLogRanges } from './ranges/logRanges.ts';
 import { type Json, object } from '../json.ts';
 import { type Provider, createProvider } from './provider.ts';
 import { createHeadPolling } from '../nodes/headPolling.ts';
@@ -27,8 +28,13 @@ export interface EvmSourceOptions {
   proof?: 'on' | 'off' | undefined;
   /** Keeps the verdict on a chain that is not known; default: none is looked for. */
   verdicts?: VerdictStore | undefined;
+  /** Read every header of ranges that are searched by logs. Default false. */
+  verifyHeaders?: boolean | undefined;
   log: Log;
 }
+
+/** A header, or as much of it as is known before the block is read. */
+type KnownHeader = BlockRef & Partial<Pick<BlockHeader, 'parentHash' | 'timestamp'>>;
 
 export function createEvmSource({
   chain,
@@ -37,6 +43,7 @@ export function createEvmSource({
   acceptUnverified = false,
   proof,
   verdicts,
+  verifyHeaders = false,
   log,
 }: EvmSourceOptions): Source {
   const prover = createProver({
@@ -51,7 +58,7 @@ export function createEvmSource({
     flag: '--chain',
     identity: 'block 0',
     log,
-    create: (url, name) => createProvider(chain, url, name, prover.headers),
+    create: (url, name, isAlone) => createProvider(chain, url, name, prover.headers, isAlone),
   });
   const polling = createHeadPolling(pollMs);
   const verify = createVerifier({
@@ -61,10 +68,10 @@ export function createEvmSource({
   const receipts = createReceiptReader(prover);
   const traces = createTraceReader();
 
-  /** Reads the block and checks that it matches the header. */
+  /** Reads the block and checks that it matches what is known of its header. */
   const readBody = async (
     node: Provider,
-    header: BlockHeader,
+    header: KnownHeader,
     needs: BlockNeeds,
   ): Promise<{ block: Json; seen: BlockHeader }> => {
     const what = `${node.name}: block ${header.number} ${header.hash}`;
@@ -75,9 +82,9 @@ export function createEvmSource({
     const seen = toHeader(block, prover.headers());
     if (
       seen.hash !== header.hash ||
-      seen.parentHash !== header.parentHash ||
       seen.number !== header.number ||
-      seen.timestamp !== header.timestamp
+      (header.parentHash ?? seen.parentHash) !== seen.parentHash ||
+      (header.timestamp ?? seen.timestamp) !== seen.timestamp
     ) {
       // Either this node or the provider of the header is wrong. Blaming only this node would let a
       // liar with early headers discredit everyone who contradicts it.
@@ -93,7 +100,7 @@ export function createEvmSource({
   /** Reads the block from one provider; another may supply a missing part, by the same hash. */
   const readBlockOf = async (
     node: Provider,
-    header: BlockHeader,
+    header: KnownHeader,
     wanted: BlockNeeds,
   ): Promise<EvmBlock> => {
     await prover.load();
@@ -129,6 +136,13 @@ export function createEvmSource({
     return { ...seen, logs: [], transactions: [], ...rest, internalTransactions };
   };
 
+  const readBlock = async (header: KnownHeader, needs: BlockNeeds): Promise<EvmBlock> => {
+    const block = await providers.ask((node) => readBlockOf(node, header, needs), {
+      hash: header.hash,
+    });
+    return block!;
+  };
+
   return {
     get lacksTraces() {
       return providers.all.every(traces.isMissingAt);
@@ -142,12 +156,12 @@ export function createEvmSource({
       typeof at === 'number' ? providers.readHeaderAt(at) : providers.readHeaderOf(at),
     doubt: providers.doubt,
 
-    async readBlock(header, needs) {
-      const block = await providers.ask((node) => readBlockOf(node, header, needs), {
-        hash: header.hash,
-      });
-      return block!;
-    },
+    readBlock,
+    openSearch: createLogRanges({
+      ...{ chain, providers, verifyHeaders, log },
+      headerProof: prover.headers,
+    }),
+    readFound: readBlock,
 
     findTransaction: (hash) => findTransaction(providers, hash),
     readFinalized: providers.readFinalized,

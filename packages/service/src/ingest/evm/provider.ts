@@ -1,10 +1,11 @@
 /** One node of an EVM chain and its JSON-RPC client. */
+import { setTimeout as wait } from 'node:timers/promises';
 import { toChainId } from '@sluice/kit/contract';
 import { Pool } from 'undici';
 import type { BlockHeader } from '../../store/blocks/contract.ts';
 import { type HeaderProof, isProvableChain, toHeader } from './header.ts';
 import { object } from '../json.ts';
-import { SourceError, isLacking } from '../source.ts';
+import { SourceError, isLacking, isOfKind } from '../source.ts';
 import { type AnyProvider, type Identity, createStanding } from '../nodes/standing.ts';
 import { describeError } from '../../base/log.ts';
 import { type HttpFacts, parseObject, readResult } from '../nodes/rpcError.ts';
@@ -244,24 +245,44 @@ export const isReverted = (error: SourceError): boolean =>
 const isShort = (method: string, params: readonly unknown[]): boolean =>
   method.startsWith('eth_getBlockBy') && params[1] === false;
 
+/** The longest wait for a node that limits requests, and how often one request waits. */
+const PATIENCE_MS = 5_000;
+const PATIENT_TRIES = 8;
+
 /**
  * @param name name of the node in messages: its host, numbered if several nodes share it
  * @param headerProof how strictly its headers are checked now
+ * @param isAlone whether no other node can take over now: requests then wait out a rate limit,
+ *   because repeating all that their block needs would cost more
  */
 export function createProvider(
   chain: string,
   url: string,
   name: string,
   headerProof: () => HeaderProof,
+  isAlone: () => boolean = () => false,
 ): Provider {
   const client: RpcClient = createRpcClient(url, name);
+  const closing = new AbortController();
 
-  const request: Provider['request'] = (method, params, { order, isOptional, maxBytes } = {}) =>
-    standing.run(() => client.request(method, params, maxBytes), {
-      isShort: isShort(method, params),
-      order,
-      isOptional,
-    });
+  const request: Provider['request'] = async (method, params, how = {}) => {
+    const { order, isOptional, maxBytes } = how;
+    for (let tries = 1; ; tries++) {
+      try {
+        return await standing.run(() => client.request(method, params, maxBytes), {
+          isShort: isShort(method, params),
+          order,
+          isOptional,
+        });
+      } catch (error) {
+        const isLimited = isOfKind(error, 'rate-limited') && order !== 'aside';
+        if (!isLimited || tries === PATIENT_TRIES || !isAlone()) throw error;
+        const waitMs = error.retryAfterMs ?? 0;
+        if (waitMs > PATIENCE_MS || closing.signal.aborted) throw error;
+        await wait(waitMs, undefined, { signal: closing.signal }).catch(() => {});
+      }
+    }
+  };
 
   const readBlockHeader = async (
     method: string,
@@ -353,6 +374,9 @@ export function createProvider(
       return header;
     },
     subscribeHeads: client.subscribeHeads,
-    close: client.close,
+    async close() {
+      closing.abort();
+      await client.close();
+    },
   } satisfies Omit<Provider, keyof typeof standing>);
 }

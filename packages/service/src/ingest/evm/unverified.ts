@@ -3,7 +3,7 @@
  * without being provably wrong; decision 0003 defines which are accepted, and how they are marked.
  */
 import type { Log } from '../../base/log.ts';
-import type { BlockHeader } from '../../store/blocks/contract.ts';
+import type { BlockRef } from '../../store/blocks/contract.ts';
 import type { CheckedParts, Doubt } from './blockParts.ts';
 import type { Provider } from './provider.ts';
 import { SourceError } from '../source.ts';
@@ -19,7 +19,7 @@ type Verified = Omit<CheckedParts, 'doubts'> & { unverified?: string };
  * @throws SourceError when no two nodes agree
  */
 export type Verify = (
-  header: BlockHeader,
+  header: BlockRef,
   ask: (
     read: (from: Provider) => Promise<CheckedParts | undefined>,
   ) => Promise<CheckedParts | undefined>,
@@ -130,7 +130,7 @@ function choose(
 }
 
 /** Checks the height: a node that switched to another branch no longer has the block's receipts. */
-async function checkPlace(header: BlockHeader, nodes: readonly Provider[]): Promise<void> {
+async function checkPlace(header: BlockRef, nodes: readonly Provider[]): Promise<void> {
   const there = await Promise.all(nodes.map((node) => node.readHeaderAt(header.number)));
   const gone = there.findIndex((each) => each?.hash !== header.hash);
   if (gone < 0) return;

@@ -146,10 +146,17 @@ export function createProviders<Provider extends AnyProvider>({
   /** The value that identifies a chain, for messages. */
   identity: 'block 0' | 'chain id';
   log: Log;
-  /** @param name name of the node in messages */
-  create(url: string, name: string): Provider;
+  /**
+   * @param name name of the node in messages
+   * @param isAlone whether all other nodes are backed off
+   */
+  create(url: string, name: string, isAlone: () => boolean): Provider;
 }): Providers<Provider> {
-  const all = urls.map((url, n) => create(url, nameOf(urls, n)));
+  const all: Provider[] = urls.map((url, n) =>
+    create(url, nameOf(urls, n), () =>
+      all.every((each, other) => other === n || each.restsUntil > 0),
+    ),
+  );
   const agreement: Agreement = createAgreement(all, flag);
   let followed = all[0]!;
   /** The provider that returned a header, by hash. */

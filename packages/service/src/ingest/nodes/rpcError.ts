@@ -1,6 +1,7 @@
 /** Classifies node errors, which every node words differently. */
 import { cutText, parseRetryAfter } from '@sluice/kit/contract';
 import { parseJson } from '../../base/json.ts';
+import { REFUSED_RANGE, parseRangeRefusal } from './rangeRefusal.ts';
 import { SourceError, type SourceErrorKind } from '../source.ts';
 
 /** The delay when a node sends no `Retry-After`. */
@@ -13,13 +14,20 @@ const MESSAGE_LENGTH = 300;
  * Codes alone are ambiguous: -32005 is "too many requests" on one node and "too many results" on
  * another, and -32000 covers everything. The first matching entry wins.
  */
-const KINDS: readonly { kind: SourceErrorKind; codes?: readonly unknown[]; says?: RegExp }[] = [
+const KINDS: readonly {
+  kind: SourceErrorKind;
+  codes?: readonly unknown[];
+  says?: RegExp;
+  /** Only for this method. */
+  method?: string;
+}[] = [
   // The message of a reverted call comes from its contract, and may even contain "rate limit".
   { kind: 'refused', codes: [3], says: /revert/i },
   {
     kind: 'too-large',
     says: /response size|size exceeded|too large|larger than|more than [\d,.]+k? (results|logs)|block range|range (is )?too|max(imum)? (results|logs)|too many (results|logs)/i,
   },
+  { kind: 'too-large', method: 'eth_getLogs', says: REFUSED_RANGE },
   {
     kind: 'rate-limited',
     codes: [429],
@@ -60,7 +68,7 @@ export function readResult(name: string, method: string, text: string, http?: Ht
   }
   const error = answer?.['error'];
   if (typeof error === 'object' && error !== null) {
-    throw toSourceError(`${name}: ${method} failed`, error, http?.retryAfter);
+    throw toSourceError(name, method, error, http?.retryAfter);
   }
   if (http !== undefined && (http.status < 200 || http.status > 299)) {
     throw new SourceError('unreachable', `${name}: ${method} returned HTTP ${http.status}`);
@@ -74,17 +82,26 @@ export function readResult(name: string, method: string, text: string, http?: Ht
   return answer['result'];
 }
 
-function toSourceError(what: string, error: object, retryAfter: string | undefined): SourceError {
+function toSourceError(
+  name: string,
+  method: string,
+  error: object,
+  retryAfter: string | undefined,
+): SourceError {
   const { code, message, data } = error as { code?: unknown; message?: unknown; data?: unknown };
   const text = cutText(String(message), MESSAGE_LENGTH);
-  const full = `${what}: ${text} (${String(code)})`;
+  const full = `${name}: ${method} failed: ${text} (${String(code)})`;
   const kind =
-    KINDS.find(({ codes, says }) => codes?.includes(code) === true || says?.test(text) === true)
-      ?.kind ?? 'refused';
+    KINDS.find(
+      (each) =>
+        (each.method === undefined || each.method === method) &&
+        (each.codes?.includes(code) === true || each.says?.test(text) === true),
+    )?.kind ?? 'refused';
   if (kind === 'rate-limited') return rateLimited(full, retryAfter);
   return new SourceError(kind, full, {
     ...(typeof code === 'number' && { rpcCode: code }),
     data,
+    ...(kind === 'too-large' && { range: parseRangeRefusal(String(message).slice(0, 1_000)) }),
   });
 }
 

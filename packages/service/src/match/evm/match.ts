@@ -9,6 +9,7 @@ import type {
 import { type AddReason, passed, stopped } from '../reasons.ts';
 import type { EvmStreamRecord, StreamOptions } from '../../store/streams/contract.ts';
 import { FilterError } from './filter.ts';
+import { type LogSearch, type SearchedStream, planLogs } from './logSearch.ts';
 import { type Indexed, type RuleIndex, createRuleIndex } from '../ruleIndex.ts';
 import { type Selection, createSelection } from './selection.ts';
 
@@ -29,7 +30,9 @@ export function createStreamIndex(): StreamIndex {
   return Object.assign(index, {
     needs(chain: string): BlockNeeds {
       const needs: BlockNeeds = { logs: false, transactions: false, traces: false };
-      for (const { options } of index.matching(chain)) {
+      for (const {
+        record: { options },
+      } of index.matching(chain)) {
         if (options.includeContractLogs || options.includeAllTxLogs) needs.logs = true;
         if (takesTransactions(options)) needs.transactions = true;
         if (options.includeInternalTxs) needs.traces = true;
@@ -38,6 +41,48 @@ export function createStreamIndex(): StreamIndex {
       return needs;
     },
   });
+}
+
+/**
+ * Returns how a node finds the blocks that concern the streams of a chain by their logs; undefined
+ * if a match may begin with a transaction or call, or if every log would be found.
+ *
+ * @param addressesOf addresses of a stream, lower case
+ */
+export function searchOf(
+  index: StreamIndex,
+  chain: string,
+  addressesOf: (streamId: string) => readonly string[] | 'many',
+  spam?: ReadonlySet<string>,
+): LogSearch | undefined {
+  const searched: SearchedStream[] = [];
+  for (const stream of index.matching(chain)) {
+    const { options } = stream.record;
+    const beginsWithLogs =
+      options.allAddresses || !(options.includeNativeTxs || options.includeInternalTxs);
+    if (!beginsWithLogs) return undefined;
+    if (!options.includeContractLogs) continue;
+    searched.push({
+      topics: stream.selection.topics,
+      lastTopic: stream.selection.mostIndexed,
+      addresses: options.allAddresses ? 'any' : addressesOf(stream.record.id),
+    });
+  }
+  const plans = planLogs(searched);
+  if (plans === undefined) return undefined;
+  return {
+    plans,
+    takes: ({ number, hash, logs }) =>
+      matchBlock(
+        index,
+        chain,
+        {
+          ...{ number, hash, parentHash: '', timestamp: 0 },
+          ...{ logs: [...logs], transactions: [], internalTransactions: [] },
+        },
+        spam,
+      ).length > 0,
+  };
 }
 
 const takesTransactions = ({ includeNativeTxs, advancedOptions }: StreamOptions): boolean =>
@@ -53,6 +98,8 @@ function compile({ options }: Pick<EvmStreamRecord, 'options'>): Selection {
     if (!(error instanceof FilterError)) throw error;
     return {
       comparisons: 0,
+      topics: [],
+      mostIndexed: 0,
       take: () => 'no',
       missOf: () => undefined,
       names: () => false,

@@ -41,6 +41,10 @@ export interface LogContext {
 export interface Selection {
   /** Maximum comparisons for one log. */
   readonly comparisons: number;
+  /** Events that the stream names; empty if it takes all. */
+  readonly topics: readonly string[];
+  /** Maximum number of indexed inputs of the logs that the stream takes. */
+  readonly mostIndexed: number;
   /** Whether the stream takes the log, and whether it also takes the log's transaction. */
   take(
     log: EvmLog,
@@ -59,6 +63,9 @@ export interface Selection {
 
 /** Maximum options of one event in an explanation. */
 const EXPLAINED = 20;
+
+/** A log has up to four topics, of which the first is its event. */
+const MAX_INDEXED = 3;
 
 interface Option {
   /**
@@ -114,8 +121,14 @@ export function createSelection({
       Math.max(1, ...[...(filters?.values() ?? [])].map(({ comparisons }) => comparisons)),
     );
 
+  const topics = [...named.keys()];
+  const indexedOf = (topic: string): number =>
+    Math.max(...(events.get(topic)?.keys() ?? [MAX_INDEXED]));
+
   return {
     comparisons: costs.reduce((sum, each) => sum + each, 0),
+    topics,
+    mostIndexed: topics.length === 0 ? MAX_INDEXED : Math.max(...topics.map(indexedOf)),
 
     take(log, context, addReason) {
       if (named.size === 0) {

@@ -77,7 +77,7 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
           await recordPassedOver(trx, { chain, after: after.number, upTo: block.number, now });
         }
         if (unverified !== undefined) {
-          await recordUnverified(trx, { chain, number: block.number, reason: unverified, now });
+          await recordUnverified(trx, { chain, block: block.number, reason: unverified, now });
         }
 
         await trx

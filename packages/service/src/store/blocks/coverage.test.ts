@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { toCoverage } from './coverage.ts';
 
-const nothing = { holes: [], backfilled: [], unverified: [] };
+const nothing = { holes: [], backfilled: [], unverified: [], searched: [] };
 const paused = (from: number, to: number) => ({ from, to, reason: 'paused' as const });
 
 describe('the coverage of a stream', () => {
@@ -12,6 +12,7 @@ describe('the coverage of a stream', () => {
       to: null,
       holes: [],
       unverified: [],
+      byRange: [],
     });
     expect(toCoverage({ live: { from: 11, to: 10 }, ...nothing }).from).toBeNull();
   });
@@ -22,6 +23,7 @@ describe('the coverage of a stream', () => {
       to: 99,
       holes: [],
       unverified: [],
+      byRange: [],
     });
   });
 
@@ -35,6 +37,7 @@ describe('the coverage of a stream', () => {
           { from: 55, to: 70 },
         ],
         unverified: [],
+        searched: [],
       }),
     ).toEqual({
       from: 10,
@@ -44,6 +47,7 @@ describe('the coverage of a stream', () => {
         { from: 50, to: 54, reason: 'resumed' },
       ],
       unverified: [],
+      byRange: [],
     });
   });
 
@@ -57,7 +61,7 @@ describe('the coverage of a stream', () => {
     ).toMatchObject({ from: 10, to: 200, holes: [{ from: 21, to: 99, reason: 'before' }] });
   });
 
-  test('law: each block is either in a hole or was evaluated, and evaluated ones show whether they were verified', () => {
+  test('law: each block is either in a hole or was evaluated, and evaluated ones show how they were verified', () => {
     const range = fc
       .tuple(fc.integer({ min: 0, max: 40 }), fc.integer({ min: 0, max: 40 }))
       .map(([a, b]) => ({ from: Math.min(a, b), to: Math.max(a, b) }));
@@ -77,16 +81,26 @@ describe('the coverage of a stream', () => {
           range.map((it) => ({ ...it, reason: 'missing receipt' })),
           { maxLength: 5 },
         ),
-        (live, holes, backfilled, unverified) => {
-          const coverage = toCoverage({ live, holes, backfilled, unverified });
+        fc.array(
+          fc
+            .tuple(range, fc.constantFrom('stream', null))
+            .map(([it, streamId]) => ({ ...it, streamId })),
+          { maxLength: 5 },
+        ),
+        (live, holes, backfilled, unverified, searched) => {
+          const coverage = toCoverage({ live, holes, backfilled, unverified, searched });
+          const ofStream = searched.filter(({ streamId }) => streamId !== null);
+          const ofChain = searched.filter(({ streamId }) => streamId === null);
           for (let block = 0; block <= 40; block++) {
-            const evaluated =
-              has(backfilled, block) ||
-              (live !== undefined && has([live], block) && !has(holes, block));
+            const passed = live !== undefined && has([live], block) && !has(holes, block);
+            const evaluated = has(backfilled, block) || passed;
             const within =
               coverage.from !== null && coverage.from <= block && block <= coverage.to!;
             expect(within && !has(coverage.holes, block)).toBe(evaluated);
             expect(has(coverage.unverified, block)).toBe(evaluated && has(unverified, block));
+            expect(has(coverage.byRange, block)).toBe(
+              passed ? has(ofChain, block) : evaluated && has(ofStream, block),
+            );
           }
         },
       ),

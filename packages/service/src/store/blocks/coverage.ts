@@ -6,7 +6,7 @@ import type { BlockRange, ChainCoverage, HoleReason, UnverifiedRange } from '@sl
 import type { Db, Tables } from '../engine/tables.ts';
 import { lastSettled } from '../addresses/ruleRevision.ts';
 import type { BlockRef } from './contract.ts';
-import { listUnverified, rewindUnverified } from './unverified.ts';
+import { listByRange, listUnverified, rewindUnverified } from './unverified.ts';
 
 /** Evaluates the stream on exactly these chains, each from its next unsettled block. */
 export async function beginCoverage(
@@ -188,6 +188,7 @@ export async function readCoverage(db: Kysely<Tables>, streamId: string): Promis
     .where((eb) => eb.or([eb('stream_id', '=', streamId), eb('stream_id', 'is', null)]))
     .execute();
   const unverified = await listUnverified(db, chains);
+  const searched = await listByRange(db, chains, streamId);
   const jobs = await db
     .selectFrom('job')
     .select(['chain', 'block_from', 'next_block'])
@@ -209,6 +210,7 @@ export async function readCoverage(db: Kysely<Tables>, streamId: string): Promis
         .filter((job) => job.chain === chain)
         .map((job) => ({ from: job.block_from, to: job.next_block - 1 })),
       unverified: unverified.get(chain) ?? [],
+      searched: searched.filter((range) => range.chain === chain),
     }),
   }));
 }
@@ -224,6 +226,7 @@ export function toCoverage({
   holes,
   backfilled,
   unverified,
+  searched,
 }: {
   /** Blocks that the chain has passed since the stream was created; undefined if there are none. */
   live: BlockRange | undefined;
@@ -231,26 +234,34 @@ export function toCoverage({
   backfilled: readonly BlockRange[];
   /** Blocks that the chain accepted unverified. */
   unverified: readonly UnverifiedRange[];
+  /** Blocks that were searched by their logs, by a backfill or, with `streamId` null, live. */
+  searched: readonly (BlockRange & { streamId: string | null })[];
 }): Omit<ChainCoverage, 'chainId'> {
   const isEmpty = live === undefined || live.from > live.to;
-  const evaluated = merge([
-    ...(isEmpty ? [] : subtract(live, merge(holes.map(({ from, to }) => ({ from, to }))))),
-    ...backfilled,
-  ]);
+  const passed = isEmpty ? [] : subtract(live, merge(holes.map(({ from, to }) => ({ from, to }))));
+  const evaluated = merge([...passed, ...backfilled]);
   const first = evaluated[0];
   const last = evaluated.at(-1);
   if (first === undefined || last === undefined)
-    return { from: null, to: null, holes: [], unverified: [] };
+    return { from: null, to: null, holes: [], unverified: [], byRange: [] };
   const whole = { from: first.from, to: isEmpty ? last.to : Math.max(last.to, live.to) };
   return {
     ...whole,
     holes: subtract(whole, evaluated).flatMap((gap) => explain(gap, holes)),
     unverified: unverified.flatMap(({ reason, ...range }) =>
-      evaluated.flatMap((part) => {
-        const [from, to] = [Math.max(part.from, range.from), Math.min(part.to, range.to)];
-        return from <= to ? [{ from, to, reason }] : [];
-      }),
+      intersect(evaluated, [range]).map((part) => ({ ...part, reason })),
     ),
+    byRange: merge([
+      // Blocks that were also read live are as proven as others.
+      ...intersect(
+        evaluated,
+        searched.filter(({ streamId }) => streamId !== null),
+      ).flatMap((part) => subtract(part, passed)),
+      ...intersect(
+        passed,
+        searched.filter(({ streamId }) => streamId === null),
+      ),
+    ]),
   };
 }
 
@@ -281,6 +292,14 @@ function merge(ranges: readonly BlockRange[]): BlockRange[] {
   }
   return merged;
 }
+
+const intersect = (parts: readonly BlockRange[], ranges: readonly BlockRange[]): BlockRange[] =>
+  ranges.flatMap((range) =>
+    parts.flatMap((part) => {
+      const [from, to] = [Math.max(part.from, range.from), Math.min(part.to, range.to)];
+      return from <= to ? [{ from, to }] : [];
+    }),
+  );
 
 /** Returns `whole` without these ranges, which are ascending and do not touch. */
 function subtract(whole: BlockRange, ranges: readonly BlockRange[]): BlockRange[] {

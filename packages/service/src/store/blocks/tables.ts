@@ -107,6 +107,8 @@ export interface GapTable {
 interface UnverifiedTable {
   id: string;
   chain: string;
+  /** The stream for which they were searched by their logs; null for every stream of the chain. */
+  stream_id: string | null;
   from_block: number;
   to_block: number;
   reason: string;

@@ -1,37 +1,59 @@
 /** Blocks that were accepted although not everything about them could be verified. */
 import type { Kysely } from 'kysely';
-import type { UnverifiedBlocks, UnverifiedRange } from '@sluice/kit/contract';
+import type { BlockRange, UnverifiedBlocks, UnverifiedRange } from '@sluice/kit/contract';
 import type { Db, Tables } from '../engine/tables.ts';
 import { newId } from '../ids.ts';
 
-/** The newest ranges kept per chain. */
+/** The newest ranges kept per chain, and per stream and chain. */
 const RANGES = 1_000;
+/** The reason of blocks that were searched by their logs, which are listed separately. */
+const BY_RANGE = 'by range';
 
-/**
- * Records nothing if the block is already recorded for this reason. Consecutive blocks form one
- * range.
- */
-export async function recordUnverified(
+/** Records nothing if the block is already recorded for this reason. */
+export const recordUnverified = (
   trx: Db,
-  { chain, number, reason, now }: { chain: string; number: number; reason: string; now: number },
+  { chain, block, reason, now }: { chain: string; block: number; reason: string; now: number },
+): Promise<void> => note(trx, { chain, streamId: null, from: block, to: block, reason, now });
+
+/** Records blocks that were searched by their logs, for one stream or for all. */
+export const noteByRange = (
+  trx: Db,
+  searched: { chain: string; streamId: string | null; from: number; to: number; now: number },
+): Promise<void> => note(trx, { ...searched, reason: BY_RANGE });
+
+/** Consecutive blocks form one range. */
+async function note(
+  trx: Db,
+  {
+    chain,
+    streamId,
+    from,
+    to,
+    reason,
+    now,
+  }: {
+    chain: string;
+    streamId: string | null;
+    from: number;
+    to: number;
+    reason: string;
+    now: number;
+  },
 ): Promise<void> {
   const near = await trx
     .selectFrom('unverified')
     .select(['id', 'to_block'])
     .where('chain', '=', chain)
+    .where('stream_id', 'is not distinct from', streamId)
     .where('reason', '=', reason)
-    .where('from_block', '<=', number)
-    .where('to_block', '>=', number - 1)
+    .where('from_block', '<=', from)
+    .where('to_block', '>=', from - 1)
     .orderBy('to_block', 'desc')
     .limit(1)
     .executeTakeFirst();
   if (near !== undefined) {
-    if (near.to_block >= number) return;
-    await trx
-      .updateTable('unverified')
-      .set({ to_block: number })
-      .where('id', '=', near.id)
-      .execute();
+    if (near.to_block >= to) return;
+    await trx.updateTable('unverified').set({ to_block: to }).where('id', '=', near.id).execute();
     return;
   }
   await trx
@@ -39,8 +61,9 @@ export async function recordUnverified(
     .values({
       id: newId(now),
       chain,
-      from_block: number,
-      to_block: number,
+      stream_id: streamId,
+      from_block: from,
+      to_block: to,
       reason,
       created_at: now,
     })
@@ -48,16 +71,42 @@ export async function recordUnverified(
   await trx
     .deleteFrom('unverified')
     .where('chain', '=', chain)
+    .where('stream_id', 'is not distinct from', streamId)
     .where('id', '<=', (eb) =>
       eb
         .selectFrom('unverified')
         .select('id')
         .where('chain', '=', chain)
+        .where('stream_id', 'is not distinct from', streamId)
         .orderBy('id', 'desc')
         .offset(RANGES)
         .limit(1),
     )
     .execute();
+}
+
+/** Forgets that these blocks were searched by their logs, because they were now read. */
+export async function forgetByRange(
+  trx: Db,
+  { chain, streamId, from, to }: { chain: string; streamId: string; from: number; to: number },
+): Promise<void> {
+  const rows = await trx
+    .selectFrom('unverified')
+    .selectAll()
+    .where('chain', '=', chain)
+    .where('stream_id', '=', streamId)
+    .where('reason', '=', BY_RANGE)
+    .where('from_block', '<=', to)
+    .where('to_block', '>=', from)
+    .execute();
+  for (const row of rows) {
+    await trx.deleteFrom('unverified').where('id', '=', row.id).execute();
+    const left = [
+      { ...row, to_block: from - 1 },
+      { ...row, from_block: to + 1, id: newId(row.created_at) },
+    ].filter((part) => part.from_block <= part.to_block);
+    if (left.length > 0) await trx.insertInto('unverified').values(left).execute();
+  }
 }
 
 /** Drops blocks above this one, which left the chain. */
@@ -84,6 +133,7 @@ export async function listUnverified(
     .selectFrom('unverified')
     .select(['chain', 'from_block', 'to_block', 'reason'])
     .where('chain', 'in', chains)
+    .where('reason', '!=', BY_RANGE)
     .orderBy('from_block')
     .execute();
   const found = Map.groupBy(rows, ({ chain }) => chain);
@@ -93,6 +143,31 @@ export async function listUnverified(
       ranges.map(({ from_block: from, to_block: to, reason }) => ({ from, to, reason })),
     ]),
   );
+}
+
+/** A range of blocks that were searched by their logs; `streamId` is null for all streams. */
+export interface SearchedRange extends BlockRange {
+  chain: string;
+  streamId: string | null;
+}
+
+/** Returns the ranges of these chains that were searched for this stream. */
+export async function listByRange(
+  db: Kysely<Tables>,
+  chains: readonly string[],
+  streamId: string,
+): Promise<SearchedRange[]> {
+  const rows = await db
+    .selectFrom('unverified')
+    .select(['chain', 'stream_id', 'from_block', 'to_block'])
+    .where('chain', 'in', chains)
+    .where('reason', '=', BY_RANGE)
+    .where((eb) => eb.or([eb('stream_id', '=', streamId), eb('stream_id', 'is', null)]))
+    .execute();
+  return rows.map((row) => ({
+    ...{ chain: row.chain, streamId: row.stream_id },
+    ...{ from: row.from_block, to: row.to_block },
+  }));
 }
 
 /** Returns null for a chain without unverified blocks. */

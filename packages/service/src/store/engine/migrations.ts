@@ -608,11 +608,18 @@ const standardNames: Migration = {
   },
 };
 
+const blocksByRange: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    await db.schema.alterTable('unverified').addColumn('stream_id', 'text').execute();
+  },
+};
+
 export const migrations: Record<string, Migration> = {
   '0001 ledger': ledger,
   '0002 matches set aside': setAside,
   '0003 unverified blocks': unverifiedBlocks,
   '0004 standard names': standardNames,
+  '0005 blocks by range': blocksByRange,
 };
 
 /** The table of applied migrations, ordered by name. */

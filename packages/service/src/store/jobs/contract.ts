@@ -33,15 +33,20 @@ export interface JobWrites {
   /** Sets the reason why a running job is waiting. */
   setJobMessage(id: string, message: string): Promise<void>;
   /**
-   * Advances a job past these blocks, which are consecutive and follow its previous ones, and
-   * commits the matches in them. Undefined if the job is no longer running or has moved on, or
-   * another process has taken the chain's lease.
+   * Advances a job past these blocks, which follow its previous ones, and commits the matches in
+   * them. Undefined if the job is no longer running or has moved on, or another process has taken
+   * the chain's lease.
    */
   commitJob(commit: {
     id: string;
     chain: string;
     /** Epoch of the chain's lease. */
     epoch: number;
+    from: number;
+    to: number;
+    /** Whether blocks were searched by their logs instead of read. Default false. */
+    byRange?: boolean | undefined;
+    /** Those that were read, in order. */
     blocks: readonly {
       block: BlockHeader;
       matches: readonly NewMatch[];

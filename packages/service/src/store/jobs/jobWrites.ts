@@ -7,7 +7,7 @@ import { insertMatches } from '../blocks/matches.ts';
 import { toJob } from '../rows.ts';
 import type { JobWrites } from './contract.ts';
 import type { Tables } from '../engine/tables.ts';
-import { recordUnverified } from '../blocks/unverified.ts';
+import { forgetByRange, noteByRange, recordUnverified } from '../blocks/unverified.ts';
 
 /** Allowed transitions of a job's state. */
 const MOVES: Record<JobState, readonly JobState[]> = {
@@ -75,34 +75,36 @@ export function createJobWrites(db: Kysely<Tables>, engine: Engine): JobWrites {
         .execute();
     },
 
-    async commitJob({ id, chain, epoch, blocks }) {
+    async commitJob({ id, chain, epoch, from, to, byRange = false, blocks }) {
       return db.transaction().execute(async (trx) => {
         if (!(await holdsLease(trx, engine, chain, epoch))) return undefined;
         const now = await readNow(engine, trx);
-        const last = blocks.at(-1)!.block.number;
         const found = blocks.filter(({ matches }) => matches.length > 0).length;
         const job = await trx
           .updateTable('job')
           .set((eb) => ({
-            next_block: last + 1,
+            next_block: to + 1,
             matches: eb('matches', '+', found),
-            state: sql<JobState>`case when block_to <= ${last} then 'done' else state end`,
+            state: sql<JobState>`case when block_to <= ${to} then 'done' else state end`,
             message: '',
             updated_at: now,
           }))
           .where('id', '=', id)
           .where('chain', '=', chain)
           .where('state', '=', 'running')
-          .where('next_block', '=', blocks[0]!.block.number)
+          .where('next_block', '=', from)
           .returningAll()
           .executeTakeFirst();
         // The job was paused, cancelled or moved on: these blocks are read again, or no longer
         // needed.
         if (job === undefined) return undefined;
+        const evaluated = { chain, streamId: job.stream_id, from, to };
+        if (byRange) await noteByRange(trx, { ...evaluated, now });
+        else await forgetByRange(trx, evaluated);
         const deliveries = [];
         for (const { block, matches, unverified } of blocks) {
           if (unverified !== undefined) {
-            await recordUnverified(trx, { chain, number: block.number, reason: unverified, now });
+            await recordUnverified(trx, { chain, block: block.number, reason: unverified, now });
           }
           if (matches.length === 0) continue;
           deliveries.push(

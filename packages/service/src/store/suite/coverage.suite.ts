@@ -79,12 +79,12 @@ export function testCoverage(tools: StoreTools): void {
       await tools.store.updateStream(id, { chainIds: [two.chain] });
       await two.commit(two.next(), []);
       expect(await tools.store.readCoverage(id)).toEqual([
-        { chainId: two.chain, from: null, to: null, holes: [], unverified: [] },
+        { chainId: two.chain, from: null, to: null, holes: [], unverified: [], byRange: [] },
       ]);
       await tools.store.setStreamStatus(id, 'active', '');
       await two.commit(two.next(), []);
       expect(await tools.store.readCoverage(id)).toEqual([
-        { chainId: two.chain, from: 102, to: 102, holes: [], unverified: [] },
+        { chainId: two.chain, from: 102, to: 102, holes: [], unverified: [], byRange: [] },
       ]);
     });
   });
@@ -109,6 +109,7 @@ export function testCoverage(tools: StoreTools): void {
           { from: 104, to: 104, reason: gap },
           { from: 105, to: 105, reason: 'missing receipt' },
         ],
+        byRange: [],
       });
       expect(await tools.store.readUnverified(chain.chain)).toEqual({
         blocks: 4,
@@ -167,7 +168,7 @@ export function testCoverage(tools: StoreTools): void {
       expect(await tools.store.listRunningJobs(chain.chain)).toEqual([job]);
       const first = await tools.store.commitJob({
         ...chain.held,
-        id: job.id,
+        ...{ id: job.id, from: 10, to: 11 },
         blocks: [
           { block: block(10), matches: [newMatch(streamId)] },
           { block: block(11), matches: [], unverified: 'missing receipt' },
@@ -179,13 +180,13 @@ export function testCoverage(tools: StoreTools): void {
       });
       const again = {
         ...chain.held,
-        id: job.id,
+        ...{ id: job.id, from: 10, to: 10 },
         blocks: [{ block: block(10), matches: [newMatch(streamId)] }],
       };
       expect(await tools.store.commitJob(again)).toBeUndefined();
       const last = await tools.store.commitJob({
         ...chain.held,
-        id: job.id,
+        ...{ id: job.id, from: 12, to: 13 },
         blocks: [12, 13].map((number) => ({ block: block(number), matches: [] })),
       });
       expect(last).toMatchObject({ job: { nextBlock: 14, state: 'done' }, deliveries: [] });
@@ -195,6 +196,47 @@ export function testCoverage(tools: StoreTools): void {
         ...{ from: 10, to: 13 },
         unverified: [{ from: 11, to: 11, reason: 'missing receipt' }],
       });
+    });
+
+    test('mark the blocks that they searched by range, for their stream and until these are read', async () => {
+      const { chain, streamId } = await newJob();
+      const other = await tools.store.createStream(draft([chain.chain]));
+      const run = async (id: string, ranges: { to: number; byRange: boolean }[]) => {
+        const job = await tools.store.createJob({
+          ...{ streamId: id, chain: chain.chain, blockFrom: 20, blockTo: 99 },
+        });
+        let from = 20;
+        for (const { to, byRange } of ranges) {
+          const part = { id: job!.id, from, to, byRange, blocks: [] };
+          await tools.store.commitJob({ ...chain.held, ...part });
+          from = to + 1;
+        }
+      };
+      const readByRange = async (id: string) =>
+        (await tools.store.readCoverage(id))[0]!.byRange.map(({ from, to }) => [from, to]);
+
+      await run(other.id, [{ to: 99, byRange: false }]);
+      await run(streamId, [
+        { to: 29, byRange: true },
+        { to: 39, byRange: true },
+        { to: 49, byRange: false },
+        { to: 59, byRange: true },
+      ]);
+      expect(await readByRange(streamId)).toEqual([
+        [20, 39],
+        [50, 59],
+      ]);
+      expect(await readByRange(other.id)).toEqual([]);
+      expect(await tools.store.readUnverified(chain.chain)).toBeNull();
+      await run(streamId, [
+        { to: 24, byRange: true },
+        { to: 34, byRange: false },
+      ]);
+      expect(await readByRange(streamId)).toEqual([
+        [20, 24],
+        [35, 39],
+        [50, 59],
+      ]);
     });
 
     test('send deliveries again if requested', async () => {
@@ -211,7 +253,7 @@ export function testCoverage(tools: StoreTools): void {
         });
         await tools.store.commitJob({
           ...chain.held,
-          id: job!.id,
+          ...{ id: job!.id, from: seen.number, to: seen.number },
           blocks: [{ block: seen, matches: [newMatch(streamId)] }],
         });
       }
@@ -232,7 +274,7 @@ export function testCoverage(tools: StoreTools): void {
       });
       const commit = {
         ...chain.held,
-        id: job.id,
+        ...{ id: job.id, from: 10, to: 10 },
         blocks: [{ block: block(10), matches: [newMatch(streamId)] }],
       };
       expect(await tools.store.commitJob(commit)).toBeUndefined();

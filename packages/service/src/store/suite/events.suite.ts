@@ -157,7 +157,7 @@ export function testEvents(open: () => Promise<Store>): void {
       const job = await store.createJob({ streamId: stream.id, chain, blockFrom: 1, blockTo: 1 });
       expect(about(await feed.take('job'))).toEqual(['job']);
       const blocks = [{ block: header(1), matches: [newMatch(stream.id)] }];
-      await store.commitJob({ id: job!.id, chain, epoch, blocks });
+      await store.commitJob({ id: job!.id, chain, epoch, from: 1, to: 1, blocks });
       expect(about(await feed.take('delivery'))).toEqual(['job', '1 pending']);
 
       // Another process took the chain, so the write is rejected and produces no events.

@@ -95,7 +95,7 @@ export function testLeases(tools: StoreTools): void {
       expect(
         await tools.store.commitJob({
           ...chain.held,
-          id: job!.id,
+          ...{ id: job!.id, from: 5, to: 5 },
           blocks: [{ block: past, matches: [newMatch(id)] }],
         }),
       ).toBeUndefined();

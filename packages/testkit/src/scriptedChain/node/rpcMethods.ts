@@ -208,10 +208,15 @@ interface LogFilter {
   topics?: readonly (Hex | readonly Hex[] | null)[];
 }
 
-/** Returns the number of blocks that a filter covers; 1 for a block by hash. */
-export function rangeOf(filter: unknown, view: ChainView): number {
+/** Returns the first block that a filter covers and their number; undefined for one by hash. */
+export function rangeOf(
+  filter: unknown,
+  view: ChainView,
+): { from: number; blocks: number } | undefined {
   const { blockHash, fromBlock = 'latest', toBlock = 'latest' } = filter as LogFilter;
-  return blockHash ? 1 : Number(numberOf(view, toBlock) - numberOf(view, fromBlock)) + 1;
+  if (blockHash) return undefined;
+  const from = Number(numberOf(view, fromBlock));
+  return { from, blocks: Number(numberOf(view, toBlock)) - from + 1 };
 }
 
 function readLogs(view: ChainView, filter: LogFilter): RpcLog[] {

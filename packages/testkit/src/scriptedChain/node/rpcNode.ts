@@ -40,6 +40,7 @@ export function createRpcNode(options: {
 }): RpcNode {
   const { chain, troubles, answers } = options;
   const calls: Record<string, number> = {};
+  const bucket = createBucket();
 
   const resultOf = ({ method, params = [] }: Call, own: OwnMethods): unknown => {
     const failure = troubles.take('error', method);
@@ -54,12 +55,14 @@ export function createRpcNode(options: {
     if (/^(finalized|safe)$/.test(String(params[0])) && troubles.take('unknownTags', method)) {
       throw new RpcError(-32602, 'invalid argument 0: hex string without 0x prefix');
     }
-    if (method === 'eth_getLogs') {
-      const blocks = rangeOf(params[0], view);
-      const refusal = troubles.take('rangeLimit', method, (limit) => blocks > limit.blocks);
-      if (refusal) throw new RpcError(-32005, `query exceeds max block range ${refusal.blocks}`);
-    }
-    return troubles.distort(method, answerCall(method, params, view));
+    const range = method === 'eth_getLogs' ? rangeOf(params[0], view) : undefined;
+    if (range === undefined) return troubles.distort(method, answerCall(method, params, view));
+    const limit = troubles.take('rangeLimit', method, ({ blocks }) => range.blocks > blocks);
+    if (limit) throw refusalOf(limit.message ?? TOO_WIDE, range.from, limit.blocks);
+    const result = troubles.distort(method, answerCall(method, params, view)) as unknown[];
+    const full = troubles.take('resultLimit', method, ({ logs }) => result.length > logs);
+    if (full) throw refusalOf(full.message ?? TOO_MANY, range.from, Math.ceil(range.blocks / 2));
+    return result;
   };
 
   const answerOne = (call: Call, own: OwnMethods): object => {
@@ -103,7 +106,10 @@ export function createRpcNode(options: {
         const body = `<html><body><h1>${proxy.status}</h1></body></html>`;
         return { body, status: proxy.status, headers: { 'content-type': 'text/html' } };
       }
-      const limited = takeAny('rateLimit');
+      const capped = batch.some(({ method }) =>
+        troubles.take('rateCap', method, ({ perSecond }) => !bucket.take(perSecond)),
+      );
+      const limited = takeAny('rateLimit') ?? (capped ? { retryAfterSeconds: 1 } : undefined);
       if (limited) {
         const error = { code: -32005, message: 'rate limit exceeded' };
         const answer = batch.map(({ id = null }) => ({ jsonrpc: '2.0', id, error }));
@@ -121,6 +127,33 @@ export function createRpcNode(options: {
         status: 200,
         headers: json,
       };
+    },
+  };
+}
+
+const TOO_WIDE = 'query exceeds max block range $blocks';
+const TOO_MANY = 'query returned more than 10000 results';
+
+function refusalOf(message: string, from: number, blocks: number): RpcError {
+  const text = message
+    .replace('$blocks', String(blocks))
+    .replace('$from', `0x${from.toString(16)}`)
+    .replace('$to', `0x${(from + blocks - 1).toString(16)}`);
+  return new RpcError(-32005, text);
+}
+
+/** A bucket of tokens for one second, which refills at the same rate. */
+function createBucket(): { take(perSecond: number): boolean } {
+  let tokens = Number.POSITIVE_INFINITY;
+  let at = performance.now();
+  return {
+    take(perSecond) {
+      const now = performance.now();
+      tokens = Math.min(perSecond, tokens + ((now - at) * perSecond) / 1_000);
+      at = now;
+      if (tokens < 1) return false;
+      tokens -= 1;
+      return true;
     },
   };
 }

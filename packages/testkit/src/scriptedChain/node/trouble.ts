@@ -37,8 +37,15 @@ export type TroubleKind =
   | { kind: 'error'; code?: number; message?: string }
   /** The responding node behind a load balancer lags by `blocks`. Default: `eth_getLogs`. */
   | { kind: 'lag'; blocks: number }
-  /** `eth_getLogs` rejects ranges of more than `blocks` blocks with error -32005. */
-  | { kind: 'rangeLimit'; blocks: number }
+  /**
+   * `eth_getLogs` rejects ranges of more than `blocks` blocks with error -32005. In the message,
+   * `$blocks` is that number, and `$from` and `$to` are the ends of a range that it allows.
+   */
+  | { kind: 'rangeLimit'; blocks: number; message?: string }
+  /** `eth_getLogs` rejects ranges with more than `logs` logs; the message as for `rangeLimit`. */
+  | { kind: 'resultLimit'; logs: number; message?: string }
+  /** HTTP 429 for calls beyond this rate, of which those of one second may come at once. */
+  | { kind: 'rateCap'; perSecond: number }
   /** The node does not know the tags `finalized` and `safe`, as nodes of some chains do not. */
   | { kind: 'unknownTags' }
   /** A block is null. Default: only `eth_getBlockByHash`, so that it is known by number. */
@@ -133,6 +140,7 @@ export function createTroubles(): Troubles {
 const defaultMethods: Partial<Record<Trouble['kind'], readonly string[]>> = {
   lag: ['eth_getLogs'],
   rangeLimit: ['eth_getLogs'],
+  resultLimit: ['eth_getLogs'],
   unknownTags: ['eth_getBlockByNumber'],
   withhold: ['eth_getBlockByHash'],
   nullReceipts: ['eth_getBlockReceipts', 'eth_getTransactionReceipt'],

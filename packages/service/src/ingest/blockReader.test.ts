@@ -1,0 +1,217 @@
+import fc from 'fast-check';
+import { type Hex, toEventSelector } from 'viem';
+import {
+  type BlockScript,
+  type ScriptedBlock,
+  type ScriptedTransaction,
+  type Trouble,
+  scripted,
+  startScriptedChain,
+} from '@sluice/testkit';
+import { expect, test } from 'vitest';
+import { createLog } from '../base/log.ts';
+import type { EvmBlock } from '../match/evm/block.ts';
+import { createStreamIndex, matchBlock, searchOf } from '../match/evm/match.ts';
+import { packAddresses } from '../store/addresses/packedAddresses.ts';
+import {
+  DEFAULT_DELIVERY,
+  DEFAULT_OPTIONS,
+  type EvmStreamRecord,
+  type StreamOptions,
+} from '../store/streams/contract.ts';
+import { createReader } from './blockReader.ts';
+import { createEvmSource } from './evm/evm.ts';
+import { SourceError } from './source.ts';
+
+const CHAIN = '0x7a69';
+const ADDRESSES = Array.from({ length: 4 }, (_, n): Hex => `0x${`${n + 1}`.repeat(40)}`);
+const MOVED = 'Moved(address,address)';
+const EVENTS: Hex[] = [toEventSelector(MOVED), `0x${'0b'.repeat(32)}`, `0x${'0c'.repeat(32)}`];
+/** The ABI of the first event, of whose inputs this many are indexed. */
+const abiOf = (indexed: number): StreamOptions['abi'] => [
+  {
+    type: 'event',
+    name: 'Moved',
+    inputs: ['from', 'to'].map((name, n) => ({ name, type: 'address', indexed: n < indexed })),
+  },
+];
+const inTopic = (address: Hex): Hex => `0x${address.slice(2).padStart(64, '0')}`;
+
+const anyLog = fc.record({
+  address: fc.constantFrom(...ADDRESSES),
+  topics: fc
+    .tuple(
+      fc.constantFrom(...EVENTS),
+      fc.array(fc.constantFrom(...ADDRESSES.map(inTopic), ...EVENTS), {
+        maxLength: 3,
+        size: 'max',
+      }),
+    )
+    .map(([event, others]) => [event, ...others]),
+});
+const anyBlock = fc
+  .array(fc.oneof(anyLog, fc.constant('transfer' as const)), { maxLength: 2 })
+  .map((made) => ({
+    transactions: made.map((each): ScriptedTransaction =>
+      each === 'transfer'
+        ? scripted.transfer({ from: ADDRESSES[0]!, to: ADDRESSES[1]!, value: 1n })
+        : scripted.log(each),
+    ),
+  }));
+/** Few blocks concern a stream, or every other one. */
+const anyBlocks = (minLength: number, maxLength: number): fc.Arbitrary<BlockScript[]> =>
+  fc
+    .constantFrom(1, 4, 12)
+    .chain((weight) =>
+      fc.array(
+        fc.oneof({ weight, arbitrary: fc.constant({}) }, { weight: 1, arbitrary: anyBlock }),
+        { minLength, maxLength, size: 'max' },
+      ),
+    );
+
+const anyOptions = fc.record({
+  allAddresses: fc.constantFrom(false, false, false, true),
+  includeContractLogs: fc.integer({ max: 9, min: 0 }).map((n) => n > 0),
+  includeNativeTxs: fc.integer({ max: 9, min: 0 }).map((n) => n === 0),
+  includeAllTxLogs: fc.boolean(),
+  topic0: fc.subarray(EVENTS),
+  abi: fc.option(fc.integer({ min: 0, max: 2 }).map(abiOf), { nil: null }),
+  advancedOptions: fc.option(
+    fc
+      .constantFrom(...ADDRESSES)
+      .map((from) => [{ topic0: MOVED, filter: { eq: ['from', from] } }]),
+    { nil: null },
+  ),
+});
+
+const anyTrouble: fc.Arbitrary<Trouble> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('rangeLimit' as const),
+      blocks: fc.integer({ min: 1, max: 40 }),
+      message: fc.constantFrom(
+        'query exceeds max block range $blocks',
+        'eth_getLogs is limited to a $blocks range',
+        'ranges over $blocks blocks are not supported on freetier',
+        'this block range should work: [$from, $to]',
+        'Block range limit exceeded.',
+      ),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('resultLimit' as const),
+      logs: fc.integer({ min: 0, max: 6 }),
+      message: fc.constantFrom(
+        'query returned more than 10000 results',
+        'Query returned more than 10000 results. Try with this block range [$from, $to].',
+      ),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom<Trouble[]>(
+      { kind: 'lag', blocks: 4, times: 3, methods: ['eth_getBlockByNumber'] },
+      { kind: 'error', message: 'no such plan', methods: ['eth_getLogs'], times: 1 },
+    ),
+  },
+);
+
+/** The parts of a block that the matcher compares. */
+const toEvmBlock = ({ number, transactions, ...block }: ScriptedBlock): EvmBlock => ({
+  ...{ number: Number(number), hash: block.hash, parentHash: block.parentHash },
+  ...{ timestamp: Number(block.timestamp), internalTransactions: [] },
+  transactions: transactions as unknown as EvmBlock['transactions'],
+  logs: transactions.flatMap(({ hash, transactionIndex, logs }) =>
+    logs.map((log) => ({
+      ...{ transactionHash: hash, transactionIndex, topics: [...log.topics] },
+      ...{ address: log.address, data: log.data, logIndex: log.logIndex },
+    })),
+  ),
+});
+
+const stream = (options: Partial<StreamOptions>): EvmStreamRecord => ({
+  ...{ id: 's', family: 'evm', tag: 's', description: '', webhookUrl: '', chainIds: [CHAIN] },
+  ...DEFAULT_DELIVERY,
+  ...{ status: 'active', statusMessage: '', errorSince: null, addressCount: 0 },
+  ...{ createdAt: 0, updatedAt: 0 },
+  options: { ...DEFAULT_OPTIONS, ...options },
+});
+
+test('law: searching by logs finds what reading each block finds, for all rules, chains, refusals and reorgs', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.record({
+        blocks: anyBlocks(200, 400),
+        branch: anyBlocks(1, 300),
+        /** How much of the job is done when the branch replaces as many blocks. */
+        forkAfter: fc.nat(6),
+        options: anyOptions,
+        watched: fc.subarray(ADDRESSES, { minLength: 1 }),
+        troubles: fc.array(anyTrouble, { maxLength: 2, size: 'max' }),
+        verifyHeaders: fc.boolean(),
+        /** Whether the list counts as too long for queries. */
+        isLong: fc.boolean(),
+      }),
+      async ({ blocks, branch, forkAfter, options, watched, troubles, verifyHeaders, isLong }) => {
+        const chain = await startScriptedChain();
+        for (const each of blocks) chain.mine(each);
+        for (const each of troubles) chain.trouble(each);
+        const source = createEvmSource({
+          ...{ chain: CHAIN, urls: [chain.url], pollMs: 1_000 },
+          verifyHeaders,
+          log: createLog(() => {}),
+        });
+        const index = createStreamIndex();
+        index.put(stream(options));
+        index.addAddresses('s', packAddresses(watched).bytes);
+        const matchesOf = (block: EvmBlock) =>
+          matchBlock(index, CHAIN, block).map(({ logs, transactions }) => ({
+            block: block.hash,
+            logs: logs.map(({ logIndex }) => logIndex),
+            transactions: transactions.map(({ hash }) => hash),
+          }));
+        const needs = index.needs(CHAIN);
+        const matcher = {
+          ...{ needs, rules: options },
+          search: () => searchOf(index, CHAIN, () => (isLong ? 'many' : watched)),
+        };
+        const read = createReader(source);
+        const upTo = Number(chain.head.number);
+        const limits = { upTo, searchUpTo: upTo };
+        const step = async (from: number) => {
+          for (;;) {
+            try {
+              return await read({ id: 'j', nextBlock: from }, matcher, limits, false);
+            } catch (error) {
+              if (!(error instanceof SourceError)) throw error;
+            }
+          }
+        };
+        try {
+          let steps = 0;
+          for (let from = 1; from <= upTo;) {
+            if (steps++ === forkAfter) {
+              const depth = Math.min(branch.length, upTo);
+              chain.fork({ depth, blocks: branch.slice(0, depth) });
+            }
+            const { to, blocks: found } = await step(from);
+            const each = chain
+              .canonical()
+              .filter(({ number }) => from <= Number(number) && Number(number) <= to);
+            expect(found.flatMap(matchesOf)).toEqual(
+              each.flatMap((block) => matchesOf(toEvmBlock(block))),
+            );
+            from = to + 1;
+          }
+        } finally {
+          await source.stop();
+          await chain.stop();
+        }
+      },
+    ),
+    { numRuns: 40 },
+  );
+}, 120_000);

@@ -1,0 +1,193 @@
+/** Reads the blocks of backfills, searching for them where that costs less than reading all. */
+import { isDeepStrictEqual } from 'node:util';
+import type { Job } from '@sluice/kit/contract';
+import type { BlockNeeds } from '../match/evm/block.ts';
+import type { LogSearch } from '../match/evm/logSearch.ts';
+import type { BlockHeader, BlockRef, NewMatch } from '../store/blocks/contract.ts';
+import {
+  type BlockSearch,
+  type ChainSource,
+  type FoundBlocks,
+  type MaybeUnverified,
+  SourceError,
+} from './source.ts';
+
+/** The current rules of one stream. */
+export interface StreamMatcher<Block> {
+  needs: BlockNeeds;
+  /** The rules; equal by content as long as they have not changed. */
+  rules: unknown;
+  /** How its blocks are found by their logs; undefined if every block must be read. */
+  search(): LogSearch | undefined;
+  /** Returns several matches when one webhook can't hold them all; none when nothing matches. */
+  match(block: Block): NewMatch[];
+}
+
+/** The next blocks of a job. */
+export interface ReadBlocks<Block> {
+  /** The last one; those that are not in `blocks` do not concern the stream. */
+  to: number;
+  blocks: Block[];
+  /** Whether only an answer without logs shows that. */
+  byRange: boolean;
+}
+
+export interface Limits {
+  upTo: number;
+  /** Blocks above this one are read one by one. */
+  searchUpTo: number;
+}
+
+export type BlockReader<Block> = (
+  job: Pick<Job, 'id' | 'nextBlock'>,
+  matcher: Pick<StreamMatcher<Block>, 'needs' | 'rules' | 'search'>,
+  limits: Limits,
+  /** Whether to read further ahead than the result, because no other job waits. */
+  readsAhead: boolean,
+) => Promise<ReadBlocks<Block>>;
+
+/** Blocks that are read at once and committed together. */
+const BATCH_BLOCKS = 16;
+/** How long blocks are read one by one after a range where most concerned the stream. */
+const DENSE_BLOCKS = 2_048;
+/** Jobs whose searches are remembered; others start again with small ranges. */
+const REMEMBERED = 16;
+
+/** The search of one job. */
+interface Progress<Block> {
+  rules: unknown;
+  search: BlockSearch | undefined;
+  /** Found blocks that were not read yet. */
+  found: FoundBlocks | undefined;
+  /** Blocks below this one are read one by one. */
+  denseUpTo: number;
+  /** Blocks that were read ahead, from a block on. */
+  coming: { from: number; blocks: Promise<ReadBlocks<Block>> } | undefined;
+}
+
+export function createReader<Block extends BlockHeader & MaybeUnverified>(
+  source: ChainSource<Block>,
+): BlockReader<Block> {
+  const jobs = new Map<string, Progress<Block>>();
+
+  const progressOf = (
+    id: string,
+    { rules, search }: Pick<StreamMatcher<Block>, 'rules' | 'search'>,
+  ): Progress<Block> => {
+    const known = jobs.get(id);
+    jobs.delete(id);
+    const isCurrent = known !== undefined && isDeepStrictEqual(known.rules, rules);
+    const progress = isCurrent ? known : begin(rules, search());
+    jobs.set(id, progress);
+    if (jobs.size > REMEMBERED) jobs.delete(jobs.keys().next().value!);
+    return progress;
+  };
+
+  const begin = (
+    rules: unknown,
+    search: ReturnType<StreamMatcher<Block>['search']>,
+  ): Progress<Block> => ({
+    rules,
+    search: search && source.openSearch?.(search),
+    ...{ found: undefined, denseUpTo: 0, coming: undefined },
+  });
+
+  const readEach = async (
+    from: number,
+    to: number,
+    { needs }: Pick<StreamMatcher<Block>, 'needs'>,
+  ): Promise<ReadBlocks<Block>> => {
+    const numbers = Array.from({ length: to - from + 1 }, (_, n) => from + n);
+    const blocks = await Promise.all(
+      numbers.map(async (number) => {
+        const header = await source.readHeader(number);
+        if (header === undefined) {
+          throw new SourceError('missing', `no node of this chain has block ${number}`);
+        }
+        return source.readBlock(header, needs);
+      }),
+    );
+    for (const [n, block] of blocks.entries()) {
+      if (n > 0 && block.parentHash !== blocks[n - 1]!.hash) {
+        throw new SourceError(
+          'inconsistent',
+          `block ${block.number} does not follow the previous one`,
+        );
+      }
+    }
+    return { to, blocks, byRange: false };
+  };
+
+  /** Returns the blocks from `from` on that a search found; undefined when each must be read. */
+  const find = async (
+    progress: Progress<Block>,
+    from: number,
+    { searchUpTo }: Limits,
+  ): Promise<FoundBlocks | undefined> => {
+    const { found, search, denseUpTo } = progress;
+    if (found !== undefined && from <= found.end.number && found.end.number <= searchUpTo) {
+      return { ...found, hits: found.hits.filter(({ number }) => number >= from) };
+    }
+    progress.found = undefined;
+    if (search === undefined || from > searchUpTo || from <= denseUpTo) return undefined;
+    progress.found = await search.next(from, searchUpTo);
+    if (progress.found === undefined) {
+      progress.denseUpTo = from + DENSE_BLOCKS;
+      return undefined;
+    }
+    const { end, hits } = progress.found;
+    if (hits.length * 2 > end.number - from + 1) progress.denseUpTo = end.number + DENSE_BLOCKS;
+    return progress.found;
+  };
+
+  const readFound = async (
+    progress: Progress<Block>,
+    { end, hits, isProven }: FoundBlocks,
+    { needs }: Pick<StreamMatcher<Block>, 'needs'>,
+  ): Promise<ReadBlocks<Block>> => {
+    const some: BlockRef[] = hits.slice(0, BATCH_BLOCKS);
+    const blocks = await Promise.all(some.map((hit) => source.readFound!(hit, needs)));
+    // Nodes still return removed blocks by hash.
+    if (some.length > 0 && (await source.readHeader(end.number))?.hash !== end.hash) {
+      progress.found = undefined;
+      throw new SourceError(
+        'disagreement',
+        `block ${end.number} changed since blocks below it were found`,
+      );
+    }
+    return {
+      to: some.length === hits.length ? end.number : some.at(-1)!.number,
+      blocks,
+      byRange: !isProven,
+    };
+  };
+
+  const readNext = async (
+    progress: Progress<Block>,
+    from: number,
+    matcher: Pick<StreamMatcher<Block>, 'needs'>,
+    limits: Limits,
+  ): Promise<ReadBlocks<Block>> => {
+    const found = await find(progress, from, limits);
+    if (found !== undefined) return readFound(progress, found, matcher);
+    return readEach(from, Math.min(from + BATCH_BLOCKS - 1, limits.upTo), matcher);
+  };
+
+  return async (job, matcher, limits, readsAhead) => {
+    const progress = progressOf(job.id, matcher);
+    const { coming } = progress;
+    progress.coming = undefined;
+    const read =
+      coming?.from === job.nextBlock
+        ? await coming.blocks
+        : await readNext(progress, job.nextBlock, matcher, limits);
+    const from = read.to + 1;
+    if (readsAhead && from <= limits.upTo) {
+      const blocks = readNext(progress, from, matcher, limits);
+      // The error surfaces when these blocks are next.
+      blocks.catch(() => {});
+      progress.coming = { from, blocks };
+    }
+    return read;
+  };
+}

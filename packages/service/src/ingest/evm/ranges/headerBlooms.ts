@@ -1,0 +1,79 @@
+/** Finds the blocks of a range by the blooms in their headers. */
+import type { BlockHeader, BlockRef } from '../../../store/blocks/contract.ts';
+import type { LogFilter } from '../../../match/evm/logSearch.ts';
+import { hex, list, object } from '../../json.ts';
+import { SourceError } from '../../source.ts';
+import { bitsOf, bloomOf, covers, hasBit } from '../bloom.ts';
+import { type HeaderProof, toHeader } from '../header.ts';
+import type { Provider } from '../provider.ts';
+import { type RangeLogs, quantity } from './rangeReading.ts';
+
+/**
+ * Reads each header, and adds the blocks to `hits` whose bloom allows a log that was not returned.
+ * Returns false if the blooms of the chain prove nothing, because they lack logs that were.
+ */
+export async function addByBloom(
+  node: Provider,
+  {
+    from,
+    anchor,
+    blooms,
+    read,
+    hits,
+    proof,
+  }: {
+    from: number;
+    anchor: BlockHeader;
+    blooms: readonly BloomFilter[];
+    read: RangeLogs;
+    hits: BlockRef[];
+    proof: HeaderProof;
+  },
+): Promise<boolean> {
+  const numbers = Array.from({ length: anchor.number - from + 1 }, (_, n) => from + n);
+  const blocks = await Promise.all(
+    numbers.map(async (number) => {
+      const what = `${node.name}: block ${number}`;
+      const block = object(
+        await node.request('eth_getBlockByNumber', [quantity(number), false]),
+        what,
+      );
+      return {
+        header: toHeader(block, proof),
+        bloom: Buffer.from(hex(block, 'logsBloom').slice(2), 'hex'),
+        isEmpty: list(block['transactions'], 'transactions').length === 0,
+      };
+    }),
+  );
+  const known = new Set(hits.map(({ number }) => number));
+  let parent = anchor.hash;
+  // Some chains leave all blooms empty.
+  let isProven =
+    blocks.every(({ isEmpty }) => isEmpty) || blocks.some(({ bloom }) => bloom.some(Boolean));
+  for (const { header, bloom } of blocks.toReversed()) {
+    if (header.hash !== parent) {
+      throw new SourceError(
+        'inconsistent',
+        `${node.name}: block ${header.number} is ${header.hash}, but ${parent} leads to block ${anchor.number}`,
+      );
+    }
+    parent = header.parentHash;
+    const returned = read.logs.get(header.number)?.logs ?? [];
+    if (!covers(bloom, bloomOf(returned))) isProven = false;
+    if (!known.has(header.number) && blooms.some((filter) => mayHold(bloom, filter))) {
+      hits.push(header);
+    }
+  }
+  return isProven;
+}
+
+/** The bits of a bloom that each value of a filter sets. */
+type BloomBits = readonly (readonly number[])[];
+/** Each list must have a value whose bits are all set. */
+export type BloomFilter = readonly BloomBits[];
+
+export const toBloomFilter = ({ address, topics }: LogFilter): BloomFilter =>
+  [...topics, address].flatMap((values) => (values ? [values.map(bitsOf)] : []));
+
+const mayHold = (bloom: Uint8Array, filter: BloomFilter): boolean =>
+  filter.every((values) => values.some((bits) => bits.every((bit) => hasBit(bloom, bit))));

@@ -1,0 +1,156 @@
+import {
+  type RunningScriptedChain,
+  type Trouble,
+  createScriptedChain,
+  scripted,
+  startScriptedChain,
+} from '@sluice/testkit';
+import { afterEach, describe, expect, test } from 'vitest';
+import { createLog } from '../../../base/log.ts';
+import type { LogSearch } from '../../../match/evm/logSearch.ts';
+import { type FoundBlocks, type Source, isOfKind } from '../../source.ts';
+import { type EvmSourceOptions, createEvmSource } from '../evm.ts';
+
+const TOKEN = `0x${'70'.repeat(20)}` as const;
+const EVENT = `0x${'0a'.repeat(32)}` as const;
+const BLOCKS = 600;
+const search: LogSearch = {
+  plans: [[{ address: [TOKEN], topics: [[EVENT]] }]],
+  takes: ({ logs }) => logs.some(({ address }) => address === TOKEN),
+};
+
+const chain = createScriptedChain();
+const hits: number[] = [];
+for (let number = 1; number <= BLOCKS; number++) {
+  const isHit = number % 37 === 0;
+  if (isHit) hits.push(number);
+  const log = scripted.log({ address: TOKEN, topics: [EVENT] });
+  chain.mine({ transactions: isHit ? [log] : [] });
+}
+
+let nodes: RunningScriptedChain[] = [];
+let source: Source;
+afterEach(async () => {
+  await source.stop();
+  for (const node of nodes) await node.stop();
+});
+
+/** @param troubles those of each node */
+async function start(
+  troubles: readonly (readonly Trouble[])[],
+  options: Partial<EvmSourceOptions> = {},
+): Promise<void> {
+  nodes = await Promise.all(troubles.map(() => startScriptedChain({ chain })));
+  for (const [n, each] of troubles.entries()) for (const one of each) nodes[n]!.trouble(one);
+  source = createEvmSource({
+    ...{ chain: '0x7a69', urls: nodes.map(({ url }) => url), pollMs: 1_000 },
+    ...{ log: createLog(() => {}), ...options },
+  });
+}
+
+/** Searches all blocks; the last answer is undefined when each block must be read. */
+async function findAll(
+  of: LogSearch = search,
+  isTriedAgain: (error: unknown) => boolean = () => false,
+): Promise<(FoundBlocks | undefined)[]> {
+  const found: (FoundBlocks | undefined)[] = [];
+  const blocks = source.openSearch!(of);
+  for (let from = 1; from <= BLOCKS;) {
+    try {
+      const next = await blocks.next(from, BLOCKS);
+      found.push(next);
+      if (next === undefined) break;
+      from = next.end.number + 1;
+    } catch (error) {
+      if (!isTriedAgain(error)) throw error;
+    }
+  }
+  return found;
+}
+
+const isRefused = (error: unknown): boolean => isOfKind(error, 'refused');
+const isUnreachable = (error: unknown): boolean => isOfKind(error, 'unreachable');
+
+const numbersOf = (found: readonly (FoundBlocks | undefined)[]): number[] =>
+  found.flatMap((each) => each?.hits.map(({ number }) => number) ?? []);
+
+describe('a search by ranges', () => {
+  test('finds blocks with few queries, and proves nothing', async () => {
+    await start([[]]);
+    const found = await findAll();
+    expect(numbersOf(found)).toEqual(hits);
+    expect(found.every((each) => each?.isProven === false)).toBe(true);
+    expect(nodes[0]!.calls['eth_getLogs']).toBe(found.length);
+    expect(found.length).toBeLessThan(4);
+  });
+
+  test('follows the limit of a node', async () => {
+    await start([[{ kind: 'rangeLimit', blocks: 50 }]]);
+    expect(numbersOf(await findAll())).toEqual(hits);
+    // One refusal teaches the limit.
+    expect(nodes[0]!.calls['eth_getLogs']).toBe(1 + 3 + Math.ceil((BLOCKS - 128) / 50));
+  });
+
+  test('leaves a node that hides logs, if another has them', async () => {
+    await start([[{ kind: 'emptyLogs' }], []]);
+    expect(numbersOf(await findAll())).toEqual(hits);
+    const queries = nodes[0]!.calls['eth_getLogs'];
+    await findAll();
+    expect(nodes[0]!.calls['eth_getLogs']).toBe(queries);
+  });
+
+  test('with verify=headers finds what a single node hides, and proves the rest', async () => {
+    await start([[{ kind: 'emptyLogs' }]], { verifyHeaders: true });
+    const found = await findAll();
+    expect(numbersOf(found)).toEqual(hits);
+    expect(found.every((each) => each!.isProven)).toBe(true);
+  });
+
+  test('with verify=headers proves nothing on a chain whose blooms are empty', async () => {
+    await start([[{ kind: 'emptyBloom' }]], { verifyHeaders: true });
+    const found = await findAll();
+    expect(numbersOf(found)).toEqual(hits);
+    expect(found.some((each) => each!.isProven)).toBe(false);
+  });
+
+  test('gives up for a while where the node refuses all ranges', async () => {
+    await start([[{ kind: 'error', message: 'upgrade your plan', methods: ['eth_getLogs'] }]]);
+    expect(await findAll(search, isRefused)).toEqual([undefined]);
+    const queries = nodes[0]!.calls['eth_getLogs'];
+    expect(await findAll()).toEqual([undefined]);
+    expect(nodes[0]!.calls['eth_getLogs']).toBe(queries);
+  });
+
+  test('needs few queries where the node suggests ranges that are too small', async () => {
+    const message = 'this block range should work: [$from, $from]';
+    await start([[{ kind: 'resultLimit', logs: 3, message }]]);
+    expect(numbersOf(await findAll())).toEqual(hits);
+    expect(nodes[0]!.calls['eth_getLogs']).toBeLessThan(BLOCKS / 4);
+  });
+
+  test('continues with smaller ranges after pages of HTML, and gives up if they do not end', async () => {
+    const page = { kind: 'httpError', status: 502, methods: ['eth_getLogs'] } as const;
+    await start([[{ ...page, times: 3 }]]);
+    expect(numbersOf(await findAll(search, isUnreachable))).toEqual(hits);
+    nodes[0]!.trouble(page);
+    expect(await findAll(search, isUnreachable)).toEqual([undefined]);
+  });
+
+  test('is not used where it takes more queries than blocks, and is tried again after that', async () => {
+    await start([[{ kind: 'rangeLimit', blocks: 1, message: 'Block range limit exceeded.' }]]);
+    const filter = search.plans[0]![0]!;
+    const wide = { ...search, plans: [Array(5).fill(filter)] };
+    const blocks = source.openSearch!(wide);
+    const found = [await blocks.next(1, BLOCKS), await blocks.next(129, BLOCKS)];
+    expect(numbersOf(found)).toEqual([37, 74, 111]);
+    expect(found[1]).toBeUndefined();
+    nodes[0]!.heal();
+    expect(numbersOf([await blocks.next(129, BLOCKS)])).toEqual([148, 185, 222]);
+  });
+
+  test('continues on the node that a second one with fewer logs verifies', async () => {
+    await start([[], [{ kind: 'emptyLogs' }]]);
+    expect(numbersOf(await findAll())).toEqual(hits);
+    expect(nodes[1]!.calls['eth_getLogs']).toBe(1);
+  });
+});

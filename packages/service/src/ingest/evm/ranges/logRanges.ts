@@ -1,0 +1,191 @@
+/**
+ * Finds blocks by querying nodes for logs over ranges of blocks. The sizes of ranges follow what a
+ * node answers. An empty answer proves nothing by itself: a node must know a block at or above the
+ * end of each range, a second node verifies samples, and headers prove the result if requested.
+ */
+import type { BlockRange } from '@sluice/kit/contract';
+import type { Log } from '../../../base/log.ts';
+import type { LogSearch } from '../../../match/evm/logSearch.ts';
+import type { BlockHeader, BlockRef } from '../../../store/blocks/contract.ts';
+import type { Providers } from '../../nodes/providers.ts';
+import { type BlockSearch, type FoundBlocks, SourceError, isOfKind } from '../../source.ts';
+import type { HeaderProof } from '../header.ts';
+import type { Provider } from '../provider.ts';
+import { type BloomFilter, addByBloom, toBloomFilter } from './headerBlooms.ts';
+import {
+  type NodeRanges,
+  type RangeLogs,
+  type RangePlan,
+  createRangeReading,
+  isSmallest,
+  unknownRanges,
+} from './rangeReading.ts';
+
+/** Ranges queried at once, once their size has settled. */
+const RANGES_AT_ONCE = 16;
+/** A second node verifies one of this many rounds. */
+const ROUNDS_PER_SAMPLE = 8;
+/** Headers read in one round. */
+const HEADERS_PER_ROUND = 1_024;
+/** How long a node that refuses every range, or answers wrongly, is not asked again. */
+const REFUSED_MS = 600_000;
+const FAILED_MS = 60_000;
+
+interface Options {
+  chain: string;
+  providers: Pick<Providers<Provider>, 'all' | 'ask' | 'readHeaderAt'>;
+  /** Read each header and check its bloom. */
+  verifyHeaders: boolean;
+  /** How strictly headers are checked now. */
+  headerProof: () => HeaderProof;
+  log: Log;
+}
+
+/** Returns a function that opens a search, which keeps the sizes of its ranges. */
+export function createLogRanges(options: Options): (search: LogSearch) => BlockSearch {
+  const nodes = new Map<Provider, NodeRanges>();
+  const rangesOf = (node: Provider): NodeRanges => {
+    const known = nodes.get(node) ?? unknownRanges();
+    nodes.set(node, known);
+    return known;
+  };
+  return (search) => openSearch(options, search, rangesOf);
+}
+
+function openSearch(
+  { chain, providers, verifyHeaders, headerProof, log }: Options,
+  search: LogSearch,
+  rangesOf: (node: Provider) => NodeRanges,
+): BlockSearch {
+  const reading = createRangeReading(search, rangesOf);
+  let rounds = 0;
+  let blooms: BloomFilter[] | undefined;
+
+  const isUsable = (node: Provider): boolean => {
+    const { restsUntil, isUnreliable } = rangesOf(node);
+    return !isUnreliable && performance.now() >= restsUntil;
+  };
+
+  const hitsOf = ({ logs }: RangeLogs): BlockRef[] =>
+    [...logs]
+      .filter(([number, block]) => search.takes({ number, ...block }))
+      .map(([number, block]) => ({ number, hash: block.hash }));
+
+  const blame = (node: Provider, block: number): void => {
+    rangesOf(node).isUnreliable = true;
+    node.fault('missing');
+    log.warn('node missed logs of a range, its ranges are not used anymore', {
+      ...{ chain, provider: node.name, block },
+    });
+  };
+
+  const readLogs = async (
+    node: Provider,
+    plan: RangePlan,
+    range: BlockRange,
+  ): Promise<RangeLogs> => {
+    try {
+      return await reading.readLogs(node, plan, range);
+    } catch (error) {
+      const restMs = restMsAfter(error, plan);
+      if (restMs > 0) rangesOf(node).restsUntil = performance.now() + restMs;
+      throw error;
+    }
+  };
+
+  /** Compares the hits of a node with those of another, which may have missed some as well. */
+  const checkSample = async (
+    node: Provider,
+    plan: RangePlan,
+    range: BlockRange,
+    read: RangeLogs,
+    anchor: BlockRef,
+  ): Promise<void> => {
+    const second = providers.all.find(
+      (each) => each !== node && each.hasVote && each.restsUntil === 0 && isUsable(each),
+    );
+    if (second === undefined) return;
+    let others: RangeLogs;
+    try {
+      if ((await second.readHeaderOf(anchor.hash)) === undefined) return;
+      others = await readLogs(second, plan, range);
+    } catch (error) {
+      if (error instanceof SourceError) return;
+      throw error;
+    }
+    /** Finds a block whose hit only `these` contain, among blocks that both nodes answered. */
+    const findExtra = (these: RangeLogs, those: RangeLogs): number | undefined => {
+      const known = new Set([...those.whole, ...hitsOf(those).map(({ number }) => number)]);
+      return hitsOf(these).find(
+        ({ number }) => range.from <= number && number <= range.to && !known.has(number),
+      )?.number;
+    };
+    const missedThere = findExtra(read, others);
+    const missedHere = findExtra(others, read);
+    if (missedThere !== undefined) blame(second, missedThere);
+    if (missedHere === undefined) return;
+    blame(node, missedHere);
+    throw new SourceError(
+      'missing',
+      `${node.name}: blocks ${range.from} to ${range.to} lack logs that ${second.name} has in block ${missedHere}`,
+    );
+  };
+
+  const searchOn = async (
+    node: Provider,
+    plan: RangePlan,
+    from: number,
+    anchor: BlockHeader,
+  ): Promise<FoundBlocks | undefined> => {
+    if (!isUsable(node)) return undefined;
+    if ((await node.readHeaderOf(anchor.hash)) === undefined) return undefined;
+    const to = anchor.number;
+    const sample = { from, to: Math.min(to, from + plan.size - 1) };
+    const read = await readLogs(node, plan, { from, to });
+    if (rounds++ % ROUNDS_PER_SAMPLE === 0) await checkSample(node, plan, sample, read, anchor);
+    const hits = hitsOf(read);
+    for (const number of read.whole) {
+      const header = await node.readHeaderAt(number);
+      if (header !== undefined) hits.push(header);
+    }
+    let isProven = false;
+    if (verifyHeaders) {
+      blooms ??= search.plans[0]!.map(toBloomFilter);
+      const proof = headerProof();
+      isProven = await addByBloom(node, { from, anchor, blooms, read, hits, proof });
+    }
+    // The ranges were answered by number: the chain must still have the block that they end at.
+    const still = await node.readHeaderAt(to);
+    if (still?.hash !== anchor.hash) {
+      throw new SourceError(
+        'disagreement',
+        `${node.name}: block ${to} changed while ranges below it were read`,
+      );
+    }
+    hits.sort((a, b) => a.number - b.number);
+    return { end: anchor, hits, isProven };
+  };
+
+  return {
+    async next(from, upTo) {
+      const maxBlocks = Math.max(...providers.all.map((node) => rangesOf(node).maxBlocks));
+      const plan = reading.choosePlan(maxBlocks);
+      if (plan === undefined || !providers.all.some(isUsable)) return undefined;
+      const ranges = plan.isSettled ? RANGES_AT_ONCE : 1;
+      const reach = Math.min(plan.size, maxBlocks) * ranges;
+      const to = Math.min(upTo, from + (verifyHeaders ? HEADERS_PER_ROUND : reach) - 1);
+      const anchor = await providers.readHeaderAt(to);
+      if (anchor === undefined) {
+        throw new SourceError('missing', `no node of this chain has block ${to}`);
+      }
+      return providers.ask((node) => searchOn(node, plan, from, anchor), { hash: anchor.hash });
+    },
+  };
+}
+
+/** How long a node's ranges are not used after an error; 0 if they may work at once. */
+function restMsAfter(error: unknown, plan: RangePlan): number {
+  if (isOfKind(error, 'unsupported', 'refused', 'missing', 'pruned')) return REFUSED_MS;
+  if (isOfKind(error, 'inconsistent')) return FAILED_MS;
+  return isOfKind(error, 'unreachable') && isSmallest(plan) ? FAILED_MS : 0;
+}

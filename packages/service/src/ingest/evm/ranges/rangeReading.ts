@@ -1,0 +1,231 @@
+/** Reads logs in ranges of the size that a node answers. */
+import type { BlockRange } from '@sluice/kit/contract';
+import type { EvmLog } from '../../../match/evm/block.ts';
+import type { LogFilter, LogSearch } from '../../../match/evm/logSearch.ts';
+import { type Json, hash, hex, list, object, toNumber } from '../../json.ts';
+import { SourceError, isOfKind } from '../../source.ts';
+import type { Provider } from '../provider.ts';
+
+/** Size of the first range of a plan. */
+const FIRST_BLOCKS = 128;
+/** A plan that also returns logs of others starts with a smaller range. */
+const FIRST_UNSELECTIVE_BLOCKS = 16;
+const MAX_BLOCKS = 100_000;
+/** The size that a plan is expected to reach, so that cheap ones are tried first. */
+const EXPECTED_BLOCKS = 2_000;
+/** A range with fewer logs grows, one with more shrinks. */
+const FEW_LOGS = 1_000;
+const MANY_LOGS = 4_000;
+const GROWTH = 4;
+/** Events become rarer and nodes recover, so settled sizes grow as well. */
+const SETTLED_GROWTH = 1.25;
+/** A larger answer is refused here, as a node would. */
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+/** Suggestions of a node that are followed for one range; after that it is halved. */
+const MAX_SUGGESTIONS = 3;
+/** With more queries for a block, reading it costs less. */
+const MAX_QUERIES_PER_BLOCK = 2;
+/** A node that does not answer such a range answers none. */
+const SMALL_BLOCKS = 16;
+
+/** The known limits of one node. */
+export interface NodeRanges {
+  /** The maximum size that it answers, as it said. */
+  maxBlocks: number;
+  /** Until when its ranges are not used, by `performance.now`. */
+  restsUntil: number;
+  /** It missed logs that another node has. */
+  isUnreliable: boolean;
+}
+
+export const unknownRanges = (): NodeRanges => ({
+  maxBlocks: MAX_BLOCKS,
+  restsUntil: 0,
+  isUnreliable: false,
+});
+
+/** The logs of a range by block; `whole` lists blocks whose logs one answer cannot hold. */
+export interface RangeLogs {
+  logs: Map<number, { hash: string; logs: EvmLog[] }>;
+  whole: number[];
+}
+
+/** A plan of a search, and the size of its ranges. */
+export interface RangePlan {
+  readonly filters: readonly LogFilter[];
+  /** Blocks per query. */
+  size: number;
+  /** Whether the size has stopped growing fast. */
+  isSettled: boolean;
+}
+
+export interface RangeReading {
+  /**
+   * Returns the plan that needs the fewest queries per block; undefined when reading each block
+   * costs less. Sizes then begin small again.
+   *
+   * @param maxBlocks the maximum size that the nodes answer
+   */
+  choosePlan(maxBlocks: number): RangePlan | undefined;
+  readLogs(node: Provider, plan: RangePlan, range: BlockRange): Promise<RangeLogs>;
+}
+
+/** @param rangesOf returns the limits of a node, which are updated in place */
+export function createRangeReading(
+  { plans: filters }: Pick<LogSearch, 'plans'>,
+  rangesOf: (node: Provider) => NodeRanges,
+): RangeReading {
+  const begin = (): RangePlan[] =>
+    filters.map((each, n) => ({
+      filters: each,
+      size: n === 0 ? FIRST_BLOCKS : FIRST_UNSELECTIVE_BLOCKS,
+      isSettled: false,
+    }));
+  let plans = begin();
+
+  /** Queries a range, in smaller ones where the node refuses it. */
+  const readRange = async (
+    node: Provider,
+    plan: RangePlan,
+    range: BlockRange,
+    into: RangeLogs,
+    refusals = 0,
+  ): Promise<void> => {
+    const { from, to } = range;
+    let size: number;
+    try {
+      const answers = await Promise.all(
+        plan.filters.map((filter) => queryLogs(node, filter, range)),
+      );
+      for (const found of answers) collect(node, found, range, into);
+      const logs = answers.reduce((sum, each) => sum + each.length, 0);
+      return adapt(plan, to - from + 1, logs);
+    } catch (error) {
+      if (isOfKind(error, 'unreachable')) {
+        // The node may have run out of time, which a smaller range needs less of.
+        resize(plan, Math.max(SMALL_BLOCKS, Math.floor((to - from + 1) / 2)));
+      }
+      if (!isOfKind(error, 'too-large')) throw error;
+      if (from === to) {
+        into.whole.push(from);
+        return;
+      }
+      size = shrink(plan, range, error, { refusals, limits: rangesOf(node) });
+    }
+    const half = Math.ceil((to - from + 1) / 2);
+    for (let next = from; next <= to;) {
+      const part = { from: next, to: Math.min(to, next + size - 1) };
+      await readRange(node, plan, part, into, refusals + 1);
+      next = part.to + 1;
+      // Only the beginning of the range may be full.
+      size = Math.max(size, Math.min(size * 2, half, rangesOf(node).maxBlocks));
+    }
+  };
+
+  return {
+    choosePlan(maxBlocks) {
+      const expectedSize = ({ size, isSettled }: RangePlan): number =>
+        isSettled ? size : Math.max(size, Math.min(EXPECTED_BLOCKS, maxBlocks));
+      const cost = (plan: RangePlan): number => plan.filters.length / expectedSize(plan);
+      const best = plans.reduce((a, b) => (cost(b) < cost(a) ? b : a));
+      if (best.filters.length <= best.size * MAX_QUERIES_PER_BLOCK) return best;
+      plans = begin();
+      return undefined;
+    },
+    async readLogs(node, plan, { from, to }) {
+      const into: RangeLogs = { logs: new Map(), whole: [] };
+      const size = Math.min(plan.size, rangesOf(node).maxBlocks);
+      const parts: Promise<void>[] = [];
+      for (let next = from; next <= to; next += size) {
+        const part = { from: next, to: Math.min(to, next + size - 1) };
+        parts.push(readRange(node, plan, part, into));
+      }
+      await Promise.all(parts);
+      return into;
+    },
+  };
+}
+
+/** Whether a node that does not answer ranges of this plan answers none. */
+export const isSmallest = ({ size }: RangePlan): boolean => size <= SMALL_BLOCKS;
+
+/** Adapts the size after an answer for this number of blocks. */
+function adapt(plan: RangePlan, blocks: number, logs: number): void {
+  if (logs > MANY_LOGS) return resize(plan, Math.floor(blocks / 2));
+  // A part of a range shows nothing about larger ones.
+  if (blocks < plan.size) return;
+  if (logs > FEW_LOGS) plan.isSettled = true;
+  else if (!plan.isSettled) plan.size = Math.min(MAX_BLOCKS, blocks * GROWTH);
+  else if (logs < FEW_LOGS / GROWTH) {
+    plan.size = Math.min(MAX_BLOCKS, Math.ceil(blocks * SETTLED_GROWTH));
+  }
+  if (plan.size === MAX_BLOCKS) plan.isSettled = true;
+}
+
+/** Makes later ranges no larger than this. */
+function resize(plan: RangePlan, size: number): void {
+  plan.size = Math.max(1, Math.min(plan.size, size));
+  plan.isSettled = true;
+}
+
+/** Returns the size to continue with after a refusal. */
+function shrink(
+  plan: RangePlan,
+  { from, to }: BlockRange,
+  { range }: SourceError,
+  { refusals, limits }: { refusals: number; limits: NodeRanges },
+): number {
+  const blocks = to - from + 1;
+  const limit = range?.blocks ?? Number.POSITIVE_INFINITY;
+  const suggested = range?.to === undefined ? limit : Math.min(limit, range.to - from + 1);
+  const isFollowed = refusals < MAX_SUGGESTIONS && suggested >= 1 && suggested < blocks;
+  if (isFollowed && limit < blocks) limits.maxBlocks = limit;
+  const size = isFollowed ? suggested : Math.floor(blocks / 2);
+  resize(plan, size);
+  return size;
+}
+
+export const quantity = (number: number): string => `0x${number.toString(16)}`;
+
+async function queryLogs(
+  node: Provider,
+  filter: LogFilter,
+  { from, to }: BlockRange,
+): Promise<unknown[]> {
+  const query = { ...filter, fromBlock: quantity(from), toBlock: quantity(to) };
+  const answer = await node.request('eth_getLogs', [query], { maxBytes: MAX_ANSWER_BYTES });
+  return list(answer, `${node.name}: logs`);
+}
+
+/** Adds logs by block, each once: several filters may find the same. */
+function collect(
+  { name }: Provider,
+  found: readonly unknown[],
+  { from, to }: BlockRange,
+  { logs: blocks }: RangeLogs,
+): void {
+  for (const item of found) {
+    const raw = object(item, `${name}: log`);
+    const number = toNumber(hex(raw, 'blockNumber'));
+    const blockHash = hash(raw, 'blockHash');
+    const block = blocks.get(number) ?? { hash: blockHash, logs: [] };
+    if (number < from || number > to || block.hash !== blockHash || raw['removed'] === true) {
+      throw new SourceError(
+        'inconsistent',
+        `${name}: a log of blocks ${from} to ${to} belongs to block ${number} ${blockHash}`,
+      );
+    }
+    const log = toRangeLog(raw);
+    if (!block.logs.some(({ logIndex }) => logIndex === log.logIndex)) block.logs.push(log);
+    blocks.set(number, block);
+  }
+}
+
+const toRangeLog = (raw: Json): EvmLog => ({
+  logIndex: toNumber(hex(raw, 'logIndex')),
+  transactionHash: hex(raw, 'transactionHash'),
+  transactionIndex: toNumber(hex(raw, 'transactionIndex')),
+  address: hex(raw, 'address').toLowerCase(),
+  topics: list(raw['topics'], 'topics').map((topic) => String(topic).toLowerCase()),
+  data: hex(raw, 'data'),
+});

@@ -1,0 +1,43 @@
+/**
+ * Reads from the refusal of an `eth_getLogs` query which range the node would answer. Every
+ * provider words it differently; `rangeRefusal.test.ts` lists their texts.
+ */
+
+/** The suggestion of a refusal. */
+export interface RangeRefusal {
+  /** The last block of a range that should work, from the same first block. */
+  to?: number;
+  /** The maximum number of blocks in any range. */
+  blocks?: number;
+}
+
+/** Refusals of a range or a result, in addition to those of any large response. */
+export const REFUSED_RANGE =
+  /blocks? range|max range|\branges?\b.*\b(over|exceed|too|limit|large)|limited to a [\d,]+ range|exceeds? (the |max(imum)? )?(limit|range|results)|too many blocks|at most [\d,]+ blocks|number of requested blocks|blocks distance|query (timeout|timed out)|must be smaller than size|returns? too many|too (big|wide)/i;
+
+/** "Try with this block range [0xa, 0xb]" and "retry with the range 10-20". */
+const SUGGESTED = /\[(0x[0-9a-f]+), ?(0x[0-9a-f]+)\]|the range (\d+)-(\d+)/i;
+
+const NUMBER = String.raw`(\d[\d,_]*)(k?)\b(?! ?results| ?logs| ?bytes)`;
+const LIMITS = [
+  String.raw`(?:limited to|up to|at most|over|limit of|greater than|range exceeds|size) (?:an? |0 - )?${NUMBER}`,
+  String.raw`max(?:imum)?[a-z ,:[\]]*?(?: is set to| is|:|\(|) ?${NUMBER}`,
+  String.raw`\(\d+ > ${NUMBER}\)`,
+].map((source) => new RegExp(source, 'i'));
+
+/** Returns an empty object if the text suggests nothing. */
+export function parseRangeRefusal(text: string): RangeRefusal {
+  const suggested = SUGGESTED.exec(text);
+  if (suggested !== null) {
+    const [from, to] = suggested.slice(1).filter((each) => each !== undefined);
+    return Number(from) <= Number(to) ? { to: Number(to) } : {};
+  }
+  // Its number counts logs.
+  if (text.startsWith('logs matched')) return {};
+  for (const limit of LIMITS) {
+    const found = limit.exec(text);
+    const blocks = Number(found?.[1]?.replaceAll(/[,_]/g, '')) * (found?.[2] === '' ? 1 : 1_000);
+    if (blocks > 0) return { blocks };
+  }
+  return {};
+}

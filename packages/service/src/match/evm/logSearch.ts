@@ -1,0 +1,72 @@
+/**
+ * Plans how a node finds the blocks of streams by their logs, with filters of `eth_getLogs`. A plan
+ * finds at least the logs that the streams take; the matcher decides about each of them.
+ */
+import type { EvmLog } from './block.ts';
+
+/** A filter of `eth_getLogs`, without its blocks. Empty lists are never used: null is any. */
+export interface LogFilter {
+  address?: readonly string[];
+  topics: readonly (readonly string[] | null)[];
+}
+
+export interface LogSearch {
+  /** Alternatives, each of which finds everything. The first one is the most selective. */
+  plans: readonly (readonly LogFilter[])[];
+  /** Whether the streams take any of these logs of one block. */
+  takes(block: { number: number; hash: string; logs: readonly EvmLog[] }): boolean;
+}
+
+/** The rules of a stream all of whose matches begin with a log. */
+export interface SearchedStream {
+  /** The events that it takes; empty for all. */
+  topics: readonly string[];
+  /** The last topic that may contain one of its addresses, 0 to 3. */
+  lastTopic: number;
+  /** Lower case. `any`: the stream watches all addresses; `many`: too many to list. */
+  addresses: readonly string[] | 'any' | 'many';
+}
+
+/** Addresses in one filter: geth and its forks accept up to 1,000. */
+const ADDRESSES_PER_FILTER = 500;
+
+/** Returns undefined when no filter is narrower than "every log". */
+export function planLogs(streams: readonly SearchedStream[]): LogSearch['plans'] | undefined {
+  const anywhere = streams.filter(({ addresses }) => addresses === 'any');
+  const scoped = streams.filter(({ addresses }) => addresses !== 'any');
+  const all = topicsOf(streams);
+  if (streams.length === 0) return [[]];
+  if (anywhere.some(({ topics }) => topics.length === 0)) return undefined;
+  const ofAnyone = anywhere.length === 0 ? [] : [{ topics: [topicsOf(anywhere)] }];
+  const byEvent = all === null ? undefined : [{ topics: [all] }];
+  const byAddress = scoped.some(({ addresses }) => addresses === 'many')
+    ? undefined
+    : [...filterAddresses(scoped), ...ofAnyone];
+  if (byAddress === undefined) return byEvent && [byEvent];
+  return byEvent !== undefined && byEvent.length < byAddress.length
+    ? [byAddress, byEvent]
+    : [byAddress];
+}
+
+/** Finds addresses wherever the matcher does: as the emitter, and in topics 1 to 3. */
+function filterAddresses(streams: readonly SearchedStream[]): LogFilter[] {
+  const addresses = [...new Set(streams.flatMap((each) => each.addresses as readonly string[]))];
+  const event = topicsOf(streams);
+  const lastTopic = Math.max(0, ...streams.map((each) => each.lastTopic));
+  const filters: LogFilter[] = [];
+  for (let start = 0; start < addresses.length; start += ADDRESSES_PER_FILTER) {
+    const address = addresses.slice(start, start + ADDRESSES_PER_FILTER);
+    const padded = address.map((each) => `0x${each.slice(2).padStart(64, '0')}`);
+    filters.push({ address, topics: event === null ? [] : [event] });
+    for (let topic = 1; topic <= lastTopic; topic++) {
+      filters.push({ topics: [event, ...Array<null>(topic - 1).fill(null), padded] });
+    }
+  }
+  return filters;
+}
+
+/** Returns the events of these streams, or null if one of them takes every event. */
+const topicsOf = (streams: readonly SearchedStream[]): string[] | null =>
+  streams.some(({ topics }) => topics.length === 0)
+    ? null
+    : [...new Set(streams.flatMap(({ topics }) => topics))];
