@@ -1,6 +1,7 @@
 /**
  * Time to read the numbers of busy streams, as the console does every half minute: 200 streams with
- * activity in every minute of a day. For comparison, the same from minute counts alone.
+ * activity in every minute of a day. For comparison, it also times the same read from minute counts
+ * alone.
  */
 import { type Kysely, sql } from 'kysely';
 import type { Engine } from '../packages/service/src/store/engine/engine.ts';
@@ -22,7 +23,7 @@ const CHAIN = '0x1';
 const BATCH = 10_000;
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 const APPROVAL = '0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925';
-/** Metrics that a minute of a stream counts. */
+/** Metrics per minute of a stream. */
 const METRICS: readonly ActivityMetric[] = [
   ...(['delivered', 'answered_200', 'latency_10', 'latency_11', 'latency_12'] as const),
   ...(['latency_13', `matched_${TRANSFER}`, `matched_${APPROVAL}`] as const),

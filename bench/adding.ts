@@ -1,8 +1,8 @@
 /**
- * Clients that add addresses to one stream, one per call, while a chain has a block each second and
- * another stream receives a webhook of every block: additions per second, and delays of the
- * webhooks, compared with a run without additions. The service is a separate process with
- * production durability; its clients run in their own thread.
+ * Measures additions per second while clients add addresses to one stream, one per call. A chain
+ * mines a block each second and another stream gets a webhook for every block; the webhook delays
+ * are compared with a run without additions. The service is a separate process with production
+ * durability; its clients run in their own thread.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -29,7 +29,7 @@ const CLIENTS = [0, 1, 8, 64];
 const SECONDS = 20;
 const DRAIN_MS = 60_000;
 
-/** @param parts engines or numbers of clients; all of both without any */
+/** @param parts engines or numbers of clients. Default: all */
 export async function measureAdding(parts: readonly string[]): Promise<Figures> {
   const engines = (['sqlite', 'postgres'] satisfies EngineName[]).filter(
     (engine) => parts.includes(engine) || !parts.some((part) => Number.isNaN(Number(part))),

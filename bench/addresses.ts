@@ -1,7 +1,7 @@
 /**
- * Imports 100,000 labelled addresses in random order, from a list in a client to the ledger: into
- * an empty stream and into one of a million, as the console and `sluice addresses import` do. The
- * service is a separate process with production durability.
+ * Imports 100,000 labeled addresses in random order, as the console and `sluice addresses import`
+ * do: into an empty stream, and into a stream with a million addresses. The service is a separate
+ * process with production durability.
  */
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * Aptos transactions per second on one core, parsed from the node's JSON and matched, with the
- * bodies of matches. Uses recorded transactions with new hashes if the recordings are next to the
+ * Aptos transactions per second on one core, including parsing the node's JSON, matching, and
+ * building bodies. Uses recorded transactions with new hashes if the recordings are next to the
  * checkout, otherwise scripted ones. Streams watch many addresses, some of them in the
  * transactions.
  */
@@ -29,7 +29,7 @@ const PAGE = 100;
 const PAGES = 20;
 const ROUNDS = 5;
 const ROUND_MS = 2_000;
-/** Mainnet's average rate, and the goal as a multiple of it. */
+/** Average rate of mainnet, and the goal as a multiple of it. */
 const MAINNET_PER_SECOND = 66;
 const BAR = 50;
 
@@ -52,7 +52,7 @@ export default async function aptos(): Promise<Figures> {
     index.addAddresses(id, packAddresses(addresses, 32).bytes);
   }
 
-  // As received: JSON texts of a fullnode and messages of a stream, with unique hashes.
+  // Input as received: JSON of a fullnode and messages of a stream, with unique hashes.
   const pages = Array.from({ length: PAGES }, (_, p) =>
     Array.from({ length: PAGE }, (__, k) => {
       const n = p * PAGE + k;

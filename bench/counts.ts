@@ -1,5 +1,5 @@
 /**
- * Time that `GET /sluice/counts` takes in a ledger of 30 days: 40 streams, one of which has half of
+ * Duration of `GET /sluice/counts` in a ledger of 30 days with 40 streams; one stream has half of
  * all deliveries. Each figure is the median of nine readings from the store.
  */
 import { type Kysely, sql } from 'kysely';
@@ -66,7 +66,7 @@ const DELIVERY_COLUMNS = Object.fromEntries([
 
 const ABOUT = 'Transfer 250.5 USDC 0x28c6…1d60 → 0x5a52…efcb';
 
-/** Spreads deliveries evenly over the days: of 40, one has failed and one was cancelled. */
+/** Spreads deliveries evenly over the days: one in 40 has failed, and one in 40 was canceled. */
 async function fill(db: Kysely<Tables>, engine: Engine, size: number): Promise<void> {
   const from = Date.now() - DAYS * DAY_MS;
   const append = async (
@@ -92,7 +92,7 @@ async function fill(db: Kysely<Tables>, engine: Engine, size: number): Promise<v
 }
 
 function toMatch(place: number, at: number) {
-  // A pseudo-random number.
+  // Returns a pseudo-random number.
   const dice = (place * 2_654_435_761) % 1_000_003;
   return {
     ...{ id: pastId(at), stream_id: STREAMS[dice % 2 === 0 ? 0 : 1 + (dice % 39)]! },

@@ -5,7 +5,7 @@ export interface Figure {
   note: string;
 }
 
-/** Figures of a benchmark by name. */
+/** Figures of a benchmark, by name. */
 export type Figures = Record<string, Figure>;
 
 export const toFigure = (value: number, unit: string, note: string): Figure => ({

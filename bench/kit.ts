@@ -1,8 +1,8 @@
 /**
  * Verifies and decodes webhooks with the kit and with the hosted SDK, `moralis@2.27.2`, in one
- * process: the same webhooks of ERC-20 transfers, in alternating rounds. Every webhook is parsed
- * before it is measured, as in a receiver; so its ABI is a new object each time, for both. Then
- * compares import time in a fresh process, and size on disk.
+ * process: the same webhooks of ERC-20 transfers, in alternating rounds. Webhooks are parsed
+ * beforehand, so both sides get a new ABI object each time. It also compares import time in a fresh
+ * process, and size on disk.
  */
 import { execFileSync } from 'node:child_process';
 import { hash } from 'node:crypto';
@@ -21,7 +21,7 @@ import type { Figures } from './figures.ts';
 const SECRET = 'bench-secret';
 const SIZES = { '2kB': 2_000, '20kB': 20_000, '500kB': 500_000 };
 const ROUNDS = 7;
-/** Measuring time of each side per round. */
+/** Measuring time per side and round. */
 const ROUND_MS = 100;
 const IMPORTS = 9;
 const ABI = erc20Abi.filter(({ type }) => type === 'event');
@@ -146,7 +146,7 @@ function decodeWithViem({ logs }: EvmWebhook): unknown {
   );
 }
 
-/** Microseconds per webhook for each side: the median of rounds in which the sides alternate. */
+/** Returns the microseconds per webhook for each side: the median of alternating rounds. */
 function measure<Side extends string>(
   parse: () => EvmWebhook,
   sides: Record<Side, (webhook: EvmWebhook) => unknown>,
@@ -156,7 +156,7 @@ function measure<Side extends string>(
     Side,
     number[]
   >;
-  // One more round, to warm up.
+  // The additional round warms up.
   for (let round = 0; round <= ROUNDS; round++) {
     for (const name of names) {
       const microseconds = timeOf(parse, sides[name]);
@@ -175,8 +175,8 @@ function timeOf(parse: () => EvmWebhook, run: (webhook: EvmWebhook) => unknown):
   let runs = 0;
   let spent = 0;
   while (spent < ROUND_MS) {
-    // Ten at a time: a clock is too coarse for one, and too many parsed objects would cause
-    // collections.
+    // Measures ten at a time: the clock is too coarse for one, and more parsed objects would
+    // trigger garbage collections.
     const webhooks = Array.from({ length: 10 }, parse);
     const started = performance.now();
     for (const webhook of webhooks) sink = run(webhook);

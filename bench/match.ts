@@ -1,10 +1,8 @@
 /**
  * Matches blocks of mainnet's size against a thousand streams with a thousand to ten million
- * addresses: finds the streams of each block and builds their webhook bodies. For comparison in the
- * same run: a map of strings to sets, where it fits in memory, and iterating over the block without
- * lookups. Then, with ten million addresses, the share of one core that following four chains
- * takes: each block is read from a node in another thread through the service's own source (HTTP,
- * JSON, checks) and matched.
+ * addresses: finds the streams of each block and builds their webhook bodies. The same run measures
+ * a map of strings to sets, where it fits in memory, iterating over the block without lookups, and
+ * the share of one core that following four chains takes with ten million addresses.
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -31,14 +29,14 @@ import type { Figures } from './figures.ts';
 const CHAIN = '0x2105';
 const STREAMS = 1_000;
 const SIZES = { '1k': 1e3, '10k': 1e4, '1M': 1e6, '10M': 1e7 };
-/** A map of strings to sets takes gigabytes beyond. */
+/** Above this number, a map of strings to sets takes gigabytes. */
 const MAP_LIMIT = 1e6;
 const BLOCKS = 100;
 const ROUNDS = 20;
 const WATCHED_SHARE = 0.03;
 const MAINNET = { transactions: 200, logs: 500 };
 
-/** Assumptions for an ordinary day of each chain: seconds per block, and contents of a block. */
+/** Assumed ordinary day of each chain: seconds per block, and contents of a block. */
 const CHAINS = {
   ethereum: { seconds: 12, ...MAINNET },
   base: { seconds: 2, transactions: 300, logs: 1_200 },
@@ -100,7 +98,7 @@ const recordOf = (n: number): EvmStreamRecord => ({
   addressCount: 0,
   createdAt: 0,
   updatedAt: 0,
-  // A third takes one event only, a third only transactions, a third everything.
+  // A third of the streams match one event, a third only transactions, and a third everything.
   options: {
     ...DEFAULT_OPTIONS,
     includeContractLogs: n % 3 !== 1,
@@ -139,7 +137,7 @@ function createIndex(size: number): StreamIndex {
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-/** The same streams with their addresses in a map. */
+/** The same streams, with their addresses in a map. */
 function createMapIndex(index: StreamIndex, size: number): { index: StreamIndex; bytes: number } {
   const streams: CompiledStream[] = [];
   for (let n = 0; n < STREAMS; n++) {
@@ -164,7 +162,7 @@ function createMapIndex(index: StreamIndex, size: number): { index: StreamIndex;
   };
 }
 
-/** A generator with the same numbers in every run. */
+/** A generator that yields the same numbers in every run. */
 function createRandom(seed: number): () => number {
   let state = seed + 1;
   return () => {
@@ -180,7 +178,7 @@ const STRANGERS = 0x4000_0000;
 
 /**
  * Mostly ERC-20 transfers of a few hundred tokens between unwatched addresses; some use a watched
- * one.
+ * address.
  */
 function createBlock(
   { transactions, logs }: { transactions: number; logs: number },
@@ -255,11 +253,11 @@ function matchAll(index: StreamIndex, block: EvmBlock): { matches: number; recor
 }
 
 function measure(index: StreamIndex, blocks: readonly EvmBlock[]) {
-  // Cloned, so that each block of a round is new to all caches, as after parsing.
+  // Clones each block, so that it is new to all caches, as after parsing.
   const durations: number[] = [];
   let matches = 0;
   let records = 0;
-  // Two more rounds, to warm up.
+  // The two additional rounds warm up.
   for (let round = -2; round < ROUNDS; round++) {
     for (const block of blocks) {
       const fresh = structuredClone(block);

@@ -1,7 +1,7 @@
 /**
- * Proving recorded mainnet block 18,000,000 in a worker thread: both roots from the JSON of a node,
- * encoding included. Beside it the same tries by @ethereumjs/mpt, and what handing the block to
- * another thread takes.
+ * Measures proving mainnet block 18,000,000 in a worker thread: both roots from the JSON of a node,
+ * including encoding. For comparison, it builds the same tries with @ethereumjs/mpt, and times the
+ * transfer of the block to the thread.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -20,7 +20,7 @@ import { type Figures, toFigure } from './figures.ts';
 
 const ROUNDS = 1_000;
 const PEER_ROUNDS = 50;
-/** Compiles the hot code. */
+/** Warms up the compiler. */
 const WARM_ROUNDS = 50;
 
 const folder = path.join(

@@ -8,15 +8,15 @@ const {
   SLUICE_API_KEY: apiKey = '',
   SLUICE_SECRET: secret = '',
   PORT = '3000',
-  // An account of the local chain, with all 64 digits like in webhooks.
+  // An account of the local chain, with all 64 digits, as in webhooks.
   ACCOUNT: account = '0xee5db35e7cd840e941e3470684b2a76f40ccbf03da2ddfc6bb70939459acd310',
 } = process.env;
 
 const handler = createHandler({ secret }).onAptosWebhook((webhook) => {
   const print = (sign: string, moved: typeof webhook.coinDeposits): void => {
     for (const { address, value, valueWithDecimals, coin } of moved) {
-      // A webhook has all movements of its transactions. Coins are identified by type: names are
-      // not unique.
+      // A webhook contains all movements of its transactions. Coins are identified by type, because
+      // names are not unique.
       if (address === account) console.log(sign, valueWithDecimals ?? value, coin.symbol, coin.type);
     }
   };

@@ -1,6 +1,6 @@
 /**
- * Deposits of an exchange. Each customer has an address. A deposit is pending when its block
- * appears, credited once when the block is confirmed, and gone when the block leaves the chain.
+ * Deposits of an exchange, with an address per customer. A deposit is pending when its block
+ * appears, credited when the block is confirmed, and deleted when the block leaves the chain.
  */
 import { createServer } from 'node:http';
 import { DatabaseSync } from 'node:sqlite';
@@ -16,15 +16,15 @@ const {
   PORT = '3000',
 } = process.env;
 
-/** Customers by address, in lowercase like in webhooks: two accounts of the local chain. */
+/** Customers by address, in lowercase as in webhooks. These are two accounts of the local chain. */
 const customers = new Map([
   ['0x70997970c51812dc3a010c7d01b50e0d17dc79c8', 'Alice'],
   ['0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc', 'Bob'],
 ]);
-/** Tokens by contract, never by name: names are not unique. */
+/** Tokens by contract, because names are not unique. */
 const tokens = new Map([['0x700b6a60ce7eaaea56f065753d8dcb9653dbad35', 'SLD']]);
 
-// Amounts are text, because they can exceed any integer type of a database.
+// Amounts are strings, because they can exceed any integer type of a database.
 const database = new DatabaseSync(path);
 database.exec(`CREATE TABLE IF NOT EXISTS deposits (
   id text PRIMARY KEY, customer text, asset text, amount text, blockHash text, state text)`);
@@ -42,7 +42,7 @@ interface Deposit {
   amount: string | null;
 }
 
-/** All kinds of deposits: tokens, payments, payments by contracts. */
+/** All kinds of deposits: tokens, payments, and payments by contracts. */
 function* depositsOf(webhook: RecordSource): Generator<Deposit> {
   const { erc20Transfers, txs, internalTxs } = toRecords(webhook);
   for (const { id, to, contract, value } of erc20Transfers) {
@@ -60,17 +60,17 @@ function record(webhook: RecordSource): void {
     const customer = customers.get(to ?? '');
     if (customer === undefined || asset === undefined || amount === null || amount === '0') continue;
     const { changes } = upsert.run(id, customer, asset, amount, webhook.block.hash, state);
-    // No change: another delivery of the same block has credited it.
+    // No row changed: another delivery of the same block has already credited it.
     if (changes > 0) console.log(state, customer, amount, asset);
   }
 }
 
-/** Deletes only that block's deposits: its replacement may contain the same ones. */
+/** Deletes only that block's deposits: the replacement block may contain the same deposits. */
 function takeBack(webhook: RecordSource): void {
   const { blockHash, erc20Transfers, txs, internalTxs } = toRemovedIds(webhook);
   for (const id of [...erc20Transfers, ...txs, ...internalTxs]) {
     for (const { customer, asset, amount, state } of remove.all(id, blockHash)) {
-      // The reorg was deeper than the confirmations: a credited account needs a manual check.
+      // The reorg was deeper than the confirmations: check the credited account manually.
       console.log('gone', customer, amount, asset, state === 'credited' ? 'AFTER IT WAS CREDITED' : '');
     }
   }

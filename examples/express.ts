@@ -4,7 +4,7 @@ import express from 'express';
 import { handler } from './handler.ts';
 
 const app = express();
-// Before any parser, because the signature covers the raw body.
+// Must come before any parser, because the signature covers the raw body.
 app.post('/webhooks', toExpress(handler));
 app.use(express.json());
 app.get('/health', (_, response) => void response.json({ ok: true }));

@@ -1,5 +1,5 @@
 /**
- * Writes webhooks to PostgreSQL, at `DATABASE_URL`, with the tables and statements of `records.ts`.
+ * Writes webhooks to PostgreSQL at `DATABASE_URL`, with the tables and statements of `records.ts`.
  * Each webhook is written in one transaction; if that fails, it is delivered again.
  */
 import { createServer } from 'node:http';

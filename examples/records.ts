@@ -13,13 +13,15 @@ const everyRow = {
   blockNumber: 'bigint',
   blockHash: 'text',
   blockTimestamp: 'bigint',
-  // 1 or 0: SQLite has no booleans.
+  // 1 or 0, because SQLite has no booleans.
   confirmed: 'integer NOT NULL',
 };
 const everyLog = { ...everyRow, transactionHash: 'text', logIndex: 'bigint' };
 const parties = { contract: 'text', from: 'text', to: 'text' };
 
-/** The stored columns of each kind. Amounts are text: they can exceed any integer type. */
+/**
+ * The stored columns of each kind. Amounts are strings, because they can exceed any integer type.
+ */
 const tables = {
   logs: { ...everyLog, address: 'text', name: 'text', parameters: 'text' },
   txs: { ...everyRow, hash: 'text', fromAddress: 'text', toAddress: 'text', value: 'text' },
@@ -46,9 +48,9 @@ export const statementsOf = (webhook: RecordSource): Statement[] =>
   webhook.removed ? deletions(webhook) : upserts(webhook);
 
 /**
- * Returns an upsert for each row. Deliveries can repeat and come in any order: the id keeps one row,
- * and the condition keeps a late unconfirmed delivery from replacing a confirmed row. Without removal
- * webhooks, a row that stays unconfirmed long after later blocks are confirmed was in a removed block.
+ * Returns an upsert for each row. Deliveries can repeat and come in any order: the id prevents
+ * duplicate rows, and the condition keeps a late unconfirmed delivery from replacing a confirmed
+ * row.
  */
 function upserts(webhook: RecordSource): Statement[] {
   const records = toRecords(webhook);
@@ -65,7 +67,7 @@ function upserts(webhook: RecordSource): Statement[] {
   });
 }
 
-/** Deletes only rows of the removed block: rows of its replacement have another hash. */
+/** Deletes only rows of the removed block; rows of its replacement have a different hash. */
 function deletions(webhook: RecordSource): Statement[] {
   const { blockHash, ...ids } = toRemovedIds(webhook);
   return kinds.flatMap((table) => {
@@ -103,7 +105,7 @@ if (import.meta.main) {
       writeToSqlite(database, JSON.parse(body) as RecordSource);
       response.end();
     } catch (error) {
-      // Every response except a success makes the service deliver again.
+      // The service delivers again after every response except a success.
       response.writeHead(isSluiceError(error) ? 401 : 500).end(String(error));
     }
   });

@@ -1,12 +1,12 @@
-/** A Worker that receives webhooks; `SLUICE_SECRET` is one of its secrets. */
+/** A Worker that receives webhooks; `SLUICE_SECRET` is a secret of the Worker. */
 import { createHandler, type WebhookHandler } from '@sluice/kit';
 
 let handler: WebhookHandler | undefined;
 
 export default {
   fetch(request: Request, env: { SLUICE_SECRET: string }): Promise<Response> {
-    // Secrets come with the first request. Isolates share no memory: to handle each webhook only
-    // once, pass a `seen` store over shared storage.
+    // Secrets are available from the first request on. Isolates share no memory, so pass a `seen`
+    // store on shared storage to handle each webhook only once.
     handler ??= createHandler({ secret: env.SLUICE_SECRET }).onWebhook(({ block, erc20Transfers }) => {
       console.log('block', block.number, erc20Transfers.length, 'transfers');
     });

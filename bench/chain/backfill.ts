@@ -1,4 +1,4 @@
-/** Past events, from the call that requests them to the arrival of the last webhook. */
+/** Measures backfills, from the call that starts one to the arrival of the last webhook. */
 import { toFigure, type Figures } from '../figures.ts';
 import { readPeak } from './memory.ts';
 import { startNodeProxy, totalOf } from './nodeProxy.ts';
@@ -32,7 +32,7 @@ export const measureSparse = (): Promise<Figures> =>
 
 interface Result {
   seconds: number;
-  /** Of `seconds`, until the program was ready to read. */
+  /** Part of `seconds` until the program was ready to read. */
   startSeconds: number;
   calls: number;
   peakBytes: number;

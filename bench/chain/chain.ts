@@ -1,6 +1,6 @@
 /**
- * What reading a chain costs, next to Ponder on the same anvil: backfills, the latency of new blocks,
- * memory and start. Node, service and receiver share the machine.
+ * Compares reading a chain with Ponder on the same anvil: backfills, latency of new blocks, memory
+ * and startup. Node, service and receiver share the machine.
  */
 import type { Figures } from '../figures.ts';
 
@@ -12,7 +12,7 @@ const PARTS: Record<string, () => Promise<Figures>> = {
   idle: async () => (await import('./idle.ts')).measureIdle(),
 };
 
-/** @param names parts to measure; all when none is named */
+/** @param names parts to measure. Default: all */
 export async function measureChain(names: readonly string[]): Promise<Figures> {
   const parts = (names.length === 0 ? Object.keys(PARTS) : names).map((name) => {
     const part = PARTS[name];

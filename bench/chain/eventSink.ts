@@ -1,20 +1,20 @@
-/** The user's side: answers webhooks at once and records which events arrived, and when. */
+/** A receiver that responds at once and records which events arrived, and when. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface EventSink {
-  /** Where webhooks are POSTed. */
+  /** Webhook URL. */
   readonly url: string;
-  /** When the first webhook of each block arrived, by block number; `performance.now`. */
+  /** Arrival time of each block's first webhook, by block number, from `performance.now`. */
   readonly arrivals: ReadonlyMap<number, number>;
-  /** Forgets all events; `complete` then waits for this number of different ones. */
+  /** Forgets all events; `complete` then waits for this number of distinct events. */
   expect(events: number): void;
   complete(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** The parts of a webhook that are read, which the peer's webhooks have as well. */
+/** The fields of a webhook that are read; the webhooks of Ponder have them as well. */
 interface Body {
   block: { number: string };
   logs: { logIndex: string }[];

@@ -1,4 +1,4 @@
-/** A service with one chain and nothing to do: until it is ready, and the memory that it keeps. */
+/** Measures an idle service with one chain: the time until it is ready, and its memory. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** New blocks, from the node's newHeads to the arrival of their webhook. */
+/** Latency of new blocks, from the node's newHeads to the arrival of their webhook. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { until } from '@sluice/testkit';
 import { toFigure, type Figures } from '../figures.ts';
@@ -8,10 +8,10 @@ import { withPonder } from './ponder.ts';
 import { type World, startWorld, withSluice } from './world.ts';
 
 const BLOCKS = 60;
-/** Blocks that a service has to learn the chain's pace before it is measured. */
+/** Number of blocks from which a service learns the chain's pace before the measurement. */
 const WARM_UP_BLOCKS = 30;
 
-/** Blocks are mined on demand, 10 a second, so the node is idle when each arrives. */
+/** Blocks are mined on demand, 10 per second, so the node is idle when each one arrives. */
 export async function measureWebSocket(): Promise<Figures> {
   const world = await startWorld();
   const sink = await startEventSink();
@@ -37,7 +37,7 @@ export async function measureWebSocket(): Promise<Figures> {
   }
 }
 
-/** The same over HTTP with default settings and a block each second. */
+/** Repeats the measurement over HTTP with default settings and a block each second. */
 export async function measureHttp(): Promise<Figures> {
   const world = await startWorld({ blockTimeSeconds: 1 });
   const sink = await startEventSink();
@@ -82,7 +82,7 @@ export async function measureHttp(): Promise<Figures> {
   }
 }
 
-/** Records when the node announces each block, with `performance.now`. */
+/** Records the time at which the node announces each block, from `performance.now`. */
 async function watchHeads({ anvil }: World): Promise<{
   readonly times: ReadonlyMap<number, number>;
   stop(): void;
@@ -102,7 +102,9 @@ async function watchHeads({ anvil }: World): Promise<{
   return { times, stop: () => socket.close() };
 }
 
-/** Milliseconds of each block that arrived, sorted, without the first ones. */
+/**
+ * Returns the sorted latencies in milliseconds of the blocks that arrived, without the first ones.
+ */
 function waitsOf(heads: ReadonlyMap<number, number>, sink: EventSink, skip: number): number[] {
   return [...sink.arrivals]
     .flatMap(([block, arrivedAt]) => {

@@ -1,4 +1,4 @@
-/** Resident memory of another process, as Linux counts it. */
+/** Returns the resident memory of another process, as reported by Linux. */
 import { readFileSync } from 'node:fs';
 
 const KB = 1_024;
@@ -13,5 +13,5 @@ const readField = (pid: number, field: string): number => {
 /** Bytes. */
 export const readResident = (pid: number): number => readField(pid, 'VmRSS');
 
-/** Bytes; the most since the process started. */
+/** Peak in bytes since the process started. */
 export const readPeak = (pid: number): number => readField(pid, 'VmHWM');

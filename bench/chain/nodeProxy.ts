@@ -1,13 +1,13 @@
 /**
- * A TCP proxy in front of a node, in a thread of its own: counts JSON-RPC calls, each member of a batch,
- * and can delay every message as if the node were far away. It parses no HTTP, to cost little.
+ * A TCP proxy in front of a node, in its own thread. It counts JSON-RPC calls, including each call
+ * in a batch, and can delay every message as if the node were far away.
  */
 import { Worker } from 'node:worker_threads';
 
 export interface NodeProxy {
   /** `http://127.0.0.1:port` */
   readonly url: string;
-  /** Returns the number of calls by method since the last time. */
+  /** Returns the number of calls by method since the previous call. */
   takeCalls(): Promise<Map<string, number>>;
   stop(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * Ponder on the same chain: an app that stores each event and POSTs those of a block together, with its
- * request limit raised out of the way. It runs on PGlite, its default.
+ * Ponder on the same chain: an app that stores each event and POSTs the events of a block together.
+ * Its request limit is raised so that it does not matter. It runs on PGlite, its default.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,12 +14,12 @@ import { freePort } from '../../test/serve.ts';
 
 export interface Ponder {
   readonly pid: number;
-  /** When it responded for the first time; `performance.now`. */
+  /** Time of its first response, from `performance.now`. */
   readonly startedAt: number;
 }
 
 export interface PonderOptions {
-  /** JSON-RPC over HTTP. */
+  /** URL of the node's JSON-RPC over HTTP. */
   node: string;
   contract: string;
   startBlock: number | 'latest';
@@ -91,7 +91,7 @@ ponder.on('Token:Ping', async ({ event, context }) => {
 });
 `;
 
-/** The API that it cannot start without. */
+/** The API, which Ponder requires to start. */
 const API = `
 import { Hono } from 'hono';
 export default new Hono();

@@ -9,7 +9,7 @@ import { encodeFunctionData, numberToHex, toEventSelector } from 'viem';
 import { API_KEY, type ServeOptions, type Served, serve } from '../../test/serve.ts';
 
 const CHAIN = '0x7a69';
-/** An event without token, so that no block's state is read. */
+/** An event that is not a token event, so that no state is read. */
 const EVENT = 'Ping(uint256)';
 
 const GAS = '0x1c9c380';
@@ -24,7 +24,7 @@ export interface World {
   stop(): Promise<void>;
 }
 
-/** Starts a chain; without `blockTimeSeconds` each transaction is a block of its own. */
+/** Starts a chain; without `blockTimeSeconds` each transaction gets its own block. */
 export async function startWorld(options: AnvilOptions = {}): Promise<World> {
   const anvil = await startAnvil({ keepBlocks: 100_000, ...options });
   const from = anvil.accounts[SENDER]!.address;
@@ -61,7 +61,7 @@ export interface Sluice extends Served {
 }
 
 /**
- * Runs `work` as soon as a service listens, on a SQLite ledger of its own.
+ * Runs `work` as soon as a service listens, on its own SQLite ledger.
  *
  * @param node URL of the chain's node with options, as in `--chain 0x7a69=…`
  */
@@ -80,7 +80,7 @@ export async function withService<T>(
   }
 }
 
-/** As `withService`, once it follows the chain. */
+/** Like `withService`, but waits until the service follows the chain. */
 export const withSluice = <T>(node: string, work: (sluice: Sluice) => Promise<T>): Promise<T> =>
   withService(node, async (served) => {
     const client = createClient({ apiKey: API_KEY, baseUrl: served.url });

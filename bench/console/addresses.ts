@@ -38,7 +38,7 @@ export async function measureImport({ page, front, streamId }: Bench): Promise<F
     Object.assign(globalThis, { steps });
     let last: string | null = null;
     const note = (): void => {
-      // The progress bar is finally replaced by the result.
+      // The result replaces the progress bar at the end.
       const bar = document.querySelector('dialog progress, [role=dialog] progress');
       const now = bar?.parentElement?.textContent ?? '';
       if (now !== last) steps.push(performance.now());

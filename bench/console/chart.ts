@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** The charts of a stream's metrics: drawing, and moving the cursor. */
+/** Measures the charts of a stream's metrics: drawing them, and moving the cursor. */
 import { toFigure, type Figures } from '../figures.ts';
 import type { Bench } from './bench.ts';
 import { POINTS } from './front.ts';
@@ -31,7 +31,7 @@ export async function measureChart({ page, front, streamId }: Bench): Promise<Fi
       chart?.dispatchEvent(
         new PointerEvent('pointermove', { clientX: 300 + each * 10, bubbles: true }),
       );
-      // React has finished when the next task runs.
+      // React has finished by the time the next task runs.
       await new Promise((resolve) => setTimeout(resolve));
       moves.push(performance.now() - moved);
       await frame();

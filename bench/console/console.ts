@@ -1,7 +1,7 @@
 /**
  * Performance of the console in headless Chromium, which draws in software; a machine with a
- * graphics card does better. The service is real; a front before it adds what no service has at
- * once: 100,000 deliveries, a body of 5 MB, 200 deliveries a second.
+ * graphics card does better. The service is real; a proxy adds 100,000 deliveries, a 5 MB body, and
+ * 200 deliveries per second.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -38,7 +38,7 @@ const PARTS: Record<string, (bench: Bench) => Promise<Figures>> = {
   fleet: measureFleet,
 };
 
-/** @param names of the parts to measure; all if empty. */
+/** @param names of the parts to measure. Default: all */
 export async function measureConsole(names: readonly string[]): Promise<Figures> {
   const parts = (names.length === 0 ? Object.keys(PARTS) : names).map((name) => {
     const part = PARTS[name];

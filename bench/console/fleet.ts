@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** Thousands of streams: their list mounted and scrolled, and the response it needs. */
+/** Measures a list of thousands of streams: mounting, scrolling, and the response it needs. */
 import type { Page } from 'playwright-core';
 import { toFigure, type Figures } from '../figures.ts';
 import type { Bench } from './bench.ts';

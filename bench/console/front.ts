@@ -1,4 +1,4 @@
-/** A proxy before the service that responds itself where a benchmark needs more data. */
+/** A proxy in front of the service that generates responses where a benchmark needs more data. */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, request as ask, type ServerResponse } from 'node:http';
@@ -8,7 +8,7 @@ import type { DeliveryDetail, DeliverySummary, LiveEvent } from '@sluice/kit/slu
 export const ROWS = 100_000;
 export const POINTS = 1_440;
 const BODY_BYTES = 5_000_000;
-/** A text that occurs once in the body, at its end. */
+/** A string that occurs once, at the end of the body. */
 export const LAST_WORD = 'the very end';
 const TICK_MS = 20;
 
@@ -35,7 +35,7 @@ export async function startFront(serviceUrl: string, streamId: string): Promise<
   };
   let timer: NodeJS.Timeout | undefined;
   let told = 0;
-  // The console treats a silent feed as broken.
+  // The console treats a silent feed as disconnected.
   const beats = setInterval(() => tell(':\n\n'), 1_000);
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', serviceUrl);

@@ -1,12 +1,14 @@
-/** Memory of the page while deliveries arrive: the rows of half an hour, at ten times the rate. */
+/**
+ * Measures the page's memory while deliveries arrive: half an hour of rows, at ten times the rate.
+ */
 import { toFigure, type Figures } from '../figures.ts';
 import type { Bench } from './bench.ts';
 import { watch } from './look.ts';
 
 const PER_SECOND = 2_000;
 /**
- * Together 360,000 rows. The list is full before the first reading; after a third, all of its rows
- * arrived live.
+ * 360,000 rows in total. The list is full before the first reading; after a third of the run, all
+ * of its rows arrived live.
  */
 const READINGS = 12;
 const BETWEEN_MS = 15_000;
@@ -20,7 +22,7 @@ export async function measureHeap({ page, front }: Bench): Promise<Figures> {
     front.append(PER_SECOND);
     await page.waitForTimeout(BETWEEN_MS);
     front.stopAppending();
-    // Time to paint the last rows.
+    // Time allowed for painting the last rows.
     await page.waitForTimeout(1_000);
     heaps.push((await readHeap()) / 1e6);
   }
@@ -41,7 +43,7 @@ export async function measureHeap({ page, front }: Bench): Promise<Figures> {
   };
 }
 
-/** Slope per reading by least squares. */
+/** Returns the slope per reading by least squares. */
 function slopeOf(values: readonly number[]): number {
   const middle = (values.length - 1) / 2;
   const mean = values.reduce((sum, value) => sum + value, 0) / values.length;

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** The list of deliveries: typing in the filter, mounting, scrolling, live rows. */
+/** Measures the list of deliveries: typing in the filter, mounting, scrolling, live rows. */
 import type { Page } from 'playwright-core';
 import { toFigure, type Figures } from '../figures.ts';
 import type { Bench } from './bench.ts';
@@ -50,7 +50,7 @@ export async function measureList({ page, front }: Bench): Promise<Figures> {
   };
 }
 
-/** As measured by the browser: from the key to the paint. */
+/** Time from the key press to the paint, as measured by the browser. */
 async function measureTyping(page: Page): Promise<number> {
   await page.evaluate(() => {
     const slowest = { slowestKeyMs: 0 };
@@ -68,7 +68,7 @@ async function measureTyping(page: Page): Promise<number> {
   return page.evaluate(() => Reflect.get(globalThis, 'slowestKeyMs') as number);
 }
 
-/** From the click on the link to the painted rows. */
+/** Time from the click on the link to the painted rows. */
 const measureMount = (page: Page): Promise<number> =>
   page.evaluate(async () => {
     const frame = () => new Promise<number>(requestAnimationFrame);

@@ -1,7 +1,7 @@
 /// <reference lib="dom" />
 /**
- * Measures a page: its frames, and its main thread's processor time, which other load does not
- * change.
+ * Measures the frames of a page, and the processor time of its main thread, which other load does
+ * not affect.
  */
 import type { CDPSession, Page } from 'playwright-core';
 
@@ -12,7 +12,7 @@ export const p95Of = (values: readonly number[]): number =>
 export interface Watch {
   /** Runs the function and returns the main thread's processor time in milliseconds. */
   workOf<T>(run: () => Promise<T>): Promise<{ result: T; workMs: number }>;
-  /** Bytes in use after a garbage collection. */
+  /** Returns the bytes in use after a garbage collection. */
   readHeap(): Promise<number>;
 }
 
@@ -37,7 +37,7 @@ async function readMetric(session: CDPSession, name: string): Promise<number> {
   return metrics.find((metric) => metric.name === name)?.value ?? 0;
 }
 
-/** Duration of each frame while something else runs. */
+/** Returns the duration of each frame while `work` runs. */
 export const readFrames = (page: Page, ms: number): Promise<number[]> =>
   page.evaluate(async (forMs) => {
     const frames: number[] = [];

@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** A body of 5 MB: opened next to the list, searched, fully expanded. */
+/** Measures a 5 MB body: opening it next to the list, searching it, and expanding it fully. */
 import type { Page } from 'playwright-core';
 import { toFigure, type Figures } from '../figures.ts';
 import type { Bench } from './bench.ts';
@@ -9,7 +9,7 @@ import { watch } from './look.ts';
 export async function measurePayload({ page, front }: Bench): Promise<Figures> {
   await page.goto(`${front.url}/console/deliveries?view=payload`);
   await page.locator('[data-row-link]').first().waitFor();
-  // Loads the code first.
+  // Loads the code before the measurement.
   await page.locator('[data-row-link]').nth(1).click();
   await page.getByRole('button', { name: 'Open all' }).waitFor();
   const { workOf } = await watch(page);

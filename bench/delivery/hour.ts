@@ -1,6 +1,6 @@
 /**
- * Checks that memory stays flat: a steady flow of webhooks for the given time, on SQLite, with a
- * line per minute and the growth at the end.
+ * Checks that memory stays flat: sends a steady flow of webhooks on SQLite for the given time, and
+ * prints a line per minute and the growth at the end.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
@@ -16,9 +16,7 @@ import { createChain, startEngine } from './workload.ts';
 const STREAMS = 100;
 const BLOCK_EVERY_MS = 200;
 const MINUTE_MS = 60_000;
-/**
- * Retention of deliveries, applied within ten minutes, so that the ledger stops growing as well.
- */
+/** Retention of deliveries, applied within ten minutes, so that the ledger also stops growing. */
 const KEPT_MS = 2 * MINUTE_MS;
 const MB = 1e6;
 
@@ -101,7 +99,7 @@ export async function measureMemory(minutes: number): Promise<Figures> {
   };
 }
 
-/** Slope per hour by least squares; 0 for a single reading. */
+/** Returns the slope per hour by least squares; 0 for a single reading. */
 function slopeOf(readings: readonly Reading[], key: 'rssMb' | 'heapMb'): number {
   const mean = (values: number[]): number => values.reduce((sum, n) => sum + n, 0) / values.length;
   const x = mean(readings.map(({ minute }) => minute));

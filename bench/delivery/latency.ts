@@ -1,6 +1,6 @@
 /**
- * Time from the commit of a block to the first byte at the receiver, at two rates, and again next
- * to a receiver that never responds and has a long queue.
+ * Time from the commit of a block to the first byte at the receiver, at two rates, with and without
+ * another receiver that never responds and has a long queue.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Store } from '../../packages/service/src/store/store.ts';

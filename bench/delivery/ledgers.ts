@@ -11,7 +11,10 @@ export type EngineName = Store['engine'];
 
 export interface Ledger {
   store: Store;
-  /** Microseconds of processor time of the database's own processes; undefined if it has none. */
+  /**
+   * Microseconds of processor time of the database's own processes; undefined without such
+   * processes.
+   */
   readCpuUs: (() => number) | undefined;
 }
 
@@ -54,7 +57,10 @@ export async function withPostgres<T>(
 
 const CLOCK_TICK_US = 10_000;
 
-/** Processor time of a process and its children, including ended ones; 0 without `/proc`. */
+/**
+ * Returns the processor time of a process and its children, including ended ones; 0 without
+ * `/proc`.
+ */
 function readTreeCpuUs(pid: number): number {
   let ticks = 0;
   for (const name of safely(() => readdirSync('/proc'), [])) {
@@ -71,7 +77,7 @@ function readTreeCpuUs(pid: number): number {
   return ticks * CLOCK_TICK_US;
 }
 
-/** A process can end while it is read. */
+/** A process may exit while it is being read. */
 function safely<T>(read: () => T, otherwise: T): T {
   try {
     return read();

@@ -1,7 +1,6 @@
 /**
- * The same job done by pg-boss, a job queue on PostgreSQL: fetch in batches, sign, POST, complete.
- * It has no lanes, schedules or attempts; four workers run in parallel, as its documentation
- * advises.
+ * Runs the same workload on pg-boss, a job queue on PostgreSQL: fetch in batches, sign, POST,
+ * complete. Four workers run in parallel, as its documentation advises.
  */
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
@@ -13,7 +12,7 @@ interface Job {
   data: { url: string; body: string };
 }
 
-/** The parts of pg-boss used here, because it is not installed when this is type-checked. */
+/** The parts of pg-boss used here; pg-boss is not installed during type checks. */
 interface Boss {
   start(): Promise<unknown>;
   stop(options: object): Promise<void>;

@@ -1,6 +1,6 @@
 /**
  * A receiver in its own thread that returns 204 to each POST once its body has arrived. It parses
- * only the necessary HTTP, to take as little of the measured machine as possible.
+ * only the necessary HTTP, to use little processor time.
  */
 import { Worker } from 'node:worker_threads';
 
@@ -10,9 +10,11 @@ export const HUNG_PATH = '/hung';
 export interface Receiver {
   /** `http://127.0.0.1:port` */
   readonly url: string;
-  /** Microseconds of processor time so far. */
+  /** Processor time so far, in microseconds. */
   readCpuUs(): Promise<number>;
-  /** Unix milliseconds of the first byte of each webhook since the previous call, by id. */
+  /**
+   * Returns the arrival time of each webhook since the previous call, by id, in Unix milliseconds.
+   */
   takeArrivals(): Promise<Map<string, number>>;
   stop(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 /**
  * Deliveries per second, end to end: claim, sign with Keccak and by Standard Webhooks, POST to a
- * receiver on loopback, and commit the outcome. For comparison in the same run: undici posting the
- * same bodies, claims and outcomes without a POST, and pg-boss.
+ * receiver on loopback, and commit the outcome. The same run also measures undici posting the same
+ * bodies, claims and outcomes without a POST, and pg-boss.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Pool } from 'undici';
@@ -12,7 +12,7 @@ import { deliverWithPgBoss } from './pgBoss.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { BODY_BYTES, createChain, startEngine } from './workload.ts';
 
-/** Enough to measure warm code rather than V8's compiler. */
+/** Enough to measure warm code rather than the compiler of V8. */
 const DELIVERIES = 100_000;
 const WARM_UP = DELIVERIES / 10;
 const STREAMS = 100;
@@ -131,7 +131,7 @@ async function drain({ store, readCpuUs = () => 0 }: Ledger, receiver: Receiver,
   };
 }
 
-/** Claims with two workers, because on PostgreSQL one claims while the other records. */
+/** Claims with two workers, because on PostgreSQL one can claim while the other records. */
 async function claimOnly(store: Store, count: number): Promise<number> {
   let left = count;
   const started = performance.now();

@@ -29,8 +29,8 @@ export const createBenchSender = (): Sender =>
 export interface Chain {
   streamIds: string[];
   /**
-   * Commits one block in which the `count` next streams match, each with `parts` webhooks. Returns
-   * the due deliveries.
+   * Commits a block in which the next `count` streams match, with `parts` webhooks per stream.
+   * Returns the due deliveries.
    */
   commit(count: number, parts?: number): Promise<DeliverySummary[]>;
 }
@@ -135,7 +135,10 @@ export interface RunningEngine {
   stop(): Promise<void>;
 }
 
-/** Starts the service's delivery; `onSucceeded` receives the number recorded as delivered. */
+/**
+ * Starts the service's delivery; `onSucceeded` receives the number of deliveries recorded as
+ * succeeded.
+ */
 export async function startEngine(
   store: Store,
   onSucceeded: (count: number) => void,

@@ -1,9 +1,12 @@
 import { readPatterns, worstTexts } from '../../test/patterns.ts';
 
-/** The most expensive bodies a caller can send, as large as a route accepts, created on demand. */
+/**
+ * The most expensive bodies that a caller can send, as large as a route accepts. They are created
+ * on demand.
+ */
 export type HostileBodies = Record<string, () => string>;
 
-/** Fields with validated values, of any route. */
+/** Fields of all routes whose values are validated. */
 const TEXT_FIELDS = ['apiKey', 'webhookUrl', 'description', 'tag', 'name', 'chainId', 'address'];
 const LIST_FIELDS = ['abi', 'advancedOptions', 'topic0', 'address', 'addresses', 'network'].concat([
   'streamIds',
@@ -13,7 +16,7 @@ const LIST_FIELDS = ['abi', 'advancedOptions', 'topic0', 'address', 'addresses',
 /** Inputs for which redacting secrets once took quadratic time. */
 const URL_LIKE = 'a-';
 
-/** The same text in many fields. */
+/** The same string in many fields. */
 const inFields = (text: string): string =>
   `{${TEXT_FIELDS.map((field) => `"${field}":${JSON.stringify(text)}`).join(',')}}`;
 
@@ -41,14 +44,14 @@ export function hostileBodies(limit: number): HostileBodies {
   };
 }
 
-/** Length of a text in a list. */
+/** Length of a string in a list. */
 const LISTED = 4_000;
-/** Texts that once took quadratic time in one of our patterns. */
+/** Strings that once took quadratic time in one of our patterns. */
 const ONCE_SLOW = ['a-', '[<', 'a0', '0.0', 'a@', '::'].map((text) => text.repeat(LISTED / 2));
 let analysed: readonly string[] | undefined;
 
 /**
- * Spreads the texts on which the patterns backtrack most, according to the analyzer, over all
+ * Puts the strings that make the patterns backtrack most, according to the analyzer, into all
  * fields.
  */
 function worstTextBodies(room: number): HostileBodies {
@@ -81,7 +84,7 @@ export function addressBodies(limit: number, width: number): HostileBodies {
   const each = width + 5;
   const count = Math.floor((limit - 200) / each);
   const hex = (n: number): string => `"0x${n.toString(16).padStart(width, '0')}"`;
-  // Built by the thousand: only the digits that count the thousands differ.
+  // Built in blocks of a thousand that differ only in the digits of their number.
   const thousand = Array.from({ length: 1_000 }, (_, n) => hex(n)).join(',');
   const start = `"0x${'0'.repeat(8)}`;
   const many = (length: number): string =>
@@ -116,7 +119,7 @@ const transfer = {
 const manyOf = <T>(length: number, make: (n: number) => T): T[] =>
   Array.from({ length }, (_, n) => make(n));
 
-/** Parts of a stream at the limits that the service accepts. */
+/** Parts of a stream, each at the limit that the service accepts. */
 export function heavyRules(): Record<string, object> {
   const gt = (n: number): object => ({ gt: ['value', String(10 ** 12 + n)] });
   const filtered = (filter: object): object => ({

@@ -1,11 +1,11 @@
 /**
  * Loaded into the service by `--import`: measures how long its event loop is blocked. On SIGUSR2 it
- * prints the longest block to standard error and starts again.
+ * prints the longest block to standard error and resets it.
  */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
 
-/** Prefix of each of its lines. */
+/** Prefix of its output lines. */
 export const HEARTBEAT = 'longest block of the event loop in ms:';
 
 if (isMainThread) {

@@ -1,7 +1,7 @@
 /**
- * Time that one request blocks the process: the largest hostile bodies to every route, and streams
- * with the heaviest rules, while webhooks are delivered. The service is a separate process that
- * measures its own event loop.
+ * Measures how long one request can block the process while webhooks are delivered: the largest
+ * hostile bodies for every route, and streams with the heaviest rules. The service is a separate
+ * process that measures its own event loop.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,7 +25,7 @@ import {
 import { HEARTBEAT } from './heartbeat.ts';
 
 const CHAIN = '0x7a69';
-/** Ethereum's chain id, on which ENS names are resolved. */
+/** Chain id of Ethereum, on which ENS names are resolved. */
 const ETHEREUM = '0x1';
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 const TOKEN = '0x00000000000000000000000000000000000000aa';
@@ -35,7 +35,7 @@ const LOGS_PER_BLOCK = 100;
 const BLOCKS_WATCHED = 3;
 const LARGE_STREAMS = 50;
 const IDLE_MS = 5_000;
-/** Timeouts of one attack, and of the service's report. */
+/** Timeouts of an attack and of the service's report. */
 const ATTACK_MS = 60_000;
 const HEARTBEAT_MS = 30_000;
 const ANSWER_LIMIT = 65_536;
@@ -43,7 +43,7 @@ const KEY = { 'x-api-key': API_KEY };
 const heartbeat = fileURLToPath(new URL('heartbeat.ts', import.meta.url));
 
 type Group = 'open' | 'keyed' | 'addresses' | 'filters' | 'idle';
-/** Longer blocks of the event loop are printed during the attacks. */
+/** Blocks of the event loop longer than this are printed during the attacks. */
 const LIMITS_MS: Readonly<Record<Group, number>> = {
   idle: 50,
   open: 50,
@@ -57,9 +57,7 @@ interface Attack {
   blockedMs: number;
 }
 
-/**
- * @param only parts of the attacks' names, such as `createSession` or `addresses`; empty for all
- */
+/** @param only substrings of attack names, such as `createSession` or `addresses`. Default: all */
 export async function measureHostile(only: readonly string[]): Promise<Figures> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-hostile-'));
   const [chain, ethereum, sink] = await Promise.all([
@@ -137,7 +135,7 @@ export async function measureHostile(only: readonly string[]): Promise<Figures> 
     for (const { bodies, group, routes } of targets()) {
       for (const [kind, make] of Object.entries(bodies)) {
         const asked = routes.filter(({ name }) => isAsked(`${group} ${name}, ${kind}`));
-        // Created once for all routes, and one at a time, because they are large.
+        // All routes share these bodies. They are created one at a time, because they are large.
         const body = Buffer.from(asked.length > 0 ? make() : '');
         for (const { name, route, family } of asked) {
           const isMade = group === 'addresses' || route.method === 'POST';
@@ -278,7 +276,7 @@ async function within<T>(ms: number, what: string, work: Promise<T>): Promise<T>
   }
 }
 
-/** The longest block since the previous call. */
+/** Returns the longest block since the previous call. */
 async function readBlock(service: Served): Promise<number> {
   const before = service.output().lastIndexOf(HEARTBEAT);
   process.kill(service.pid, 'SIGUSR2');

@@ -2,7 +2,7 @@ import tailwindcss from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
 import { defaultClientConditions, defineConfig, type Plugin } from 'vite';
 
-/** The Latin faces are needed for the first paint, so the page asks for them beside its script. */
+/** The first paint needs the Latin fonts, so the page loads them in parallel with its script. */
 const preloadLatinFonts: Plugin = {
   name: 'preload-latin-fonts',
   transformIndexHtml: {
@@ -32,20 +32,21 @@ export default defineConfig({
   resolve: { conditions: ['@sluice/source', ...defaultClientConditions] },
   build: {
     target: 'es2023',
-    // light-dark() as written, not Lightning CSS's older rewriting of it.
+    // Keeps light-dark(), which Lightning CSS would replace for older browsers.
     cssTarget: ['chrome125', 'firefox125', 'safari17.5'],
     // The service forbids data: URLs.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     rolldownOptions: {
       output: {
-        // What every page begins with is one file: twenty would wait for each other's connections.
+        // Bundles the code of every page in one file, because twenty files would wait for
+        // connections.
         codeSplitting: { groups: [{ name: 'first', tags: ['$initial'] }] },
       },
     },
   },
   server: {
-    // The service checks Origin, so the proxy speaks for itself.
+    // The service checks Origin, so the proxy sends its own.
     proxy: Object.fromEntries(
       ['/sluice', '/streams'].map((path) => [
         path,

@@ -35,7 +35,7 @@ rmSync(built, { recursive: true, force: true });
 mkdirSync(built, { recursive: true });
 
 await build({
-  // Code that runs in its own thread or process needs its own file next to the main one.
+  // Code that runs in its own thread or process needs its own file next to the main file.
   input: {
     main: at('packages/cli/src/main.ts'),
     sqliteWorker: at('packages/service/src/store/engine/sqlite/sqliteWorker.ts'),
@@ -62,7 +62,7 @@ if (!existsSync(consoleBuild)) {
 }
 cpSync(consoleBuild, join(built, 'console'), {
   recursive: true,
-  // Skips the build's own metadata.
+  // Skips the metadata of the build.
   filter: (path) => !basename(path).startsWith('.'),
 });
 // In the package, the linked files are next to the README.
@@ -84,13 +84,13 @@ const manifest = {
   ...{ name, version, description, license },
   type: 'module',
   bin: { sluice: 'dist/main.js' },
-  // Lower than required, so that the launcher can start and use the pinned Node.
+  // Lower than required, so that the launcher runs and can start the pinned Node.
   engines: { node: '>=20' },
   optionalDependencies,
 };
 writeFileSync(join(built, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
 
-/** Replaces links to files outside the package with their text. */
+/** Replaces links to files outside the package with their link text. */
 function withoutDeadLinks(page: string, folder: string): string {
   return page.replaceAll(
     /\[([^\]]+)\]\(([^)#]+)(?:#[^)]*)?\)/g,

@@ -4,10 +4,10 @@ import { fileURLToPath } from 'node:url';
 import { VERSION } from './version.ts';
 
 const args = process.argv.slice(2);
-// Scripts call this often, so it loads nothing.
+// Loads nothing, because scripts call this often.
 const code =
   args.length === 1 && /^(-V|--version)$/.test(args[0]!) ? printVersion() : await start();
-// Flushes the output first; exits even when idle connections are open.
+// Flushes the output, then exits even if idle connections are open.
 process.stdout.write('', () => process.exit(code));
 
 function printVersion(): number {
@@ -26,11 +26,11 @@ async function start(): Promise<number> {
   return run(args, createProcessTerminal());
 }
 
-/** Keeps compiled sources between starts, so that types are not stripped from every file again. */
+/** Keeps compiled sources between starts, so that types need not be stripped again. */
 async function cacheSources(): Promise<void> {
   const { enableCompileCache } = await import('node:module');
   const folder = new URL('../../../node_modules/.cache/sources', import.meta.url);
   const { directory } = enableCompileCache(fileURLToPath(folder));
-  // Worker threads inherit the folder from the environment only.
+  // Worker threads can inherit the folder only from the environment.
   if (directory !== undefined) process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(folder);
 }

@@ -174,7 +174,7 @@ test.each(SHELLS)('%s completes with its script', (shell, args, script, complete
   const MAIN = fileURLToPath(new URL('main.ts', import.meta.url));
   const env = { ...process.env, NODE: process.execPath, MAIN };
   const run = spawnSync(shell, [...args, script], { env, encoding: 'utf8' });
-  // Missing shells are installed by `npm test`.
+  // `npm test` installs missing shells.
   expect(run.error).toBeUndefined();
   expect(run).toMatchObject({ stdout: completed, stderr: '' });
 });

@@ -14,7 +14,7 @@ export type Declare = (command: Command, terminal: Terminal) => unknown;
 interface Entry {
   name: CommandName;
   summary: string;
-  /** Drains after a signal and may take longer than `END_WITHIN_MS`. */
+  /** Drains after a signal, which may take longer than `END_WITHIN_MS`. */
   drains?: true;
   load(): Promise<Declare>;
 }
@@ -218,7 +218,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
 
 /** Prints the completions, one per line. */
 async function answerTab(words: readonly string[], terminal: Terminal): Promise<number> {
-  // A note would be printed over the user's input.
+  // A note would overwrite the user's input.
   terminal.adopt({ quiet: true });
   const { complete } = await import('./flags/complete.ts');
   const load = async (command: Command): Promise<unknown> =>
@@ -255,14 +255,14 @@ function createProgram(terminal: Terminal): Command {
     .option('--quiet', 'Hide progress and hints')
     .option('--no-input', 'Never prompt')
     .option('--debug', 'Print each request, and the stack trace of an error')
-    // Subcommands inherit the description; `help` itself is not listed on the first screen.
+    // Subcommands inherit the description. The first screen does not list `help` itself.
     .helpCommand('help [command]', 'Show help for a command')
     .helpCommand(false)
     .showSuggestionAfterError()
     .exitOverride()
     .configureOutput({
       writeOut: (text) => terminal.stdout.write(text.endsWith('\n') ? text : `${text}\n`),
-      // `reportError` prints every error in one format.
+      // Leaves printing to `reportError`, so that all errors have one format.
       writeErr: () => {},
       outputError: () => {},
       getOutHelpWidth: () => terminal.width,

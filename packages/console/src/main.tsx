@@ -8,7 +8,7 @@ import { watchLoad } from './ui/keys/heldKeys.ts';
 import { createConsoleRouter } from './router.tsx';
 import { endSession, signInFromFragment } from './data/session.ts';
 
-// Runs first, to remove the key from the address bar. A link opened in a tab that already shows the
+// Runs first, so that the key leaves the address bar. A link opened in a tab that already shows the
 // console only fires popstate, which must be handled before the router.
 signInFromFragment();
 addEventListener('popstate', () => {

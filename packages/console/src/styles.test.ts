@@ -6,7 +6,7 @@ const css = readFileSync(new URL('styles.css', import.meta.url), 'utf8');
 
 type Oklch = [lightness: number, chroma: number, hue: number];
 
-/** `[light, dark]` of every `--color-x: light-dark(oklch(…), oklch(…))`. */
+/** Returns `[light, dark]` of every `--color-x: light-dark(oklch(…), oklch(…))`. */
 const tokens = new Map(
   [...css.matchAll(/--color-([\w-]+): light-dark\(oklch\(([^)]+)\), oklch\(([^)]+)\)\)/g)].map(
     ([, name = '', light = '', dark = '']) => [
@@ -16,7 +16,7 @@ const tokens = new Map(
   ),
 );
 
-/** Relative luminance (WCAG) of an OKLCH color, via linear sRGB. */
+/** Returns the relative luminance (WCAG) of an OKLCH color, via linear sRGB. */
 function luminance([lightness, chroma, hue]: Oklch): number {
   const a = chroma * Math.cos((hue * Math.PI) / 180);
   const b = chroma * Math.sin((hue * Math.PI) / 180);

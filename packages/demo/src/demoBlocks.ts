@@ -39,7 +39,7 @@ export const SWAP_TOPIC = '0xc42079f94a6350d7e6235f29174924f928cc2ac818eb64fed80
 const word = (value: bigint): string => BigInt.asUintN(256, value).toString(16).padStart(64, '0');
 const wordOf = (address: Address): Address => `0x${address.slice(2).padStart(64, '0')}`;
 
-/** Returns an amount; amounts are spread over powers of ten, as on real chains. */
+/** Returns a random amount, spread over powers of ten as on real chains. */
 const amountOf = (random: Random, least: number, most: number): bigint =>
   BigInt(Math.round(least * (most / least) ** random.next() * 100)) * 10_000n;
 
@@ -130,7 +130,7 @@ export function happeningsOn(chain: string, random: Random): EvmHappening[] {
 export function happeningsOnAptos(random: Random): AptosHappening[] {
   const at = random.next();
   if (at >= 0.16) return [];
-  // Two decimals more than dollars.
+  // Amounts have two more decimals than dollars.
   const amount = amountOf(random, 0.5, 4_000) * 100n;
   const [from, to] = [random.pick(APTOS_PEOPLE), random.pick(APTOS_PEOPLE)];
   if (at >= 0.04) return [{ from, to, amount, tags: ['aptos-payments'] }];

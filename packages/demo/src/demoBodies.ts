@@ -1,4 +1,4 @@
-/** Builds the webhooks that the service would have sent for the demo's past. */
+/** Builds the webhooks that the service would have sent for the past blocks of the demo. */
 import { type AptosWebhook, type EvmWebhook, describeWebhook } from '@sluice/kit';
 import type { PastMatch } from './sqlitePast.ts';
 import type { ScriptedTransaction } from '@sluice/testkit';

@@ -1,7 +1,7 @@
 /**
- * Generates a day of sample data: healthy streams, one with a crashing receiver, one with an
- * unreachable receiver, a paused one, an outage with a replay, and two reorgs; about 100,000
- * deliveries. The scripted chains have the newest blocks, so that the service continues from there.
+ * Generates a day of sample data with about 100,000 deliveries: healthy, failing and paused
+ * streams, an outage with a replay, and two reorgs. The scripted chains have the newest blocks, so
+ * that the service continues from there.
  */
 import { randomUUID } from 'node:crypto';
 import type {
@@ -35,7 +35,7 @@ const WINDOW_BLOCKS = 256;
 /** Waits after failures 1, 2, …: the quick retry, then the contract's schedule. */
 const WAITS = [5_000, MINUTE, 10 * MINUTE, 60 * MINUTE, 120 * MINUTE, 360 * MINUTE, DAY];
 
-/** Some of the replayed swaps were too old for their receiver and were cancelled by hand. */
+/** Some of the replayed swaps were too old for their receiver and were canceled manually. */
 const EVERY_STALE = 13;
 const STALE = {
   durationMs: 21,
@@ -71,7 +71,7 @@ export interface DemoDayNeeds {
   /** Webhook URLs by tag. */
   webhookUrlOf(tag: string): string;
   nowMs: number;
-  /** Length of the day; at least an hour. */
+  /** Length of the day, at least one hour. */
   spanMs: number;
 }
 
@@ -84,7 +84,7 @@ export function makeDemoDay({ chains, aptos, webhookUrlOf, nowMs, spanMs }: Demo
     return {
       id: randomUUID(),
       draft: toDraft(stream, webhookUrlOf(tag)),
-      // Customers were added one by one; a few addresses exist from the start.
+      // Customers were added over time; a few addresses exist from the start.
       addresses: stream.addresses.map((each, n, { length }) => ({
         ...each,
         addedAt: nowMs - (length < 100 ? ageMs : Math.round(ageMs * (1 - n / length))),
@@ -209,7 +209,7 @@ export function makeDemoDay({ chains, aptos, webhookUrlOf, nowMs, spanMs }: Demo
   };
 }
 
-/** The chain paused before a block and then continued with it, without a gap. */
+/** The chain paused before a block and then continued with that block, without a gap. */
 const toGap = (
   { head, blockMs }: DemoChain,
   { agoMs, lengthMs, why }: NonNullable<DemoChain['halt']>,
@@ -315,7 +315,7 @@ function byTag(
   return found;
 }
 
-/** Simulates the attempts of a delivery by the receiver's responses and the schedule. */
+/** Simulates the attempts of a delivery from the receiver's responses and the schedule. */
 function createDeliveries({
   random,
   nowMs,
@@ -354,7 +354,7 @@ function createDeliveries({
   };
 }
 
-/** A retry needs a new connection, because that of the last attempt has been closed. */
+/** A retry needs a new connection, because the connection of the last attempt has been closed. */
 const onNewConnection = (
   webhookUrl: string,
   { status, durationMs }: Answer,

@@ -46,10 +46,10 @@ export const PASSES = token(
   'PASS',
   0,
 );
-/** A pool of USDC and WETH. */
+/** A liquidity pool of USDC and WETH. */
 export const POOL = '0x88e6a0c2ddd26feeb64f039a2c41296fcb3f5640';
 
-/** Generates addresses that are the same at every start. */
+/** Generates the same addresses at every start. */
 const names = createRandom(20_261_121);
 const addressesOf = (count: number): `0x${string}`[] =>
   Array.from({ length: count }, () => names.hex(20));
@@ -96,7 +96,9 @@ export interface DemoStream {
   /** The fields without the webhook URL, which is added later. */
   draft: Omit<EvmStreamDraft, 'webhookUrl'> | Omit<AptosStreamDraft, 'webhookUrl'>;
   addresses: { address: string; label?: string }[];
-  /** The receiver's response, `agoMs` before the demo started; negative after the start. */
+  /**
+   * Returns the receiver's response `agoMs` before the start of the demo; negative after the start.
+   */
   answer(agoMs: number, random: Random): Answer;
   status: 'active' | 'paused' | 'error';
   statusMessage: string;
@@ -163,7 +165,7 @@ const CRASH = `TypeError: Cannot read properties of undefined (reading 'decimals
     at creditDeposit (/srv/deposits/src/credit.ts:41:38)
     at async POST /hooks/deposits (/srv/deposits/src/server.ts:88:5)`;
 
-/** Start of the crashes of the deposits receiver, and the outage of the swaps receiver. */
+/** Start of the deposits receiver's crashes, and the swaps receiver's outage. */
 const CRASHED_AGO = 48 * MINUTE;
 export const OUTAGE_AGO = { from: 9 * HOUR + 20 * MINUTE, to: 8 * HOUR + 45 * MINUTE } as const;
 const GONE_AGO = 5 * HOUR;

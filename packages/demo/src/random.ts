@@ -1,4 +1,4 @@
-/** Random values that are the same on every run. */
+/** Pseudo-random values that are the same on every run. */
 export interface Random {
   /** Returns a number from 0 up to, but not including, 1. */
   next(): number;

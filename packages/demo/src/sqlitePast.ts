@@ -40,8 +40,8 @@ export interface Past {
   chains: readonly PastChain[];
   streams: readonly PastStream[];
   /**
-   * In any order. Other fields are read after these, so generating them may add to the other
-   * fields.
+   * Deliveries in any order. They are read before the other fields, so generating them may add to
+   * those.
    */
   matches(): Iterable<PastMatch>;
   /** Finished replays. */
@@ -50,14 +50,14 @@ export interface Past {
 
 export interface PastChain {
   id: string;
-  /** Genesis hash from the nodes; on Aptos the chain id. */
+  /** Genesis hash; on Aptos, the chain id. */
   genesisHash: string;
-  /** The newest blocks, oldest first, as the chain has them. */
+  /** The newest blocks, oldest first, as on the chain. */
   window: readonly BlockHeader[];
   reorgs: readonly { blockNumber: number; depth: number; at: number }[];
   gaps: readonly Omit<ChainGap, 'chainId'>[];
   tokens: readonly Token[];
-  /** The first block that streams were matched against. */
+  /** The first block that was matched against streams. */
   firstBlock: number;
 }
 
@@ -84,12 +84,12 @@ export interface PastMatch {
   state: MatchState;
   logs: number;
   transactions: number;
-  /** As `NewMatch.records`. */
+  /** Like `NewMatch.records`. */
   records: Readonly<Record<string, number>>;
   /** A one-line summary of the body. */
   about: string;
   transactionHashes: readonly string[];
-  /** The body's keys before `retries`, without `confirmed`, and those after. */
+  /** The keys of the body before `retries`, without `confirmed`, and after it. */
   bodyHead: object;
   bodyTail: object;
   /** Aptos bodies have no `confirmed`. */
@@ -104,7 +104,7 @@ export interface PastDelivery {
   /** Due time of a waiting delivery. */
   dueAt?: number | undefined;
   attempts: readonly PastAttempt[];
-  /** Why it was given up, if not because of the last attempt. */
+  /** Why it failed permanently, if not because of the last attempt. */
   error?: string | undefined;
   replayId?: string | undefined;
 }
@@ -117,7 +117,7 @@ export interface PastAttempt {
   /** Null for a 2xx response. */
   error: string | null;
   responseBody: string;
-  /** As in `AttemptOutcome`. */
+  /** Like `AttemptOutcome`. */
   transport: AttemptTransport | null;
 }
 
@@ -173,7 +173,7 @@ export async function fillSqlite(folder: string, past: Past): Promise<number> {
   try {
     // Durability is not needed, because the data can be generated again.
     database.exec('pragma synchronous = off; pragma cache_size = -262144; begin');
-    // Building the indexes once at the end is several times faster than updating them per row.
+    // Building the indexes at the end is several times faster than updating them for each row.
     const indexes = database
       .prepare("select name, sql from sqlite_master where type = 'index' and sql is not null")
       .all() as { name: string; sql: string }[];

@@ -12,7 +12,7 @@ import { createRandom } from './random.ts';
 
 const MINUTE = 60_000;
 const SECONDS_BEFORE = 3_600n;
-/** The reason of a chain's pause: its URL briefly led to a node of another chain. */
+/** The reason for a chain's pause: its URL briefly led to a node of a different chain. */
 const MISROUTED =
   'block 0 is that of Ethereum: the node serves a different chain with this id. Point --chain 0x2105 at the right node, or use another --data folder.';
 
@@ -30,7 +30,7 @@ export interface Demo {
  * Writes the ledger of the day that ends now, and starts the chains and the receiver.
  *
  * @param folder folder of the ledger; the ledger must not exist.
- * @param hours length of the day; a shorter one has fewer deliveries.
+ * @param hours length of the day; a shorter day has fewer deliveries.
  */
 export async function startDemo({
   folder,
@@ -124,7 +124,7 @@ async function startChain(nowMs: number, options: Omit<DemoChain, 'chain'>) {
   return { ...options, chain };
 }
 
-/** Responds on each path as the stream's receiver, with its latency. */
+/** Responds on each path like the receiver of that stream, with its latency. */
 async function startDemoReceiver(nowMs: number): Promise<{ url: string; stop(): Promise<void> }> {
   const random = createRandom(nowMs);
   const server = createServer((request, response) => {

@@ -57,14 +57,14 @@ export interface SluiceErrorContext {
 }
 
 /**
- * An error that the kit throws. Branch on `code`; show `message` and `hint` to users, as neither
- * contains API keys or secrets.
+ * An error that the kit throws. Branch on `code`; show `message` and `hint` to users, because
+ * neither contains API keys or secrets.
  */
 export class SluiceError<Code extends SluiceErrorCode = SluiceErrorCode> extends Error {
   override readonly name = 'SluiceError';
   /** Stable across releases. */
   readonly code: Code;
-  /** The usual fix. */
+  /** How to fix it, usually. */
   readonly hint: string;
   /** URL of the explanation of the code. */
   readonly docUrl: string;
@@ -90,8 +90,8 @@ export class SluiceError<Code extends SluiceErrorCode = SluiceErrorCode> extends
 }
 
 /**
- * Whether `error` is from the kit and, if `code` is given, has that code. Works across two copies
- * of the kit in one program, unlike `instanceof`.
+ * Returns whether `error` is from the kit and, if `code` is given, has that code. Works across two
+ * copies of the kit in one program, unlike `instanceof`.
  */
 export function isSluiceError<Code extends SluiceErrorCode = SluiceErrorCode>(
   error: unknown,

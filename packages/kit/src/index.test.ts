@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 
 const PACKAGE = new URL('../package.json', import.meta.url);
 
-/** Every name that a source file exports, including types. */
+/** Lists every name that a source file exports, including types. */
 async function namesOf(file: URL): Promise<string[]> {
   const text = await readFile(file, 'utf8');
   const found = (pattern: RegExp) => [...text.matchAll(pattern)].map(([, match = '']) => match);
@@ -39,7 +39,7 @@ it('exports.txt lists the exports of the package', async () => {
   await expect(lines.sort().join('')).toMatchFileSnapshot('exports.txt');
 });
 
-/** All modules that a source file imports, even indirectly, including types. */
+/** Lists all modules that a source file imports directly or indirectly, including types. */
 async function modulesOf(entry: URL, seen = new Set<string>()): Promise<Set<string>> {
   seen.add(entry.href);
   const text = await readFile(entry, 'utf8');

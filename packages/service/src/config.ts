@@ -1,4 +1,4 @@
-/** The settings of a service, which are read once. Each has a working default. */
+/** The settings of a service, which are read once. Each setting has a working default. */
 import { readFileSync } from 'node:fs';
 import { APTOS_NETWORKS, type AptosNetwork, toAddress, toChainId } from '@sluice/kit/contract';
 import type { About } from '@sluice/kit/contract';
@@ -8,17 +8,17 @@ import { isHostName, isOrigin } from './base/hostNames.ts';
 import { LOG_FORMATS, type LogFormat, describeError } from './base/log.ts';
 
 export interface ChainConfig {
-  /** Canonical hex id. */
+  /** Chain id in canonical hex. */
   id: string;
-  /** One or more node URLs; `http:`, `https:`, `ws:` or `wss:`. */
+  /** URLs of one or more nodes; `http:`, `https:`, `ws:` or `wss:`. */
   urls: string[];
   /** Number of blocks that must follow, or `finalized`: as the chain itself reports. */
   confirmations?: number | 'finalized' | undefined;
   /** Milliseconds between polls of the head. Default: at the learned pace of the chain. */
   pollMs?: number | undefined;
-  /** Start over when the chain itself was replaced; for a local development chain. */
+  /** Starts over when the chain itself was replaced, for local development chains. */
   resetWhenReplaced?: boolean | undefined;
-  /** Accept blocks of a single node that cannot be fully verified. Default false. */
+  /** Accepts blocks of a single node that cannot be fully verified. Default: false. */
   acceptUnverified?: boolean | undefined;
   /** Whether blocks must be proven from their headers. Default: see `docs/nodes.md`. */
   proof?: 'on' | 'off' | undefined;
@@ -28,13 +28,13 @@ export interface ChainConfig {
 
 export interface AptosConfig {
   network: AptosNetwork;
-  /** One or more URLs of fullnode REST APIs, in order of preference. */
+  /** URLs of one or more fullnode REST APIs, in order of preference. */
   urls: string[];
-  /** URLs of gRPC transaction streams to read from, `grpc:` or `grpcs:`. Default none. */
+  /** URLs of gRPC transaction streams to read from, `grpc:` or `grpcs:`. Default: none. */
   streams?: string[] | undefined;
-  /** Milliseconds between looks at the head. */
+  /** Milliseconds between polls of the head. */
   pollMs: number;
-  /** Start over when the chain itself was replaced; for a local development chain. */
+  /** Starts over when the chain itself was replaced, for local development chains. */
   resetWhenReplaced?: boolean | undefined;
 }
 
@@ -43,89 +43,107 @@ export const ROLES = ['ingest', 'deliver', 'api'] as const;
 export type Role = (typeof ROLES)[number];
 
 export interface ServiceConfig {
-  /** Default: all. Fewer require `databaseUrl`: a SQLite ledger belongs to one process. */
+  /**
+   * Default: all. Fewer roles require `databaseUrl`, because a SQLite ledger belongs to one
+   * process.
+   */
   roles?: readonly Role[] | undefined;
-  /** The environment that the console shows, to tell services apart. Default: prod. */
+  /** The environment that the console shows, to distinguish services. Default: prod. */
   environment?: About['environment'] | undefined;
-  /** 0 for any free port. */
+  /** Port; 0 for any free port. */
   port: number;
   host: string;
   /** Folder of the SQLite ledger, and of the master key if none is given. */
   dataFolder: string;
   /** `postgres://…` instead of SQLite. */
   databaseUrl?: string | undefined;
-  /** At least 16 characters; generated and printed once if none is given or stored. */
+  /**
+   * API key of at least 16 characters. It is generated and printed once if none is given or stored.
+   */
   apiKey?: string | undefined;
-  /** The streams secret that signs webhooks; generated and stored if none is given. */
+  /** The streams secret that signs webhooks. It is generated and stored if none is given. */
   secret?: string | undefined;
-  /** Seals the secrets in the ledger; see `parseMasterKeys`. Default: created in the data folder. */
+  /**
+   * Key that encrypts the secrets in the ledger; see `parseMasterKeys`. Default: a key that is
+   * created in the data folder.
+   */
   masterKey?: string | undefined;
   /** A file with the master key, instead of `masterKey`. */
   masterKeyFile?: string | undefined;
   /** The number of proxies in front of the service, or their networks. Default: none. */
   trustProxy?: readonly string[] | undefined;
-  /** Allowed `Host` names, without port. Default: on loopback its own names, elsewhere any. */
+  /**
+   * Allowed `Host` names, without port. Default: loopback names on loopback, elsewhere any name.
+   */
   allowHosts?: readonly string[] | undefined;
   /** Origins whose pages may call with a key, such as `https://app.example.com`. Default: none. */
   corsOrigins?: readonly string[] | undefined;
-  /** Long-term calls per second of one API key; see `rateLimits.ts`. 0: no limits. Default 500. */
+  /**
+   * Long-term calls per second of one API key; see `rateLimits.ts`. 0 for no limit. Default: 500.
+   */
   rateLimit?: number | undefined;
   chains: ChainConfig[];
   /** Aptos networks that are read. */
   aptos: AptosConfig[];
-  /** Contracts by chain that are possible spam; lowercase. */
+  /** Contracts of possible spam by chain, in lowercase. */
   spamLists?: Readonly<Record<string, ReadonlySet<string>>> | undefined;
-  /** URLs by chain that return the ABIs of verified contracts, with `{address}` as placeholder. */
+  /** URLs by chain that return the ABIs of verified contracts, with the placeholder `{address}`. */
   abiUrls?: Readonly<Record<string, string>> | undefined;
   /** Networks that webhooks may reach although they are not public. Default: none. */
   allowCidrs?: readonly string[] | undefined;
   /**
-   * A proxy for webhooks and test webhooks, `http://[login@]host:port` or `https://…`. The proxy then
-   * decides which networks they may reach. Default: none.
+   * A proxy for webhooks and test webhooks, `http://[login@]host:port` or `https://…`. The proxy
+   * then decides which networks webhooks may reach. Default: none.
    */
   egressProxy?: string | undefined;
   /** Webhooks per second that this process sends to one host, for all streams. Default: no limit. */
   maxPerHost?: number | undefined;
-  /** Never return signing secrets except at creation. Default false. */
+  /** Never returns signing secrets except at creation. Default: false. */
   hideSecrets?: boolean | undefined;
-  /** Let webhooks reach every network, including loopback and private ones. */
+  /** Lets webhooks reach every network, including loopback and private networks. */
   allowPrivateEndpoints: boolean;
-  /** Whether a stream's URL must answer a test webhook before the stream is accepted. Default true. */
+  /**
+   * Whether a stream's URL must accept a test webhook before the stream is accepted. Default: true.
+   */
   testWebhook?: boolean | undefined;
   /** URL for alerts about streams, deliveries and chains. Default: none. */
   notifyUrl?: string | undefined;
-  /** Hours a stream may be in `error` before it is terminated. Default: never. */
+  /**
+   * Number of hours for which a stream may be in `error` before it is terminated. Default: never.
+   */
   terminateAfterHours?: number | undefined;
   retention?: RetentionConfig | undefined;
-  /** Bytes of a body above which it is sent in parts. Default `DEFAULT_MAX_WEBHOOK_BYTES`. */
+  /** Size in bytes above which a body is sent in parts. Default: `DEFAULT_MAX_WEBHOOK_BYTES`. */
   maxWebhookBytes?: number | undefined;
-  /** Format of the log on standard error. Default `text`. */
+  /** Format of the log on standard error. Default: `text`. */
   logFormat?: LogFormat | undefined;
   /** Folder of the built console. */
   consoleFolder?: string | undefined;
-  /** Waits between attempts in milliseconds; default: the contract's. */
+  /** Waits between attempts in milliseconds. Default: the contract's schedule. */
   schedule?: readonly number[] | undefined;
-  /** One quick retry before the schedule, 5 s after a connection error or a 5xx. Default true. */
+  /** Retries once before the schedule, 5 s after a connection error or a 5xx. Default: true. */
   fastRetry?: boolean | undefined;
 }
 
 /** Retention; see `store/upkeep/retentionWrites.ts`. */
 export interface RetentionConfig {
-  /** Days that deliveries are kept after they succeeded or were cancelled. Default 7. */
+  /**
+   * Number of days for which deliveries are kept after they succeeded or were canceled. Default: 7.
+   */
   deliveredDays?: number | undefined;
-  /** Days that deliveries are kept if they did not reach their receiver. Default 30. */
+  /** Number of days for which undelivered deliveries are kept. Default: 30. */
   undeliveredDays?: number | undefined;
-  /** Free bytes on the ledger's disk below which no blocks are read. Default 512 MiB. */
+  /** Minimum free bytes on the ledger's disk; below it, no blocks are read. Default: 512 MiB. */
   minFreeBytes?: number | undefined;
 }
 
-/** WebSocket nodes push heads, so polling is only a watchdog. */
+/** WebSocket nodes push heads, so polling serves only as a watchdog. */
 const WEB_SOCKET_POLL_MS = 5_000;
-/** There are several blocks per second, and each poll reads all new ones. */
+/** Aptos has several blocks per second, and each poll reads all new ones. */
 const APTOS_POLL_MS = 500;
 const MIN_POLL_MS = 20;
 
-/** Parses `--chain <hexId>=<rpcUrl>[,option=value]`, each for one provider. */
+/** Parses `--chain <hexId>=<rpcUrl>[,option=value]`, one flag per provider. */
 export function parseChains(texts: readonly string[]): ChainConfig[] {
   const chains = new Map<string, ChainConfig>();
   for (const text of texts) {
@@ -215,8 +233,8 @@ function splitOptions(text: string): { url: string; options: [string, string][] 
 }
 
 /**
- * Parses `--aptos <network>=<url>[,poll=MS]`, each for one provider: the REST API of a fullnode, or
- * in addition to one, a gRPC transaction stream.
+ * Parses `--aptos <network>=<url>[,poll=MS]`, one flag per provider: the REST API of a fullnode, or
+ * an additional gRPC transaction stream.
  */
 export function parseAptos(texts: readonly string[]): AptosConfig[] {
   const networks = new Map<AptosNetwork, AptosConfig & { streams: string[] }>();
@@ -269,8 +287,8 @@ export function parseAptos(texts: readonly string[]): AptosConfig[] {
 }
 
 /**
- * Reads `--spam-list <hexId>=<file>`: a contract address per line, `#` begins a comment. Lists for the
- * same chain are merged.
+ * Reads `--spam-list <hexId>=<file>`: a contract address per line; `#` begins a comment. Lists for
+ * the same chain are merged.
  */
 export function readSpamLists(texts: readonly string[]): Record<string, Set<string>> {
   const lists: Record<string, Set<string>> = {};
@@ -327,7 +345,7 @@ export function parseAbiUrls(texts: readonly string[]): Record<string, string> {
   return urls;
 }
 
-/** Parses `--role ingest|deliver|api|all`, which may repeat; the default is all. */
+/** Parses `--role ingest|deliver|api|all`, which may be repeated. Default: all. */
 export function parseRoles(texts: readonly string[]): Role[] {
   const roles = texts.flatMap((text) => {
     if (text === 'all') return ROLES;

@@ -1,4 +1,4 @@
-/** Text, JSON and exit codes of `keys`, `secret` and `audit` on a real service. */
+/** Tests output and exit codes of `keys`, `secret` and `audit` on a real service. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
@@ -36,7 +36,7 @@ describe('keys', () => {
       ...['--cidr', '127.0.0.0/8'],
     ]);
     expect(made.code).toBe(0);
-    // Standard output has only the key, for `KEY=$(sluice keys create …)`.
+    // Standard output contains only the key, for `KEY=$(sluice keys create …)`.
     const key = made.stdout.trimEnd();
     expect(key).toMatch(/^sluice_[0-9A-Za-z]{13}_[0-9A-Za-z]{43}$/);
     expect(made.stderr).toContain('API key, shown only once:');

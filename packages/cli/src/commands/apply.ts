@@ -48,7 +48,7 @@ interface ApplyOptions extends ConnectionOptions {
   yes?: boolean;
 }
 
-/** The change that brings one stream to its declared state. */
+/** The change that gives a stream its declared state. */
 type Step =
   | { readonly do: 'create'; readonly tag: string; readonly declared: DeclaredStream }
   | {
@@ -226,7 +226,7 @@ interface ExportOptions extends ConnectionOptions {
   addresses: boolean;
 }
 
-/** Writes a file for `apply`. It is private, because it contains custom headers. */
+/** Writes a file for `apply`. Only the user can read it, because it contains custom headers. */
 async function exportStreams(options: ExportOptions, terminal: Terminal): Promise<void> {
   const { api, sluice } = connect(options, terminal);
   const streams: DeclaredStream[] = [];

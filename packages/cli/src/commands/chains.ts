@@ -76,7 +76,7 @@ const describeUnverified = (unverified: ChainHealth['unverified']): string[] =>
     ? []
     : [`  ${unverified.blocks} unverified, latest ${unverified.latest}: ${unverified.reason}`];
 
-/** The calls that ingestion makes; it cannot work without those that are `needed`. */
+/** Node methods that ingestion calls. It cannot work without the `needed` ones. */
 const QUESTIONS = [
   { what: 'chain', method: 'eth_chainId', params: [], needed: true },
   { what: 'head', method: 'eth_blockNumber', params: [], needed: true },

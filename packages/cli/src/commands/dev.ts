@@ -31,17 +31,17 @@ import { VERSION } from '../version.ts';
 
 const DEMO_TAG = 'demo';
 const APTOS_DEMO_TAG = 'demo-aptos';
-/** The two payment functions that the Aptos demo stream matches. */
+/** Payment functions that the Aptos demo stream matches. */
 const APTOS_PAYMENTS = ['0x1::aptos_account::transfer', '0x1::coin::transfer'];
 
 export interface DevOptions extends ServiceOptions {
   fresh?: boolean;
   /**
-   * False: never open the console. Default: on the first start of a folder, if a browser is
-   * available.
+   * False never opens the console. By default it opens on the first start in a folder, if a browser
+   * is available.
    */
   open?: boolean;
-  /** Only in a checkout. */
+  /** Available only in a checkout. */
   seed?: 'demo';
 }
 
@@ -229,7 +229,9 @@ function eventsOf(...abis: (readonly AbiItem[])[]): AbiItem[] {
   return [...new Map(events.map((item) => [JSON.stringify(item), item])).values()];
 }
 
-/** Signs the console in: the key is in the fragment, which browsers never send. */
+/**
+ * Returns the sign-in link of the console. The key is in the fragment, which browsers never send.
+ */
 const toConsole = (url: string, apiKey: string): string => `${url}/console/#key=${apiKey}`;
 
 function printStart(
@@ -246,7 +248,7 @@ function printStart(
   }: {
     service: Service;
     evm: LocalEvm;
-    /** URL of the scripted chain; undefined if a real one is read. */
+    /** URL of the scripted chain; undefined if the service reads a real chain. */
     aptosUrl: string | undefined;
     networks: AptosNetwork[];
     apiKey: string;

@@ -68,7 +68,8 @@ function readSections(): Section[] {
 }
 
 /**
- * Splits a page by headings. A section includes its subsections; the first is the complete page.
+ * Splits a page by headings. A section includes its subsections; the first section is the complete
+ * page.
  */
 function toSections(page: string, text: string): Section[] {
   const lines = text.split('\n');
@@ -85,8 +86,8 @@ function toSections(page: string, text: string): Section[] {
 }
 
 /**
- * Finds the page with this name, or the sections with this heading, or those whose heading contains
- * it.
+ * Finds the page with this name, the sections with this heading, or else the sections whose heading
+ * contains it.
  *
  * @throws CommandError `not_found`
  */

@@ -30,7 +30,7 @@ interface Finding {
 
 const MAX_SKEW_MS = 60_000;
 
-/** Checks for common problems; the exit code is 9 if it finds one. */
+/** Checks for common problems; the exit code is 9 if it finds any. */
 async function doctor(options: ConnectionOptions, terminal: Terminal): Promise<void> {
   const findings: Finding[] = [];
   const tell = ({ message, fix, ...rest }: Finding): void => {
@@ -168,7 +168,7 @@ async function* examineStreams(sluice: SluiceClient): AsyncGenerator<Finding, un
   yield* findings.flat();
 }
 
-/** Lists what keeps a stream from delivering, worst first, each with a fix. */
+/** Lists the problems that keep a stream from delivering, worst first, with a fix for each one. */
 function examineStream(stream: StreamSummary, read: ReadonlySet<string>): Finding[] {
   const { id, status, statusMessage, chainIds, failingSince, webhookUrl } = stream;
   const name = stream.tag || id;
@@ -194,7 +194,7 @@ function examineStream(stream: StreamSummary, read: ReadonlySet<string>): Findin
   if (status === 'error' || failingSince !== null) {
     const since =
       failingSince === null ? '' : ` since ${new Date(failingSince).toISOString().slice(0, 16)}Z`;
-    // An active stream's message is about its chains.
+    // The message of an active stream is about its chains.
     const why = status === 'error' && statusMessage !== '' ? `: ${statusMessage}` : '';
     const url = URL.canParse(webhookUrl) ? new URL(webhookUrl) : undefined;
     const isLookedAt = url?.protocol.startsWith('http')

@@ -97,7 +97,7 @@ async function dryRun(options: CommandOptions, terminal: Terminal): Promise<void
     const found = webhook === null ? 0 : countRecords(webhook);
     records += found;
     if (found > 0) matched++;
-    // Close matches are observed events too.
+    // Close matches also count as observed events.
     if (found === 0 && (observed.length === 0 || !options.json)) continue;
     progress.end();
     if (options.json)
@@ -125,7 +125,7 @@ async function dryRun(options: CommandOptions, terminal: Terminal): Promise<void
 interface Range {
   from: number;
   to: number;
-  /** The chain of the transaction, as streams name it. */
+  /** Chain of the transaction, in the form that streams use. */
   chainId?: string;
 }
 
@@ -135,14 +135,14 @@ interface Wanted {
 }
 
 interface Given {
-  /** A range, or the hash of a transaction. */
+  /** A block range, or the hash of a transaction. */
   blocks: Range | string;
   /** A declared stream, or the id or tag of an existing one. */
   stream: Wanted | string;
   expect: number | undefined;
 }
 
-/** @throws CommandError for options that are invalid for any service. */
+/** @throws CommandError for options that every service rejects. */
 function checkOptions({ blocks, tx, file, stream, expect }: CommandOptions): Given {
   const range = blocks === undefined ? undefined : toRange('--blocks', blocks);
   const which = range ?? tx;
@@ -221,12 +221,12 @@ const MATCHING_FIELDS = {
 interface Question extends Wanted {
   chain: string;
   block: number;
-  /** Limits the result to this transaction. */
+  /** Filters the result by this transaction. */
   tx: string | undefined;
 }
 
 interface Answer {
-  /** Null if nothing matches. */
+  /** Null if the transaction has no match. */
   webhook: EvmWebhook | AptosWebhook | null;
   /** Always empty on Aptos. */
   closeMatches: CloseMatch[];

@@ -1,4 +1,4 @@
-/** Empty lists explain why and what to do next. */
+/** Empty lists explain why they are empty and what to do next. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type World, startWorld } from './world.test-only.ts';
 

@@ -57,7 +57,7 @@ const TONES: Readonly<Record<ExplainVerdict, Tone>> = {
   'not-watched': 'faint',
 };
 
-/** Prints for each stream why a webhook was sent or not, with the deciding rule. */
+/** Prints for each stream whether a webhook was sent, and the rule that decided. */
 async function explain(given: string, options: ExplainOptions, terminal: Terminal): Promise<void> {
   const { sluice } = connect(options, terminal);
   const what = isShortId(given) ? await findDeliveryId(sluice, given) : given;

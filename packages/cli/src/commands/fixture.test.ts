@@ -12,7 +12,7 @@ import { STANDARD_EVENTS } from '../live/standardEvents.ts';
 import { ALICE, BOB, SECRET, TOKEN, type World, startWorld } from './world.test-only.ts';
 
 let world: World;
-/** The files of one match: the unconfirmed, then the confirmed delivery. */
+/** The files of one match: first the unconfirmed delivery, then the confirmed one. */
 let files: string[];
 let dir: string;
 
@@ -37,7 +37,7 @@ beforeAll(async () => {
   expect(files).toEqual(
     deliveries.map(({ id, phase }) => join(dir, `kept-1-${phase}-${id.slice(-6)}.json`)),
   );
-  // In name order the confirmed one would be first, and a handler would skip the other.
+  // By name, the confirmed delivery would come first, and a handler would skip the other.
   files = files.toSorted().toReversed();
   expect(files[0]).toContain('-unconfirmed-');
 });

@@ -93,7 +93,9 @@ interface Read {
   webhook: EvmWebhook | AptosWebhook;
 }
 
-/** Reads a file, or a folder in block order, as a receiver would get the webhooks. */
+/**
+ * Reads a file, or all files of a folder in the order in which a receiver would get the webhooks.
+ */
 function readFixtures(path: string): Read[] {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined) throw new CommandError('invalid_file', `${path} does not exist`);

@@ -8,9 +8,9 @@ const PAGE = 100;
 export interface Hosted {
   readonly url: string;
   readonly streams: readonly HostedStream[];
-  /** Address pages served so far. */
+  /** Number of address pages served. */
   pages(): number;
-  /** Calls rejected with 429 so far: every 50th. */
+  /** Number of calls rejected with 429. Every 50th call is rejected. */
   refused(): number;
   stop(): void;
 }
@@ -18,7 +18,8 @@ export interface Hosted {
 type HostedStream = ReturnType<typeof streamOf>;
 
 /**
- * A stream as the hosted service returns it: with extra fields, and some of the contract's missing.
+ * A stream as the hosted service returns it: with extra fields, and without some fields of the
+ * contract.
  */
 const streamOf = (id: string, tag: string, status: string, webhookUrl: string) => ({
   id,
@@ -39,7 +40,7 @@ const streamOf = (id: string, tag: string, status: string, webhookUrl: string) =
   customerId: 'not of the contract',
 });
 
-/** @param addresses number of addresses of `deposits`; the paused stream `small` has three. */
+/** @param addresses number of addresses in `deposits`; the paused stream `small` has three. */
 export async function startHosted({
   addresses,
   webhookUrl = 'https://receiver.example/hook',

@@ -1,4 +1,4 @@
-/** Untrusted text cannot control the terminal, wherever it comes from. */
+/** Untrusted text from any source cannot control the terminal. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -59,9 +59,9 @@ interface ImportOptions extends ConnectionOptions, SecretOptions {
   dryRun?: boolean;
 }
 
-/** Number of pages of 100 that are collected before they are written and journaled. */
+/** Number of pages of 100 addresses that are collected before they are written and journaled. */
 const PAGES_AT_ONCE = 50;
-/** Retries for the hosted service's rate limit, which states how long to wait. */
+/** Maximum retries after a 429 of the hosted service, which includes the time to wait. */
 const MAX_RETRIES = 6;
 
 async function importHosted(options: ImportOptions, terminal: Terminal): Promise<void> {
@@ -140,8 +140,8 @@ async function importHosted(options: ImportOptions, terminal: Terminal): Promise
 }
 
 /**
- * Returns the field errors of the service if there are any; they are more specific than its
- * message.
+ * Returns the field errors of the service, which are more specific than its message, if there are
+ * any.
  */
 function whyOf({ message, details = {} }: SluiceError): string {
   const said = Object.values(details).flatMap((detail) =>

@@ -1,4 +1,4 @@
-/** Ctrl-C ends each long-running command at once and leaves nothing partial. */
+/** Ctrl-C ends each long-running command at once and leaves no partial results. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
@@ -54,7 +54,7 @@ async function interrupt(
   const child = spawn(process.execPath, ['-C', '@sluice/source', main, ...args], {
     cwd: folder,
     env: { ...process.env, ...world.env, NO_COLOR: '1' },
-    // Its own process group, as on a terminal.
+    // Creates its own process group, as on a terminal.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -75,7 +75,7 @@ async function interrupt(
 
 const addressOf = (at: number): string => `0x${at.toString(16).padStart(40, '0')}`;
 
-/** Commands, and the output that shows they are running. */
+/** Commands, and output that shows that they are running. */
 const running: [args: string, underWay: RegExp][] = [
   ['listen 3000', /Forwarding/],
   ['tail --debug', /GET/],
@@ -133,7 +133,7 @@ test('addresses import: survives a restart of the service without duplicates', a
   await until('the command is running', () => /\d of 12,000/.test(begun.stderr()));
   await world.restart();
   let { code, stderr } = await begun.ended;
-  // The calls of a batch are retried, so the service may be back in time.
+  // Calls of a batch are retried, so the service may recover in time.
   while (code !== 0) {
     const [, resume = ''] = /^ {2}npm run -s sluice -- (addresses import .+ --from \d+)$/m.exec(
       stderr,

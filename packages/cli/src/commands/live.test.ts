@@ -25,11 +25,11 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 beforeEach(() => world.sink.clear());
 
-/** Ids of the webhooks received at a path. */
+/** Returns the ids of the webhooks received at a path. */
 const idsAt = (path: string): string[] =>
   world.sink.requests.filter((each) => each.path === path).map(({ id }) => id);
 
-/** Amounts in the webhooks received at a path. */
+/** Returns the amounts in the webhooks received at a path. */
 const paidAt = (path: string): number[] =>
   world.sink.requests
     .filter((each) => each.path === path)
@@ -419,7 +419,7 @@ test('a selection is counted, confirmed, replayed by the service and followed', 
   expect(idsAt('/selected').length).toBeGreaterThan(1);
   expect(await world.sluice(['replay'])).toMatchObject({ code: 2 });
 
-  // Without a state, delivered ones are excluded, and no others exist in these blocks.
+  // Without `--state`, succeeded deliveries are excluded, and these blocks have no others.
   const anyState = ['replay', '--stream', 'pay', '--blocks', blocks, '--dry-run'];
   const safe = await world.sluice(anyState);
   expect(safe.stdout).toBe('0 deliveries, about 0 kB\n');
@@ -427,7 +427,7 @@ test('a selection is counted, confirmed, replayed by the service and followed', 
   const whole = await world.sluice([...anyState, '--include-delivered', '--json']);
   expect(JSON.parse(whole.stdout)).toMatchObject({ deliveries });
 
-  // Flags narrow the selection, and so do ids.
+  // Both flags and ids narrow the selection.
   const [first, second] = (await world.client.listDeliveries()).result;
   const countOf = async (...flags: string[]): Promise<number> => {
     const { stdout, stderr } = await world.sluice([...selection, ...flags, '--dry-run', '--json']);

@@ -1,4 +1,4 @@
-/** Streams, stream files, addresses, deliveries, dry runs and doctor. */
+/** Tests of streams, stream files, addresses, deliveries, dry runs and doctor. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '@sluice/testkit';

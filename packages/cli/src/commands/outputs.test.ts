@@ -1,4 +1,4 @@
-/** Text, JSON and exit codes of the commands that no other test covers. */
+/** Tests output and exit codes of the commands that no other test covers. */
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -75,7 +75,7 @@ test.each(commands)('%s', async (command, text, data) => {
   expect(JSON.parse(machine.stdout)).toEqual(matching(data));
 });
 
-/** Checks that the JSON contains these fields; a pattern matches any text. */
+/** Checks that the JSON contains these fields; a pattern matches any string. */
 const matching = (data: unknown): unknown => {
   if (data instanceof RegExp) return expect.stringMatching(data);
   if (Array.isArray(data)) {
@@ -147,7 +147,7 @@ test('every command has examples with its own flags, and rejects a mistyped flag
           /^[\w ]+:\n/.test(part) && !/^(Options|Arguments|Service options|Examples)/.test(part),
       )
       .flatMap((part) => [...part.matchAll(/^ {2}([a-z][\w-]*)/gm)].map(([, name = '']) => name));
-    // `help` is added by commander.
+    // Commander adds `help`.
     if (path.at(-1) === 'help') return [];
     if (children.length === 0 || path.length === 2) return [path];
     return (await Promise.all(children.map((child) => toLeaves([...path, child])))).flat();

@@ -23,7 +23,7 @@ test('warns about missing chains and misspelled variables', async () => {
     'Ignoring unknown variable SLUICE_CHIAN. Did you mean SLUICE_CHAIN?\n',
   );
   expect(running.stderr()).not.toContain('SLUICE_PORT_4400_TCP');
-  // On its own line, so that it can be copied.
+  // The command is on its own line, so that it can be copied.
   expect(running.stderr()).toMatch(/^API key, shown only once .+:\nsluice_\S+$/m);
   running.interrupt();
   expect(await running.ended).toMatchObject({ code: 0 });

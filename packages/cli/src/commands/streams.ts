@@ -107,7 +107,7 @@ const STATES = {
   terminated: { text: 'terminated', tone: 'bad' },
 } as const satisfies Record<StreamSummary['status'], Cell>;
 
-/** Marks an active stream that has a problem; the note below the table explains it. */
+/** Marks an active stream that has a problem. The note below the table explains the problem. */
 const toState = ({ status, statusMessage }: StreamSummary): Cell =>
   status === 'active' && statusMessage !== ''
     ? { text: 'attention', tone: 'warn' }
@@ -142,7 +142,7 @@ async function list(options: ListOptions, terminal: Terminal): Promise<void> {
   }
 }
 
-/** Prints why a stream delivers nothing, or not everything. */
+/** Prints why a stream delivers nothing, or only some of its matches. */
 function printProblem({ tag, id, statusMessage }: StreamSummary, terminal: Terminal): void {
   if (statusMessage !== '') terminal.note(`${tag || id}: ${spellCommands(statusMessage)}`);
 }
@@ -170,7 +170,7 @@ const describeScope = ({ allAddresses, amountOfAddresses, topic0 }: StreamSummar
   return `${allAddresses ? 'all' : count(amountOfAddresses)} addr${events}`;
 };
 
-/** Prints a line per field; lists and objects as JSON, cut to the width. */
+/** Prints a line per field. Lists and objects are printed as JSON, cut to the width. */
 function tell(stream: AnyStream, { json }: ConnectionOptions, terminal: Terminal): void {
   if (json) return terminal.printJson(stream);
   for (const [name, value] of Object.entries(stream)) {
@@ -179,7 +179,7 @@ function tell(stream: AnyStream, { json }: ConnectionOptions, terminal: Terminal
   }
 }
 
-/** The fields of a stream as flags. Complex fields are only in files. */
+/** The fields of a stream as flags. Complex fields can be set only in files. */
 export interface FieldOptions {
   url?: string;
   tag?: string;
@@ -201,7 +201,7 @@ export interface FieldOptions {
   strictOrder?: boolean;
 }
 
-/** A flag that turns another one off; the help of that flag mentions it. */
+/** A flag that turns another flag off. The help of that flag mentions it. */
 const hidden = (flag: string): Option => new Option(flag).hideHelp();
 
 const addFieldOptions = (command: Command): Command =>
@@ -306,7 +306,7 @@ async function create(options: CreateOptions, terminal: Terminal): Promise<void>
     await sluice.importAddresses({ streamId: stream.id, family, addresses });
   }
   tell({ ...stream, amountOfAddresses: addresses.length }, options, terminal);
-  // Printed again, because the field above is truncated and this message has the fix.
+  // Printed again, because the table truncates this message, and it contains the fix.
   if (options.json !== true) printProblem(await findStream({ sluice }, stream.id), terminal);
 }
 

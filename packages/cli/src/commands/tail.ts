@@ -37,7 +37,7 @@ async function tail(options: TailOptions, terminal: Terminal): Promise<void> {
     sinceMs: options.since === undefined ? undefined : toTimeMs('--since', options.since),
     onState: printState(terminal),
   });
-  /** Last printed state by delivery; a repeated state is not printed again. */
+  /** Last printed state, by delivery, so that a repeated state is not printed again. */
   const told = new Map<string, string>();
   for await (const delivery of deliveries) {
     const { id, state, attempts, chainId, updatedAt } = delivery;

@@ -10,7 +10,7 @@ const CJK = '財務部の支払いと入金を監視するストリーム📦e\u
 /** Clears the screen, sets the clipboard, changes the text direction and forges a line. */
 const HOSTILE = 'a\u001b[2J\u001b]52;c;cm0=\u0007\u009b31m\u202e\r\n✓ forged';
 
-/** Our own sequences: colors, and in `listen` the alternate screen and the cursor. */
+/** Control sequences of Sluice: colors, and in `listen` the alternate screen and the cursor. */
 // oxlint-disable-next-line no-control-regex -- the pattern matches control characters
 const OURS = /\u001b\[(?:\d*m|\?1049[hl]|\?25[hl])/g;
 // oxlint-disable-next-line no-control-regex -- the pattern matches control characters
@@ -51,7 +51,7 @@ function start(command: string, columns: number): OnTerminal {
   return started;
 }
 
-/** The visible lines; for `listen`, those of all screens it has painted. */
+/** The visible lines; for `listen`, the lines of all screens. */
 const linesOf = (written: string): string[] =>
   written.replaceAll('\r\n', '\n').replaceAll(CLEARED, '\n').replaceAll(OURS, '').split('\n');
 
@@ -81,7 +81,7 @@ describe.each([80, 120])('%i columns', (columns) => {
     expect(tooWide(lines, columns)).toEqual([]);
     expect(lines.filter((line) => CONTROLS.test(line))).toEqual([]);
     expect(lines.filter((line) => /^\s*✓ forged/.test(line))).toEqual([]);
-    // Sentences use the complete width.
+    // Sentences use the full width.
     const widest = Math.max(...lines.map(columnsOf));
     if (/^(streams list|doctor|streams create --help)$/.test(command)) {
       expect(widest).toBeGreaterThan(columns - 30);

@@ -205,8 +205,7 @@ async function compose(
 }
 
 /**
- * Returns a sample in a new block, so that a handler that pairs deliveries by block treats it as
- * new.
+ * Puts the sample into a new block, so that handlers that pair deliveries by block treat it as new.
  */
 function sampleOf(kind: (typeof KINDS)[number]): Webhook {
   const sample = kind.startsWith('aptos-')

@@ -36,7 +36,7 @@ export interface World {
   readonly sink: WebhookSink;
   readonly api: Client;
   readonly client: SluiceClient;
-  /** Environment that selects the service. */
+  /** Environment variables that select the service. */
   readonly env: Readonly<Record<string, string>>;
   /** Runs a command against the service until it exits. */
   sluice(args: readonly string[], options?: RunOptions): Promise<Run>;
@@ -51,7 +51,7 @@ export interface World {
 }
 
 /**
- * @param flags additional flags of the service.
+ * @param flags additional flags for the service.
  * @param isPlain starts it without test settings: with its own secret and test webhooks.
  * @param accept which unverified data the chain accepts.
  */

@@ -39,21 +39,18 @@ export interface Target {
   url: string;
   apiKey: string | undefined;
   source: ConnectionSource;
-  /** Name of the context, or folder of the dev service. */
+  /** Name of the context, or path of the dev service's folder. */
   name?: string;
   /** Describes a service that the user did not name explicitly. */
   guess?: string;
 }
 
-/**
- * Context name that selects the dev service of this folder, unless a context with this name is
- * saved.
- */
+/** Context name that selects the dev service of this folder, unless a context has this name. */
 const DEV_CONTEXT = 'dev';
 
 /**
- * Finds the service, in this order: flag or variable, the named context, the context in use, the
- * `sluice dev` of this folder (only with its own key), the default URL on this machine.
+ * Finds the service. Order of precedence: flag or variable, named context, context in use, `sluice
+ * dev` of this folder (only with its own key), default URL on this machine.
  */
 export function findTarget(options: ConnectionOptions, terminal: Terminal): Target {
   const { env } = terminal;
@@ -105,9 +102,9 @@ export interface Connection {
   readonly url: string;
   readonly apiKey: string;
   readonly source: ConnectionSource;
-  /** The compatible API. */
+  /** Client of the compatible API. */
   readonly api: Client;
-  /** Routes that the hosted API does not have. */
+  /** Client of the routes that the hosted API does not have. */
   readonly sluice: SluiceClient;
 }
 
@@ -132,14 +129,14 @@ export function connect(options: ConnectionOptions, terminal: Terminal): Connect
 
 const told = new WeakSet<Terminal>();
 
-/** Prints the service in use once per command, unless the user named it. */
+/** Prints the service once per command, unless the user chose it explicitly. */
 function printGuess({ url, guess }: Target, terminal: Terminal): void {
   if (guess === undefined || told.has(terminal)) return;
   told.add(terminal);
   terminal.note(`Using ${url}, ${guess}`);
 }
 
-/** Explains why there is no API key. */
+/** Explains why no API key was found. */
 export const toMissingKey = ({ url, source }: Pick<Target, 'url' | 'source'>): CommandError =>
   source === 'default'
     ? new CommandError(
@@ -148,7 +145,7 @@ export const toMissingKey = ({ url, source }: Pick<Target, 'url' | 'source'>): C
       )
     : new CommandError('not_signed_in', `No API key for ${url}`);
 
-/** Client options for the timeout, Ctrl-C and `--debug`. */
+/** Returns the client options for the timeout, Ctrl-C and `--debug`. */
 export const toClientOptions = ({ timeout }: ConnectionOptions, terminal: Terminal) => ({
   ...(timeout !== undefined && { timeoutMs: toDurationMs('--timeout', timeout) }),
   fetch: (input: Parameters<typeof fetch>[0], init: RequestInit = {}) =>

@@ -58,7 +58,8 @@ export function writePrivately(path: string, text: string): void {
 const DEV_SERVICE = 'service.json';
 
 /**
- * Lets commands in this folder and below find the dev service. Returns a function that undoes it.
+ * Lets commands in this folder and below find the dev service. Returns a function that reverts
+ * this.
  */
 export function announceDevService(dataFolder: string, context: Context): () => void {
   const path = join(dataFolder, DEV_SERVICE);
@@ -85,8 +86,8 @@ export function findDevService({ cwd }: Pick<World, 'cwd'>): DevService | undefi
 }
 
 /**
- * Reads the dev service of a folder. A repository or another user could have created the file, so
- * the process it names must hold the lock of the folder.
+ * Reads the dev service of a folder. The file is untrusted, so the process that it names must hold
+ * the lock of the folder.
  */
 function readDevService(dataFolder: string): Context | undefined {
   const path = join(dataFolder, DEV_SERVICE);
@@ -99,11 +100,11 @@ function readDevService(dataFolder: string): Context | undefined {
   return isProven ? { apiUrl, apiKey } : undefined;
 }
 
-/** Whether only this user can write to the file or folder. Symbolic links are refused. */
+/** Returns whether only this user can write to the file or folder. Symbolic links are refused. */
 function isOurs(path: string): boolean {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined || found.isSymbolicLink()) return false;
-  // Windows has neither uid nor mode; its user folders are private by default.
+  // Windows has neither user IDs nor modes; its user folders are private by default.
   return process.getuid === undefined || (found.uid === process.getuid() && !(found.mode & 0o022));
 }
 
@@ -121,7 +122,10 @@ function isOnLoopback(url: string): boolean {
   return protocol === 'http:' && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }
 
-/** Whether the process runs and belongs to this user; other users' processes cannot be signaled. */
+/**
+ * Returns whether the process runs and belongs to this user; other users' processes cannot be
+ * signaled.
+ */
 function isRunning(pid: number): boolean {
   try {
     return Number.isSafeInteger(pid) && pid > 0 && process.kill(pid, 0);

@@ -24,7 +24,7 @@ export const chooseId = (given: string, ids: readonly string[], what: string): s
   takeOne(given, matchIds(given, ids), what);
 
 /**
- * Returns the complete id of a delivery. A text that is not a shortened id is returned unchanged.
+ * Returns the complete id of a delivery. Text that is not a shortened id is returned unchanged.
  *
  * @throws CommandError as {@link chooseId}; `not_found` if no delivery matches.
  */

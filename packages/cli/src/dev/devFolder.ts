@@ -11,8 +11,8 @@ const MARKER = 'made-by-sluice-dev';
  * Creates the folder if it is missing; with `fresh`, empties it first.
  *
  * @returns whether the folder was empty, and a function that releases its lock.
- * @throws CommandError `usage` if `sluice dev` did not create the folder; CallerError `data_in_use`
- *   if a service uses it. Nothing is deleted in either case.
+ * @throws CommandError `usage` if `sluice dev` did not create the folder; CallerError
+ *   `data_in_use` if a service uses it. In both cases, nothing is deleted.
  */
 export function openDevFolder(
   folder: string,

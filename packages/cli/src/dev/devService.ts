@@ -1,4 +1,7 @@
-/** The service of `sluice dev`: keeps its keys in the data folder and falls back to a free port. */
+/**
+ * The service of `sluice dev`. It keeps its keys in the data folder and uses a free port if its own
+ * is taken.
+ */
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import {
@@ -10,7 +13,7 @@ import {
 } from '@sluice/service';
 import type { Terminal } from '../terminal/terminal.ts';
 
-/** Reads a value from a file, or creates it. Keys and links stay valid across restarts. */
+/** Reads a value from a file, or creates it. Keys and links thus stay valid across restarts. */
 export function keep(path: string, make: () => string): string {
   if (existsSync(path)) return readFileSync(path, 'utf8').trim();
   const text = make();
@@ -20,14 +23,14 @@ export function keep(path: string, make: () => string): string {
 
 export const newKey = (prefix: string): string => prefix + randomBytes(16).toString('hex');
 
-/** Starts the service. Its info lines are not printed, because users watch for webhooks here. */
+/** Starts the service. Its info lines are not printed, because they would hide the webhooks. */
 export async function startOnFreePort(
   config: ServiceConfig,
   { warn, freshChains }: { warn(text: string): void; freshChains: readonly string[] },
   { stderr }: Terminal,
 ): Promise<Service> {
   const log = createLog((line) => {
-    // A scripted chain starts over with each run, so these lines are expected.
+    // A scripted chain starts over with each run, so these log lines are expected.
     const isExpected =
       / (chain was replaced,|reorg) /.test(line) &&
       freshChains.some((chain) => line.includes(chain));

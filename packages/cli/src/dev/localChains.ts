@@ -15,7 +15,9 @@ import {
   startScriptedChain,
 } from '@sluice/testkit';
 
-/** Confirmations of a local block. Low, so that both deliveries arrive within seconds. */
+/**
+ * Confirmations of a local block. The number is low, so that both deliveries arrive within seconds.
+ */
 const CONFIRMATIONS = 2;
 
 export interface LocalEvm {
@@ -29,7 +31,9 @@ export interface LocalEvm {
   stop(): Promise<void>;
 }
 
-/** Starts anvil if it is installed and keeps its state; otherwise starts a new scripted chain. */
+/**
+ * Starts anvil, which keeps its state, if it is installed; otherwise starts a new scripted chain.
+ */
 export async function startLocalEvm(
   statePath: string,
   onWarning: (text: string) => void,
@@ -76,7 +80,7 @@ export interface LocalAptos {
 
 /**
  * Starts an Aptos chain with sample payments. It is scripted, because no package contains an Aptos
- * node. Each run has a new chain id, which makes the service start over.
+ * node. Each run has a new chain id, so the service starts over.
  */
 export async function startLocalAptos(): Promise<LocalAptos> {
   const node = await startScriptedAptos({ chainId: randomInt(5, 250) });

@@ -36,7 +36,7 @@ export async function startReceiver({
   onAptosWebhook,
   onRefused,
 }: {
-  /** 0 for any free port. */
+  /** Port; 0 for any free port. */
   port: number;
   secret: string;
   onWebhook(received: Received): void;

@@ -75,7 +75,7 @@ async function valuesOf(
   try {
     return (await KNOWN_TO_SERVICE[name]?.(connect({ timeout: TIMEOUT }, terminal).sluice)) ?? [];
   } catch {
-    // Without a service or a key there are no completions, and an error would disturb the input.
+    // Without a service or a key there are no completions. An error would disturb the input.
     return [];
   }
 }

@@ -46,7 +46,7 @@ export const addFilterOptions = (command: Command): Command =>
     .option('--blocks <range>', 'Only of these blocks: one, from..to, or from..')
     .option('--replay <replay>', 'Only last sent by this replay');
 
-/** Builds the filter; empty without flags. */
+/** Builds the filter, which is empty without flags. */
 export async function toFilter(
   options: FilterOptions,
   connection: Connection,

@@ -65,7 +65,7 @@ export function toOpenRange(
   return toRange(flag, text);
 }
 
-/** `3 s ago`, `5 min ago`, `2 h ago`, `4 d ago`. */
+/** Formats an age: `3 s ago`, `5 min ago`, `2 h ago`, `4 d ago`. */
 export function describeAgo(timeMs: number | null, nowMs = Date.now()): string {
   if (timeMs === null) return '–';
   const seconds = Math.max(0, Math.round((nowMs - timeMs) / 1_000));

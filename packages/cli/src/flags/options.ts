@@ -51,7 +51,7 @@ const option = (flags: string, description: string, variable?: string): Option =
   return variable === undefined ? made : made.env(variable);
 };
 
-/** A repeatable flag. Its variable holds the values separated by spaces. */
+/** A repeatable flag. Its variable contains the values, separated by spaces. */
 export const repeatable = (
   flags: string,
   description: string,
@@ -65,7 +65,7 @@ export const repeatable = (
       ...value.split(/\s+/).filter(Boolean),
     ]);
 
-/** Address, ledger and roles of the process. */
+/** Flags for address, ledger and roles of the process. */
 const processOptions = (dataFolder: string): Option[] => [
   option('--port <port>', 'Port to listen on; 0 for any free port', 'SLUICE_PORT').default('4400'),
   option('--host <host>', 'Address to listen on', 'SLUICE_HOST').default('127.0.0.1'),
@@ -79,7 +79,7 @@ const processOptions = (dataFolder: string): Option[] => [
   ),
 ];
 
-/** Access: keys, secrets, proxies and limits. */
+/** Flags for access: keys, secrets, proxies and limits. */
 const accessOptions = (): Option[] => [
   option(
     '--api-key <key>',
@@ -119,7 +119,7 @@ const accessOptions = (): Option[] => [
   ).default('500'),
 ];
 
-/** Chains, spam lists and ABI sources. */
+/** Flags for chains, spam lists and ABI sources. */
 const chainOptions = (): Option[] => [
   repeatable(
     '--chain <id=url>',
@@ -143,7 +143,7 @@ const chainOptions = (): Option[] => [
   ),
 ];
 
-/** Sending webhooks, and the hosts they may reach. */
+/** Flags for sending webhooks, and the hosts that they may reach. */
 const webhookOptions = (): Option[] => [
   repeatable(
     '--allow-cidr <network>',
@@ -180,7 +180,7 @@ const webhookOptions = (): Option[] => [
   ),
 ];
 
-/** Retention, alerts, size limits and the log. */
+/** Flags for retention, alerts, size limits and the log. */
 const keepingOptions = (): Option[] => [
   option(
     '--keep-delivered <days>',
@@ -212,7 +212,7 @@ const keepingOptions = (): Option[] => [
 ];
 
 export function addServiceOptions(command: Command, dataFolder: string): Command {
-  // Commander treats any value of a boolean flag's variable as true.
+  // For a boolean flag, Commander treats any value of the variable as true.
   for (const variable of [ALLOW_PRIVATE, HIDE_SECRETS, NO_TEST_WEBHOOK, NO_FAST_RETRY]) {
     if (/^(|0|no|false|off)$/i.test(process.env[variable] ?? '')) delete process.env[variable];
   }

@@ -1,7 +1,7 @@
 /** Finds misspelled environment variables. */
 import type { Command } from 'commander';
 
-/** Variables that are not read by a service's flags, but by clients, receivers and the vault. */
+/** Variables that are read by clients, receivers and the vault instead of flags. */
 const OTHER_VARIABLES = [
   ...['SLUICE_API_URL', 'SLUICE_CONTEXT', 'SLUICE_URL', 'SLUICE_MASTER_KEY'],
 ];
@@ -23,7 +23,10 @@ export function findUnknownVariables(
     });
 }
 
-/** Whether two names differ by one inserted, missing or changed letter, or two swapped letters. */
+/**
+ * Returns whether two names differ by one inserted, missing or changed letter, or by two swapped
+ * letters.
+ */
 function isNear(a: string, b: string): boolean {
   if (Math.abs(a.length - b.length) > 1) return false;
   let start = 0;

@@ -4,29 +4,29 @@ import { persist } from './persist.ts';
 
 export interface FollowOptions {
   signal: AbortSignal;
-  /** Follow only this stream. */
+  /** Follows only this stream. */
   streamId?: string | undefined;
-  /** Start with deliveries created at or after this time, in Unix milliseconds. Default: now. */
+  /** Starts with deliveries created at or after this time, in Unix milliseconds. Default: now. */
   sinceMs?: number | undefined;
-  /** Skip changes of older deliveries. Default false. */
+  /** Skips changes of older deliveries. Default: false. */
   newOnly?: boolean;
   onState?: ((state: LiveState) => void) | undefined;
 }
 
-/** Upper bound on how far out of order commits of several processes become visible. */
+/** Maximum delay before a commit of another process becomes visible. */
 const OVERLAP_MS = 10_000;
 
 /**
- * Yields each state of each delivery. At the start, and when the service reports missed events, it
- * reads the list of deliveries to fill the gap, so the same state may be yielded twice.
+ * Yields each state of each delivery. It reads the list of deliveries at the start and after missed
+ * events, so it may yield a state twice.
  */
 export async function* followDeliveries(
   sluice: SluiceClient,
   { signal, streamId, sinceMs, newOnly = false, onState }: FollowOptions,
 ): AsyncGenerator<DeliverySummary, undefined> {
-  // Times are compared with the service's clock, which may differ from the local one.
+  // Uses the service's clock, which may differ from the local one.
   const [newest] = (await sluice.listDeliveries({ limit: 1, streamId })).result;
-  // Ids are in order of creation.
+  // Ids sort by creation time.
   const isNew = ({ createdAt, id }: DeliverySummary): boolean =>
     sinceMs === undefined ? newest === undefined || id > newest.id : createdAt >= sinceMs;
   const isWanted = (delivery: DeliverySummary): boolean =>
@@ -52,7 +52,8 @@ export async function* followDeliveries(
       signal,
       onState(state) {
         onState?.(state);
-        // No event reports deliveries created between the first request and the connection.
+        // No event reports deliveries that were created between the first request and the
+        // connection.
         if (state.state === 'live' && isFirst) {
           isFirst = false;
           missed = readMissed(after);

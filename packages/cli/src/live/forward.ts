@@ -24,7 +24,7 @@ export interface Forwarded {
 }
 
 export interface Forwarder {
-  /** Never rejects because of the receiver. Undefined if the service doesn't have the delivery. */
+  /** Resolves even if the receiver fails; undefined if the service doesn't have the delivery. */
   forward(id: string): Promise<Forwarded | undefined>;
 }
 
@@ -70,7 +70,8 @@ export function createForwarder({ connection, url, secret, signal }: ForwarderOp
   };
 
   /**
-   * Secrets that sign in addition to the account's, by stream. None if the key may not read them.
+   * Signing secrets of each stream, in addition to the account's secret. Empty if the key may not
+   * read them.
    */
   const streamSecrets = new Map<string, Promise<string[]>>();
   const secretsOf = ({ streamId }: DeliverySummary): Promise<string[]> => {
@@ -145,7 +146,7 @@ function describeFailure(error: unknown): string {
 export const createSingleSender = (to: string, secret: string) =>
   createFakeSender({ to, secret, scheduleMs: [] });
 
-/** Returns the secret to sign with: the given one, or that of the service. */
+/** Returns the secret to sign with: the given one, or the service's. */
 export async function findSecret(
   given: string | undefined,
   env: Readonly<Record<string, string | undefined>>,

@@ -1,10 +1,10 @@
-/** Reads a transaction of a followed chain as the webhook of a stream that includes all of it. */
+/** Reads a transaction of a followed chain as the webhook of a stream that includes all records. */
 import type { AptosWebhook, EvmWebhook } from '@sluice/kit';
 import { findAptosNetwork } from '@sluice/kit/contract';
 import type { Connection } from '../connection/connection.ts';
 import { CommandError } from '../terminal/errors.ts';
 
-/** Token events. A transaction with one of them is found without naming an address. */
+/** Token events, by which a transaction is found without an address. */
 const USUAL_EVENTS = [
   'Transfer(address,address,uint256)',
   'TransferSingle(address,address,address,uint256,uint256)',
@@ -33,7 +33,7 @@ export async function findTransaction(
 export async function readTransaction(
   connection: Pick<Connection, 'api' | 'sluice'>,
   hash: string,
-  /** An address in the transaction: sender, receiver or a contract that logged. */
+  /** Returns an address in the transaction: sender, receiver or a contract that logged. */
   touching: string | undefined,
 ): Promise<EvmWebhook> {
   const at = await findTransaction(connection, hash);

@@ -1,12 +1,12 @@
-/** Replaces one value in a JSON document, as `erc20Transfers[0].value=1e18`. */
+/** Replaces one value in a JSON document: `erc20Transfers[0].value=1e18`. */
 import { CommandError } from '../terminal/errors.ts';
 
 /**
- * Changes the document in place. The value is parsed as JSON, unless it replaces a string: amounts
- * in webhooks are decimal strings, and `1e18` is written out.
+ * Changes the document in place. The value is parsed as JSON. If it replaces a string, it stays a
+ * string, and `1e18` is written out.
  *
- * @throws CommandError `usage` if the path does not exist; the fix lists the keys at the last valid
- *   level.
+ * @throws CommandError `usage` if the path does not exist; the fix lists the keys at the last
+ *   valid level.
  */
 export function setPath(document: object, assignment: string): void {
   const equals = assignment.indexOf('=');
@@ -60,7 +60,7 @@ function toValue(text: string, before: unknown): unknown {
   }
 }
 
-/** Converts `1.5e18` to `1500000000000000000`; returns any other text unchanged. */
+/** Converts `1.5e18` to `1500000000000000000`; returns any other string unchanged. */
 function writeOut(text: string): string {
   const found = /^(\d+)(?:\.(\d+))?e(\d+)$/.exec(text);
   if (!found) return text;

@@ -1,4 +1,4 @@
-/** Commands in messages, as typed in a checkout. `test/packed` covers the package. */
+/** Commands in messages, in the form that works in a checkout. `test/packed` covers the package. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

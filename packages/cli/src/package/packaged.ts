@@ -1,4 +1,4 @@
-/** Finds the files that the package contains in addition to its code, also in a checkout. */
+/** Finds the files that the package ships with its code. Also works in a checkout. */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { COMMAND_NAMES } from './commandNames.ts';
@@ -9,17 +9,19 @@ export const findConsole = (): string | undefined => find('../console', '../../.
 /** Folder of the documentation; undefined if it was removed. */
 export const findDocs = (): string | undefined => find('../docs', '../../../../docs');
 
-/** Module that starts a service with a day of sample data; undefined outside a checkout. */
+/**
+ * Path of the module that starts a service with a day of sample data; undefined outside a checkout.
+ */
 export const findDemo = (): string | undefined => find('../../../demo/src/devDemo.ts');
 
-/** Returns the command to type here: a checkout has no `sluice` in the path. */
+/** Returns the command as the user must type it. A checkout has no `sluice` in the path. */
 export const sluiceCommand = (): string =>
   import.meta.url.endsWith('.ts') ? 'npm run -s sluice --' : 'npx sluice';
 
 const COMMAND = /\bsluice (?=(--help|[a-z][a-z-]{0,30}))/g;
 const NAMES: ReadonlySet<string> = new Set(['--help', ...COMMAND_NAMES]);
 
-/** Rewrites the commands in a text (`sluice dev`) as they are typed here. */
+/** Rewrites commands such as `sluice dev` as the user must type them. */
 export const spellCommands = (text: string): string =>
   text.replaceAll(COMMAND, (whole, name: string) =>
     NAMES.has(name) ? `${sluiceCommand()} ` : whole,

@@ -7,7 +7,7 @@ export interface ListedAddress {
   label?: string;
 }
 
-/** A line that was rejected, unchanged. */
+/** A rejected line, unchanged. */
 export interface RejectedLine {
   /** Line number, from 1. */
   line: number;
@@ -16,7 +16,7 @@ export interface RejectedLine {
 }
 
 export interface AddressFile {
-  /** Without duplicates, in file order. */
+  /** Addresses in file order, without duplicates. */
   addresses: ListedAddress[];
   rejects: RejectedLine[];
   /** Number of duplicate lines. */
@@ -85,7 +85,7 @@ function toColumn(columns: readonly string[], wanted: string | undefined): numbe
   );
 }
 
-/** Splits a CSV line. Cells may be quoted; quotes in them are doubled. */
+/** Splits a CSV line. Cells may be quoted; quotes inside them are doubled. */
 function splitCells(line: string): string[] {
   if (!line.includes('"')) return line.split(/[,;\t]/).map((cell) => cell.trim());
   return [...line.matchAll(/(?:^|[,;\t])(?:\s*"((?:[^"]|"")*)"\s*|([^,;\t]*))/g)].map(

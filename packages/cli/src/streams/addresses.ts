@@ -22,7 +22,9 @@ export async function readAddresses(
   return found;
 }
 
-/** The changes from one list to the other. An address with a changed label is in `added`. */
+/**
+ * Returns the changes from one list to the other. An address with a changed label is in `added`.
+ */
 export interface AddressDiff {
   added: ListedAddress[];
   removed: ListedAddress[];
@@ -42,7 +44,7 @@ export function compareAddresses(
   };
 }
 
-/** Normalizes an address as the service lists it: Aptos addresses have leading zeros. */
+/** Normalizes an address to the form that the service lists: Aptos addresses have leading zeros. */
 const comparable = (address: string): string =>
   address.length === 42
     ? address.toLowerCase()

@@ -1,4 +1,4 @@
-/** Formats a dry run in lines of limited width. Pure. */
+/** Formats a dry run as lines of limited width. Pure. */
 import {
   type AptosWebhook,
   type EvmWebhook,
@@ -142,10 +142,10 @@ function readingsOf(webhook: EvmWebhook | AptosWebhook): string[] {
 const textOf = (value: unknown): string =>
   typeof value === 'string' ? value : JSON.stringify(value);
 
-/** Shortens `0x70997970…` to `0x7099…79c8`. */
+/** Shortens an address: `0x7099…79c8`. */
 const shorten = (hash: string): string => `${hash.slice(0, 6)}…${hash.slice(-4)}`;
 
-/** Converts 1500000000000000000 to `1.5`; native currencies of EVM chains have 18 decimals. */
+/** Formats 1500000000000000000 as `1.5`. Native currencies of EVM chains have 18 decimals. */
 function toNative(amount: string): string {
   const digits = amount.padStart(19, '0');
   const [rest] = /^(?:0*[1-9])*/.exec(digits.slice(-18))!;

@@ -50,8 +50,8 @@ export async function findStream(
 }
 
 /**
- * Finds the id of a stream whose deliveries are requested. Deliveries of a deleted stream remain
- * until retention ends, and are found by its id.
+ * Finds the id of a stream to list its deliveries. Deleted streams are found only by id, while
+ * their deliveries remain.
  *
  * @throws as {@link findStream}; also `not_found` for the id of a deleted stream without
  *   deliveries.
@@ -68,7 +68,7 @@ export async function findStreamId(
   return (await findStream({ sluice }, idOrTag)).id;
 }
 
-/** Returns the ids whose streams have been deleted. */
+/** Returns the ids of deleted streams. */
 export async function findDeleted(
   { sluice }: Pick<Connection, 'sluice'>,
   ids: readonly string[],

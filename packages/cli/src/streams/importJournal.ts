@@ -1,6 +1,5 @@
 /**
- * The journal of an import. The file is rewritten after each step, so that a killed import can
- * resume.
+ * The journal of an import. It is rewritten after each step, so that a killed import can resume.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import type { NetworkType } from '@sluice/kit';

@@ -9,14 +9,14 @@ import { ask } from '../terminal/prompt.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export interface SecretOptions {
-  /** Secret of the hosted account, with which receivers verify now. */
+  /** Secret of the hosted account, which receivers use now. */
   streamsSecret?: string;
   /** Create a new secret instead. */
   newSecret?: boolean;
 }
 
 /**
- * Sets the secret with which receivers verify. Never prints it.
+ * Sets the secret that receivers use for verification. Never prints it.
  *
  * @param hostedKey API key of the hosted service, which is often the streams secret too.
  */

@@ -1,7 +1,7 @@
 /** The fields of a stream that users set, without those that the service adds. */
 import type { AptosStream, NetworkType, Stream } from '@sluice/kit';
 
-/** A stream of either family, as the API returns it. */
+/** A stream of either chain family, as the API returns it. */
 export type AnyStream = Stream | AptosStream;
 
 /** The user-defined fields of a stream, by name. */
@@ -19,8 +19,8 @@ const READ_ONLY = new Set([
 ]);
 
 /**
- * Default values. Other fields cannot be reset. A list that is null in a response becomes an empty
- * list here, because null in an update means unchanged.
+ * Default values; fields without one cannot be reset. Lists are empty rather than null, because
+ * null in an update means unchanged.
  */
 const DEFAULTS: Readonly<Fields> = {
   description: '',
@@ -66,7 +66,7 @@ const NEEDED = new Set(['webhookUrl', 'description', 'tag', 'chainIds', 'network
 
 /**
  * Like `toFields`, but omits fields that are not part of the contract; the hosted service returns
- * some.
+ * additional fields.
  */
 export const toContractFields = (stream: AnyStream): Fields => ({
   description: '',

@@ -20,7 +20,7 @@ export interface DeclaredStream {
   readonly addresses: ListedAddress[] | undefined;
 }
 
-/** Keys that are not fields of a stream. */
+/** Keys of an entry that are not fields of a stream. */
 const ADDRESSES = 'addresses';
 const ADDRESS_FILE = 'addressFile';
 

@@ -1,9 +1,10 @@
-/** Opens the browser of the person at this terminal. */
+/** Opens the user's browser. */
 import { spawn } from 'node:child_process';
 import type { Output, Terminal } from './terminal.ts';
 
 /**
- * Whether a person could see a browser opened here: not in CI, not over SSH, and with a display.
+ * Returns whether the user could see a browser opened here: not in CI, not over SSH, and with a
+ * display.
  */
 export function isBrowserHere(
   { stdout, env }: Pick<Terminal, 'env'> & { stdout: Pick<Output, 'isTTY'> },
@@ -19,7 +20,7 @@ const OPENERS: Partial<Record<NodeJS.Platform, [string, ...string[]]>> = {
   win32: ['explorer.exe'],
 };
 
-/** Ignores failures: without a browser the user opens the printed URL. */
+/** Ignores failures: without a browser, the user opens the printed URL. */
 export function openInBrowser(url: string): void {
   const [program, ...args] = OPENERS[process.platform] ?? ['xdg-open'];
   const child = spawn(program, [...args, url], { stdio: 'ignore', detached: true });

@@ -1,4 +1,4 @@
-/** Returns the width of a text by Node's own tables, which readline uses. */
+/** Returns the width of a string according to the tables of Node, which readline uses. */
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 

@@ -111,7 +111,7 @@ const KIT_EXITS: Readonly<Record<SluiceErrorCode, number>> = {
 export class CommandError extends Error {
   override readonly name = 'CommandError';
   readonly code: CommandErrorCode;
-  /** The fix to show. Undefined: the default fix of the code. */
+  /** The fix to show. Default: the fix of the code. */
   readonly fix: string | undefined;
 
   constructor(code: CommandErrorCode, message: string, fix?: string) {
@@ -188,7 +188,7 @@ function tell(error: unknown, command: string): ErrorText {
     return {
       exit: KIT_EXITS[code],
       code,
-      // The kit's message repeats the details behind a semicolon.
+      // Cuts the details that the kit's message repeats after a semicolon.
       message: why.length > 0 ? message.split(';', 1)[0]! : message,
       why,
       fix: code === 'validation_failed' && why.length > 0 ? undefined : hint,
@@ -202,7 +202,7 @@ function tell(error: unknown, command: string): ErrorText {
   return toErrorText('unexpected', message);
 }
 
-/** An error of the service. Checked by name, because its class may not be loaded. */
+/** Checks for an error of the service by name, because its class may not be loaded. */
 const isCallerError = (error: unknown): error is CallerError =>
   error instanceof Error && error.name === 'CallerError';
 
@@ -233,7 +233,7 @@ const FIELD_FLAGS: Readonly<Record<string, string>> = {
   strictOrder: '--strict-order',
 };
 
-/** Formats a detail of the service's errors; any other value as JSON. */
+/** Formats a detail of the service's errors; formats any other value as JSON. */
 function describeDetail(field: string, detail: unknown): string {
   if (typeof detail !== 'object' || detail === null || !('message' in detail)) {
     return `${field}: ${JSON.stringify(detail)}`;

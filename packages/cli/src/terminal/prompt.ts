@@ -37,7 +37,7 @@ export async function ask(
   }
 }
 
-/** Asks before an irreversible action: the user types `expected`, or passes `--yes`. */
+/** Confirms an irreversible action: the user types `expected`, or passes `--yes`. */
 export async function confirm(
   terminal: Terminal,
   what: string,

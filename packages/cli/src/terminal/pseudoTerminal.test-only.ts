@@ -34,7 +34,7 @@ export function startOnTerminal(
   const { NO_COLOR: _, FORCE_COLOR: __, CI: ___, ...inherited } = process.env;
   const child = spawn('script', ofScript, {
     cwd,
-    // The width is set on the terminal, not in a variable.
+    // Sets the width on the terminal, not in a variable.
     env: { ...inherited, ...env, SHELL: '/bin/sh', TERM: 'xterm-256color', COLUMNS: '' },
     stdio: ['pipe', 'pipe', 'inherit'],
   });

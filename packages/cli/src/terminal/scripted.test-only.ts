@@ -12,13 +12,13 @@ export interface Run {
 export interface RunOptions {
   env?: Record<string, string>;
   cwd?: string;
-  /** Standard input. It ends after this text unless `tty` is set. */
+  /** Standard input. It ends after this string unless `tty` is set. */
   input?: string;
   /** Simulates a terminal with a user. */
   tty?: boolean;
-  /** Width of the terminal. Default 80. */
+  /** Width of the terminal. Default: 80. */
   columns?: number;
-  /** Whether the terminal supports color. Default false. */
+  /** Whether the terminal supports color. Default: false. */
   hasColor?: boolean;
 }
 
@@ -51,7 +51,7 @@ export function start(args: readonly string[], options: RunOptions = {}): Runnin
     stdout: stdout.output,
     stderr: stderr.output,
     stdin,
-    // Keeps tests away from the user's own contexts.
+    // Keeps tests from using the user's own contexts.
     env: { XDG_CONFIG_HOME: '/nowhere', ...env },
     cwd,
     signal: controller.signal,

@@ -43,7 +43,7 @@ test('a line that is too long loses its optional parts first, then the widest pa
   expect(toLine(plain, parts.with(3, { text: 'short', cut: 'end' }))).toMatch(/short {2}9k2f81aa$/);
 });
 
-/** Mixed text: CJK, emoji, combining marks, joined emoji. */
+/** Mixed text with CJK, emoji, combining marks and joined emoji. */
 const anyText = fc
   .array(
     fc.oneof(

@@ -1,4 +1,4 @@
-/** Prints tables without borders, two spaces between columns, as wide as the terminal. */
+/** Prints tables without borders that fit the terminal, with two spaces between columns. */
 import type { Command } from 'commander';
 import { CommandError } from './errors.ts';
 import type { Terminal, Tone } from './terminal.ts';
@@ -81,9 +81,9 @@ const toCell = (cell: Cell): { text: string; tone?: Tone } =>
 export interface Part {
   readonly text: string;
   readonly tone?: Tone;
-  /** Where to cut it when the line is too long. Default: never cut. */
+  /** Where to cut the part if the line is too long. Default: never cut. */
   readonly cut?: 'middle' | 'end';
-  /** Omitted first when the line is too long. */
+  /** Whether this part is the first to be omitted if the line is too long. */
   readonly optional?: true;
 }
 
@@ -108,7 +108,7 @@ export function toLine(
     .join(' '.repeat(GUTTER));
 }
 
-/** Prints a field: text is wrapped, any other value is cut JSON. */
+/** Prints a field. Text is wrapped; any other value is printed as JSON and cut. */
 export function printField({ print, tint, width }: Terminal, name: string, value: unknown): void {
   const [first = '', ...more] =
     typeof value === 'string'

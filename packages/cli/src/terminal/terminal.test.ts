@@ -42,7 +42,7 @@ test('law: untrusted text never controls the terminal, however it is printed', (
       const { terminal, written } = open();
       way(terminal, said);
       expect(written().replaceAll(COLOURS, '')).not.toMatch(CONTROLS);
-      // A forged line is impossible: the next lines of a long note are indented.
+      // The next lines of a long note are indented, so that it cannot forge a line.
       const [, ...more] = written().replaceAll(COLOURS, '').slice(0, -1).split('\n');
       expect(more.filter((line) => !/^ {4}|^ *\S+$/.test(line))).toEqual([]);
     }),

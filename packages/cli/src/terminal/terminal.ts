@@ -30,7 +30,7 @@ export interface RawOutput {
 
 /** An output stream for commands, on which untrusted text cannot control the terminal. */
 export interface Output extends RawOutput {
-  /** Writes text of any number of lines and replaces control characters. */
+  /** Writes text of one or more lines and replaces control characters. */
   write(text: string): void;
   /** Writes a control sequence, such as a cursor movement. Never pass untrusted text. */
   control(sequence: string): void;
@@ -46,14 +46,14 @@ export interface TerminalOptions {
   debug?: boolean;
   /** Hides progress and hints. */
   quiet?: boolean;
-  /** False: never prompts. */
+  /** False disables prompts. */
   input?: boolean;
-  /** False: no color. */
+  /** False disables colors. */
   color?: boolean;
 }
 
 export interface TextOptions {
-  /** Indentation of all lines but the first, in columns. Default 2. */
+  /** Indentation of all lines but the first, in columns. Default: 2. */
   indent?: number;
   tint?: { tone: Tone; of: string };
 }
@@ -67,7 +67,8 @@ export interface TerminalNeeds {
   /** Aborted by the first Ctrl-C, and by `stop`. */
   signal: AbortSignal;
   /**
-   * Ends the command from within, e.g. on a key press. The exit code is then not that of Ctrl-C.
+   * Ends the command from within, such as on a key press. The exit code then differs from the one
+   * for Ctrl-C.
    */
   stop(): void;
 }
@@ -86,7 +87,7 @@ export interface Terminal extends TerminalNeeds {
   printExact(text: string): void;
   /** Prints a wrapped sentence and colors the first occurrence of `tint.of`. */
   printText(text: string, options?: TextOptions): void;
-  /** Prints a hint to standard error, colored in full or in part; omitted with `--quiet`. */
+  /** Prints a hint to standard error, fully or partly colored, unless `--quiet` is set. */
   note(text?: string, tint?: { tone: Tone; of?: string }): void;
   /** Colors text for standard output. */
   tint(tone: Tone, text: string): string;
@@ -119,7 +120,7 @@ export const toJson = (value: unknown): string =>
 export function createTerminal(needs: TerminalNeeds): Terminal {
   const { stdin, env } = needs;
   let options: TerminalOptions = {};
-  // Replaces ESC until the text has been escaped; random, so that no text can contain it.
+  // Temporarily replaces ESC until the text is escaped. The random value cannot occur in a text.
   const mark = `\ue000${randomUUID()}`;
   const toOutput = (raw: RawOutput): Output => ({
     isTTY: raw.isTTY,
@@ -185,10 +186,10 @@ export function createTerminal(needs: TerminalNeeds): Terminal {
 export const widthOn = ({ isTTY, columns }: Pick<RawOutput, 'isTTY' | 'columns'>): number =>
   isTTY ? Math.max(MIN_WIDTH, columns) : WIDTH;
 
-/** Whether a boolean variable is on: empty, `0`, `no`, `false` and `off` mean no. */
+/** Returns whether a boolean variable is on: empty, `0`, `no`, `false` and `off` mean no. */
 const isSet = (value: string): boolean => !/^(|0|no|false|off)$/i.test(value);
 
-/** Abort reason of a terminal that was stopped from within instead of by Ctrl-C. */
+/** Abort reason for a stop from within instead of by Ctrl-C. */
 export const STOPPED = 'stopped';
 
 /** Resolves on Ctrl-C or another request to stop. */

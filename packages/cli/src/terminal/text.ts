@@ -4,7 +4,7 @@ const NOT_NARROW = /[^\u0020-\u02ff]/;
 /** Unicode blocks of East Asian wide and fullwidth characters, and emoji. */
 const WIDE =
   /[\u1100-\u115f\u2329\u232a\u2e80-\u303e\u2630-\u2637\u268a-\u268f\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe1f\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{18dff}\u{1aff0}-\u{1b2ff}\u{1d15e}-\u{1d1c0}\u{1d300}-\u{1d376}\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}\p{Emoji_Presentation}]/u;
-/** Combining marks and joiners, which are drawn on the previous character. */
+/** Combining marks and joiners, which are drawn over the previous character. */
 const ZERO = /[\p{Mn}\p{Me}\u200b-\u200d]/u;
 /** Turns the previous narrow character into a wide emoji. */
 const EMOJI_STYLE = '\ufe0f';
@@ -15,7 +15,10 @@ const widthOfCharacter = (character: string): number => {
   return ZERO.test(character) ? 0 : 1;
 };
 
-/** Returns the maximum width of a text in columns; some terminals draw joined emoji as one. */
+/**
+ * Returns the maximum width of a string in columns. Some terminals draw joined emoji as one
+ * character.
+ */
 export function widthOf(text: string): number {
   if (!NOT_NARROW.test(text)) return text.length;
   let width = 0;
@@ -24,9 +27,8 @@ export function widthOf(text: string): number {
 }
 
 /**
- * Wraps a sentence at `width` columns and indents all lines but the first. A word that is too long
- * (a URL, a path) is not split, so that it can be copied; it is indented less if needed. CJK text
- * may break between characters.
+ * Wraps a sentence at `width` columns and indents all lines but the first. A long word, such as a
+ * URL, is never split, so that it can be copied; CJK text may break between characters.
  */
 export function wrapText(text: string, indent: number, width: number): string[] {
   const lines: string[] = [];
@@ -59,12 +61,12 @@ function divide(word: string): string[] {
   return pieces;
 }
 
-/** Shortens a text to `width` columns and marks the omission with `…`. */
+/** Shortens a string to `width` columns and marks the omission with `…`. */
 export function cutText(text: string, width: number, where: 'middle' | 'end' = 'end'): string {
   if (widthOf(text) <= width) return text;
   const characters = Array.from(text);
   const back = take(characters.toReversed(), where === 'end' ? 0 : Math.floor((width - 1) / 2));
-  // A combining mark without its character would be drawn on the `…`.
+  // A combining mark without its base character would be drawn on the `…`.
   while (ZERO.test(back.at(-1) ?? '')) back.pop();
   const end = back.toReversed().join('');
   const front = take(characters, width - 1 - widthOf(end)).join('');
@@ -78,12 +80,12 @@ function take(characters: readonly string[], width: number): string[] {
   return characters.slice(0, most);
 }
 
-/** Pads a text with spaces to `width` columns. */
+/** Pads a string with spaces to `width` columns. */
 export function padText(text: string, width: number, where: 'left' | 'right' = 'left'): string {
   const spaces = ' '.repeat(Math.max(0, width - widthOf(text)));
   return where === 'left' ? text + spaces : spaces + text;
 }
 
-/** Quotes a text as one shell word without expansion. */
+/** Quotes a string as one shell word without expansion. */
 export const quoteForShell = (text: string): string =>
   `'${text.replaceAll("'", String.raw`'\''`)}'`;

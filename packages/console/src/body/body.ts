@@ -1,6 +1,6 @@
 /**
- * Bodies of webhooks: short ones are parsed here, long ones in a worker so that they do not block
- * the page.
+ * Loads bodies of webhooks. Short bodies are parsed here; long ones are parsed in a worker, so that
+ * they do not block the page.
  */
 import { useEffect, useId, useMemo, useState } from 'react';
 import { createBodyReader, type BodyReader } from './bodyReader.ts';
@@ -34,8 +34,8 @@ export function useBody(sent: SentBody): Body | null | undefined {
 }
 
 /**
- * Queries a body: synchronously if it was parsed here, otherwise asynchronously, with the previous
- * result until then.
+ * Queries a body: synchronously if it was parsed here, otherwise asynchronously. Until a result
+ * arrives, it returns the previous one.
  */
 export function useAnswer<What extends keyof BodyReader>(
   body: Body,

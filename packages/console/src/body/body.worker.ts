@@ -13,7 +13,7 @@ import {
 } from './bodyWorker.ts';
 import { parseJson } from './json.ts';
 
-// TypeScript's worker and DOM libraries conflict, so the scope is typed here.
+// TypeScript's worker and DOM libraries conflict, so this file declares the scope itself.
 const worker = globalThis as unknown as {
   addEventListener: (type: 'message', listener: (event: MessageEvent<BodyMessage>) => void) => void;
   postMessage: (message: BodyAnswer) => void;
@@ -61,7 +61,7 @@ async function fetchText(id: number, url: string): Promise<string | null> {
   }
 }
 
-/** @returns the text if the page parses it itself. */
+/** @returns the text if the page should parse it. */
 function read(of: string, text: string): FirstAnswers | string {
   const parsed = text.length > LONG_CHARACTERS ? parseJson(text) : null;
   if (parsed === null) return text;

@@ -23,7 +23,7 @@ test('a change of open rows is not served from the cache', () => {
   expect(reader.count(NONE)).toBe(1);
   const toggled = (...paths: string[]): OpenState => ({ ...NONE, toggled: new Set(paths) });
   expect(reader.count(toggled('$.logs'))).toBe(31);
-  // An equal copy, as it arrives from another thread.
+  // Returns an equal copy, like one from another thread.
   expect(reader.count(toggled('$.logs'))).toBe(31);
   expect(reader.count(toggled('$.logs', '$.logs[0]'))).toBe(33);
   expect(reader.count(toggled('$.logs', '$.logs[1]'))).toBe(33);

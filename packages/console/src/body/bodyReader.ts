@@ -1,4 +1,6 @@
-/** Queries a JSON body in parts small enough to render or send between threads. Pure. */
+/**
+ * Queries a JSON body in parts that are small enough to render or to send between threads. Pure.
+ */
 import { toDecodedRecords, type DecodedRecord } from './decoded.ts';
 import { createNotes } from './jsonNotes.ts';
 import {
@@ -12,13 +14,13 @@ import {
   type OpenState,
 } from './jsonRows.ts';
 
-/** The queries, which are the same in both threads. */
+/** Queries for a body in either thread. */
 export interface BodyReader {
   /** Number of visible lines. */
   count(openState: OpenState): number;
   /** A range of the visible lines. */
   lines(openState: OpenState, first: number, end: number): { first: number; rows: JsonRow[] };
-  /** The line of a path; -1 if it is inside a collapsed container. */
+  /** Returns the line of a path, or -1 if it is inside a collapsed container. */
   lineOf(openState: OpenState, path: string): number;
   find(text: string): { text: string; hits: JsonHit[] };
   /** Null if the body is not a webhook. */
@@ -27,7 +29,7 @@ export interface BodyReader {
   records(first: number, end: number): DecodedRecord[];
 }
 
-/** Results that a view needs first, sent together with the body. */
+/** Initial results for a view, sent together with the body. */
 export type FirstAnswers = Partial<{ [What in keyof BodyReader]: ReturnType<BodyReader[What]> }>;
 
 /** About one screen of lines. */

@@ -1,30 +1,30 @@
 /**
- * Client of the worker for webhook bodies, which fetches them, returns short ones and answers
- * queries about long ones, so that parsing does not block the page.
+ * Client of the worker that fetches webhook bodies. The worker returns short bodies and keeps long
+ * ones to run queries on them, so that parsing does not block the page.
  */
 import type { BodyReader, FirstAnswers } from './bodyReader.ts';
 
-/** Parsing longer bodies would block the page for more than a frame. */
+/** Longer bodies would block the page for more than a frame while they are parsed. */
 export const LONG_CHARACTERS = 1_000_000;
 
 /** A query about a body in the worker: a method of its reader, or its text. */
 export type BodyQuestion = { what: keyof BodyReader; args: readonly unknown[] } | { what: 'text' };
 
 /**
- * A request to load a body returns {@link FirstAnswers} if it is long and JSON, so that the worker
- * keeps it. Otherwise it returns the text, or null if there is none.
+ * A request to load a body. The worker keeps a long JSON body and returns {@link FirstAnswers};
+ * otherwise it returns the text, or null if there is none.
  */
 type BodyRequest = { url: string } | { text: string } | BodyQuestion;
 
-/** A message to the worker: `of` names the body, `id` the answer. */
+/** A message to the worker: `of` identifies the body, `id` the response. */
 export type BodyMessage =
   | ({ id: number; of: string } & BodyRequest)
-  /** The answer is no longer needed. */
+  /** The response is no longer needed. */
   | { abort: number }
   /** The body is no longer needed. */
   | { drop: string };
 
-/** An answer of the worker; the first one, with id 0, reports that it has started. */
+/** A response of the worker. The first one, with id 0, reports that it has started. */
 export interface BodyAnswer {
   id: number;
   answer: unknown;
@@ -74,9 +74,9 @@ const toSentBody = (of: string, answer: unknown): SentBody | null =>
     : { first: answer as FirstAnswers, ask: (question) => request(of, question) };
 
 /**
- * @param of the name of the body in the worker until {@link dropBody}.
- * @returns null if the request failed or the worker is still starting; callers then request it
- * directly and get the body or the error.
+ * @param of the worker's name for the body until {@link dropBody}.
+ * @returns null if the request failed or the worker is still starting; callers then request the
+ * body directly.
  */
 export async function fetchBody(
   of: string,
@@ -89,7 +89,7 @@ export async function fetchBody(
   return toSentBody(of, answer);
 }
 
-/** Parses a text in the worker; returns the text itself if it is not JSON. */
+/** Parses JSON in the worker; returns the input unchanged if it is not JSON. */
 export const readBody = async (of: string, text: string): Promise<SentBody> =>
   toSentBody(of, await request(of, { text })) ?? text;
 

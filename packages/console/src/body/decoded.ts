@@ -6,20 +6,20 @@ import { formatAmount } from '../ui/text/format.ts';
 export interface DecodedField {
   name: string;
   value: string;
-  /** Explains the value, e.g. `250 USDC`; empty if there is nothing to add. */
+  /** Explains the value, such as `250 USDC`; empty if there is nothing to add. */
   note: string;
 }
 
 export interface DecodedRecord {
-  /** E.g. `Transfer` or `transaction`. */
+  /** Name, such as `Transfer` or `transaction`. */
   title: string;
-  /** E.g. `ERC-20 USDC`; empty if unknown. */
+  /** Description, such as `ERC-20 USDC`; empty if unknown. */
   about: string;
   fields: DecodedField[];
-  /** Position in its block, e.g. `log 214`. */
+  /** Position in its block, such as `log 214`. */
   place: string;
   txHash: string;
-  /** Whether neither an ABI nor a known topic identifies it. */
+  /** True if neither an ABI nor a known topic identifies it. */
   unknown: boolean;
 }
 
@@ -37,7 +37,7 @@ const field = (name: string, value: unknown, note = ''): DecodedField => ({
   note,
 });
 
-/** Returns null if the body is not a webhook. */
+/** Returns the records, or null if the body is not a webhook. */
 export function toDecodedRecords(body: unknown): DecodedRecord[] | null {
   if (!isObject(body) || !isObject(body['block'])) return null;
   return 'coinTransfers' in body ? aptosRecords(body) : evmRecords(body);
@@ -61,7 +61,7 @@ function evmRecords(body: Json): DecodedRecord[] {
     records.push(toLogRecord(log, tokens.get(key), body['abi']));
     tokens.delete(key);
   }
-  // Transfers without a log, because streams can exclude logs.
+  // Adds transfers without a log, because streams can exclude logs.
   records.push(...[...tokens.values()].map(toTokenRecord));
   for (const tx of listOf(body['txs'])) {
     records.push({
@@ -109,7 +109,7 @@ function evmRecords(body: Json): DecodedRecord[] {
 
 const TRIGGER = 'trigger ';
 
-/** Results of the triggers of a record, or `error` and the reason. */
+/** Returns the trigger results of a record; for a failed trigger, `error` and the reason. */
 const triggersOf = (record: Json): DecodedField[] =>
   listOf(record['triggers']).map(({ name, value }) => field(`${TRIGGER}${textOf(name)}`, value));
 
@@ -126,7 +126,10 @@ const nativeAmount = (value: unknown): string => {
   return amount === null || amount === '0' ? '' : `${amount} native`;
 };
 
-/** Returns e.g. `1,200.5 USDT` if the record names its token or coin; otherwise empty. */
+/**
+ * Formats the amount, such as `1,200.5 USDT`, if the record names its token or coin; otherwise
+ * empty.
+ */
 export function amountOf(record: Json): string {
   const { value, coin } = record;
   const [decimals, symbol] = isObject(coin)
@@ -143,7 +146,7 @@ interface TokenRecord {
   record: Json;
 }
 
-/** Display names for the lists of a body. */
+/** Display names of the lists in a body. */
 const TOKEN_KINDS = {
   erc20Transfers: { title: 'Transfer', standard: 'ERC-20', names: ['from', 'to', 'value'] },
   erc20Approvals: { title: 'Approval', standard: 'ERC-20', names: ['owner', 'spender', 'value'] },
@@ -156,7 +159,7 @@ const TOKEN_KINDS = {
 } as const;
 type TokenKind = keyof typeof TOKEN_KINDS;
 
-/** Maps the transaction and log to its decoded record. */
+/** Maps a transaction and log to their decoded record. */
 const tokenRecords = (body: Json): Map<string, TokenRecord> =>
   new Map(
     (Object.keys(TOKEN_KINDS) as TokenKind[]).flatMap((kind) =>
@@ -184,7 +187,7 @@ function toTokenRecord({ kind, record }: TokenRecord): DecodedRecord {
   };
 }
 
-/** Decodes a log by the ABI, then by the service's record, then by a well-known topic. */
+/** Decodes a log by the ABI, then by the service's record, then by a known topic. */
 function toLogRecord(log: Json, found: TokenRecord | undefined, abi: unknown): DecodedRecord {
   const token = found && toTokenRecord(found);
   const answers = triggersOf(log);

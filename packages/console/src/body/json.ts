@@ -1,4 +1,4 @@
-/** Parses a text as JSON; returns null if it is not JSON. */
+/** Parses JSON; returns null if the input is not JSON. */
 export function parseJson(text: string): { value: unknown } | null {
   try {
     return { value: JSON.parse(text) };

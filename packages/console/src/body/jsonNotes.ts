@@ -3,10 +3,10 @@ import { KNOWN_EVENTS } from '@sluice/kit/contract';
 import { amountOf, createLogReader, type DecodedRecord, type Json } from './decoded.ts';
 import { formatDateTime, formatHash } from '../ui/text/format.ts';
 
-/** Returns an empty text if there is nothing to add. */
+/** Returns the note of a line, or an empty string. */
 export type NoteOf = (key: string, value: unknown, parent: unknown) => string;
 
-/** Notes of a log by member key; `''` is for the log itself. */
+/** Notes of a log by member key; the key `''` is for the log itself. */
 type LogNotes = ReadonlyMap<string, string>;
 
 const isRecord = (value: unknown): value is Json =>
@@ -37,7 +37,7 @@ export function createNotes(body: unknown): NoteOf {
   };
 }
 
-/** Members of a record that are not event parameters. */
+/** Members of a record that are not parameters of its event. */
 const NO_PARAMETER = /^(contract|data|topic\d|trigger .*)$/;
 
 const TOPICS = ['topic1', 'topic2', 'topic3'];
@@ -52,7 +52,7 @@ function toLogNotes(log: Json, record: DecodedRecord | undefined): LogNotes {
   notes.set('', [title, amount ?? about].filter((part) => part !== '').join(' '));
   if (notes.get('topic0') === '') notes.set('topic0', title);
   const inData: string[] = [];
-  // Topics contain the indexed parameters in order; all others are in the data.
+  // Topics contain the indexed parameters in order; all other parameters are in the data.
   for (const { name, value, note } of parameters) {
     const word = wordOf(value);
     const topic = TOPICS.find(

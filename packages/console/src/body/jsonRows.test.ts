@@ -125,7 +125,7 @@ test('matches in keys and values are counted, with their paths', () => {
     { path: '$.logs[0].Absent', within: ['$.logs', '$.logs[0]'] },
   ]);
   expect(findInJson(value, '')).toEqual([]);
-  // The search text is literal, whatever characters it contains.
+  // The search text is not a pattern.
   expect(findInJson({ a: 'f(x).[1]', b: 'f' }, 'F(X).[1]').map(({ path }) => path)).toEqual([
     '$.a',
   ]);
@@ -150,7 +150,7 @@ test('a revealed container is open, and closes when toggled', () => {
       .reduce(withToggled, openState);
   expect(lines(value, revealed)).toEqual(['$.a 1', '$.a.b 1']);
   expect(lines(value, pressed(revealed))).toEqual(['$.a 1']);
-  // Also if it would be open without being revealed.
+  // A line stays open even if the search no longer reveals it.
   const both: OpenState = { ...revealed, start: 'all' };
   expect(lines(value, pressed(both))).toEqual(['$.a 1']);
 });

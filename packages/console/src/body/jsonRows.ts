@@ -4,14 +4,14 @@ import type { NoteOf } from './jsonNotes.ts';
 export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null';
 
 export interface JsonRow {
-  /** E.g. `$.logs[0].topic0`, usable in jq and JSONPath. */
+  /** Path such as `$.logs[0].topic0`, usable in jq and JSONPath. */
   path: string;
   depth: number;
   key: string;
   kind: JsonKind;
-  /** Scalars: as written in JSON. Containers: empty. */
+  /** The JSON of a scalar; empty for a container. */
   text: string;
-  /** Containers: number of members. */
+  /** Number of members of a container. */
   size: number;
   open: boolean;
   /** Whether it is open initially. */
@@ -41,19 +41,22 @@ const sizeOf = (value: object): number =>
   Array.isArray(value) ? value.length : Object.keys(value).length;
 
 /**
- * Initially open: the body, its block, and short lists and records. The ABI is closed because it is
- * the same in every delivery of a stream.
+ * Initially, the body, its block, and short lists and records are open. The ABI is closed because
+ * it is the same in every delivery of a stream.
  */
 function isOpenAtFirst(size: number, key: string | number, depth: number): boolean {
   if (depth > 2 || (depth === 1 && key === 'abi')) return false;
   return size > 0 && (depth === 1 || size <= 20);
 }
 
-/** Which containers are open: `first` is the initial state; `toggled` are exceptions to `start`. */
+/**
+ * Which containers are open: `first` is the initial state; `toggled` contains exceptions to
+ * `start`.
+ */
 export interface OpenState {
   start: 'first' | 'all' | 'none';
   toggled: ReadonlySet<string>;
-  /** Always open: the containers around a search match. */
+  /** Containers around a search match, which are always open. */
   revealed: ReadonlySet<string>;
 }
 
@@ -94,7 +97,7 @@ export interface JsonLines {
   count: number;
   /** Returns a row; `line` must be less than `count`. */
   row(line: number): JsonRow;
-  /** Returns -1 if no line has this path. */
+  /** Returns the line of a path, or -1 if no line has it. */
   indexOf(path: string): number;
 }
 
@@ -103,13 +106,13 @@ interface Opened {
   value: object;
   /** Number of lines inside. */
   count: number;
-  /** Members that are open themselves, by index. */
+  /** Open members, by index. */
   inner: readonly (Opened | undefined)[] | undefined;
   /** Line of each member, relative to the first; undefined if every member is one line. */
   starts: Uint32Array | undefined;
 }
 
-/** Stores only open containers, because most lines of a long body are scalars. */
+/** Flattens only open containers, because most lines of a long body are scalars. */
 export function toJsonLines(
   root: unknown,
   openState: OpenState,
@@ -130,13 +133,13 @@ export function toJsonLines(
   };
 }
 
-/** Returns undefined for an array. */
+/** Returns the keys of an object; undefined for an array. */
 const keysOf = (value: object): readonly string[] | undefined =>
   Array.isArray(value) ? undefined : Object.keys(value);
 
 /**
- * Reads the keys of each object only once, because this is most of the work for a long body.
- * @param depth the depth of the members.
+ * Reads the keys of each object only once, because reading keys takes most of the time for a long
+ * body. @param depth the depth of the members.
  */
 function open(
   value: object,
@@ -159,7 +162,7 @@ function open(
     const memberKeys = keysOf(member);
     const size = memberKeys?.length ?? (member as readonly unknown[]).length;
     if (size === 0) continue;
-    // The path is not needed without exceptions.
+    // Without exceptions, the path is not needed.
     const memberPath = hasExceptions ? childPath(path, key) : '';
     const openAtFirst = openState.start === 'first' && isOpenAtFirst(size, key, depth);
     if (!isOpenBy(openState, { path: memberPath, openAtFirst })) continue;
@@ -197,7 +200,7 @@ function rowOf(outermost: Opened, line: number, noteOf: NoteOf): JsonRow {
   }
 }
 
-/** Returns the index of the last of the ascending numbers that is not above `most`. */
+/** Returns the index of the last ascending number that is at most `most`. */
 function lastUpTo(numbers: Uint32Array, most: number): number {
   let from = 0;
   let to = numbers.length;
@@ -250,12 +253,12 @@ export interface JsonHit {
   within: string[];
 }
 
-/** Limit for matches, because users do not step through more. */
+/** Maximum number of matches; users do not step through more. */
 export const MAX_HITS = 1000;
 
-/** Finds keys and values that contain a text, ignoring case, in the order of the lines. */
+/** Finds keys and values that contain a string, ignoring case, in the order of the lines. */
 export function findInJson(root: unknown, text: string): JsonHit[] {
-  // Twice as fast as lowercasing every value.
+  // A case-insensitive pattern is twice as fast as lowercasing every value.
   const wanted = new RegExp(text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'), 'i');
   const hits: JsonHit[] = [];
   const keysWith = new Map<string, boolean>();

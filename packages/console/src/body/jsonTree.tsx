@@ -55,7 +55,7 @@ export function JsonTree({
     setOpenState({ ...openState, revealed: new Set([...openState.revealed, ...hit.within]) });
     setAt(hits.indexOf(hit));
   };
-  // Requested before the search has finished.
+  // Requests the lines before the search has finished.
   const [isAwaited, setAwaited] = useState(false);
   useEffect(() => {
     if (!isAwaited || !isSought) return;
@@ -123,7 +123,7 @@ export function JsonTree({
         <div
           ref={list}
           className="min-w-full"
-          // Lines from the worker may lag behind the scroll; this keeps them in position.
+          // Lines from the worker may lag behind the scroll position; this keeps them in place.
           style={{ ...style, paddingTop: `${(lines?.first ?? 0) * ROW_HEIGHT}px` }}
         >
           {lines?.rows.map((row) => (

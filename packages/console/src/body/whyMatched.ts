@@ -1,26 +1,24 @@
-/** Why each record of a webhook matched, from the explanation of its block. Pure. */
+/** Finds why each record of a webhook matched, using the explanation of its block. Pure. */
 import type { ExplainedRecord, Explanation } from '@sluice/kit/sluice';
 import type { DecodedRecord } from './decoded.ts';
 
 export interface Why {
   included: boolean;
-  /** User-facing reasons why it passed, or why it would not match now. */
+  /** Readable reasons why the record passed, or why it would not match now. */
   reasons: string[];
 }
 
 export interface WhyMatched {
-  /** Returns undefined if nothing is known about this record. */
+  /** Returns the reasons; undefined if nothing is known about this record. */
   of(record: Pick<DecodedRecord, 'place' | 'txHash'>): Why | undefined;
-  /**
-   * Whether the stream has changed since the delivery, so that the reasons follow the new rules.
-   */
+  /** True if the stream has changed since the delivery, so that the reasons use the new rules. */
   usesNewRules: boolean;
 }
 
-/** Stages that decide about a record; the kind alone explains little. */
+/** Stages that decide about a record. The kind of record alone explains little. */
 const DECIDING_STAGES = new Set(['address', 'event', 'filter', 'along']);
 
-/** Returns null if the block is no longer available. */
+/** Returns the function, or null if the block is no longer available. */
 export function toWhyMatched(
   { streams: [stream] }: Pick<Explanation, 'streams'>,
   madeAt: number,
@@ -33,7 +31,7 @@ export function toWhyMatched(
   );
   const byTransaction = Map.groupBy(stream.records, ({ transactionHash }) => transactionHash);
   return {
-    // A place is e.g. `log 214`; internal and Aptos transactions have none.
+    // A place is `log 214`, for example; internal and Aptos transactions have none.
     of({ place, txHash }) {
       const here =
         place === ''

@@ -3,14 +3,14 @@ import { useNow } from '../ui/text/clock.ts';
 import { formatDuration, formatSpan } from '../ui/text/format.ts';
 import type { WatchedChain } from './timeline.ts';
 
-/** Shows the age of the newest block, e.g. `14s old`, if it is older than usual. */
+/** Shows the age of the newest block, such as `14s old`, if the block is older than usual. */
 export function BlockAge({
   chain,
   always = false,
   className = '',
 }: {
   chain: WatchedChain;
-  /** Always shows the age, with the block time. */
+  /** Shows the age even if it is usual, with the block time. */
   always?: boolean;
   className?: string;
 }) {

@@ -7,7 +7,7 @@ const at = (number: number, timestamp: number) => ({ number, timestamp });
 
 test('the pace is the average between the first and the last block', () => {
   expect(meanBlockMs([at(12, 36_000), at(11, 20_000), at(10, 12_000)])).toBe(12_000);
-  // A block between them is missing.
+  // Block 3 is missing.
   expect(meanBlockMs([at(14, 60_000), at(10, 12_000)])).toBe(12_000);
 });
 

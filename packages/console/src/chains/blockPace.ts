@@ -37,7 +37,7 @@ export function nextBlock(
   return { number: newest.number + 1, inMs: isRegular ? inMs : null };
 }
 
-/** Returns the milliseconds since the newest block was first seen; null before the first block. */
+/** Returns the milliseconds since the newest block was observed; null before the first block. */
 export const headAgeMs = (
   { headAgeMs: ageMs, reportedAt }: Pick<WatchedChain, 'headAgeMs' | 'reportedAt'>,
   now: number,
@@ -47,7 +47,7 @@ export const headAgeMs = (
 const ON_DEMAND: ReadonlySet<string> = new Set(['0x7a69', '0x539']);
 /** Minimum number of blocks for an estimate. */
 const MIN_BLOCKS = 5;
-/** A chain whose longest gap exceeds the average by this factor produces blocks on demand. */
+/** A chain produces blocks on demand if its longest gap exceeds the average by this factor. */
 const IRREGULAR = 10;
 /** One or two missed slots are not an outage. */
 const MAX_GAPS = 3;
@@ -85,5 +85,8 @@ export function mayBeOverdue(chain: WatchedChain, now: number): boolean {
   return afterMs !== null && ageMs !== null && ageMs > afterMs;
 }
 
-/** Returns whether the service itself reported this: if it is unreachable, the state is unknown. */
+/**
+ * Returns whether the service itself reported this. If the service is unreachable, the state is
+ * unknown.
+ */
 export const isOverdue = (chain: WatchedChain): boolean => mayBeOverdue(chain, chain.reportedAt);

@@ -2,12 +2,12 @@
 import { memo } from 'react';
 import type { Timeline, Tick, TickFill } from './timeline.ts';
 
-/** Sizes in pixels: `step` per block, of which the tick takes `width`. */
+/** Sizes in pixels. Each block takes `step`, and its tick takes `width` of it. */
 const SIZES = {
   row: { step: 3, width: 2, height: 18 },
   chain: { step: 4, width: 3, height: 24 },
   dry: { step: 8, width: 6, height: 32 },
-  /** Hundreds of blocks, at most as wide as a phone. */
+  /** Hundreds of blocks fit the width of a phone. */
   long: { step: 1, width: 1, height: 32 },
   wide: { step: 9, width: 6, height: 40 },
 } as const;
@@ -47,7 +47,7 @@ function toPaths(ticks: readonly Tick[], size: Size): [Ink, string][] {
     if (fill === 'hollow' && !isThin) {
       draw(COLORS.hollow, true, box(x + 0.5, y + 0.5, size.width - 1, tall - 1));
     } else {
-      // Too thin for an outline; a fainter color replaces it.
+      // The tick is too thin for an outline; a fainter color replaces it.
       const color = fill === 'hollow' ? 'var(--color-faint)' : COLORS[fill];
       draw(color, false, box(x, y, size.width, tall));
     }
@@ -62,8 +62,8 @@ const box = (x: number, y: number, width: number, height: number): string =>
   `M${x} ${y}h${width}v${height}h${-width}z`;
 
 /**
- * The timeline: one tick per block, newest on the right; its height shows the matches. The notch on
- * the base line marks the last final block.
+ * Draws a tick per block, newest on the right. The height of a tick shows the number of matches.
+ * The notch on the base line marks the last final block.
  */
 export const BlockTimeline = memo(function BlockTimeline({
   timeline,

@@ -54,7 +54,6 @@ const delivery = (changes: Partial<DeliverySummary>): DeliverySummary => ({
   ...changes,
 });
 
-/** Oldest first. */
 const fills = (timeline: Timeline) => timeline.ticks.map(({ fill }) => fill);
 
 test('blocks are ordered oldest first, and hollow above the final block', () => {

@@ -9,10 +9,10 @@ import type {
   TimelineBlock,
 } from '@sluice/kit/sluice';
 
-/** A chain with the blocks that reorgs removed while the page was open. */
+/** A chain, including blocks that reorgs removed while the page was open. */
 export interface WatchedChain extends ChainHealth {
   removed: ChainBlock[];
-  /** When the service reported this state, in milliseconds of the browser's clock. */
+  /** Time of the service's report, in milliseconds of the browser's clock. */
   reportedAt: number;
 }
 
@@ -24,18 +24,20 @@ export interface WatchedChain extends ChainHealth {
 export type TickFill = 'empty' | 'hollow' | 'solid' | 'waiting' | 'failed' | 'reorged' | 'unknown';
 
 export interface Tick {
-  /** 0 to 1; 0 draws the base line only. */
+  /** Height from 0 to 1; 0 draws the base line only. */
   height: number;
   fill: TickFill;
 }
 
 export interface Timeline {
   ticks: Tick[];
-  /** Number of trailing ticks that are not final yet. */
+  /** Number of ticks at the end that are not final yet. */
   unconfirmed: number;
 }
 
-/** Grows fast at first and levels out: a single match must be visible, and a thousand must fit. */
+/**
+ * Grows fast at first and then levels out, so that a single match is visible and a thousand fit.
+ */
 export const heightOf = (count: number): number =>
   count === 0 ? 0 : Math.min(1, 0.35 + Math.log2(count) / 6);
 
@@ -116,12 +118,12 @@ export interface StreamBlocks {
   deliveries: readonly DeliverySummary[];
   /** Deliveries created before this time may be missing. */
   since: number;
-  /** The timeline from the service; loaded deliveries are newer and take precedence. */
+  /** The timeline from the service; loaded deliveries are newer, so they take precedence. */
   past?: StreamTimeline['chains'][number] | undefined;
 }
 
 /**
- * Returns the timeline of a stream from loaded deliveries, then from the service; the rest is
+ * Returns the timeline of a stream from loaded deliveries, then from the service. Other blocks are
  * unknown.
  */
 export function streamTimeline(

@@ -1,4 +1,4 @@
-/** Streams with their conditions, for the overview and the tab's title. */
+/** Streams with their conditions, for the overview and the title of the tab. */
 import type { DeliverySummary, StreamSummary } from '@sluice/kit/sluice';
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
@@ -16,13 +16,13 @@ import {
 import type { Condition } from '../ui/status.tsx';
 import { rowsOf, type DeliveryPages } from './live/liveCache.ts';
 
-/** Enough for the timelines of many streams, and few enough to scan four times per second. */
+/** Enough for the timelines of many streams, but few enough to scan four times per second. */
 const RECENT_ROWS = 2_000;
 
 const NONE: readonly DeliverySummary[] = [];
 
 export interface RecentDeliveries {
-  /** Newest first. */
+  /** Deliveries, newest first. */
   rows: readonly DeliverySummary[];
   /** Deliveries created before this time may be missing. */
   since: number;
@@ -46,17 +46,17 @@ export function recentOf(data: DeliveryPages | undefined): RecentDeliveries {
 export interface FleetStream {
   stream: StreamSummary;
   condition: Condition;
-  /** Whether its deliveries fail, regardless of its chains. */
+  /** Whether its deliveries fail. Does not depend on its chains. */
   isFailing: boolean;
   /** Ids of its chains that are down; empty for paused and terminated streams. */
   down: readonly string[];
-  /** The newest attempted delivery. */
+  /** Newest delivery with an attempt. */
   latest: DeliverySummary | undefined;
 }
 
 /**
- * Undefined until the newest deliveries, which show why a stream fails, have loaded or failed to
- * load.
+ * Undefined until the newest deliveries, which contain the reason for a failure, have loaded or
+ * failed to load.
  */
 export function useFleet(): FleetStream[] | undefined {
   const { data: streams } = useQuery(streamsQuery);
@@ -87,9 +87,7 @@ export function useFleet(): FleetStream[] | undefined {
   }, [streams, data, isPending, downIds]);
 }
 
-/**
- * Returns the newest attempted delivery; for a failing stream, it is requested if it is not cached.
- */
+/** Returns the newest attempted delivery; requests it for a failing stream if it is not cached. */
 export function useLatest(row: FleetStream | undefined): DeliverySummary | undefined {
   const { data } = useQuery({
     ...lastTriedQuery(row?.stream.id ?? ''),
@@ -107,7 +105,7 @@ export function useRetries(latest: DeliverySummary | undefined): number | undefi
   const { data } = useQuery({
     ...deliveryQuery(latest?.id ?? ''),
     enabled: waits,
-    // The latest delivery changes every few seconds, but all have the same schedule.
+    // Depends only on the schedule, because the latest delivery changes every few seconds.
     placeholderData: keepPreviousData,
   });
   return waits && data !== undefined ? data.attempts + data.remainingWaitsMs.length : undefined;
@@ -115,7 +113,7 @@ export function useRetries(latest: DeliverySummary | undefined): number | undefi
 
 export const isFailing = (row: FleetStream): boolean => row.isFailing;
 
-/** Describes why chains of a stream are down, with their names. */
+/** Describes which chains of a stream are down, and why. */
 export function useChainReason({ down }: Pick<FleetStream, 'down'>, now: number): string | null {
   const { data: chains } = useQuery(chainsQuery);
   const words = (chains ?? [])

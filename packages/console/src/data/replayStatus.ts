@@ -3,11 +3,14 @@ import type { Replay } from '@sluice/kit/sluice';
 
 /** The figures of a replay. */
 export interface Standing {
-  /** Deliveries that it will have sent in total, as far as known. */
+  /** Number of deliveries that it will have sent in total, as far as known. */
   total: number;
-  /** Deliveries that it has not sent yet. */
+  /** Number of deliveries that it has not sent yet. */
   left: number;
-  /** Deliveries replayed again later or deleted by retention, which are no longer counted. */
+  /**
+   * Number of deliveries that a later replay sent or retention deleted, which are no longer
+   * counted.
+   */
   elsewhere: number;
   /** Seconds until all are sent; null if it is not running. */
   secondsLeft: number | null;
@@ -34,6 +37,6 @@ export function standingOf({
   };
 }
 
-/** Returns whether its figures can still change. */
+/** Returns whether the figures of a replay can still change. */
 export const isOpen = ({ state, waiting }: Pick<Replay, 'state' | 'waiting'>): boolean =>
   state === 'running' || waiting > 0;

@@ -38,7 +38,6 @@ test('clearing a filter takes its key out of the URL', () => {
 test('a search for digits stays text', () => {
   expect(parseStreamsSearch({ q: 500 })).toEqual({ q: '500' });
   expect(parseStreamsSearch({ q: '  ' })).toEqual({});
-  // The first of two words, followed by a space.
   expect(parseStreamsSearch({ q: ' usdc ' })).toEqual({ q: 'usdc ' });
   expect(parseStreamSearch({ find: 'cold wallet ' })).toEqual({ find: 'cold wallet ' });
 });

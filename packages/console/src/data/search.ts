@@ -23,7 +23,7 @@ const words = (value: unknown, maxLength: number): string | undefined =>
 const uuid = (value: unknown): string | undefined =>
   typeof value === 'string' && UUID.test(value) ? value.toLowerCase() : undefined;
 
-/** Accepts the range of `Date`. */
+/** The range of `Date`. */
 const time = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 8.64e15
     ? value
@@ -106,14 +106,11 @@ export interface DeliveriesSearch {
   phase?: DeliveryPhase;
   status?: string;
   chain?: string;
-  /** Whether the block left the chain. */
+  /** Filters by whether the block left the chain. */
   reorged?: boolean;
   attempts?: (typeof ATTEMPT_RANGES)[number]['value'];
   since?: (typeof SINCES)[number]['value'];
-  /**
-   * Only deliveries created until this time, in Unix milliseconds: the start of a list of older
-   * ones.
-   */
+  /** Shows deliveries created until this time, in Unix milliseconds. */
   until?: number;
   /** Id of the replay that last sent them. */
   replay?: string;
@@ -143,7 +140,9 @@ export function parseDeliveriesSearch(input: Record<string, unknown>): Deliverie
   });
 }
 
-/** The page of a delivery: its tab, and the filter of the list that it was opened from. */
+/**
+ * Search params of a delivery's page: its tab, and the filter of the list from which it was opened.
+ */
 export type DeliverySearch = Omit<DeliveriesSearch, 'sel' | 'until'>;
 
 export function parseDeliverySearch(input: Record<string, unknown>): DeliverySearch {
@@ -151,7 +150,7 @@ export function parseDeliverySearch(input: Record<string, unknown>): DeliverySea
   return search;
 }
 
-/** Fields that a link to the form fills in. */
+/** Fields of the form that a link fills in. */
 export interface NewStreamSearch {
   /** One address, or several separated by newlines. */
   address?: string;
@@ -233,9 +232,9 @@ export function parseInboxSearch(input: Record<string, unknown>): InboxSearch {
 }
 
 export interface ExplainSearch {
-  /** A hash, a number, an address or an id. */
+  /** Query of Explain: a hash, a number, an address or an id. */
   q?: string;
-  /** The chain, if several have it. */
+  /** Chain, if several chains have a result. */
   chain?: string;
 }
 
@@ -252,7 +251,7 @@ export function parseExplainSearch(input: Record<string, unknown>): ExplainSearc
 }
 
 export interface VerifySearch {
-  /** Id of a delivery; its id and body are filled in. */
+  /** Id of a delivery; the page fills in its id and body. */
   delivery?: string;
 }
 

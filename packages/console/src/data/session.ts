@@ -8,7 +8,7 @@ import { parseKeyFragment } from './search.ts';
 /** Requested once per page load, and updated by each sign-in and sign-out. */
 let signedIn: Promise<boolean> | null = null;
 
-/** Why the key of the link was rejected, for the sign-in page. */
+/** Reason for rejecting the key of the link, shown on the sign-in page. */
 let linkError: unknown = null;
 
 export const lastLinkError = (): unknown => linkError;

@@ -25,7 +25,7 @@ export function Button({
   );
 }
 
-/** A keycap next to the action of its key; hidden on touch devices. */
+/** Shows the key of an action next to it; hidden on touch devices. */
 export function Keycap({ children }: { children: string }) {
   return (
     <kbd

@@ -1,7 +1,7 @@
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
 
-/** Confirms an action that a single key starts and that cannot be undone. */
+/** Confirms an irreversible action that a single key starts. */
 export function Confirm({
   title,
   action,

@@ -27,12 +27,12 @@ export function Dialog({
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   const content = useRef<HTMLDivElement>(null);
-  // Before the paint, so that no key reaches the page below the dialog.
+  // Runs before the paint, so that no key reaches the page below the dialog.
   useLayoutEffect(() => {
     const inside = content.current;
     dialog.current?.showModal();
     if (inside === null || focusFirst(inside)) return undefined;
-    // Not the close button: Enter may be pressed before the content has loaded.
+    // Skips the close button, because Enter may be pressed before the content has loaded.
     dialog.current?.focus();
     // The content may load after the dialog opens.
     const arrivals = new MutationObserver(() => {

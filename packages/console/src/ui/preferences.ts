@@ -24,7 +24,7 @@ function write(name: string, value: string | null): void {
     if (value === null) localStorage.removeItem(`sluice.${name}`);
     else localStorage.setItem(`sluice.${name}`, value);
   } catch {
-    // Storage is blocked: the choice lasts until the page is closed.
+    // If storage is blocked, the choice lasts until the page is closed.
   }
   for (const listener of listeners) listener();
 }
@@ -56,13 +56,18 @@ export function setTheme(next: Theme): void {
 
 export const useDensity = (): Density => useSyncExternalStore(subscribe, () => density);
 
-/** Height of a one-line row in pixels: the chosen density, or the minimum touch target. */
+/**
+ * Returns the height of a one-line row in pixels: the chosen density, or the minimum touch target.
+ */
 export function useRowPx(): number {
   const px = DENSITIES[useDensity()];
   return useMedia('(pointer: coarse)') ? Math.max(TOUCHED_PX, px) : px;
 }
 
-/** Height of a row with several lines in pixels; it always exceeds the minimum touch target. */
+/**
+ * Returns the height of a row with several lines in pixels; it always exceeds the minimum touch
+ * target.
+ */
 export const useLinesRowPx = (morePx: number): number => DENSITIES[useDensity()] + morePx;
 
 export function setDensity(next: Density): void {

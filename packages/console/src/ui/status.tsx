@@ -3,7 +3,7 @@ import { clsx } from 'clsx';
 type Shape = 'disc' | 'ring' | 'dashed' | 'half' | 'triangle' | 'bars' | 'cross' | 'exclamation';
 export type Tone = 'ok' | 'muted' | 'info' | 'warn' | 'bad' | 'reorg' | 'faint';
 
-/** Never color alone: the shape and the word carry the same information. */
+/** The shape and the word carry the same information as the color. */
 export interface Condition {
   shape: Shape;
   word: string;
@@ -32,7 +32,7 @@ export function StatusShape({ condition }: { condition: Condition }) {
   );
 }
 
-/** A shape and a word. */
+/** Shows a state as a shape and a word. */
 export function Status({
   condition,
   className,

@@ -1,4 +1,4 @@
-/** Toasts about completed actions, shown briefly or as long as the action can be undone. */
+/** Shows toasts about completed actions, briefly or while the action can be undone. */
 import { clsx } from 'clsx';
 import { useEffect, useState, useSyncExternalStore } from 'react';
 import { useShortcuts } from './keys/keyboard.ts';
@@ -6,7 +6,7 @@ import { Button, Keycap } from './button.tsx';
 
 export interface Toast {
   text: string;
-  /** `bad` marks an error, which stays as long as an undoable toast. */
+  /** `bad` marks an error. It stays visible as long as an undoable toast. */
   tone?: 'bad';
   /** Undoes the action and returns the text of the next toast. */
   undo?: () => Promise<string>;
@@ -37,7 +37,7 @@ const isNote = ({ tone, undo }: Toast): boolean => tone === undefined && undo ==
 
 const dismiss = (id: number): void => setShown(shown.filter((each) => each.id !== id));
 
-/** Replaces the previous note; errors and undoable toasts stay. */
+/** Replaces the previous toast, except for errors and undoable toasts. */
 export function showToast(toast: Toast): void {
   const others = isNote(toast) ? shown.filter((each) => !isNote(each)) : shown;
   setShown([...others, { ...toast, id: ++lastId }]);

@@ -18,9 +18,9 @@ export function CallForm({
   ready: boolean;
   /** Label of the submit button. */
   action: string;
-  /** Heading of the error, e.g. `Couldn't create the key`. */
+  /** Heading of the error, such as `Couldn't create the key`. */
   failed: string;
-  /** Whether the call removes something. */
+  /** True if the call deletes something. */
   destructive?: boolean;
   children: React.ReactNode;
 }) {

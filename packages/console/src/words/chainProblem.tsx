@@ -3,7 +3,7 @@ import { useNow } from '../ui/text/clock.ts';
 import { chainProblem, isChainDown } from './condition.ts';
 import type { WatchedChain } from '../chains/timeline.ts';
 
-/** Shows what is wrong with a chain; renders nothing while it is healthy. */
+/** Shows the problem of a chain; renders nothing while the chain is healthy. */
 export function ChainProblem({ chain, className }: { chain: WatchedChain; className: string }) {
   const text = chainProblem(chain, useNow());
   if (text === '') return null;

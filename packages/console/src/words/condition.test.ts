@@ -69,7 +69,7 @@ test('a paused stream shows when and by which key it was paused', () => {
   const paused = { at: 0, by: 'bootstrap' };
   expect(pausedWords({ status: 'paused', paused }, 7_200_000)).toBe('paused by first key 2h ago');
   expect(pausedWords({ status: 'paused', paused: null }, 0)).toBeNull();
-  // Until the list is reloaded, it still has the old record.
+  // The list still contains the old record until it is reloaded.
   expect(pausedWords({ status: 'active', paused }, 0)).toBeNull();
 });
 
@@ -118,7 +118,7 @@ test('the reason names the response, the host, the start, the next retry and the
   expect(streamReason(stream({ queue: 1204, failingSince: since }), waiting, now, 7)).toBe(
     '500 from api.acme.io · since 10:42 · retry 2 of 7 in 58s · 1,204 queued',
   );
-  // Neither is known at first.
+  // Neither value is known at first.
   expect(streamReason(stream({}), waiting, now)).toBe('500 from api.acme.io · retry 2 in 58s');
 });
 
@@ -135,7 +135,6 @@ test('while sending is paused the reason counts down, then names the trial deliv
   expect(reasonAt(until - 1, { ...backOff, reason: 'throttled' })).toContain(
     ' · rate limited by the receiver · sending paused for 1s, until 10:43:12 · ',
   );
-  // Its scheduled retry is later.
   const later = { ...waiting, nextAttemptAt: until + 60_000 };
   expect(streamReason(stream({ backOff }), later, until - 1_000)).toContain('retry 2 in 1m');
 });

@@ -1,5 +1,6 @@
 /**
- * Conditions of streams, chains and deliveries as a shape, a word and a tone, with their reasons.
+ * Describes the condition of streams, chains and deliveries with a shape, a word, a tone and a
+ * reason.
  */
 import type {
   About,
@@ -45,14 +46,14 @@ const CHAIN_CONDITIONS: Record<ChainState, Condition> = {
   down: condition('triangle', 'down', 'bad'),
 };
 
-/** True also if the node responds but its next block is overdue. */
+/** Also true if the node responds but its next block is overdue. */
 export const isChainDown = (chain: WatchedChain): boolean =>
   chain.state === 'down' || (chain.state === 'live' && isOverdue(chain));
 
 export const chainCondition = (chain: WatchedChain): Condition =>
   CHAIN_CONDITIONS[isChainDown(chain) ? 'down' : chain.state];
 
-/** Describes what is wrong with the chain; empty while it is healthy. */
+/** Describes the problem of a chain; empty while the chain is healthy. */
 export function chainProblem(chain: WatchedChain, now: number): string {
   if (chain.state !== 'live' || !isOverdue(chain)) return chain.message;
   const pace = meanBlockMs(chain.blocks);
@@ -169,7 +170,8 @@ export function newestTried(deliveries: readonly DeliverySummary[]): Map<string,
 
 /**
  * Returns whether deliveries are queued, attempts failed in the last two hours, and none succeeded
- * in the last ten minutes. Such a stream retries too rarely to be among the newest deliveries.
+ * in the last ten minutes. The newest deliveries do not contain such a stream, because it retries
+ * rarely.
  */
 const isStuck = ({
   queue,
@@ -235,7 +237,7 @@ export function backOffWords({ reason, until }: BackOff, now: number): string {
 }
 
 /**
- * Returns why the stream does not deliver and what happens next, in one line; null while it
+ * Explains in one line why the stream does not deliver and what happens next; null while it
  * delivers.
  * @param retries the maximum number of retries; undefined while unknown.
  */
@@ -267,7 +269,7 @@ export function streamReason(
     if (stream.failingSince !== null) {
       parts.push(`since ${formatMoment(stream.failingSince, now)}`);
     }
-    // While sending is paused, the retry is later than scheduled.
+    // While sending is paused, the retry happens later than scheduled.
     if (latest.nextAttemptAt !== null && latest.nextAttemptAt > (stream.backOff?.until ?? 0)) {
       const due = formatDue(latest.nextAttemptAt, now);
       parts.push(
@@ -281,7 +283,7 @@ export function streamReason(
     if (stream.backOff.reason === 'throttled') parts.push('rate limited by the receiver');
     parts.push(backOffWords(stream.backOff, now));
   }
-  // An expired certificate already appears as the error of the attempts.
+  // The attempts already show an expired certificate as their error.
   if (stream.certificateEndsAt !== null && stream.certificateEndsAt > now) {
     const { certificateEndsAt: endsAt } = stream;
     parts.push(
@@ -302,10 +304,10 @@ export const pausedWords = (
     ? `paused by ${formatKey(paused.by)} ${formatAgo(paused.at, now)}`
     : null;
 
-/** Why no blocks are matched against a stream. */
+/** Explains why no blocks are matched against a stream. */
 export type IdleReason = 'paused' | 'terminated' | 'without addresses';
 
-/** Returns null for a stream in error: it still collects matches. */
+/** Returns null for a stream in error, because it still collects matches. */
 export function idleReasonOf({
   status,
   allAddresses,

@@ -1,13 +1,14 @@
 /** Describes what is deployed at an address. Pure. */
 import { type Contract, cutText } from '@sluice/kit/sluice';
 
-/** Contracts choose their own names, of any length. */
+/** Maximum length of a name. Contracts choose their own names, of any length. */
 const LONGEST = 40;
 const short = (text: string): string =>
   text.length > LONGEST ? `${cutText(text, LONGEST)}…` : text;
 
 /**
- * Returns e.g. `On Ethereum: Tether USD (USDT), 6 decimals`, as the contract claims, unverified.
+ * Describes a contract, such as `On Ethereum: Tether USD (USDT), 6 decimals`. Its claims are not
+ * verified.
  */
 export function describeContract({ isContract, token }: Contract, chainName: string): string {
   const on = `On ${chainName}: `;

@@ -5,7 +5,7 @@ import { copyText } from '../ui/text/copyText.ts';
 /** The copyable parts of a stream, a delivery or a webhook. */
 export interface Copies {
   id: string;
-  /** Its absolute URL. */
+  /** Absolute URL. */
   link: string;
   /** Copies a curl command that sends it again. */
   copyCurl?: (() => void) | undefined;
@@ -19,7 +19,7 @@ export const copyActions = ({ id, link, copyCurl }: Copies): Action[] => [
 ];
 
 /**
- * `c` copies the id, `y` a link, `x` a curl command.
+ * Binds `c` to copy the id, `y` to copy a link, and `x` to copy a curl command.
  * @param find returns null if there is nothing to copy.
  */
 export function useCopyKeys(find: () => Copies | null): void {

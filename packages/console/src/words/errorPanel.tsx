@@ -3,7 +3,7 @@ import { Button } from '../ui/button.tsx';
 import { CopyButton } from '../ui/text/copyButton.tsx';
 import { StatusShape } from '../ui/status.tsx';
 
-/** The client's hint is about its base URL, which users of the console cannot set. */
+/** Replaces the client's hint about its base URL, which users of the console cannot set. */
 const hintOf = ({ code, hint }: SluiceError): string =>
   code === 'network_error' ? 'Check that the service is running and reachable.' : hint;
 
@@ -20,7 +20,7 @@ export function ErrorPanel({
   what: string;
   error: unknown;
   onRetry: () => void;
-  /** Whether older data is still shown next to the panel. */
+  /** True if older data is still shown next to the panel. */
   stale?: boolean;
 }) {
   const known = isSluiceError(error) ? error : null;

@@ -20,7 +20,8 @@ const rangeOf = (from: string | undefined, to: string | undefined): string | und
 };
 
 /**
- * Returns e.g. `State: failed · Stream: deposits · Response: 5xx · Created: ≥ 2026-11-21 10:42:00`.
+ * Formats the selection: `State: failed · Stream: deposits · Response: 5xx · Created: ≥ 2026-11-21
+ * 10:42:00`.
  */
 export function describeFilter(filter: DeliveryFilter, names: Names): string {
   const { blockFrom, blockTo, createdFrom, createdTo, attemptsFrom, attemptsTo } = filter;

@@ -23,12 +23,12 @@ export const nameOfStream = ({
   id,
 }: {
   tag: string;
-  /** Deliveries do not have it. */
+  /** Characters that deliveries omit. */
   description?: string;
   id: string;
 }): string => isolated(tag || description || id);
 
-/** Returns the id itself if the stream is missing, e.g. because it was deleted. */
+/** Returns the stream's name, or its id if the stream no longer exists. */
 export function nameOfStreamId(
   streamId: string,
   streams: readonly { tag: string; description: string; id: string }[] | null | undefined,

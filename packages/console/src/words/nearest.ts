@@ -1,6 +1,8 @@
 /** Suggests a known word for a misspelled one. Pure. */
 
-/** Counts letters that are inserted, deleted, replaced, or swapped with the next one. */
+/**
+ * Returns the number of letters that are inserted, deleted, replaced, or swapped with the next one.
+ */
 function distance(a: string, b: string): number {
   const rows: number[][] = [Array.from({ length: b.length + 1 }, (_, index) => index)];
   for (let i = 1; i <= a.length; i++) {
@@ -21,7 +23,7 @@ function distance(a: string, b: string): number {
 /** Maximum distance: two for words of six or more letters, otherwise one. */
 const mayDiffer = (word: string): number => (word.length < 6 ? 1 : 2);
 
-/** Returns the nearest known word, the first one of a tie, or undefined if none is close. */
+/** Returns the nearest known word, the first one in a tie; undefined if none is close. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   // Too long to suggest a match.
   if (word.length > 40) return undefined;

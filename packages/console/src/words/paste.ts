@@ -3,7 +3,7 @@
 export type Pasted =
   | { kind: 'evm-address'; address: string }
   | { kind: 'aptos-address'; address: string }
-  /** 32 bytes: a transaction of either family, a block, or an Aptos account. */
+  /** 32 bytes: a transaction of either chain family, a block, or an Aptos account. */
   | { kind: 'hash'; hash: string }
   /** A Move path such as `0x1::coin::transfer`. */
   | { kind: 'move-path'; path: string }
@@ -26,7 +26,7 @@ export const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const EVENT = /^[A-Za-z_$][\w$]*\s*\(/;
 const EVENT_SIGNS = /^[\w$\s,[\]()]*;?$/;
 const EVENT_END = /\)(?:\s?anonymous)?;?$/;
-/** Digits, with or without the group separators that explorers use. */
+/** Digits, with or without the group separators of explorers. */
 const BLOCK = /^#?(?:\d{1,3}(?:[,_\u202f ]\d{3})+|\d+)$/;
 /** Path segments of block explorers for both chain families. */
 const EXPLORER_PATH = /\/(?:tx|txn|address|account|object|token|block)\/([^/?#]+)/;
@@ -77,7 +77,7 @@ export function toAddress(
   return undefined;
 }
 
-/** Returns the query for Explain; undefined if the pasted text is not one. */
+/** Returns the query for Explain; undefined if the pasted text is not a query. */
 export function toQuestion(pasted: Pasted | undefined): string | undefined {
   switch (pasted?.kind) {
     case 'evm-address':

@@ -7,8 +7,8 @@ import { createCallResult } from './request.ts';
 import type { Call, CallOptions, CallResult, Connection } from './request.ts';
 
 /**
- * Calls are built when they are sent, so an invalid argument rejects the result of the method
- * instead of throwing.
+ * Builds calls only when they are sent, so an invalid argument rejects the method's result instead
+ * of throwing.
  */
 export interface Calls {
   one<Answer>(

@@ -28,7 +28,7 @@ const requests: Recorded[] = [];
 let answers: unknown[] = [];
 const baseUrl = 'http://sluice.test';
 
-/** Records each request and returns the next prepared response, or a stream. */
+/** Records each request and returns the next prepared response, by default a stream. */
 const fetch: typeof globalThis.fetch = async (input, init) => {
   const request = new Request(input, init);
   const { pathname, search } = new URL(request.url);

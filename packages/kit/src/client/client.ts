@@ -46,13 +46,13 @@ import { networkOf, type NetworkCalls } from './compatible/networks.ts';
 /** Options of {@link createClient}. */
 export interface ClientOptions extends Omit<ConnectionOptions, 'apiKey'> {
   /**
-   * Sent as `x-api-key`. Visible ASCII characters, no spaces. Null in a page of the service's own
+   * Sent as `x-api-key`. Visible ASCII characters, no spaces. Null on pages of the service's own
    * origin, where the session cookie authenticates instead.
    */
   apiKey: string | null;
 }
 
-/** The chain families, with the responses of their stream calls. */
+/** The chain families, with the response types of their stream calls. */
 export interface Networks {
   evm: { stream: Stream; deleted: Stream; status: Stream };
   aptos: { stream: AptosStream; deleted: true; status: AptosStreamStatus };
@@ -77,8 +77,8 @@ export type StreamCallOptions<Network extends NetworkType = NetworkType> = CallO
 /** Labels for addresses, in the call that adds them. */
 export interface LabelOptions {
   /**
-   * Labels by address, in any casing, for addresses in this call, 1 to 64 characters each. Lists
-   * return them as `label`. Sluice only; the hosted service rejects them.
+   * Labels of 1 to 64 characters for addresses in this call, by address in any casing. Lists return
+   * them as `label`. Sluice only; the hosted service rejects them.
    */
   readonly labels?: Readonly<Record<string, string>> | undefined;
 }
@@ -90,16 +90,16 @@ interface AptosChoice {
 /** The fields of an EVM stream; see {@link CreateEvmStream}. */
 export type StreamFields = Given<CreateEvmStream>;
 
-/** Any fields of a stream; absent ones stay unchanged. */
+/** Fields of a stream to change; absent fields stay unchanged. */
 export type StreamChanges = Partial<StreamFields>;
 
 /** The fields of an Aptos stream; see {@link CreateAptosStream}. */
 export type AptosStreamFields = Omit<Given<CreateAptosStream>, 'network'> & {
-  /** Names, or the chain ids of mainnet and testnet; at least one. */
+  /** Network names, or the chain ids of mainnet and testnet; at least one. */
   readonly network: readonly (CreateAptosStream['network'][number] | '1' | '2')[];
 };
 
-/** Any fields of an Aptos stream; absent ones stay unchanged. */
+/** Fields of an Aptos stream to change; absent fields stay unchanged. */
 export type AptosStreamChanges = Partial<AptosStreamFields>;
 
 /** Options of `streams.list`. */
@@ -113,11 +113,11 @@ export interface ListStreamsOptions<Network extends NetworkType = NetworkType>
 export interface ListAddressesOptions extends ListOptions, NetworkChoice {}
 
 interface ChainFilter {
-  /** Only these chains, in any spelling of their ids. */
+  /** Only these chains; ids in any spelling. */
   readonly chainId?: readonly (string | number)[] | undefined;
 }
 
-/** All but `excludePayload` is newer than the official client; a service may ignore it. */
+/** All options but `excludePayload` are newer than the official client; a service may ignore it. */
 export type ListHistoryOptions = ListOptions & Given<HistoryFilter> & ChainFilter;
 
 /** The filters are newer than the official client; a service may ignore them. */
@@ -130,7 +130,7 @@ export interface BlockChoice {
   readonly blockNumber: number;
 }
 
-/** A block, and the fields of a stream to try on it. */
+/** A block, and the fields of a stream to try on the block. */
 export type DryRunOptions = BlockChoice & Given<DryRunBlock>;
 
 /** A stream and the range of past blocks to match, both ends included. */
@@ -138,7 +138,10 @@ export type HistoricalJobOptions = Given<HistoricalJob> & Pick<BlockChoice, 'cha
 
 /** Every method rejects with a SluiceError; invalid arguments are not sent. */
 export interface StreamsClient {
-  /** Creates a stream. The service first POSTs a test webhook to `webhookUrl`: it needs a 2xx. */
+  /**
+   * Creates a stream. The service first POSTs a test webhook to `webhookUrl`, which must respond
+   * with 2xx.
+   */
   create(stream: AptosStreamFields & AptosChoice, options?: CallOptions): CallResult<AptosStream>;
   create(stream: StreamFields & NetworkChoice<'evm'>, options?: CallOptions): CallResult<Stream>;
   list<Network extends NetworkType = 'evm'>(
@@ -199,7 +202,7 @@ export interface StreamsClient {
 
   /** Creates a stream with the fields of this one. */
   duplicate(id: string, options?: CallOptions): CallResult<Stream>;
-  /** Replaces all addresses; those without a label here lose theirs. */
+  /** Replaces all addresses. Addresses without a label in the call lose their labels. */
   replaceAddresses(
     id: string,
     addresses: readonly string[],
@@ -219,7 +222,7 @@ export interface StreamsClient {
   ): CallResult<HistoricalJobAnswer>;
 }
 
-/** Delivered and failed webhooks, EVM and Aptos, newest first. */
+/** Webhooks that were delivered or failed, EVM and Aptos, newest first. */
 export interface HistoryClient {
   /** Lists webhooks that could not be delivered. */
   list(query?: ListHistoryOptions, options?: CallOptions): ListResult<HistoryRecord>;

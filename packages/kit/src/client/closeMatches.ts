@@ -1,4 +1,4 @@
-/** Adds up close matches over the blocks of a dry run. */
+/** Combines close matches of several blocks of a dry run. */
 import type { CloseMatch } from '../contract/shapes.generated.ts';
 
 /** Merges two lists, most frequent first, with one entry for each rule. */

@@ -1,14 +1,14 @@
 /** Reads `text/event-stream` (server-sent events) as in the HTML standard. */
 
 export interface ServerEvent {
-  /** The last id, of this event or an earlier one; empty before the first. */
+  /** The last id, from this event or an earlier one; empty before the first id. */
   id: string;
   data: string;
 }
 
 /**
  * Parses the bytes of a stream into events; skips comments and events without data.
- * @param onId called with an id that has no data, from which clients can resume too.
+ * @param onId called with an id without data; clients can also resume from it.
  */
 export async function* readEventStream(
   chunks: AsyncIterable<Uint8Array>,
@@ -37,7 +37,7 @@ async function* readLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<str
   let rest = '';
   for await (const chunk of chunks) {
     rest += decoder.decode(chunk, { stream: true });
-    // A CR at the end may be the first half of CRLF: wait for the next chunk.
+    // A CR at the end may be the first half of a CRLF, so this waits for the next chunk.
     const lines = rest.split(/\r\n|\n|\r(?!$)/);
     rest = lines.pop() ?? '';
     yield* lines;

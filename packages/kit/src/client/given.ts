@@ -6,7 +6,7 @@ export type Given<Shape> = {
   readonly [K in keyof Shape as Exclude<K, 'chainId' | 'chainIds' | 'abi'>]: Accepts<Shape[K]>;
 } & ('chainIds' extends keyof Shape
   ? {
-      /** Hex (`0x89`), decimal text (`137`) or numbers (`137`); at least one. */
+      /** Hex (`0x89`), decimal strings (`'137'`) or numbers (`137`); at least one. */
       readonly chainIds: readonly (string | number)[];
     }
   : unknown) &

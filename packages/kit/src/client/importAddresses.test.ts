@@ -31,7 +31,7 @@ function startService(fail: (request: number) => 'before' | 'after' | undefined 
     for (const address of body.address) {
       kept.set(address, body.labels?.[address] ?? kept.get(address) ?? '');
     }
-    // Processed, but the response is lost.
+    // The request was processed, but the response is lost.
     if (failure === 'after') throw new TypeError('fetch failed');
     return Response.json({ streamId: 's', ...body });
   };

@@ -14,17 +14,20 @@ export interface AddressImport {
     readonly address: string;
     readonly label?: string | undefined;
   }[];
-  /** Number of addresses at the beginning to skip. Default 0. */
+  /** Number of addresses at the beginning of the list to skip. Default: 0. */
   readonly from?: number | undefined;
-  /** Called after each part with the total so far. To resume after an error, pass it as `from`. */
+  /**
+   * Called after each part with the number of addresses added so far. To resume after an error,
+   * pass this number as `from`.
+   */
   readonly onProgress?: ((done: number) => void) | undefined;
 }
 
-/** Target time of a part, to show progress several times a second. */
+/** Target duration of a part, so that progress is shown several times per second. */
 const PART_MS = 100;
 const FIRST_PART = 500;
 const MIN_PART = 100;
-/** The service adds more in several transactions, which a crash could interrupt. */
+/** The service would add a larger part in several transactions, which a crash could interrupt. */
 const MAX_PART = 5_000;
 
 export async function importAddresses(

@@ -1,4 +1,4 @@
-/** Adds up observed events and paths over the blocks of a dry run. */
+/** Combines observed events and paths of several blocks of a dry run. */
 import type { ObservedEvent, ObservedMovePath } from '../contract/shapes.generated.ts';
 
 /** Merges two lists, most frequent first, with one entry for each event or path. */

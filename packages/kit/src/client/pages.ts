@@ -12,7 +12,7 @@ export interface AnyPage<Row> {
 
 /** A page of a list result. */
 export type ListedPage<P> = P & {
-  /** Index of the page, from 0 for the first one of this list. */
+  /** Index of the page in this list, starting at 0. */
   page: number;
 };
 
@@ -58,7 +58,8 @@ export function createList<Row, P extends AnyPage<Row> & { total?: number }>(
       yield page;
       seen += page.result.length;
       const next = page.cursor;
-      // The last page has no cursor. A service that always sends one ends with an empty page.
+      // The last page has no cursor. Also stops at an empty page, because some services always send
+      // a cursor.
       if (!next || (page.result.length === 0 && seen >= (page.total ?? 0))) return;
       if (next === cursor) {
         throw new SluiceError('invalid_answer', 'The service sent the same cursor twice');

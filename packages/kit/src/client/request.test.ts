@@ -39,7 +39,7 @@ async function errorOf(promise: PromiseLike<unknown>): Promise<SluiceError> {
   throw new Error('The call did not reject');
 }
 
-/** Every text that is reachable from a value, including non-enumerable properties. */
+/** Returns every string that is reachable from a value, including non-enumerable properties. */
 function textsIn(value: unknown, seen = new Set<unknown>()): string[] {
   if (typeof value === 'string') return [value];
   if ((typeof value !== 'object' && typeof value !== 'function') || value === null) return [];
@@ -55,7 +55,7 @@ const fetchFailed = (code: string) =>
   new TypeError('fetch failed', { cause: Object.assign(new Error(code), { code }) });
 
 beforeEach(() => {
-  // No wait between attempts.
+  // Removes the wait between attempts.
   vi.spyOn(Math, 'random').mockReturnValue(0);
 });
 afterEach(() => {

@@ -14,8 +14,8 @@ import { readText, errorOf, readJson, requestIdOf } from './http/responses.ts';
 /** The service to call, and defaults for its calls. */
 export interface ConnectionOptions {
   /**
-   * Base URL of the API, e.g. `http://localhost:4000`: `http:` or `https:`, without credentials. In
-   * a page, it may be relative to the page's origin.
+   * Base URL of the API, such as `http://localhost:4000`. It must not contain credentials; on a web
+   * page, it may be relative to the page's origin.
    */
   baseUrl: string;
   /** Sent as `x-api-key`. Visible ASCII characters, no spaces. */
@@ -29,15 +29,16 @@ export interface ConnectionOptions {
    */
   timeoutMs?: number | undefined;
   /**
-   * Attempts after the first. Reads are retried on network errors, timeouts and the statuses 408,
-   * 429 and 5xx; writes only if that is safe, see {@link Call.repeatable}. 0 turns retries off.
+   * Number of attempts after the first. Reads are retried on network errors, timeouts and the
+   * statuses 408, 429 and 5xx; writes only if that is safe, see {@link Call.repeatable}. 0 turns
+   * retries off.
    * @default 2
    */
   maxRetries?: number | undefined;
-  /** Sent with every call; cannot replace `x-api-key` and `content-type`. */
+  /** Headers sent with every call; they cannot replace `x-api-key` and `content-type`. */
   headers?: Readonly<Record<string, string>> | undefined;
   /**
-   * Called before each attempt, including retries. Hooks are for logs and metrics: they see no
+   * Called before each attempt, including retries. Hooks are for logs and metrics: they receive no
    * secrets, are not awaited, and their errors are ignored.
    */
   onRequest?: ((request: SentRequest) => void) | undefined;
@@ -51,11 +52,11 @@ export interface ConnectionOptions {
 export interface SentRequest {
   readonly method: string;
   readonly url: string;
-  /** Names in lowercase. */
+  /** Header names are in lowercase. */
   readonly headers: Readonly<Record<string, string>>;
   /** JSON text; undefined without a body. */
   readonly body: string | undefined;
-  /** 1 for the first. */
+  /** Number of the attempt, starting at 1. */
   readonly attempt: number;
 }
 
@@ -63,7 +64,7 @@ export interface SentRequest {
 export interface ReceivedResponse {
   readonly request: SentRequest;
   readonly status: number;
-  /** Names in lowercase; secrets are `[secret]`. */
+  /** Header names are in lowercase; secrets are `[secret]`. */
   readonly headers: Readonly<Record<string, string>>;
   /** Its `x-request-id`. */
   readonly requestId: string | undefined;
@@ -78,7 +79,7 @@ export interface ReceivedResponse {
 export interface Retry {
   readonly method: string;
   readonly url: string;
-  /** The attempt that failed, 1 for the first. */
+  /** Number of the failed attempt, starting at 1. */
   readonly attempt: number;
   readonly error: SluiceError;
   /**
@@ -90,13 +91,15 @@ export interface Retry {
 
 /** Options of a single call. */
 export interface CallOptions {
-  /** Aborts the call, also while it waits to retry; it rejects with the code `aborted`. */
+  /**
+   * Aborts the call, even while it waits to retry. The call then rejects with the code `aborted`.
+   */
   signal?: AbortSignal | undefined;
-  /** Milliseconds per attempt; replaces the client's. */
+  /** Milliseconds per attempt; overrides the client's option. */
   timeoutMs?: number | undefined;
-  /** Replaces the client's. */
+  /** Overrides the client's option. */
   maxRetries?: number | undefined;
-  /** Added to the client's. */
+  /** Headers in addition to the client's. */
   headers?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -105,22 +108,22 @@ export interface Call extends Target {
   readonly body?: unknown;
   /**
    * An idempotent write with the same response each time, which is retried like a read. Other
-   * writes are only retried if the service cannot have processed them: on 429, or without a
-   * connection. No idempotency key is sent: neither the hosted service nor Sluice reads one.
+   * writes are retried only if the service cannot have processed them: on 429, or without a
+   * connection.
    */
   readonly repeatable?: boolean;
   /** Statuses other than 2xx that are not errors. */
   readonly accepts?: readonly number[];
-  /** Texts in addition to the API key that messages must not contain. */
+  /** Strings in addition to the API key that messages must not contain. */
   readonly secrets?: readonly string[];
-  /** Return the response as text instead of parsed JSON. */
+  /** Returns the response as text instead of parsed JSON. */
   readonly asText?: boolean;
 }
 
 /** The data of a call with its HTTP response. */
 export interface WithResponse<Answer> {
   readonly data: Answer;
-  /** For its status and headers; the body has been read. */
+  /** The HTTP response, for its status and headers. Its body has been read. */
   readonly response: Response;
   /** The `x-request-id` of the response, to quote in support requests. */
   readonly requestId: string | undefined;
@@ -142,7 +145,8 @@ export function createCallResult<Answer>(sent: Promise<WithResponse<Answer>>): C
   const answer = sent.then(({ data }) => data);
   return Object.assign(answer, {
     withResponse() {
-      // The returned promise reports a failure, so this one must not be reported as unhandled.
+      // The returned promise reports a failure, so a rejection of this one must not count as
+      // unhandled.
       answer.catch(() => {});
       return sent.then((it) => it);
     },
@@ -259,9 +263,8 @@ function notify<Event>(hook: ((event: Event) => unknown) | undefined, event: Eve
 }
 
 /**
- * Returns the wait before the next attempt: the one that the service requested, or a random part of
- * a limit that doubles from 500 ms to 8 s, so that clients do not all return at once. Undefined if
- * the service requests more than a minute.
+ * Returns the wait before the next attempt: the requested one, or a random part of a limit that
+ * doubles from 500 ms to 8 s. Undefined if the service requests more than a minute.
  */
 export function retryWaitMs(attempt: number, retryAfterMs: number | undefined): number | undefined {
   if (retryAfterMs === undefined) {
@@ -290,7 +293,7 @@ const NEVER_CONNECTED = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
-/** Whether `fetch` failed before it sent anything, as reported by Node, Bun and Deno. */
+/** Returns whether `fetch` failed before it sent anything, as reported by Node, Bun and Deno. */
 function neverConnected(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code } = error as { code?: unknown };
@@ -298,8 +301,9 @@ function neverConnected(error: unknown): boolean {
 }
 
 /**
- * Runs `work` with a signal that fires after `timeoutMs` or with the caller's. Then rejects, even
- * if `work` ignores the signal. With `keep signal`, the caller's signal still aborts the result.
+ * Runs `work` with a signal that aborts after `timeoutMs` or with the caller's signal. It then
+ * rejects even if `work` ignores the signal. With `keep signal`, the caller's signal still aborts
+ * the result.
  */
 async function withDeadline<Result>(
   timeoutMs: number,

@@ -1,10 +1,13 @@
-/** Ids as copied from logs or tables: complete, or shortened to their start, end or both. */
+/**
+ * Resolves ids that were copied from logs or tables: complete, or shortened to their start, end or
+ * both.
+ */
 
 const WHOLE = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 const PART = /^[\da-f-]*$/;
-/** Shorter texts match too many ids. */
+/** Minimum length; shorter strings match too many ids. */
 const LEAST = 4;
-/** Deliveries searched if the start of the id does not give a creation time. */
+/** Number of deliveries to search if the start of the id is too short for a creation time. */
 const NEWEST = 10_000;
 const PAGE = 100;
 /** Digits of an id that hold its time in milliseconds; eight of them are accurate to 65 s. */
@@ -16,7 +19,7 @@ interface Shape {
   fits(id: string): boolean;
 }
 
-/** Returns undefined for a text that is not a shortened id. */
+/** Parses a shortened id; undefined for any other text. */
 function toShape(given: string): Shape | undefined {
   const text = given.trim().toLowerCase();
   const parts = text.split(/…|\.\.\./);
@@ -29,7 +32,7 @@ function toShape(given: string): Shape | undefined {
   return { start, fits: (id) => id.startsWith(start) && id.endsWith(end) };
 }
 
-/** Whether a text can only be a shortened id, not a complete id, block number or hash. */
+/** Returns whether the text can only be a shortened id, not a complete id, block number or hash. */
 export const isShortId = (given: string): boolean =>
   !WHOLE.test(given.trim()) && !/^\d+$/.test(given.trim()) && toShape(given) !== undefined;
 
@@ -57,7 +60,7 @@ export async function findDeliveryIds(sluice: Deliveries, given: string): Promis
   const shape = toShape(given);
   if (shape === undefined) return [];
   for (const range of [toTimes(shape), {}]) {
-    // A text that finds nothing as a start may still be an end.
+    // If no id starts with this text, one may still end with it.
     if (range === undefined) continue;
     const ids: string[] = [];
     for await (const { id } of sluice.listDeliveries({ ...range, limit: PAGE })) {
@@ -70,7 +73,7 @@ export async function findDeliveryIds(sluice: Deliveries, given: string): Promis
   return [];
 }
 
-/** Returns when a delivery with this start was created: ids begin with their time. */
+/** Returns the creation time of a delivery from the start of its id. */
 function toTimes({ start }: Shape): { createdFrom: number; createdTo: number } | undefined {
   const digits = start.replaceAll('-', '').slice(0, TIME_DIGITS);
   if (digits.length < MIN_TIME_DIGITS) return undefined;

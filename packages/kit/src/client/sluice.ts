@@ -43,9 +43,9 @@ export type { CallOptions, CallResult, WithResponse } from './request.ts';
 export type SluiceClientOptions = ConnectionOptions;
 
 /**
- * Returns the name of a fixture file, which holds the body of a delivery:
+ * Returns the name of a fixture file, which contains the body of a delivery:
  * `<tag>-<block>-<phase>-<end of the id>.json`. `sluice fixture save` and the console write such
- * files, `sluice fixture run` sends them, and `signedRequest` of the testing entry takes the body.
+ * files; `sluice fixture run` sends them.
  */
 export const toFixtureName = ({
   id,
@@ -58,18 +58,18 @@ export const toFixtureName = ({
 /** The state of a live connection. */
 export type LiveState =
   | { readonly state: 'connecting' }
-  /** Events are received from now on. */
+  /** The connection is open; events are received. */
   | { readonly state: 'live' }
-  /** The connection broke and is opened again after the wait. */
+  /** The connection was lost and is opened again after the wait. */
   | { readonly state: 'waiting'; readonly retryInMs: number; readonly error: SluiceError }
-  /** It ended: aborted, left, or permanently rejected. */
+  /** The connection ended: it was aborted, closed, or permanently rejected. */
   | { readonly state: 'closed' };
 
 /** Options of `liveEvents`. */
 export interface LiveEventsOptions {
-  /** Ends the iteration, without an error. */
+  /** Ends the iteration without an error. */
   readonly signal?: AbortSignal | undefined;
-  /** Id of the last event handled; the events after it are sent first. */
+  /** Id of the last event that was handled; the events after it are sent first. */
   readonly lastEventId?: string | undefined;
   /** Called at each state change of the connection. */
   readonly onState?: ((state: LiveState) => void) | undefined;
@@ -77,7 +77,7 @@ export interface LiveEventsOptions {
 
 /** A live event with its id. */
 export interface ReceivedEvent {
-  /** Unique; pass the last one as `lastEventId` to resume after it. */
+  /** Unique id. Pass the last one as `lastEventId` to resume after it. */
   readonly id: string;
   readonly event: LiveEvent;
 }
@@ -90,13 +90,13 @@ export interface SluiceClient extends SluiceMethods {
   checkSession(options?: CallOptions): CallResult<boolean>;
   /**
    * Adds many addresses to a stream, in order, in atomic parts of about 100 ms. Existing addresses
-   * stay, so an interrupted import can resume anywhere before the point it reached.
+   * stay, so an interrupted import can resume at any earlier point.
    */
   importAddresses(wanted: AddressImport, options?: CallOptions): Promise<void>;
   /**
-   * Explains why a webhook was or was not sent, for each stream. Takes a transaction or block hash,
-   * a block number, a ledger version, an address, a name that ends in `.eth`, or a delivery id, and
-   * `chain` if several chains have it. A query that is not found is not an error.
+   * Explains for each stream why a webhook was or was not sent. Takes a hash, a block number, a
+   * ledger version, an address, a name that ends in `.eth`, or a delivery id. Pass `chain` if
+   * several chains match. A query without results is not an error.
    */
   explain(
     query: string,
@@ -112,13 +112,13 @@ export interface SluiceClient extends SluiceMethods {
   ): CallResult<Job>;
   /**
    * Yields live events. A broken connection is resumed after 1 to 10 s; `{ type: 'reset' }` means
-   * that events were missed: refetch then. Throws if the service rejects it permanently, e.g. with
-   * `unauthorized`.
+   * that events were missed; refetch all data. Throws if the service rejects the connection
+   * permanently, for example with `unauthorized`.
    */
   liveEvents(options?: LiveEventsOptions): AsyncGenerator<ReceivedEvent, undefined>;
 }
 
-/** The service sends data at least every 5 s: a connection silent for twice that is dead. */
+/** The service sends data at least every 5 s, so a connection that is silent for 10 s is dead. */
 const SILENCE_MS = 10_000;
 const RECONNECT_MIN_MS = 1_000;
 const RECONNECT_MAX_MS = 10_000;
@@ -128,7 +128,7 @@ const RECONNECT_MAX_MS = 10_000;
  * @throws SluiceError `invalid_argument` if an option is invalid.
  */
 export function createSluiceClient(options: SluiceClientOptions): SluiceClient {
-  // Workers do not support `credentials`, so only set it if a session may be sent.
+  // Workers do not support `credentials`, so it is set only if a session may be sent.
   const connection = connect(
     options,
     options.apiKey === undefined ? { credentials: 'same-origin' } : {},
@@ -278,7 +278,8 @@ async function* readOnce(
     if (!response.headers.get('content-type')?.includes('text/event-stream') || !response.body) {
       throw new SluiceError('invalid_answer', 'The response is not an event stream');
     }
-    // Headers are sent before the service finds the start of the events, the greeting afterwards.
+    // The service sends the headers before it finds the start of the events, and the greeting
+    // afterwards.
     const chunks = readChunks(response.body, () => onState?.({ state: 'live' }));
     for await (const { id, data } of readEventStream(chunks, onId)) {
       yield { id, event: parseEvent(data) };
@@ -316,7 +317,7 @@ async function* readChunks(
     throw new SluiceError('network_error', 'The live connection broke', { cause });
   } finally {
     clearTimeout(timer);
-    // Not awaited: cancelling may wait for a connection that has gone silent.
+    // Not awaited, because canceling may wait for a silent connection.
     reader.cancel().catch(() => {});
   }
 }

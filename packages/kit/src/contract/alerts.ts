@@ -2,7 +2,7 @@
 
 interface AlertOf<Type extends string, Data> {
   type: Type;
-  /** When the problem or recovery was detected, ISO 8601. */
+  /** Time at which the problem or recovery was detected, in ISO 8601. */
   timestamp: string;
   data: Data;
 }
@@ -16,15 +16,15 @@ interface StreamProblem {
 }
 
 /**
- * - `stream.error`: the receiver fails, so nothing is sent.
- * - `stream.terminated`: it still fails, so nothing is matched either.
+ * - `stream.error`: the receiver fails, so sending has stopped.
+ * - `stream.terminated`: the receiver still fails, so matching has stopped as well.
  * - `stream.recovered`: the stream is active again.
  * - `delivery.quarantined`: deliveries of the stream are set aside because they crashed their
- *   sender; `count` of them are now, `deliveryId` is the newest.
+ *   sender; `count` is their number, `deliveryId` the newest one.
  * - `chain.halted`: the chain has not been read for at least 30 seconds.
  * - `chain.resumed`: it is read again.
  * - `disk.filling`: at least 80% of the disk of a SQLite ledger is used.
- * - `disk.recovered`: usage is below that again.
+ * - `disk.recovered`: disk usage is below that again.
  */
 export type Alert =
   | AlertOf<'stream.error', StreamProblem>

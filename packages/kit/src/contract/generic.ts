@@ -5,7 +5,10 @@ export interface Page<T> {
   result: T[];
   total: number;
   cursor?: string;
-  /** Only on the last page, at least `total`: without it, the official client requests more. */
+  /**
+   * Only on the last page, and at least `total`. Without it, the official client requests more
+   * pages.
+   */
   page_size?: number;
 }
 

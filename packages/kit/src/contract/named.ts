@@ -10,11 +10,14 @@ export const SENT = new Set<string>();
 /** Parts of a generated type that JSON Schema cannot express. */
 interface TypeHint {
   readonly tsType?: string;
-  /** Null is accepted, but is not in the type. */
+  /** True if null is accepted, although it is not in the type. */
   readonly hidesNull?: true;
 }
 
-/** The hints; a schema derived from another, e.g. by `describe`, inherits its hint. */
+/**
+ * Hints by schema. A schema that is derived from another one, such as by `describe`, inherits its
+ * hint.
+ */
 export const HINTS = z.registry<TypeHint>();
 
 /** Sets the generated TypeScript type of a schema. */

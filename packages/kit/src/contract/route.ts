@@ -5,11 +5,14 @@ export interface Route {
   readonly path: string;
 }
 
-/** A Sluice route, with the facts that a client method needs. */
+/** A Sluice route, with the properties that a client method needs. */
 export interface SluiceRoute extends Route {
   /** The argument after the path parameters. */
   readonly takes?: 'query' | 'body';
-  /** A page of a list, a complete list, text, or nothing. Default: the response itself. */
+  /**
+   * Kind of response: a page of a list, a complete list, text, or nothing. Default: the response
+   * itself.
+   */
   readonly reads?: 'page' | 'list' | 'text' | 'nothing';
   /** Whether it may be retried after a failure. */
   readonly repeatable?: true;

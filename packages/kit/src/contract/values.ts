@@ -24,8 +24,8 @@ export const SCOPES = [
 export const REGIONS = ['us-east-1', 'us-west-2', 'eu-central-1', 'ap-southeast-1'] as const;
 
 /**
- * In lifecycle order. `enriching` waits for data from the chain; `quarantined` is set aside because
- * sending it crashed the process repeatedly.
+ * States of a delivery, in lifecycle order. `enriching` waits for data from the chain;
+ * `quarantined` is set aside because sending it crashed the process repeatedly.
  */
 export const DELIVERY_STATES = [
   'enriching',
@@ -81,11 +81,11 @@ export const EXPLAIN_STAGES = [
   'records',
   /** It is not possible spam, or the stream does not filter spam. */
   'spam',
-  /** The stream names the event or function, or names none. */
+  /** The stream selects the event or function, or selects none. */
   'event',
-  /** It passes a filter of the stream. */
+  /** The record passes a filter of the stream. */
   'filter',
-  /** It is included because of another record of its transaction. */
+  /** The record is included because of another record of its transaction. */
   'along',
   /** The stream was matched against this block. */
   'coverage',
@@ -95,7 +95,7 @@ export const EXPLAIN_STAGES = [
   'enrichment',
   /** The state of the deliveries. */
   'delivery',
-  /** Enough blocks have followed. */
+  /** Enough blocks have followed for a confirmation. */
   'confirmation',
 ] as const;
 

@@ -6,9 +6,9 @@ import { sha256Hex } from './ids.ts';
 
 /** The columns of every Aptos row. */
 export interface AptosRowBase {
-  /** `0x` and 64 hex digits, the same for a record in every delivery. The primary key. */
+  /** `0x` and 64 hex digits, the same in every delivery of a record. The primary key. */
   id: string;
-  /** E.g. `mainnet`. */
+  /** Network, such as `mainnet`. */
   network: string;
   blockNumber: number;
   blockHash: string;
@@ -28,7 +28,7 @@ export interface AptosTransactionRow extends AptosRowBase {
 }
 
 interface AptosValueRow extends AptosRowBase {
-  /** In the smallest unit, decimal. */
+  /** Amount in the smallest unit, decimal. */
   value: string;
   /** The coin type or metadata address of the asset; empty if unknown. */
   coinType: string;
@@ -68,7 +68,7 @@ export interface AptosRecords {
   events: AptosEventRow[];
 }
 
-/** Ids include the position of a row in its kind and transaction, which never changes. */
+/** Ids include the position of a row among its kind in the transaction, which never changes. */
 export function toAptosRecords(webhook: AptosWebhook): AptosRecords {
   const { network, block, tag } = webhook;
   if (typeof block !== 'object' || block === null || typeof tag !== 'string') {
@@ -108,7 +108,7 @@ export function toAptosRecords(webhook: AptosWebhook): AptosRecords {
       address: each.address,
       sequenceNumber: each.sequenceNumber,
     }));
-  // The hosted service is documented to send one list, or one list per transaction.
+  // According to its documentation, the hosted service sends one list, or one list per transaction.
   const events = webhook.events.flat();
   const eventIndexes = new Map<string, number>();
   return {

@@ -27,11 +27,11 @@ const reserved: ReadonlySet<string> = new Set(RESERVED_NAMES);
 
 /**
  * Returns the column of each parameter: its name, prefixed with `_` until it is neither reserved
- * nor the column of a parameter that sorts before it.
+ * nor already used by a parameter that sorts before it.
  */
 export function columnNames(parameters: readonly string[]): ReadonlyMap<string, string> {
   const columns = new Map<string, string>();
-  // Names can only collide after prefixing, which most events do not need.
+  // Names can collide only after prefixing, which most events do not need.
   if (!parameters.some((name) => reserved.has(name))) {
     for (const name of parameters) columns.set(name, name);
     return columns;

@@ -1,4 +1,4 @@
-/** The rows of the hosted SDK's `BatchProcessor`, where they differ from {@link Records}. */
+/** Row types of the hosted SDK's `BatchProcessor` that differ from {@link Records}. */
 import type { WebhookTrigger } from '../contract/shapes.generated.ts';
 import type {
   Erc20ApprovalRow,
@@ -13,9 +13,9 @@ import type {
 } from './rows.ts';
 
 /**
- * The rows of one webhook for a database that the hosted SDK has filled. They differ from
- * {@link Records} in three ways: `triggers` is absent if empty, `logIndex` is text in the four
- * token kinds, and internal transactions have no `internalTransactionIndex`.
+ * The rows of one webhook for a database that the hosted SDK has filled. They differ from {@link
+ * Records} in three ways: `triggers` is omitted if empty, `logIndex` is a string in the four token
+ * kinds, and internal transactions have no `internalTransactionIndex`.
  */
 export interface CompatibleRecords<Log = CompatibleLogRow> extends Pick<
   Records,
@@ -30,13 +30,13 @@ export interface CompatibleRecords<Log = CompatibleLogRow> extends Pick<
   nftApprovals: OfToken<NftApprovalRow>[];
 }
 
-/** Like {@link LogRow}, but `triggers` is absent if empty. */
+/** Like {@link LogRow}, but `triggers` is omitted if empty. */
 export interface CompatibleLogRow extends Omit<LogColumns, 'triggers'> {
   triggers?: readonly WebhookTrigger[];
   [parameter: string]: string | number | boolean | readonly WebhookTrigger[] | null | undefined;
 }
 
-/** A row whose `triggers` are absent if empty. */
+/** A row that omits empty `triggers`. */
 export type MaybeTriggered<Row> = Row extends unknown
   ? string extends keyof Row
     ? CompatibleLogRow

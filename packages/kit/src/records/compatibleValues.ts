@@ -6,12 +6,12 @@ import type { AbiItem, AbiParameter, WebhookLog } from '../contract/shapes.gener
 import { parameterNames } from '../contract/rules/abi.ts';
 import type { DecodedValue } from '../contract/rules/abi.ts';
 
-/** Formats the array or tuple of a log parameter as text. */
+/** Formats the array or tuple of a log parameter as a string. */
 export type FormatList = (value: DecodedValue, parameter: string, log: WebhookLog) => string;
 
 /**
- * Inside lists, the hosted SDK leaves addresses checksummed, as its library does; elsewhere it
- * lowers them. A value does not show that it is an address, so the type comes from the ABI.
+ * Inside lists, the hosted SDK keeps addresses checksummed; elsewhere, it lowercases them. The type
+ * comes from the ABI, because a value does not show that it is an address.
  */
 export function listFormatter(abi: Abi | readonly AbiItem[]): FormatList {
   const items = abi as readonly AbiItem[];

@@ -1,6 +1,6 @@
 /**
- * Ids of rows. They depend on the record but not on the delivery, so a record has the same id in
- * every delivery, unconfirmed or confirmed.
+ * Creates ids of rows. They do not depend on the delivery, so a record has the same id in every
+ * delivery, unconfirmed or confirmed.
  */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
@@ -19,9 +19,9 @@ export type RowKind =
 export interface RecordKey {
   readonly kind: RowKind;
   readonly transactionHash: string;
-  /** For records from a log. */
+  /** Set for records from a log. */
   readonly logIndex?: string | undefined;
-  /** Distinguishes it from others of its kind in the same log or transaction. */
+  /** Distinguishes the record from others of its kind in the same log or transaction. */
   readonly part?: string | undefined;
 }
 
@@ -30,7 +30,9 @@ export type IdOf = (key: RecordKey) => string;
 /** Returns the SHA-256 of UTF-8 text as `0x` and 64 lowercase hex digits. */
 export const sha256Hex = (text: string): string => `0x${bytesToHex(sha256(utf8ToBytes(text)))}`;
 
-/** Ids of the hosted SDK, which depend on transaction and log, but not on kind and part. */
+/**
+ * Creates ids like the hosted SDK. They depend on transaction and log, but not on kind and part.
+ */
 export const compatibleIds =
   (chainId: number): IdOf =>
   ({ transactionHash, logIndex }) => {
@@ -39,8 +41,8 @@ export const compatibleIds =
   };
 
 /**
- * Unique ids for the records of a webhook, which must be passed in order. If `part` is not unique
- * (one token id twice in a batch), the second record gets `;1`, the third `;2`.
+ * Creates unique ids for the records of a webhook, which must be passed in order. If `part` is not
+ * unique, because a batch contains a token id twice, the second record gets `;1`, the third `;2`.
  */
 export function distinctIds(chainId: number): IdOf {
   const seen = new Map<string, number>();

@@ -1,6 +1,6 @@
 /**
- * Rows, one type per kind. Every column is always present; null means that the webhook lacks the
- * value. Large on-chain numbers are decimal strings.
+ * Row types, one per kind. All columns are always present; null means that the webhook does not
+ * contain the value. Large on-chain numbers are decimal strings.
  */
 import type { Abi } from 'abitype';
 import type { AbiItem, WebhookTrigger } from '../contract/shapes.generated.ts';
@@ -9,18 +9,18 @@ import type { ReservedName } from './columns.ts';
 
 /** The columns of every row. */
 export interface RowBase {
-  /** `0x` and 64 hex digits, the same for a record in every delivery. The primary key. */
+  /** `0x` and 64 hex digits, the same in every delivery of a record. The primary key. */
   id: string;
-  /** Decimal, e.g. `1` for Ethereum. */
+  /** Chain id in decimal, such as `1` for Ethereum. */
   chainId: number;
-  /** Null if the webhook has none. */
+  /** Block hash; null if the webhook has none. */
   blockNumber: number | null;
   blockHash: string;
   /** Unix time in seconds; null if the webhook has none. */
   blockTimestamp: number | null;
   /**
-   * Whether the block is confirmed. The confirmed delivery can arrive first: never replace a row
-   * with true by one with false.
+   * Whether the block is confirmed. The confirmed delivery can arrive first, so never replace true
+   * with false.
    */
   confirmed: boolean;
 }
@@ -32,22 +32,22 @@ interface LogRelated extends RowBase {
 }
 
 interface Triggered {
-  /** Results of the triggers; null without any. */
+  /** Results of the triggers; null without triggers. */
   triggers: readonly WebhookTrigger[] | null;
 }
 
 /** The columns of every decoded log, in addition to its parameters. */
 export interface LogColumns extends LogRelated, Triggered {
-  /** The event's name. */
+  /** Name of the event. */
   name: string;
   /** The contract that emitted it. */
   address: string;
 }
 
 /**
- * A decoded log: {@link LogColumns} and a text column per parameter. Integers are decimal, booleans
- * `true` or `false`, addresses and bytes lowercase hex, arrays and tuples JSON with integers as
- * text. Reserved names are prefixed with `_`: `_id` is reserved too, so `id` becomes `__id`.
+ * A decoded log: {@link LogColumns} and a text column per parameter. Integers are decimal,
+ * addresses and bytes lowercase hex, arrays and tuples JSON. Reserved names are prefixed with `_`:
+ * `_id` is reserved too, so `id` becomes `__id`.
  */
 export interface LogRow extends LogColumns {
   [parameter: string]: string | number | boolean | readonly WebhookTrigger[] | null;
@@ -75,11 +75,11 @@ export interface TxRow extends RowBase, Triggered {
   fromAddress: string;
   /** Null if the transaction creates a contract. */
   toAddress: string | null;
-  /** Wei, decimal. */
+  /** Amount in wei, decimal. */
   value: string;
   input: string | null;
   type: number | null;
-  /** 1 for success, 0 for failure. */
+  /** Status: 1 for success, 0 for failure. */
   receiptStatus: number | null;
   receiptGasUsed: number | null;
   receiptCumulativeGasUsed: number | null;
@@ -93,7 +93,7 @@ export interface InternalTxRow extends RowBase {
   internalTransactionIndex: number | null;
   from: string | null;
   to: string | null;
-  /** Wei, decimal. */
+  /** Amount in wei, decimal. */
   value: string | null;
   gas: number | null;
 }
@@ -106,7 +106,7 @@ interface TokenRow extends LogRelated {
 }
 
 interface Erc20Row extends TokenRow, Triggered {
-  /** In the token's smallest unit, decimal. */
+  /** Amount in the token's smallest unit, decimal. */
   value: string;
   /** Null if unknown. */
   tokenDecimals: number | null;
@@ -125,13 +125,13 @@ export interface Erc20ApprovalRow extends Erc20Row {
 }
 
 interface NftRow extends TokenRow {
-  /** `ERC721`, `ERC1155`, or empty if unknown. */
+  /** Standard: `ERC721`, `ERC1155`, or empty if unknown. */
   tokenContractType: string;
 }
 
 /** A transfer of an NFT, or one entry of an ERC-1155 batch. */
 export interface NftTransferRow extends NftRow, Triggered {
-  /** The account that moved it; null for ERC-721. */
+  /** The account that moved the NFT; null for ERC-721. */
   operator: string | null;
   from: string;
   to: string;
@@ -146,13 +146,13 @@ export interface NftApprovalRow extends NftRow {
   account: string;
   operator: string;
   approvedAll: boolean;
-  /** Decimal; null for an approval of all tokens. */
+  /** Token id in decimal; null for an approval of all tokens. */
   tokenId: string | null;
 }
 
 /** The rows of one webhook by kind, in the order of the webhook. */
 export interface Records<Log = LogRow> {
-  /** From the tag of the stream: `my-token` is `MyToken`. */
+  /** Collection name from the tag of the stream: `MyToken` for `my-token`. */
   collectionName: string;
   logs: Log[];
   /** Contains all logs if the webhook has no ABI. */

@@ -249,7 +249,8 @@ describe('toRecords', () => {
     );
     expect(distinct(idsOf(toRecords(webhook)))).toBe(6);
     expect(distinct(idsOf(toRecords(old)))).toBe(3);
-    // Like the hosted SDK: one id for a transaction and its internal ones, one for the batch.
+    // As in the hosted SDK, a transaction and its internal transactions share an id, and so do the
+    // entries of a batch.
     expect(distinct(idsOf(toRecords(webhook, { ids: 'compatible' })))).toBe(2);
   });
 

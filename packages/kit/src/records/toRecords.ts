@@ -43,7 +43,7 @@ import type {
   UndecodedLogRow,
 } from './rows.ts';
 
-/** A webhook, or the part that rows need. Absent lists are empty. */
+/** A webhook, or the part that rows need. Missing lists are treated as empty. */
 export type RecordSource = Pick<EvmWebhook, 'confirmed' | 'chainId' | 'tag' | 'block'> &
   Partial<
     Pick<
@@ -65,21 +65,18 @@ export interface RecordsOptions<A extends Abi | readonly AbiItem[] = readonly Ab
   /** Decodes the logs; if `as const`, also types their rows. Default: the ABI of the webhook. */
   abi?: A | undefined;
   /**
-   * `distinct` (default): ids are unique over all rows of a webhook.
-   * `compatible`: {@link CompatibleRecords}, with the ids, columns and text of arrays and tuples of
-   * the hosted SDK's `BatchProcessor`, for a database that it has filled. There, all internal
-   * transactions of a transaction share an id, as do entries of an ERC-1155 batch and rows of
-   * different kinds: use a table per kind.
+   * `distinct` (default): ids are unique over all rows of a webhook. `compatible`: {@link
+   * CompatibleRecords}, with the ids, columns and formats of the hosted SDK's `BatchProcessor`, for
+   * a database that it has filled. Ids are then not unique across kinds, so use a table per kind.
    */
   ids?: 'distinct' | 'compatible' | undefined;
 }
 
 /**
- * Converts a webhook to rows. A record has the same id in every delivery, so upsert rows by `id`,
- * and never replace `confirmed: true` by `confirmed: false`: the two deliveries of a block can
- * arrive in either order. Logs that cannot be decoded go to `undecodedLogs` and do not affect
- * others. An empty `chainId` means Ethereum, `0x1`. Webhooks of Aptos streams have their own kinds
- * of rows.
+ * Converts a webhook to rows. A record has the same id in every delivery, so upsert rows by `id`.
+ * The two deliveries of a block can arrive in either order, so never replace `confirmed: true` with
+ * `confirmed: false`. Logs that cannot be decoded go to `undecodedLogs` and do not affect others.
+ * An empty `chainId` means Ethereum, `0x1`. Webhooks of Aptos streams have their own kinds of rows.
  * @throws SluiceError `invalid_webhook` for anything but the body of a webhook, and for a removal
  * webhook, which {@link toRemovedIds} converts.
  */
@@ -130,19 +127,19 @@ const isAptos = (webhook: unknown): webhook is AptosWebhook =>
 /** The kinds of {@link Records} and of {@link RemovedIds}. */
 type Kind = Exclude<keyof Records, 'collectionName'>;
 
-/** The ids of rows to delete, by kind, each once. */
+/** The unique ids of rows to delete, by kind. */
 export type RemovedIds = Record<Kind, string[]> & {
   collectionName: string;
   /**
-   * The block that left the chain. Only delete rows with this `blockHash`: a record may also be in
-   * another block, where its row has the same id.
+   * The block that left the chain. Delete only rows with this `blockHash`, because a record may
+   * also be in another block, with the same row id.
    */
   blockHash: string;
 };
 
 /**
- * Returns the ids of rows to delete for a removal webhook (`removed: true`): those that `toRecords`
- * returned for that block, with the same `options`.
+ * Returns the ids of rows to delete for a removal webhook (`removed: true`): the ids that
+ * `toRecords` returned for that block with the same `options`.
  * @throws SluiceError `invalid_webhook` for anything but a removal webhook.
  */
 export function toRemovedIds(webhook: RecordSource, options: RecordsOptions = {}): RemovedIds {
@@ -218,13 +215,13 @@ function checkWebhook(webhook: unknown): void {
   }
 }
 
-/** Returns the integer at the start of a text, or null. */
+/** Returns the integer at the start of a string, or null. */
 function toNumber(text: string | null | undefined): number | null {
   const number = Number.parseInt(text ?? '', 10);
   return Number.isNaN(number) ? null : number;
 }
 
-/** Converts an index that Sluice and the hosted service always send. */
+/** Converts an index, which Sluice and the hosted service always send. */
 const toIndex = (text: string): number => toNumber(text) ?? 0;
 
 const toTriggers = (triggers: readonly WebhookTrigger[] | undefined) =>
@@ -242,7 +239,7 @@ function toLogRows(
   const { decoded, undecoded } = decodeKnown(logs, abi);
   let nextDecoded = 0;
   let nextUndecoded = 0;
-  // Both lists keep the order of the webhook, so iterating over it pairs each result with its log.
+  // Both lists keep the order of the webhook, so the results can be paired with its logs.
   for (const log of logs as WebhookLog[]) {
     const unknown = undecoded[nextUndecoded];
     if (unknown?.log === log) {
@@ -284,7 +281,10 @@ function toLogRow(
   return row;
 }
 
-/** Arrays and tuples as JSON, integers as decimal strings: JSON has no integers of their size. */
+/**
+ * Formats arrays and tuples as JSON. Integers become decimal strings, because they are too large
+ * for JSON.
+ */
 const toJson: FormatList = (value) =>
   JSON.stringify(value, (_key, each: unknown) => (typeof each === 'bigint' ? String(each) : each));
 
@@ -345,7 +345,8 @@ const toInternalTxRow = (
   id: idOf({
     kind: 'internalTx',
     transactionHash: tx.transactionHash,
-    // Without an index (bodies before 2023), the order of the webhook distinguishes them.
+    // Bodies from before 2023 have no index, so the order in the webhook distinguishes these
+    // transactions.
     part: tx.internalTransactionIndex ?? '',
   }),
   hash: tx.transactionHash,
@@ -397,7 +398,7 @@ const toNftTransferRow = (
   transfer: WebhookNftTransfer,
   { idOf, block }: Context,
 ): NftTransferRow => ({
-  // The entries of an ERC-1155 batch share their log.
+  // The entries of an ERC-1155 batch share a log.
   id: logRowId('nftTransfer', transfer, idOf, transfer.tokenId),
   transactionHash: transfer.transactionHash,
   contract: transfer.contract,

@@ -90,5 +90,5 @@ if (set) {
   expectTypeOf(set.args).toEqualTypeOf<{ readonly value: bigint } | { readonly arg0: string }>();
 }
 
-// Names known only at run time.
+// The names are known only at run time.
 expectTypeOf<DecodedLog['name']>().toEqualTypeOf<string>();

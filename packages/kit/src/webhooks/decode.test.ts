@@ -419,9 +419,9 @@ describe('malformed logs', () => {
 
 interface Sample {
   parameter: AbiParameter;
-  /** The value for viem. */
+  /** The value in viem's format. */
   value: unknown;
-  /** The value that decodeLogs returns. */
+  /** The value in the format of decodeLogs. */
   expected: unknown;
 }
 
@@ -450,7 +450,7 @@ const elementary: fc.Arbitrary<[type: string, value: unknown]> = fc.oneof(
   fc.integer({ min: 1, max: 32 }).chain((size) => hexBytes(size, size).map(same(`bytes${size}`))),
 );
 
-/** A type with a generator of values: arrays need many of one type. */
+/** A type with a generator of values, because arrays need many values of a type. */
 interface Shape {
   type: string;
   components?: AbiParameter[];

@@ -29,12 +29,12 @@ export interface LogSource {
 
 /** A decoded log, for an ABI without static types. */
 export interface DecodedLog {
-  /** The event's name. */
+  /** Name of the event. */
   readonly name: string;
   /**
-   * Parameters by name, in order; `arg0`, `arg1`, … by position for unnamed ones. Integers are
-   * bigint, addresses and bytes lowercase hex (see {@link DecodeOptions}), tuples objects. An
-   * indexed string, bytes, array or tuple is a hash, because the log has nothing else.
+   * Parameters by name, in order; unnamed ones are `arg0`, `arg1`, … by position. Integers are
+   * bigint, addresses and bytes hex (see {@link DecodeOptions}), tuples objects. An indexed string,
+   * bytes, array or tuple is a hash, because the log contains only its hash.
    */
   readonly args: { readonly [name: string]: DecodedValue };
   /** Position of the log in its block. */
@@ -50,11 +50,10 @@ export type DecodedLogOf<A extends Abi | readonly AbiItem[]> = number extends A[
   : EventOf<A[number]>;
 
 /**
- * Why a log could not be decoded:
- * `unknown-event`: the ABI has no event with its first topic, and no matching anonymous one;
- * `indexed-mismatch`: the ABI has the event with another number of indexed parameters;
- * `unsupported-type`: the event has a parameter type that cannot be decoded, e.g. `fixed`;
- * `malformed`: its topics or data do not encode the event's parameters;
+ * Why a log could not be decoded: `unknown-event`: the ABI has no event with its first topic, and
+ * no matching anonymous event; `indexed-mismatch`: the ABI has the event with a different number of
+ * indexed parameters; `unsupported-type`: the event has a parameter type that cannot be decoded,
+ * such as `fixed`; `malformed`: its topics or data do not encode the event's parameters;
  * `overlapping`: two parameters share bytes, so a small log could decode to a large value.
  */
 export type UndecodedReason =
@@ -71,7 +70,7 @@ export interface UndecodedLog {
   readonly reason: UndecodedReason;
 }
 
-/** The logs of a webhook, each in one of two lists, in order. */
+/** The logs of a webhook in two lists, in order. */
 export interface DecodedLogs<Log = DecodedLog> {
   readonly decoded: Log[];
   readonly undecoded: UndecodedLog[];
@@ -83,16 +82,16 @@ export type AddressSpelling = 'lower' | 'checksummed';
 /** Options of {@link decodeLogs}. */
 export interface DecodeOptions {
   /**
-   * `checksummed` costs a hash per address, which is most of the work for an ERC-20 transfer.
+   * `checksummed` hashes each address, which is most of the work for an ERC-20 transfer.
    * @defaultValue 'lower'
    */
   readonly addresses?: AddressSpelling | undefined;
 }
 
 /**
- * Decodes the logs of a webhook with its ABI or the given one; if that is `as const`, `name` and
- * `args` are typed. A log that cannot be decoded does not affect the others. An ABI is compiled
- * once: keep it in a constant and do not change it.
+ * Decodes the logs of a webhook with the ABI in the webhook or a given one. If the ABI is `as
+ * const`, `name` and `args` are typed. An ABI is compiled once, so keep it in a constant and do not
+ * change it.
  * @throws SluiceError `invalid_webhook` without logs, `missing_abi` without an ABI.
  */
 export function decodeLogs(
@@ -126,7 +125,7 @@ export function decodeLogs(
   return decodeKnown(logs as WebhookLog[], abi, { addresses });
 }
 
-/** Whether there is an ABI. Webhooks of streams without one have `[]`. */
+/** Returns whether there is an ABI. Webhooks of streams without an ABI contain `[]`. */
 export const hasItems = (
   abi: Abi | readonly AbiItem[] | null | undefined,
 ): abi is Abi | readonly AbiItem[] => Array.isArray(abi) && abi.length > 0;
@@ -211,7 +210,7 @@ function compileEvents(abi: readonly unknown[], addresses: AddressSpelling): Com
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** Skips items that are not valid events, as ABIs in webhooks are not validated. */
+/** Skips items that are not valid events, because ABIs in webhooks are not validated. */
 function isEvent(item: unknown): item is AbiItem & { name: string } {
   if (!isObject(item)) return false;
   const { type, name, inputs = [] } = item as Partial<AbiItem>;
@@ -302,11 +301,11 @@ const toDecoded = (
 
 const SPELL: Record<AddressSpelling, (address: string) => string> = {
   lower: (address) => address.toLowerCase(),
-  // Other texts stay unchanged.
+  // Other text stays unchanged.
   checksummed: (address) => (toAddress(address) ? checksumAddress(address) : address),
 };
 
-/** Returns the topics before the first absent one; undefined if one is invalid. */
+/** Returns the topics before the first missing one; undefined if one is invalid. */
 function topicsOf(log: unknown): string[] | undefined {
   if (!isObject(log)) return undefined;
   const { topic0, topic1, topic2, topic3 } = log as Partial<WebhookLog>;
@@ -324,7 +323,7 @@ function topicsOf(log: unknown): string[] | undefined {
   return topics;
 }
 
-/** Decodes the arguments; `skip` is the number of topics before those of the parameters. */
+/** Decodes the arguments; `skip` is the number of topics before the topics of the parameters. */
 function decodeArgs(
   event: CompiledEvent,
   topics: readonly string[],
@@ -360,8 +359,8 @@ function readField(
   return readMember(codec, source, 2, at);
 }
 
-// Types of arguments, from an `as const` ABI. abitype's own mapping uses `number` for integers of
-// up to 48 bits; here every integer is a bigint, as in decoded values.
+// Argument types of an `as const` ABI. Unlike in abitype's own mapping, every integer is a bigint,
+// as in decoded values.
 
 interface Parameter {
   readonly type: string;

@@ -16,7 +16,7 @@ export type DescribedEvmWebhook = Pick<
   | 'nftTransfers'
   | 'nftTokenApprovals'
 > & {
-  /** May be absent. */
+  /** May be missing. */
   readonly abi?: EvmWebhook['abi'];
 };
 
@@ -26,13 +26,13 @@ export type DescribedAptosWebhook = Pick<
   'transactions' | 'coinTransfers' | 'coinDeposits'
 >;
 
-/** Maximum decimals of an amount; more are cut off. */
+/** Maximum number of decimals of an amount; the rest is cut off. */
 const MAX_DECIMALS = 6;
-/** Maximum integer digits of an amount; longer ones use an exponent. */
+/** Maximum number of integer digits of an amount; longer amounts use an exponent. */
 const MAX_WHOLE = 21;
 /** The amount of an unlimited approval. */
 const UNLIMITED = String(2n ** 256n - 1n);
-/** Token and event names are untrusted and can be of any length. */
+/** Maximum length of token and event names, which are untrusted. */
 const MAX_NAME_LENGTH = 24;
 
 /**
@@ -40,9 +40,7 @@ const MAX_NAME_LENGTH = 24;
  * ```
  * Transfer 1,200.5 USDT 0x28c6…1d60 → 0x5a52…efcb +2
  * ```
- * Amounts are truncated to six decimals. Token and event names come from the chain: escape the text
- * like any untrusted input. Empty for a webhook without records, and without an `abi` for an event
- * that only the ABI can name.
+ * Amounts are truncated to six decimals. Token and event names come from the chain, so escape the text like any untrusted input. Empty for a webhook without records, or without the `abi` that names its event.
  */
 export function describeWebhook(webhook: DescribedEvmWebhook | DescribedAptosWebhook): string {
   const [what, records] =
@@ -69,7 +67,7 @@ function describeEvm(webhook: DescribedEvmWebhook): string {
     const { value, from, to } = moved;
     return `${native(value, chainId)} ${shorten(from ?? '')} → ${shorten(to ?? '')} inside`;
   }
-  // A stream may omit the logs from which its transfers are read.
+  // A stream may omit the logs of its transfers.
   return describeToken(webhook, () => true);
 }
 
@@ -145,7 +143,7 @@ function describeAptos({
   ]);
 }
 
-/** `1,200.5 USDT`; the unscaled number if the decimals are unknown. */
+/** Formats `1,200.5 USDT`, or the unscaled number if the decimals are unknown. */
 const amountOf = ({
   value,
   tokenDecimals,
@@ -156,7 +154,7 @@ const amountOf = ({
   tokenSymbol: string;
 }): string => toWords([toUnits(BigInt(value), Number(tokenDecimals)), toName(tokenSymbol)]);
 
-/** The currency is unknown for chains that are not listed. */
+/** The currency of unlisted chains is unknown. */
 const native = (value: string | null, chainId: string): string =>
   `${toUnits(BigInt(value ?? '0'), 18)} ${findEvmChain(chainId)?.currency ?? 'native'}`;
 
@@ -175,7 +173,7 @@ function toUnits(amount: bigint, decimals: number): string {
 /** Characters that change the text direction, and control characters. */
 const UNSEEN = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 const toName = (name: string): string => cutText(name.replaceAll(UNSEEN, ''), MAX_NAME_LENGTH);
-/** Token ids have up to 78 digits. */
+/** Shortens token ids, which have up to 78 digits. */
 const toNumber = (tokenId: string): string =>
   `#${tokenId.length > MAX_NAME_LENGTH ? `${tokenId.slice(0, 8)}…` : tokenId}`;
 const shorten = (hash: string): string => `${hash.slice(0, 6)}…${hash.slice(-4)}`;

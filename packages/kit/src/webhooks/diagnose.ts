@@ -1,6 +1,6 @@
 /**
- * Explains why verification of a webhook fails. Separate from `unwrap` because it hashes the body
- * many times: for logs and support tools, not for each request of an attacker.
+ * Explains why verification of a webhook fails. For logs and support tools. It is separate from
+ * `unwrap` because it hashes the body many times.
  */
 import { WEBHOOK_HEADERS } from '../contract/rules/signature.ts';
 import { readHeader } from './adapters/headers.ts';
@@ -9,19 +9,17 @@ import type { Claim, UnwrapOptions } from './unwrap.ts';
 import { isSignedWith, readClaim, secretsOf, timeProblem, toleranceOf } from './unwrap.ts';
 
 /**
- * The cause of a rejection:
- * `missing-header`: no signature, id or timestamp;
- * `x-signature-only`: there is only an `x-signature`, and `allowXSignature` is off;
- * `malformed-header`: the id or timestamp is not in Sluice's format;
- * `signature-format`: the correct signature in uppercase, without `0x`, or without `v1,`;
- * `header-altered`: `x-signature` matches body and secret, so the id or timestamp was changed;
- * `stale-timestamp`, `future-timestamp`: correctly signed, but at another time;
- * `body-parsed`: the body is an object instead of the received bytes;
+ * The cause of a rejection: `missing-header`: no signature, id or timestamp; `x-signature-only`:
+ * there is only an `x-signature`, and `allowXSignature` is off; `malformed-header`: the id or
+ * timestamp is not in Sluice's format; `signature-format`: the correct signature in uppercase,
+ * without `0x`, or without `v1,`; `header-altered`: `x-signature` matches body and secret, so the
+ * id or timestamp was changed; `stale-timestamp`, `future-timestamp`: correctly signed, but too
+ * long ago or in the future; `body-parsed`: the body is an object instead of the received bytes;
  * `stringified-twice`: the JSON of the webhook was serialized again as a string;
  * `body-reserialized`: the body was parsed and serialized again, with the same data;
- * `body-altered`: the body is not the one that was sent;
- * `other-secret`: one of `otherSecrets` signed it;
- * `wrong-secret`: the request is well formed, but none of the secrets signed it.
+ * `body-altered`: the body differs from the one that was sent; `other-secret`: one of
+ * `otherSecrets` signed it; `wrong-secret`: the request is well formed, but none of the secrets
+ * signed it.
  */
 export type SignatureProblem =
   | 'missing-header'
@@ -41,29 +39,29 @@ export type SignatureProblem =
 /** The result of {@link diagnose}. */
 export interface Diagnosis {
   readonly problem: SignatureProblem;
-  /** Whether it is proven. If not, it is the most likely cause, and `message` lists others. */
+  /** Whether the cause is proven. If not, it is the most likely one, and `message` lists others. */
   readonly certain: boolean;
   /** The problem, in a sentence. */
   readonly message: string;
   /** The fix, in a sentence. */
   readonly fix: string;
-  /** For `other-secret`: its name in `otherSecrets`. */
+  /** Name in `otherSecrets`, for `other-secret`. */
   readonly secretName?: string;
 }
 
-/** Options of {@link diagnose}: those that {@link unwrap} rejected, and additional ones. */
+/** Options of {@link diagnose}: the options that {@link unwrap} rejected, and additional ones. */
 export type DiagnoseOptions = Omit<UnwrapOptions, 'body'> & {
-  /** As in `unwrap`; a parsed body is accepted too, and reported. */
+  /** The body as in `unwrap`. A parsed body is also accepted, and reported. */
   body: unknown;
   /**
-   * Secrets that might have signed instead, by a name of your choice: those of other streams,
-   * accounts or environments, or the API key. A signature does not identify its secret, so each one
-   * has to be tried.
+   * Other secrets that might have signed, by a name of your choice, such as secrets of other
+   * streams or environments, or the API key. A signature does not identify its secret, so all of
+   * them are tried.
    */
   otherSecrets?: Readonly<Record<string, string>> | undefined;
   /**
    * Whether the secret has verified webhooks of this sender before. If so, a request that looks
-   * intact but is not verified is `body-altered` instead of `wrong-secret`.
+   * intact but fails verification is `body-altered` instead of `wrong-secret`.
    */
   secretIsProven?: boolean | undefined;
 };
@@ -71,7 +69,7 @@ export type DiagnoseOptions = Omit<UnwrapOptions, 'body'> & {
 /**
  * Explains why `unwrap` rejects a webhook. Parses and serializes the body, and hashes it up to
  * about ten times per secret.
- * @returns undefined if nothing is wrong.
+ * @returns the diagnosis, or undefined if the webhook is valid.
  * @throws SluiceError `missing_secret`, `invalid_argument` like `unwrap`.
  */
 export function diagnose(options: DiagnoseOptions): Diagnosis | undefined {
@@ -92,7 +90,7 @@ export function diagnose(options: DiagnoseOptions): Diagnosis | undefined {
     return problem ? found(problem) : undefined;
   }
 
-  // Proofs first: a variant that is verified shows what was changed.
+  // Tries proofs first: a variant that verifies shows what was changed.
   if (isSigned(raw, inUsualForm(claim))) return found('signature-format');
   const legacy = readHeader(headers, WEBHOOK_HEADERS.signature);
   if (
@@ -117,7 +115,7 @@ export function diagnose(options: DiagnoseOptions): Diagnosis | undefined {
     return found('body-reserialized');
   }
 
-  // Then signs that the body is not as the sender wrote it.
+  // Then looks for signs that the body was changed.
   if (canonical === undefined || !isObject(parsed)) return found('body-altered', true, NO_JSON);
   const length = readHeader(headers, 'content-length');
   const size = typeof raw === 'string' ? new TextEncoder().encode(raw).length : raw.length;
@@ -212,7 +210,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Undoes common changes of a text: added space, UTF-8 decoded as Latin-1. */
+/** Undoes common changes of text: added space, UTF-8 decoded as Latin-1. */
 function repairsOf(text: string): (string | Uint8Array)[] {
   const repairs: (string | Uint8Array)[] = [];
   // Also removes a byte order mark.

@@ -13,9 +13,9 @@ export interface RetryLaterOptions {
 }
 
 /**
- * Throw this in a handler to receive the webhook again after a minimum wait, e.g. because a
- * dependency is down or busy. Responds with 503 and `Retry-After`. Counts as a failed attempt, of
- * which a delivery has a limited number.
+ * Throw this in a handler to receive the webhook again after a minimum wait, for example because a
+ * dependency is down. The handler responds with 503 and `Retry-After`, and the attempt counts as
+ * failed.
  * @throws SluiceError `invalid_argument` if `afterMs` is not above 0.
  */
 export class RetryLater extends Error {
@@ -34,9 +34,9 @@ export class RetryLater extends Error {
 }
 
 /**
- * Throw this in a handler to drop a webhook that no later attempt could handle. Responds with 200,
- * and the webhook counts as handled. A 410 would report that the URL is gone, and the service would
- * stop the stream.
+ * Throw this in a handler to drop a webhook that no later attempt could handle. The handler
+ * responds with 200, and the webhook counts as handled. A 410 would stop the stream, because it
+ * means that the URL is gone.
  */
 export class NeverAgain extends Error {
   override readonly name = 'NeverAgain';
@@ -46,7 +46,7 @@ export class NeverAgain extends Error {
   }
 }
 
-/** Compares the name, like `isSluiceError`: a program may contain two copies of the kit. */
+/** Compares the name, because a program may contain two copies of the kit. */
 export const isRetryLater = (error: unknown): error is RetryLater =>
   error instanceof Error && error.name === 'RetryLater' && 'afterMs' in error;
 

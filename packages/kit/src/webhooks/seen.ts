@@ -1,4 +1,4 @@
-/** Stores of handled deliveries, so that each is handled once. */
+/** Stores of handled deliveries, so that each delivery is handled once. */
 import { SluiceError } from '../errors.ts';
 
 /**
@@ -15,7 +15,7 @@ export interface SeenStore {
 /** Options of {@link createMemorySeenStore}. */
 export interface MemorySeenStoreOptions {
   /**
-   * Maximum number of ids. Beyond it, the oldest is dropped early, with one warning.
+   * Maximum number of ids. Above it, the oldest id is dropped early, with one warning.
    * @defaultValue 250_000, about 30 MB: 1.4 deliveries per second over 48 hours. At least 1.
    */
   maxIds?: number | undefined;
@@ -25,9 +25,9 @@ export interface MemorySeenStoreOptions {
    * @defaultValue 172_800_000 (48 hours)
    */
   keepMs?: number | undefined;
-  /** The current time in milliseconds. Default `Date.now`. */
+  /** The current time in milliseconds. Default: `Date.now`. */
   now?: (() => number) | undefined;
-  /** Called once when the store is full. Default `console.warn`. */
+  /** Called once when the store is full. Default: `console.warn`. */
   warn?: ((message: string) => void) | undefined;
 }
 
@@ -38,7 +38,8 @@ export interface MemorySeenStore {
 }
 
 /**
- * Creates a store in the memory of this process: lost when it ends, not shared with others.
+ * Creates a store in the memory of this process. It is lost when the process ends, and not shared
+ * with other processes.
  * @throws SluiceError `invalid_argument` for a number out of bounds.
  */
 export function createMemorySeenStore({
@@ -53,7 +54,7 @@ export function createMemorySeenStore({
       hint: 'Leave them out for 250,000 ids and 48 hours.',
     });
   }
-  /** When each id was added, in that order. */
+  /** Times at which ids were added, in that order. */
   const addedAt = new Map<string, number>();
   let warned = false;
 

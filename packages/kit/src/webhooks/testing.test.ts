@@ -20,7 +20,7 @@ const KINDS = [
   'test',
 ] as const satisfies SampleKind[];
 
-/** The key order of the wire contract. */
+/** Key order of the wire contract. */
 const WIRE_ORDER =
   'confirmed chainId abi streamId tag retries block logs txs txsInternal erc20Transfers erc20Approvals nftTokenApprovals nftApprovals nftTransfers nativeBalances';
 

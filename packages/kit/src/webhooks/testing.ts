@@ -34,7 +34,8 @@ export type SampleKind =
 
 /**
  * Creates a confirmed Ethereum webhook as the service sends it, with one record of this kind and
- * everything derived from it. Returns a new object each time; fields in `change` replace its own.
+ * everything derived from it. Returns a new object each time; the fields in `change` replace its
+ * fields.
  *
  * @example sampleWebhook('erc20-transfer', { confirmed: false, streamId })
  */
@@ -49,7 +50,7 @@ export type AptosSampleKind = 'coin-transfer' | 'test';
 
 /**
  * Creates an Aptos mainnet webhook as the service sends it, with one transfer and everything
- * derived from it. Returns a new object each time; fields in `change` replace its own.
+ * derived from it. Returns a new object each time; the fields in `change` replace its fields.
  *
  * @example sampleAptosWebhook('coin-transfer', { tag: 'wallet' })
  */
@@ -62,22 +63,22 @@ export function sampleAptosWebhook(
 
 /** Secret, id and time of a signed request. */
 export interface SigningOptions {
-  /** The streams secret, or the API key if that signs. */
+  /** The streams secret, or the API key if there is no secret. */
   secret: string;
   /** The delivery's id. Default: a new UUID. */
   id?: string | undefined;
-  /** When the request is sent. Default: now. */
+  /** Time at which the request is sent. Default: now. */
   sentAt?: Date | undefined;
   /**
    * The sender to imitate: `sluice` sends both signatures; `hosted` (the hosted Streams API) only
-   * `x-signature`, without id and timestamp. Default `sluice`.
+   * `x-signature`, without id and timestamp. Default: `sluice`.
    */
   sender?: 'sluice' | 'hosted' | undefined;
 }
 
-/** Options of {@link signedRequest}: a webhook or any text, and how to sign it. */
+/** Options of {@link signedRequest}: a webhook or any other text, and how to sign it. */
 export type SignedRequestOptions = SigningOptions & {
-  /** Target URL. Default `http://localhost/webhooks`. */
+  /** Target URL. Default: `http://localhost/webhooks`. */
   url?: string | undefined;
 } & (
     | { webhook: EvmWebhook | AptosWebhook; body?: undefined }
@@ -99,7 +100,7 @@ export function signedRequest({ url, webhook, body, ...signing }: SignedRequestO
 }
 
 /**
- * Creates the headers of such a request, for other test clients (`app.inject`, supertest).
+ * Creates the headers of a signed request, for other test clients (`app.inject`, supertest).
  * @param body exactly as it will be sent
  * @param webhook the webhook in the body, for `x-records-charged`
  */
@@ -137,9 +138,9 @@ export interface FakeSenderOptions {
   secret: string;
   sender?: SigningOptions['sender'];
   /**
-   * The waits between attempts; there is one more attempt than waits. Default: those of the sender.
-   * Both wait 1 min, 10 min, 1 h, 2 h, 6 h, 12 h and 24 h; Sluice also retries a first attempt
-   * without a response or with a 5xx after 5 s.
+   * The waits between attempts; there is one more attempt than waits. Default: 1 min, 10 min, 1 h,
+   * 2 h, 6 h, 12 h and 24 h. Sluice also retries a first attempt after 5 s if it got a 5xx or no
+   * response.
    * @unit milliseconds
    */
   scheduleMs?: readonly number[] | undefined;
@@ -149,13 +150,13 @@ export interface FakeSenderOptions {
    * @defaultValue 15_000
    */
   timeoutMs?: number | undefined;
-  /** Waits between attempts. Default: no wait, so two days of retries take no time. */
+  /** Waits between attempts. Default: no wait, so that two days of retries take no time. */
   wait?: ((ms: number) => Promise<void>) | undefined;
-  /** Default `globalThis.fetch`. */
+  /** Default: `globalThis.fetch`. */
   fetch?: ((request: Request) => Promise<Response>) | undefined;
 }
 
-/** One POST of a delivery and its result. */
+/** An attempt of a delivery and its result. */
 export interface SentAttempt {
   /** Null without a response. */
   readonly status: number | null;
@@ -164,8 +165,8 @@ export interface SentAttempt {
   /** Why the attempt failed; undefined for a 2xx. */
   readonly error: string | undefined;
   /**
-   * Minimum wait of the service after this attempt (Sluice adds up to 10%), in milliseconds;
-   * undefined after the last one.
+   * Minimum wait of the service after this attempt, in milliseconds; undefined after the last
+   * attempt. Sluice adds up to 10%.
    */
   readonly waitMs: number | undefined;
 }
@@ -181,10 +182,9 @@ export interface SentDelivery {
 /** Sends webhooks like the service. */
 export interface FakeSender {
   /**
-   * Delivers a webhook: POSTs it until it gets a 2xx or the schedule ends. Each attempt has the
-   * same id and its own `retries`, timestamp and signature. `Retry-After` of a 429 or 503 extends a
-   * wait, redirects count as failures, and the test webhook is sent once. To send a duplicate, call
-   * it again with the same `id`. Never rejects.
+   * Delivers a webhook: POSTs it until it gets a 2xx or the schedule ends. Attempts share the id,
+   * but each one has its own `retries`, timestamp and signature. To send a duplicate, call it again
+   * with the same `id`. Never rejects.
    */
   send(
     webhook: EvmWebhook | AptosWebhook,
@@ -192,7 +192,7 @@ export interface FakeSender {
   ): Promise<SentDelivery>;
   /** Delivers the unconfirmed webhook of a block, then the confirmed one. */
   sendPair(webhook: EvmWebhook): Promise<{ unconfirmed: SentDelivery; confirmed: SentDelivery }>;
-  /** Delivers the removal webhook of a webhook. */
+  /** Delivers the removal webhook for a webhook. */
   sendRemoved(webhook: EvmWebhook): Promise<SentDelivery>;
 }
 
@@ -255,7 +255,7 @@ export function createFakeSender({
     },
     sendRemoved(webhook) {
       const { confirmed: _, ...rest } = webhook;
-      // `removed` is at the start, as the service writes it.
+      // The service writes `removed` at the start, too.
       return send({ confirmed: false, removed: true, ...rest });
     },
   };
@@ -274,7 +274,7 @@ function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> 
   });
 }
 
-// Samples. The decoded records of a webhook are also in its logs.
+// Sample records. The decoded records of a webhook are also in its logs.
 
 const FRAME: EvmWebhook = {
   confirmed: true,
@@ -393,7 +393,7 @@ const SAMPLES: Record<Exclude<SampleKind, 'test'>, Partial<EvmWebhook>> = {
   },
   'erc1155-batch-transfer': {
     logs: [
-      // The offsets of both lists, then the length and values of each.
+      // The offsets of both lists, then the length and values of each list.
       logOf(
         STOREFRONT.contract,
         [TRANSFER_BATCH, ALICE, ALICE, BOB],

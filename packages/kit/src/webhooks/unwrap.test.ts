@@ -50,7 +50,7 @@ describe('unwrap', () => {
   });
 
   it('accepts the example of the Standard Webhooks specification', () => {
-    // Its body is not a Sluice webhook, so that error shows that it was verified.
+    // The body is not a Sluice webhook, and this error proves that the signature was verified.
     const headers = {
       'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
       'webhook-timestamp': '1614265330',

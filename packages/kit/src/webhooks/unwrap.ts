@@ -13,7 +13,7 @@ import { toRaw } from './adapters/rawBody.ts';
 import type { RawBody } from './adapters/rawBody.ts';
 import { isEqual } from './verify.ts';
 
-/** The key that webhooks are verified with: one of the three. */
+/** The key that verifies webhooks: one of these three. */
 export type WebhookKey =
   | {
       /** The streams secret of the account. */
@@ -23,15 +23,15 @@ export type WebhookKey =
     }
   | {
       /**
-       * Several secrets, any of which may have signed, e.g. the new and old one during rotation.
-       * Each costs one hash of the body per webhook. Empty ones are ignored.
+       * Several secrets, such as the new and the old one during a rotation. Each one costs a hash
+       * of the body per webhook; empty secrets are ignored.
        */
       secrets: readonly string[];
       secret?: undefined;
       apiKey?: undefined;
     }
   | {
-      /** The API key, which signs if the account has no streams secret. */
+      /** The API key, which signs webhooks if the account has no streams secret. */
       apiKey: string;
       secret?: undefined;
       secrets?: undefined;
@@ -40,10 +40,9 @@ export type WebhookKey =
 /** Verification rules of {@link unwrap}. */
 export interface UnwrapRules {
   /**
-   * Whether a request without `webhook-signature` may be verified by its `x-signature`. Default
-   * false: an attacker could strip the other headers from a captured request and replay it at any
-   * time. Set it for senders that only use `x-signature`, such as the hosted Streams API. If there
-   * is a `webhook-signature`, it is always the one that is verified.
+   * Whether a request without `webhook-signature` may be verified by its `x-signature`. Set it for
+   * senders that use only `x-signature`, such as the hosted Streams API. Default: false, because an
+   * attacker could otherwise strip the other headers from a captured request and replay it.
    */
   allowXSignature?: boolean | undefined;
   /**
@@ -52,7 +51,7 @@ export interface UnwrapRules {
    * @defaultValue 300_000 (5 minutes). At least 0; `Infinity` turns the check off.
    */
   toleranceMs?: number | undefined;
-  /** The current time in Unix milliseconds. Default `Date.now`. */
+  /** The current time in Unix milliseconds. Default: `Date.now`. */
   now?: (() => number) | undefined;
 }
 
@@ -64,12 +63,12 @@ export type UnwrapOptions = WebhookKey &
     headers: WebhookHeaders;
   };
 
-/** The chain families whose webhooks are accepted: one, or both. */
+/** The chain families to accept: one, or both. */
 export type WebhookFamily = 'evm' | 'aptos' | 'any';
 
 /** A verified webhook of an EVM stream. */
 export interface ReceivedWebhook extends Received<EvmWebhook> {
-  /** With `removed: true`, it revokes what was delivered for its block. */
+  /** With `removed: true`, it revokes the deliveries of its block. */
   readonly webhook: EvmWebhook;
 }
 
@@ -78,11 +77,14 @@ export interface ReceivedAptosWebhook extends Received<AptosWebhook> {}
 
 interface Received<Webhook> {
   /**
-   * The delivery id (`webhook-id`), the same on every attempt: handle each id once. With
-   * `x-signature`, which does not cover an id, a hash of the body without `retries`.
+   * The delivery id (`webhook-id`), the same on every attempt; handle each id once. With
+   * `x-signature`, which does not cover an id, it is a hash of the body without `retries`.
    */
   readonly id: string;
-  /** When this attempt was sent; undefined with `x-signature`, which does not cover a timestamp. */
+  /**
+   * Time at which this attempt was sent; undefined with `x-signature`, which does not cover a
+   * timestamp.
+   */
   readonly sentAt: Date | undefined;
   readonly webhook: Webhook;
   /** Whether this is the test webhook, which only checks that the URL responds with a 2xx. */
@@ -119,7 +121,7 @@ export function unwrap(
 ): ReceivedWebhook | ReceivedAptosWebhook;
 export function unwrap(
   options: UnwrapOptions & {
-    /** Default `evm`. For `any`, {@link isAptosWebhook} distinguishes the families. */
+    /** Default: `evm`. For `any`, {@link isAptosWebhook} distinguishes the families. */
     family?: WebhookFamily | undefined;
   },
 ): ReceivedWebhook | ReceivedAptosWebhook {
@@ -135,7 +137,7 @@ export function unwrap(
   return received as ReceivedWebhook | ReceivedAptosWebhook;
 }
 
-/** Returns a verified body with the claim of its headers. Throws like {@link unwrap}. */
+/** Returns a verified body with the claims of its headers. Throws like {@link unwrap}. */
 export function verifyRaw(options: UnwrapOptions): { raw: string | Uint8Array; claim: Claim } {
   const secrets = secretsOf(options);
   const toleranceMs = toleranceOf(options);
@@ -156,19 +158,22 @@ export function verifyRaw(options: UnwrapOptions): { raw: string | Uint8Array; c
   return { raw, claim };
 }
 
-/** Whether a webhook is from an Aptos stream: those have a `network` and no `chainId`. */
+/**
+ * Returns whether a webhook is from an Aptos stream. Such webhooks have a `network` and no
+ * `chainId`.
+ */
 export function isAptosWebhook(webhook: EvmWebhook | AptosWebhook): webhook is AptosWebhook {
   return 'network' in webhook && !('chainId' in webhook);
 }
 
-/** The unverified claim in the headers of a request. */
+/** The unverified claims in the headers of a request. */
 export type Claim =
   | {
       readonly scheme: 'webhook-signature';
       readonly id: string;
-      /** Unix seconds. */
+      /** Timestamp in Unix seconds. */
       readonly timestamp: number;
-      /** `v1,` and base64 each; may include entries of other versions. */
+      /** Signatures as `v1,` and base64. May include entries of other versions. */
       readonly signatures: readonly string[];
     }
   | { readonly scheme: 'x-signature'; readonly signature: string };
@@ -179,8 +184,8 @@ export interface NoClaim {
 }
 
 /**
- * Ids of Sluice have no dots or spaces. With a dot, one signed text could be parsed as two
- * different ids.
+ * Ids of Sluice have no dots or spaces. With a dot, a signed text could be parsed as two different
+ * ids.
  */
 const ID = /^[A-Za-z0-9_-]{1,255}$/;
 const UNIX_SECONDS = /^(0|[1-9]\d{0,11})$/;
@@ -234,7 +239,7 @@ export function isSignedWith(claim: Claim, body: string | Uint8Array, secret: st
   return signatures.some((signature) => isEqual(signature, expected));
 }
 
-/** Returns the secrets that are not empty: anyone could sign with an empty one. */
+/** Returns the secrets that are not empty, because anyone could sign with an empty secret. */
 export function secretsOf({ secret, secrets, apiKey }: WebhookKey): readonly string[] {
   const given: readonly unknown[] = secrets ?? [secret ?? apiKey];
   const usable = given.filter(
@@ -257,7 +262,7 @@ export function toleranceOf({ toleranceMs = 300_000 }: UnwrapRules): number {
   });
 }
 
-/** Also rejects NaN, from a broken clock. */
+/** Also rejects NaN, which a broken clock returns. */
 export function timeProblem(
   timestamp: number,
   nowMs: number,

@@ -4,7 +4,7 @@ import { type UnwrapOptions, verifyRaw } from './unwrap.ts';
 
 /** A verified alert. */
 export interface ReceivedAlert {
-  /** The same on every attempt: handle each once. */
+  /** The id of the alert, the same on every attempt. Handle each id once. */
   readonly id: string;
   readonly alert: Alert;
 }
@@ -23,7 +23,7 @@ const TYPES = [
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Verifies an alert (`--notify-url`) as `unwrap` does a webhook, and parses it.
+ * Verifies and parses an alert (`--notify-url`), like `unwrap` for webhooks.
  *
  * @throws SluiceError like `unwrap`; `invalid_webhook` if the body is signed but is not an alert.
  */
@@ -34,7 +34,7 @@ export function unwrapAlert(options: UnwrapOptions): ReceivedAlert {
     const alert = JSON.parse(typeof raw === 'string' ? raw : utf8.decode(raw)) as Alert;
     if (TYPES.includes(alert.type) && typeof alert.data === 'object') return { id, alert };
   } catch {
-    // Not JSON.
+    // The body is not JSON.
   }
   throw new SluiceError('invalid_webhook', 'The body is signed but is not an alert');
 }

@@ -1,9 +1,9 @@
-/** Verifies that a webhook comes from a service with the secret. */
+/** Verifies that a webhook comes from a service that has the secret. */
 import { signWebhook } from '../contract/rules/signature.ts';
 import { SluiceError } from '../errors.ts';
 import { toRaw } from './adapters/rawBody.ts';
 
-/** The key that a webhook is verified with: one of the two. */
+/** The key that verifies a webhook: one of these two. */
 export type VerificationKey =
   | {
       /** The streams secret of the account. */
@@ -11,7 +11,7 @@ export type VerificationKey =
       apiKey?: undefined;
     }
   | {
-      /** The API key, which signs if the account has no streams secret. */
+      /** The API key, which signs webhooks if the account has no streams secret. */
       apiKey: string;
       secret?: undefined;
     };
@@ -20,7 +20,7 @@ export type VerificationKey =
 export type VerifySignatureOptions = VerificationKey & {
   /**
    * The request body, preferably the raw bytes or text as received. A parsed body is serialized
-   * again, which restores the signed bytes if it was not changed.
+   * again, which restores the signed bytes if the body was not changed.
    */
   body: string | object;
   /** The `x-signature` header. */
@@ -28,7 +28,7 @@ export type VerifySignatureOptions = VerificationKey & {
 };
 
 /**
- * Verifies the `x-signature` of a webhook in constant time. It covers the body but no timestamp:
+ * Verifies the `x-signature` of a webhook in constant time. It covers the body but no timestamp, so
  * ignore deliveries that you have already handled.
  * @returns true; it never returns false.
  * @throws SluiceError `missing_secret` without a key, `invalid_signature` if it does not match.
@@ -58,7 +58,7 @@ function toSignedBytes(body: unknown): string | Uint8Array | undefined {
   return typeof body === 'object' && body !== null ? JSON.stringify(body) : undefined;
 }
 
-/** Compares texts in constant time. */
+/** Compares strings in constant time. */
 export function isEqual(given: string, expected: string): boolean {
   if (given.length !== expected.length) return false;
   let difference = 0;

@@ -9,13 +9,15 @@ import { previewText, previewJson } from '../base/preview.ts';
 
 /** Maximum length of an error message, in characters. */
 const MESSAGE_LIMIT = 1_000;
-/** Maximum number of fields in one error; clients fix these and then see the next ones. */
+/** Maximum number of fields in one error; clients see the next ones after they fix these. */
 const FIELD_LIMIT = 20;
-/** Maximum length of an echoed value or name: enough to find it, too little to fill a log. */
+/** Maximum length of an echoed value or name: long enough to find it, too short to fill a log. */
 const ECHO_LIMIT = 200;
-/** Exceeds the longest webhook URL, so that credentials in a URL are never partly shown. */
+/** Longer than any webhook URL, so that credentials in a URL are never partly shown. */
 const HIDDEN_LIMIT = 4_096;
-/** In larger bodies, validation stops at the first problem: problems cost more than values. */
+/**
+ * In larger bodies, validation stops at the first problem, because problems cost more than values.
+ */
 const VALUES_FOR_ALL_PROBLEMS = 1_000;
 /** Maximum number of values in a validated body: strings, numbers, booleans, lists and objects. */
 export const MAX_VALUES = 50_000;
@@ -32,7 +34,7 @@ const CODES: Partial<Record<number, AnswerCode>> = {
   429: 'rate_limited',
 };
 
-/** Thrown anywhere below a route; `app.ts` turns it into the response. */
+/** An error that any code below a route can throw; `app.ts` turns it into the response. */
 export class HttpError extends ServiceError {
   override readonly name = 'HttpError';
   readonly code: AnswerCode;
@@ -47,7 +49,7 @@ export class HttpError extends ServiceError {
   }
 
   body(): ErrorBody {
-    // The official client appends `details` to the message; the contract only has it in a 422.
+    // The official client appends `details` to the message; the contract has it only in a 422.
     const name = this.status === 422 ? 'details' : 'fields';
     return {
       message: previewText(this.message, MESSAGE_LIMIT),
@@ -58,7 +60,10 @@ export class HttpError extends ServiceError {
 
 const AUDIT_TARGET = 'auditTarget';
 
-/** Sets the target of an audited call if its path lacks it: the id of the created object. */
+/**
+ * Sets the target of an audited call that creates an object, because its path does not contain the
+ * id.
+ */
 export const setAuditTarget = (context: Context, id: string): void => context.set(AUDIT_TARGET, id);
 
 export const auditTargetOf = (context: Context): string =>
@@ -163,7 +168,7 @@ function wordIssue(issue: z.core.$ZodIssue, input: unknown): string {
   if (issue.code === 'invalid_type' && valueAt(input, issue.path) === undefined) {
     return `is required and should be ${article(issue.expected)}`;
   }
-  // A schema's own message is more specific than ours.
+  // The schema's own message is more specific.
   if (issue.code === 'invalid_type' && issue.message.startsWith('Invalid input')) {
     return `should be ${article(issue.expected)}`;
   }
@@ -178,7 +183,7 @@ const article = (type: string): string => (/^[aeiou]/.test(type) ? `an ${type}` 
 function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
   let value = input;
   for (const key of path) {
-    // A single value in a query is a list of one.
+    // A single value in a query is treated as a list with one value.
     if (typeof value === 'string' && key === 0) continue;
     if (typeof value !== 'object' || value === null) return undefined;
     value = (value as Record<PropertyKey, unknown>)[key];

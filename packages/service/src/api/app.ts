@@ -1,4 +1,4 @@
-/** Every route of the service, and the checks they share: limits, hosts, keys, errors. */
+/** All routes of the service, and their shared checks: limits, hosts, keys, errors. */
 import { randomUUID } from 'node:crypto';
 import { Hono, type MiddlewareHandler } from 'hono';
 import { compress } from 'hono/compress';
@@ -60,14 +60,17 @@ export interface AppNeeds
   /** Origins whose pages may call with a key. */
   corsOrigins: readonly string[];
   environment: SluiceHandlerNeeds['environment'];
-  /** How long deliveries are kept. */
+  /** Retention of deliveries. */
   kept: { deliveredMs: number; undeliveredMs: number };
-  /** The remaining waits of the schedule. */
+  /** Returns the remaining waits of the schedule. */
   remainingWaitsMs: SluiceHandlerNeeds['remainingWaitsMs'];
   fastRetryMs: SluiceHandlerNeeds['fastRetryMs'];
 }
 
-/** Large responses for browsers. Compressing a single delivery takes longer than it saves. */
+/**
+ * Routes with large responses for browsers. Compressing a single delivery takes more time than it
+ * saves.
+ */
 const COMPRESSED: readonly string[] = [
   '/console/*',
   '/sluice/deliveries',
@@ -75,7 +78,7 @@ const COMPRESSED: readonly string[] = [
   '/sluice/streams',
   '/sluice/timelines',
 ];
-/** Routes outside the table of calls that also answer 405 to other methods. */
+/** Routes outside the table of calls that also respond to other methods with 405. */
 const OWN_ROUTES = ['/', '/health', '/ready', '/openapi.json'];
 
 export function createApp(needs: AppNeeds): Hono {
@@ -121,7 +124,7 @@ function createGate({
     const requestId = randomUUID();
     context.set('requestId', requestId);
     context.header('x-request-id', requestId);
-    // A page whose host name resolves to this service (DNS rebinding) must not reach it.
+    // A page with a host name that resolves to this service (DNS rebinding) must not reach it.
     const host = context.req.header('host') ?? '';
     if (!isOurHost(host)) {
       throw new HttpError(
@@ -147,7 +150,7 @@ function createAdmission(
   return async (context, next) => {
     // Many responses contain keys, secrets, or URLs with credentials, so no cache may store them.
     context.header('cache-control', 'no-store');
-    // The key is checked first, so that megabytes from a caller without a key are never read.
+    // Checks the key first, so that megabytes from a caller without a key are never read.
     auth.admit(context, call.scope);
     await takeBody(context, maxBodyBytes);
     await next();
@@ -179,7 +182,7 @@ function createHandlers(needs: AppNeeds): Handlers {
   };
 }
 
-/** The console, the API description, and an index of both. */
+/** Serves the console, the API description, and an index of both. */
 function addPages(
   app: Hono,
   { version, consoleFolder }: Pick<AppNeeds, 'version' | 'consoleFolder'>,
@@ -203,6 +206,6 @@ function addPages(
   );
 }
 
-/** Whether a call is audited: access to credentials, replays and deletions. */
+/** Returns whether a call is audited: access to credentials, replays and deletions. */
 const isAudited = ({ method, scope, audited }: Call): boolean =>
   audited === true || (method !== 'GET' && (scope === 'replay' || scope === 'settings:admin'));

@@ -12,9 +12,11 @@ export const BODY_LIMIT_BYTES = MIB;
 /** Limit of routes that require no key or read no body. */
 const SMALL_BODY_LIMIT_BYTES = 4 * KIB;
 const BODY = 'body';
-/** Checking, storing and sending a body recurses to its depth; real bodies are less deep. */
+/**
+ * Maximum depth, because checking, storing and sending a body recurses. Real bodies are less deep.
+ */
 const MAX_DEPTH = 64;
-/** Bytes copied between two turns of the event loop. */
+/** Number of bytes copied between two turns of the event loop. */
 const JOIN_STEP_BYTES = 4 * MIB;
 /** Maximum length of the parser's message, which quotes the body. */
 const ECHO_LIMIT = 200;
@@ -29,9 +31,9 @@ const inWords = (bytes: number): string =>
   bytes < MIB ? `${bytes / KIB} KiB` : `${bytes / MIB} MiB`;
 
 /**
- * Reads the body before the handler runs, so that clients that send all of it before reading get
- * the response. Hono's own limit does not work here: it copies requests without a content length,
- * and the request object of the Node adapter cannot be copied.
+ * Reads the body before the handler runs, for clients that read the response only after sending
+ * everything. Hono's own limit does not work here, because it copies requests, which the Node
+ * adapter does not support.
  */
 export async function takeBody(context: Context, maxBytes: number): Promise<void> {
   const tooLarge = (): HttpError =>
@@ -52,7 +54,10 @@ export async function takeBody(context: Context, maxBytes: number): Promise<void
   context.set(BODY, await join(chunks, bytes));
 }
 
-/** `Buffer.concat` that yields to the event loop: the first write to so much memory is slow. */
+/**
+ * Works like `Buffer.concat` but yields to the event loop, because the first write to a large
+ * buffer is slow.
+ */
 async function join(chunks: readonly Uint8Array[], bytes: number): Promise<Buffer> {
   const joined = Buffer.allocUnsafe(bytes);
   let at = 0;
@@ -72,7 +77,7 @@ export const readBytes = (context: Context): Buffer => context.get(BODY) as Buff
 /** Returns the body as JSON; the official client sends an empty body for `{}`. */
 export function readJson(context: Context): unknown {
   const bytes = readBytes(context);
-  // Checked before parsing, because the parser would build every level first.
+  // Checks the depth before parsing, because the parser would build every level first.
   if (isDeeper(bytes, MAX_DEPTH)) {
     throw new HttpError(400, `The request body is nested deeper than ${MAX_DEPTH} levels`);
   }
@@ -89,7 +94,7 @@ export function readJson(context: Context): unknown {
 const [QUOTE, BACKSLASH, ...BRACKETS] = Buffer.from('"\\[{]}');
 const [LIST, OBJECT, LIST_END, OBJECT_END] = BRACKETS;
 
-/** Whether lists and objects are nested deeper than this. Reads each byte once. */
+/** Returns whether lists and objects are nested deeper than this. Reads each byte once. */
 export function isDeeper(json: Uint8Array, levels: number): boolean {
   let depth = 0;
   for (let at = 0; at < json.length; at++) {

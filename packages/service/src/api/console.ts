@@ -1,4 +1,7 @@
-/** Serves the console under `/console/`: files, and one page for paths without an extension. */
+/**
+ * Serves the console under `/console/`: its files, and the same page for all paths without an
+ * extension.
+ */
 import { readFile } from 'node:fs/promises';
 import { extname, join, normalize, sep } from 'node:path';
 import type { Context } from 'hono';
@@ -51,7 +54,8 @@ export function createConsoleHandler(folder: string | undefined) {
       ...SECURITY_HEADERS,
       'content-type':
         CONTENT_TYPES[isPage ? '.html' : extname(asked)] ?? 'application/octet-stream',
-      // The names of built files contain a hash of their content; the name of the page does not.
+      // The names of built files contain a hash of their content; the name of the page does not
+      // contain one.
       'cache-control': asked.startsWith('/assets/')
         ? 'public, max-age=31536000, immutable'
         : 'no-cache',
@@ -59,7 +63,7 @@ export function createConsoleHandler(folder: string | undefined) {
   };
 }
 
-/** Returns undefined for paths that browsers never send. */
+/** Returns the path of a file; undefined for paths that browsers never send. */
 function decode(path: string): string | undefined {
   try {
     return decodeURIComponent(path);

@@ -1,4 +1,4 @@
-/** Responses to failed requests and unknown routes. */
+/** Responds to failed requests and unknown routes. */
 import type { ErrorBody } from '@sluice/kit/contract';
 import type { Context } from 'hono';
 import { hasCode } from '../base/errors.ts';
@@ -48,7 +48,7 @@ export function createFailureHandler(log: Log) {
 }
 
 /**
- * Answers 405 with the methods of a path that has routes, and 404 otherwise.
+ * Responds with 405 and the methods of a path that has routes, otherwise with 404.
  *
  * @param routes with path parameters as `{name}`
  */
@@ -68,7 +68,7 @@ export function createUnknownRouteHandler(routes: readonly { method: string; pat
   };
 }
 
-/** Whether a path matches this route with any parameters. */
+/** Returns whether a path matches this route with any parameters. */
 function isPathOf(route: string, path: string): boolean {
   const parts = path.split('/');
   const own = route.split('/');

@@ -1,4 +1,4 @@
-/** Checks requests against the table of calls, and types the handlers and their answers. */
+/** Checks requests against the table of calls, and types the handlers and their results. */
 import type { Answer, Asked, CALLS, Call, CallName } from '@sluice/kit/calls';
 import type { Context } from 'hono';
 import * as z from 'zod';
@@ -26,7 +26,7 @@ export function createReader({
   body,
   readsItself,
 }: Call): (context: Context) => Received<CallName> {
-  // Checked in order, and only the first invalid one is reported.
+  // Checks the parts in order and reports only the first invalid one.
   const path = Object.entries(params).map(([name, schema]) => z.object({ [name]: schema }));
   return (context) => {
     const inPath = context.req.param();

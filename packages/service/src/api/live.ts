@@ -1,6 +1,6 @@
 /**
- * Live events for the console and the command line. A reader that was disconnected resumes after the
- * last event id it received, at any process.
+ * Live events for the console and the command line. A disconnected reader can resume in any process
+ * after the last event id that it received.
  */
 import type { LiveEvent } from '@sluice/kit/contract';
 import type { EventFeed } from '../store/live/eventFeed.ts';
@@ -11,11 +11,11 @@ export interface Live {
   close(): void;
 }
 
-/** Clients consider a service dead after twice 5 s of silence, and proxies close idle streams. */
+/** Clients consider a service dead after 10 s of silence, and proxies close idle streams. */
 const HEARTBEAT_MS = 4_000;
 const RETRY = 'retry: 1000\n';
 
-/** The last event that a reader received: its position, and how many of that batch. */
+/** The last event that a reader received: its position, and the number of events of its batch. */
 interface Place {
   position: string;
   seen: number;
@@ -66,7 +66,7 @@ export function createLive(feed: EventFeed): Live {
     return async (): Promise<string | undefined> => {
       if (!isGreeted) {
         isGreeted = true;
-        // A resuming reader keeps its id until it receives the events that it missed.
+        // A resuming reader keeps its id until it receives the missed events.
         return `${RETRY}${place === undefined ? await toNewest() : ''}: connected\n\n`;
       }
       while (!ended.aborted) {

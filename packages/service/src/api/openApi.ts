@@ -75,7 +75,7 @@ export function createOpenApi(version: string): Json {
   };
 }
 
-/** Describes values as sent, not as parsed. */
+/** Describes values as they are sent, not as they are parsed. */
 const AS_SENT = { io: 'input', unrepresentable: 'any' } as const;
 
 function createSchemas(): Json {
@@ -150,7 +150,7 @@ function securityOf(scope: Access): Json[] {
   return [{ apiKey: scopes }, { session: scopes }];
 }
 
-/** Returns the query parameters: all are optional, and those with several values are repeated. */
+/** Returns the query parameters. All are optional; parameters with several values are repeated. */
 function queryParameters(query: z.ZodType | undefined): Json[] {
   if (query === undefined) return [];
   const { properties = {} } = z.toJSONSchema(query, AS_SENT);

@@ -1,15 +1,15 @@
-/** Cursors are opaque to clients and contain a position in the order of the list. */
+/** Reads and writes cursors, which are opaque to clients and contain a position in a list. */
 import * as z from 'zod';
 import type { ListPosition } from '../store/streams/contract.ts';
 import { validationFailed } from './answers.ts';
 
-/** Where a page starts. */
+/** Start of a page. */
 export interface Place extends ListPosition {
-  /** The count of the first page, so that all pages report the same total while the list grows. */
+  /** Total of the first page, so that all pages report the same total while the list grows. */
   total?: number | undefined;
 }
 
-/** A timestamp and an id, or 0 and an address; then the total. */
+/** The parts of a cursor: a timestamp and an id, or 0 and an address; then the total. */
 const place = z.tuple([
   z.int().nonnegative(),
   z.string().regex(/^[\w-]+$/),
@@ -37,8 +37,8 @@ export function fromCursor(cursor: string | undefined): Place | undefined {
 }
 
 /**
- * Returns a page without its rows. The last page has no cursor; it signals the end to the official
- * client with a page size that no list exceeds.
+ * Returns a page without its rows. The last page has no cursor. Its page size, which no list
+ * exceeds, tells the official client to stop.
  */
 export const pageEnd = (
   total: number,

@@ -10,7 +10,7 @@ export interface ProbeNeeds {
   version: string;
   chains(): ChainReport[];
   readMetrics(): Promise<{ contentType: string; text: string }>;
-  /** Returns human-readable reasons why this process is not ready; empty when it is. */
+  /** Returns readable reasons why this process is not ready; empty if it is. */
   whyNotReady(): Promise<string[]>;
 }
 
@@ -19,7 +19,7 @@ const UNCOUNTED: readonly string[] = ['/health', '/ready'];
 
 export const isProbe = (path: string): boolean => PROBES.includes(path);
 
-/** Whether rate limits skip this path: probes must not fail because of other callers. */
+/** Returns whether rate limits skip this path. Probes must not fail because of other callers. */
 export const isUncounted = (path: string): boolean => UNCOUNTED.includes(path);
 
 export function addProbes(

@@ -1,6 +1,6 @@
 /**
- * Query parameters. Every route ignores unknown ones, because older clients repeat path parameters
- * there; the response names those that were ignored.
+ * Reads query parameters. Routes ignore unknown ones, because older clients repeat path parameters
+ * there, and name them in the response.
  */
 import type { Context } from 'hono';
 import type * as z from 'zod';
@@ -9,14 +9,14 @@ import { check } from './answers.ts';
 export const IGNORED_QUERY_HEADER = 'x-ignored-query';
 
 const TAKEN = 'takenQuery';
-/** Limits of the header, which repeats names: enough to find them, too little to fill a log. */
+/** Limits of the header that repeats names: long enough to find them, too short to fill a log. */
 const MAX_NAMES = 20;
 const MAX_NAME_LENGTH = 64;
 
 export interface TakenQuery<T> {
   /** The validated query. */
   query: T;
-  /** The query as sent: one string, or a list where a name is repeated. */
+  /** The query as it was sent: a string, or a list for a repeated name. */
   sent: Record<string, string | string[]>;
 }
 
@@ -28,7 +28,7 @@ export function takeQuery<T>(context: Context, schema: z.ZodType<T>): TakenQuery
   return { query: check(schema, 'query', sent), sent };
 }
 
-/** Returns all values of the only query parameter of a route. */
+/** Returns all values of a route's only query parameter. */
 export function takeQueryField(context: Context, name: string): string[] {
   take(context, [name]);
   return context.req.queries(name) ?? [];

@@ -24,7 +24,7 @@ export async function readLive(of: Live, lastEventId?: string) {
     firstId: () => firstId,
     async until(count: number) {
       while (events.length < count && (await take())) {
-        // take continues to read
+        // `take` continues to read
       }
       return events;
     },

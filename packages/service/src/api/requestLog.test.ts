@@ -1,4 +1,4 @@
-/** A failed request can be found in the log by the id in its response. */
+/** Tests that a failed request can be found in the log by the id in its response. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { tmpdir } from 'node:os';

@@ -2,9 +2,11 @@
 import { BlockList, isIP } from 'node:net';
 
 export interface CidrList {
-  /** Whether the IP address is in one of the networks. False for an invalid address. */
+  /** Returns whether the IP address is in one of the networks; false for an invalid address. */
   has(address: string): boolean;
-  /** Whether one of the networks contains this entire network. False for an invalid network. */
+  /**
+   * Returns whether one of the networks contains this entire network; false for an invalid network.
+   */
   covers(network: string): boolean;
 }
 

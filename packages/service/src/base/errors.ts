@@ -1,6 +1,6 @@
 /**
- * The errors that the service throws on purpose, by who can fix them. `docs/errors.md` explains
- * their codes.
+ * The errors that the service throws on purpose, grouped by who can fix them. `docs/errors.md`
+ * explains their codes.
  */
 import { hideSecrets } from './hideSecrets.ts';
 
@@ -49,7 +49,7 @@ export abstract class ServiceError extends Error {
 export class CallerError<Code extends CallerCode = CallerCode> extends ServiceError {
   override readonly name: string = 'CallerError';
   readonly code: Code;
-  /** How to fix it, for humans. Undefined if the message explains it. */
+  /** A readable fix; undefined if the message contains it. */
   readonly fix: string | undefined;
 
   constructor(
@@ -63,7 +63,9 @@ export class CallerError<Code extends CallerCode = CallerCode> extends ServiceEr
   }
 }
 
-/** A setting that cannot be used: names the setting, the value (secrets in URLs hidden) and the fix. */
+/**
+ * An invalid setting. The error names the setting, the value without secrets in URLs, and the fix.
+ */
 export const configError = (message: string): CallerError<'usage'> =>
   new CallerError('usage', hideSecrets(message));
 

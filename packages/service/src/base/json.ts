@@ -3,7 +3,7 @@
 /** JSON can contain half a character: `"\ud83d"`. */
 const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
 
-/** `JSON.parse`, with U+FFFD for each lone surrogate in values and keys. */
+/** Works like `JSON.parse`, but replaces each lone surrogate in values and keys with U+FFFD. */
 export function parseJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
   return SURROGATE_ESCAPE.test(text) ? toWellFormed(value) : value;

@@ -14,9 +14,8 @@ export const LOG_FORMATS = ['text', 'json'] as const;
 export type LogFormat = (typeof LOG_FORMATS)[number];
 
 /**
- * Writes `time level event key=value …`, with values with spaces quoted and control characters
- * escaped; or the same as JSON with `time`, `level`, `event` and the fields. The fields `delivery`,
- * `stream` and `requestId` identify what an event is about.
+ * Writes `time level event key=value …`, with quotes around values that contain spaces, or the same
+ * as JSON. The fields `delivery`, `stream` and `requestId` identify what an event is about.
  */
 export function createLog(write: (line: string) => void, format: LogFormat = 'text'): Log {
   const say = (level: string, event: string, given: LogFields = {}): void => {
@@ -43,15 +42,17 @@ export function createLog(write: (line: string) => void, format: LogFormat = 'te
 }
 
 /**
- * Maximum characters of a field: texts of nodes and receivers are cut earlier, and stacks are
- * shorter.
+ * Maximum length of a field. Text from nodes and receivers is cut earlier, and stacks are shorter.
  */
 const FIELD_LIMIT = 8_192;
 
-/** Characters that move a cursor or change the writing direction, which JSON does not escape. */
+/**
+ * Matches characters that move a cursor or change the writing direction, which JSON does not
+ * escape.
+ */
 const UNPRINTABLE = /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 
-/** Keeps values on one line, since they may come from receivers, nodes and tokens. */
+/** Keeps values on one line, because they may come from receivers, nodes and tokens. */
 const toJson = (value: unknown): string =>
   JSON.stringify(value).replaceAll(
     UNPRINTABLE,

@@ -1,5 +1,5 @@
 /**
- * Opens tracing as the standard OpenTelemetry variables configure it. The packages are loaded only
+ * Opens tracing, which the standard OpenTelemetry variables configure. The packages are loaded only
  * if a collector is configured.
  */
 import { describeError } from './log.ts';
@@ -8,7 +8,7 @@ import { NO_TRACING, type Tracing } from './tracing.ts';
 /**
  * @param env `OTEL_EXPORTER_OTLP_ENDPOINT` or `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` turns it on,
  *   `OTEL_SDK_DISABLED=true` or `OTEL_TRACES_EXPORTER=none` off
- * @throws Error when a collector is configured and the packages are not installed
+ * @throws Error if a collector is configured, but the packages are not installed
  */
 export async function openTracing(env: NodeJS.ProcessEnv, version: string): Promise<Tracing> {
   const isNamed =

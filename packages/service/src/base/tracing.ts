@@ -1,10 +1,10 @@
-/** Spans of the service's work, and the tracing that records none. */
+/** Spans of the service's work, and a tracing that records none. */
 import { describeError } from './log.ts';
 
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
 
 export interface TraceSpan {
-  /** Passed to called services (W3C Trace Context); undefined while tracing is off. */
+  /** Context for called services (W3C Trace Context); undefined while tracing is off. */
   readonly traceparent: string | undefined;
   set(attributes: SpanAttributes): void;
   /** @param failure description of the failure, if any */

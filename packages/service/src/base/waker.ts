@@ -1,8 +1,8 @@
 /** Lets a loop sleep between its turns until it is woken. */
 export interface Waker {
-  /** Ends the current sleep, or else the next one as it begins. */
+  /** Ends the current sleep, or the next one if no loop sleeps. */
   wake(this: void): void;
-  /** Sleeps until woken, at most this long. */
+  /** Sleeps until woken, but at most for this time. */
   sleep(ms: number): Promise<void>;
 }
 

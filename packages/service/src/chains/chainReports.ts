@@ -1,4 +1,4 @@
-/** Reports the state of every chain, whichever process reads it. */
+/** Reports the state of all chains, including chains that other processes read. */
 import { createWaker } from '../base/waker.ts';
 import type { FollowedChain } from './followedChain.ts';
 import { type Log, describeError } from '../base/log.ts';
@@ -6,10 +6,12 @@ import type { ChainReport, Lease } from '../store/upkeep/contract.ts';
 import type { Store } from '../store/store.ts';
 
 export interface ChainReports {
-  /** Returns the chains of this process in order, then those that only others read. */
+  /**
+   * Returns the chains of this process in order, then the chains that only other processes read.
+   */
   list(): ChainReport[];
   find(chain: string): ChainReport | undefined;
-  /** Whether any process reads it now, or did a moment ago. */
+  /** Returns whether any process reads the chain now, or did so a moment ago. */
   isRead(chain: string): boolean;
   /** Reads the reports from the ledger now, and then periodically. */
   start(): Promise<void>;
@@ -17,9 +19,9 @@ export interface ChainReports {
 }
 
 const CHECK_MS = 1_000;
-/** The time that a restarting reader may take. */
+/** Time that a restart of the reading process may take. */
 const RESTART_MS = 60_000;
-/** Unconfigured chains are dropped when they have not been read for this time. */
+/** Time after which chains that are neither configured nor read are dropped. */
 const FORGOTTEN_MS = 24 * 3_600_000;
 
 export function createChainReports({
@@ -29,7 +31,7 @@ export function createChainReports({
 }: {
   store: Pick<Store, 'listLeases' | 'signals'>;
   log: Log;
-  /** The chains that this process is configured for. */
+  /** The chains that are configured for this process. */
   own(): readonly Pick<FollowedChain, 'id' | 'standing' | 'report'>[];
 }): ChainReports {
   let leases: Lease[] = [];
@@ -57,7 +59,7 @@ export function createChainReports({
     const first = given.map((each) => {
       const other = read.get(each.id);
       read.delete(each.id);
-      // A candidate is about to take a chain without a holder.
+      // A candidate will soon take over a chain that no process reads.
       const isOther =
         each.standing === 'candidate' ? other?.lease.freeForMs === 0 : each.standing === 'none';
       return isOther && other !== undefined ? other.report : each.report();

@@ -1,4 +1,4 @@
-/** Manages the chains of this process: following them, and requests to them. */
+/** Manages the chains of this process: follows them, and sends requests to them. */
 import { DEFAULT_MAX_WEBHOOK_BYTES } from '@sluice/kit/contract';
 import { createAptosMatching } from './aptos/matching.ts';
 import type { ServiceConfig } from '../config.ts';
@@ -9,7 +9,7 @@ import { createEvmMatching } from './evm/matching.ts';
 
 export interface Chains {
   readonly all: readonly FollowedChain[];
-  /** Undefined if the chain is not configured or not an EVM chain. */
+  /** Returns the calls of an EVM chain; undefined if it is not configured or not an EVM chain. */
   callsOf(chain: string): FollowedEvm['calls'] | undefined;
   /** Like `callsOf`, for an Aptos network. */
   aptosCallsOf(chain: string): FollowedAptos['calls'] | undefined;

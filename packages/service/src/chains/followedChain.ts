@@ -17,33 +17,34 @@ import type { BlockHeader } from '../store/blocks/contract.ts';
 import type { ChainReport } from '../store/upkeep/contract.ts';
 import type { Store } from '../store/store.ts';
 
-/** Dependencies that the chains of a service share. */
+/** Dependencies shared by the chains of a service. */
 export interface ChainSurroundings {
   store: Store;
   log: Log;
   tracing: Tracing;
   /** Called with the number of blocks that left a chain in one reorg. */
   onReorg(chain: string, depth: number): void;
-  /** Called when deliveries were created, became due or were cancelled. */
+  /** Called when deliveries were created, became due or were canceled. */
   onDeliveries(deliveries: readonly DeliverySummary[]): void;
-  /**
-   * Returns why no block may be committed now, as a message; undefined while commits are allowed.
-   */
+  /** Returns a message why no block may be committed now; undefined while commits are allowed. */
   refuseBlocks(): string | undefined;
-  /** The newest confirmed block of a chain, whichever process reads it; null while unknown. */
+  /**
+   * Returns the newest confirmed block of a chain, even if another process reads it; null while
+   * unknown.
+   */
   confirmedUpTo(chain: string): number | null;
 }
 
 export interface FollowedChain<Calls = ChainCalls> {
   readonly id: string;
   readonly calls: Calls;
-  /** Whether this process reads the chain, waits to take over, or leaves it to others. */
+  /** Whether this process reads the chain, waits to take over, or leaves it to other processes. */
   readonly standing: 'holder' | 'candidate' | 'none';
-  /** Has few details while another process reads the chain. */
+  /** State of the chain, with few details while another process reads it. */
   report(): ChainReport;
   /** Reads the chain, or stands by while another process does. */
   start(): void;
-  /** Stops after the current work; nothing is left partially committed. */
+  /** Stops after the current work. No work is left partially committed. */
   stop(): Promise<void>;
 }
 
@@ -64,7 +65,7 @@ export function followChain<Record, Block extends BlockHeader & MaybeUnverified,
   const { store, log, onReorg, onDeliveries, refuseBlocks, tracing } = surroundings;
   const { signals } = store;
   const show = (health: Omit<ChainReport, 'lacksTraces'>): void => {
-    // The next report contains the same data.
+    // The next report repeats the data.
     store.announce({ type: 'chain', chain: health }).catch(() => {});
   };
 
@@ -149,7 +150,7 @@ export function followChain<Record, Block extends BlockHeader & MaybeUnverified,
   };
 }
 
-/** Creates the calls of a chain, which work whether or not this process reads it. */
+/** Creates the calls of a chain, which also work if this process does not read the chain. */
 function createCalls<Record, Block extends BlockHeader, DryRunAnswer>(
   { chain, isFinal = false }: IngestOptions,
   { source, matching, surroundings }: Parts<Record, Block, DryRunAnswer>,
@@ -170,7 +171,7 @@ function createCalls<Record, Block extends BlockHeader, DryRunAnswer>(
       const header = await source.readHeader(at);
       if (header === undefined) return undefined;
       const { traces } = matching.live.needs(chain);
-      // Reads everything, to explain records that streams do not take.
+      // Reads everything, in order to explain records that no stream matches.
       const block = await source.readBlock(header, { logs: true, transactions: true, traces });
       const streams = await matching.live.explain(chain, block, only);
       const { number, hash, timestamp } = header;

@@ -15,7 +15,7 @@ import type { Store } from '../store/store.ts';
 import type { StreamOfFamily, StreamRecord } from '../store/streams/contract.ts';
 import type { ExplainOnly } from './calls.ts';
 
-/** The record counts of a match that the ledger stores. */
+/** Record counts of a match, which the ledger stores. */
 export type RecordCounts = Pick<
   NewMatch,
   'logs' | 'transactions' | 'internalTransactions' | 'records' | 'transactionHashes'
@@ -28,7 +28,7 @@ export type AddressesOf = (streamId: string) => readonly string[] | 'many';
 export interface MatchFamily<Name extends ChainFamily, Index, Block, Match, Tail, Insight> {
   readonly name: Name;
   readonly addressBytes: 20 | 32;
-  /** Whether blocks are final at once: matches are then delivered once, as confirmed. */
+  /** Whether blocks are final at once. Matches are then delivered only once, as confirmed. */
   readonly isFinal: boolean;
   createIndex(): Index;
   /** Returns the parts of a block that the streams of the index need. */
@@ -45,7 +45,7 @@ export interface MatchFamily<Name extends ChainFamily, Index, Block, Match, Tail
     block: Block,
     only: ExplainOnly,
   ): Map<string, ExplainedRecord[]>;
-  /** Returns the dry-run details of the block in addition to the webhook. */
+  /** Returns the details of the block for a dry run, in addition to the webhook. */
   inspect(index: Index, chain: string, block: Block): Insight;
   /** Returns the body, split at the position of `retries`. */
   toParts(chain: string, block: Block, match: Match): { head: object; tail: Tail };
@@ -71,7 +71,7 @@ export interface SingleMatcher<Block, DryRunAnswer> extends Pick<
 export interface Explainer<Block> {
   needs(chain: string): BlockNeeds;
   /**
-   * Returns explanations by stream, limited to `only`; streams that the block does not concern are
+   * Returns explanations by stream, limited to `only`; streams without a relation to the block are
    * omitted.
    */
   explain(chain: string, block: Block, only: ExplainOnly): Promise<Map<string, ExplainedRecord[]>>;
@@ -114,12 +114,12 @@ export function createMatching<
   type Record = StreamOfFamily<Name>;
   const optionsOf = ({ stream }: Match) => stream.record.options as Options;
 
-  /** Creates a match, with the maximum size of its webhook. */
+  /** Creates a match with the maximum size of its webhook. */
   const toNewMatch = (chain: string, block: Block, match: Match) => {
     const { head, tail } = family.toParts(chain, block, match);
     const record: StreamRecord = match.stream.record;
     const enrich = enrichOf(chain);
-    // Planned first, because this fills in cached metadata.
+    // Plans the enrichment first, because this fills in cached metadata.
     const enrichment = enrich.plan(optionsOf(match), tail);
     const body = family.isFinal ? splitFinalBody(head, tail) : splitBody(head, tail);
     const newMatch: NewMatch = {
@@ -243,7 +243,7 @@ export function followRules<Name extends ChainFamily, Rules>(
 ): (atLeast?: number) => Promise<number> {
   let refreshing: Promise<number> | undefined;
   let sweeping = false;
-  /** Frees the addresses of removed streams, between other work. */
+  /** Frees the addresses of removed streams between other work. */
   const sweep = (): void => {
     sweeping = index.sweep();
     if (sweeping) setImmediate(sweep);
@@ -257,7 +257,7 @@ export function followRules<Name extends ChainFamily, Rules>(
       refreshing = undefined;
     }
   };
-  // Callers share a running refresh, unless it started before the revision they need.
+  // Callers share a running refresh, unless it started before the revision that they need.
   return async (atLeast = 0) => {
     const revision = await (refreshing ??= refresh());
     return revision >= atLeast ? revision : (refreshing ??= refresh());

@@ -1,4 +1,7 @@
-/** One attempt of a claimed delivery: waits for its turn, signs, sends, and returns the result. */
+/**
+ * Makes one attempt of a claimed delivery: waits for its turn, signs, sends, and returns the
+ * result.
+ */
 import { setTimeout as wait } from 'node:timers/promises';
 import { readInboxName } from '@sluice/kit/contract';
 import { describeError } from '../base/log.ts';
@@ -22,13 +25,13 @@ export type MakeAttempt = (
 
 export interface AttemptOptions {
   leases: Pick<Leases, 'renew'>;
-  /** Shared with everything else in this process that sends webhooks. */
+  /** The sender, which all code that sends webhooks in this process shares. */
   hostPace: HostPace;
   /** Returns the stream's secrets that were valid for signing when the delivery was claimed. */
   openSecrets(delivery: ClaimedDelivery): string[];
   /** Returns the number of unfinished deliveries of a stream. */
   queued(streamId: string): number;
-  /** Returns how many milliseconds the ledger's clock is ahead of this process's clock. */
+  /** Returns the milliseconds by which the ledger's clock is ahead of this process's clock. */
   clockSkewMs(): number;
   /** Called when the attempt failed in this process rather than at its receiver. */
   onLocalFailure(cause: LocalFailure): void;
@@ -37,7 +40,7 @@ export interface AttemptOptions {
   tracing?: Tracing | undefined;
 }
 
-/** Milliseconds between tries of a delivery that this process could not send. */
+/** Milliseconds between retries of a delivery that this process could not send. */
 const LOCAL_RETRY_MS = 1_000;
 
 export function createAttempts({
@@ -50,7 +53,7 @@ export function createAttempts({
   stopping,
   tracing = NO_TRACING,
 }: AttemptOptions): MakeAttempt {
-  /** Returns false if the process stalled in the meantime and lost the lease. */
+  /** Extends the lease. Returns false if the process stalled in the meantime and lost it. */
   const awaitTurn = async (delivery: ClaimedDelivery): Promise<boolean> => {
     const hostWaitMs = hostPace.take(delivery.streamId, delivery.webhookUrl);
     const waitMs = Math.max(delivery.waitMs, hostWaitMs);
@@ -99,7 +102,7 @@ export function createAttempts({
     const began = performance.now();
     const sendOnce = async (): Promise<Attempted> => {
       try {
-        // Secrets are opened here so that one that cannot be opened fails only this attempt.
+        // Opens the secrets here, so that one that cannot be opened fails only this attempt.
         return { ...(await send(toSending(delivery, span.traceparent))), senderDied: false };
       } catch (error) {
         return toFailed(error, Math.round(performance.now() - began));
@@ -134,25 +137,25 @@ function toFailed(error: unknown, durationMs: number): Attempted {
 }
 
 /**
- * Limits how many webhooks per second one host receives from all streams together, including
- * replays and retries, so that many streams cannot flood a receiver that none of them would flood
- * alone. State is kept in memory for this process and uses a monotonic clock.
+ * Limits the webhooks per second that one host receives from all streams together, including
+ * replays and retries. State is kept in memory and uses a monotonic clock.
  */
 export interface HostPace {
   /** Takes the next turn for the URL's host; returns the milliseconds until that turn. */
   take(streamId: string, url: string, now?: number): number;
   /**
-   * Same for a webhook without a stream; returns undefined and takes no turn if it would wait
-   * longer than `mostMs`.
+   * Takes a turn for a webhook without a stream. Returns undefined without taking a turn if the
+   * wait would exceed `mostMs`.
    */
   takeSoon(url: string, mostMs: number, now?: number): number | undefined;
   /**
-   * Returns the streams to leave out of claims because their host's next turns are already taken.
+   * Returns the streams to exclude from claims, because the next turns of their host are already
+   * taken.
    */
   waiting(now?: number): string[];
 }
 
-/** Turns are assigned this far ahead so that occasional claims are enough. */
+/** Time for which turns are assigned in advance, so that occasional claims are enough. */
 const AHEAD_MS = 250;
 const MAX_STREAMS = 100_000;
 const MAX_HOSTS = 100_000;

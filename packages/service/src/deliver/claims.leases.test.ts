@@ -6,7 +6,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Leases on a ledger that extends all except `lost`. */
+/** Creates leases on a ledger that extends all leases except `lost`. */
 function open(engine: 'sqlite' | 'postgres', lost: readonly string[] = []) {
   const extended: string[][] = [];
   let isDown = false;

@@ -11,13 +11,14 @@ type Lease = Pick<ClaimedDelivery, 'id' | 'leaseToken'>;
 export interface Leases {
   start(): void;
   /**
-   * Keeps this lease extended until the delivery's outcome is recorded or the delivery is given up.
+   * Keeps extending this lease until the outcome of the delivery is recorded or the delivery is
+   * released.
    */
   hold(lease: Lease): void;
   drop(lease: Lease): void;
   /**
-   * Extends leases that may have expired. Returns those still held, or undefined if the ledger
-   * fails.
+   * Extends leases that may have expired. Returns the leases that are still held, or undefined if
+   * the ledger fails.
    */
   renew<Held extends Lease>(leases: readonly Held[]): Promise<Held[] | undefined>;
   stop(): void;
@@ -25,17 +26,14 @@ export interface Leases {
 
 /** Longer than any attempt. */
 export const LEASE_MS = 40_000;
-/**
- * A step that took this much longer than planned means that the process stalled and may have lost
- * its leases.
- */
+/** If a step is delayed by more than this, the process stalled and may have lost its leases. */
 export const STALL_MS = LEASE_MS / 4;
 const EXTEND_MS = LEASE_MS / 6;
 const SWEEP_MS = 3_000;
 
 /**
- * The leases this process holds on deliveries. They are extended while the process lives, so a
- * lease expires only when its process is gone or stalled; its delivery then returns to the queue.
+ * The leases of this process on deliveries. They are extended while the process runs; after it ends
+ * or stalls, a lease expires and its delivery returns to the queue.
  */
 export function createLeases({
   store,
@@ -66,8 +64,7 @@ export function createLeases({
 
   return {
     start() {
-      // A SQLite ledger belongs to one process: its leases end with that process, and no clock ends
-      // them sooner.
+      // A SQLite ledger belongs to one process, so its leases end only with that process.
       if (store.engine === 'sqlite') return;
       timers.push(setInterval(extendAll, EXTEND_MS), setInterval(sweep, SWEEP_MS));
     },
@@ -111,8 +108,8 @@ export interface Lanes {
 }
 
 /**
- * Each stream's lane: how many of its deliveries are unfinished, and how many this process has in
- * flight.
+ * The lanes of all streams: the numbers of unfinished deliveries, and of deliveries that this
+ * process has in flight.
  */
 export function createLanes(): Lanes {
   const queued = new Map<string, number>();
@@ -160,7 +157,7 @@ export function createLanes(): Lanes {
 
 export interface Claims {
   start(): void;
-  /** Signals that there may be more to claim or more capacity. */
+  /** Reports that there may be new due deliveries or more capacity. */
   wake(): void;
   /** Whether claimed deliveries are waiting to be started. */
   isBeginning(): boolean;
@@ -174,24 +171,23 @@ export interface Claims {
 }
 
 /**
- * Large enough for the ledger to write hundreds of outcomes at a time, which spreads the fixed cost
- * of a write.
+ * Large enough for the ledger to write hundreds of outcomes at a time, which amortizes the cost of
+ * a write.
  */
 const IN_FLIGHT = 2048;
 /**
- * Deliveries started per turn of the event loop. Responses arrive between turns, so the next
- * deliveries reuse the same connections. Hundreds started at once would each need a connection of
- * their own, and would survive two collections of the young generation.
+ * Number of deliveries started per turn of the event loop. Responses arrive between turns, so that
+ * the next deliveries reuse connections; hundreds at once would each need their own.
  */
 const STARTED_AT_ONCE = 8;
 /**
- * More is claimed once at most this many are waiting to be started, so that sending never waits for
- * the ledger.
+ * More deliveries are claimed when at most this number are waiting to be started, so that sending
+ * never waits for the ledger.
  */
 const CLAIM_AHEAD = 512;
 /** Limit for all bodies in flight together, so that large webhooks do not exhaust memory. */
 const BYTES_IN_FLIGHT = 64 * 1024 * 1024;
-/** Signals may be lost, and retries become due without one. */
+/** Interval of polls, because signals may be lost and retries become due without one. */
 const POLL_MS = 250;
 const STORE_RETRY_MS = 1_000;
 
@@ -211,7 +207,7 @@ export function createClaims({
   log: Log;
   lanes: Pick<Lanes, 'bytes' | 'total'>;
   leases: Pick<Leases, 'renew'>;
-  /** Returns the capacity per stream that claims must not use. */
+  /** Returns the capacity of each stream that claims must not use. */
   taken(): Record<string, number>;
   /** Counts the delivery as in flight. */
   enter(delivery: ClaimedDelivery): void;
@@ -222,7 +218,9 @@ export function createClaims({
   /** Aborted when no more deliveries may be started. */
   overdue: AbortSignal;
 }): Claims {
-  /** Claimed deliveries that are not started yet, and when their claim was requested. */
+  /**
+   * Claimed deliveries that have not been started, and the time at which their claim was requested.
+   */
   const waiting: { delivery: ClaimedDelivery; askedAt: number }[] = [];
   const waker = createWaker();
   let clockSkewMs = 0;
@@ -248,7 +246,7 @@ export function createClaims({
     onAllBegun();
   };
 
-  /** Returns none while there is no capacity or the ledger is unavailable. */
+  /** Claims deliveries. Returns none without capacity, or while the ledger is unavailable. */
   const claimDue = async (): Promise<ClaimedDelivery[]> => {
     const limit = IN_FLIGHT - lanes.total();
     const maxBytes = BYTES_IN_FLIGHT - lanes.bytes();

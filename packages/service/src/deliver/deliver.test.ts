@@ -116,7 +116,7 @@ async function eventually(holds: () => Promise<boolean>): Promise<void> {
   }
 }
 
-/** Creates a stream to this path of the sink with `count` due deliveries. */
+/** Creates a stream to this path of the sink, with `count` due deliveries. */
 async function queue(
   path: string,
   count = 1,
@@ -166,7 +166,7 @@ async function extend(stream: EvmStreamRecord, count = 1): Promise<void> {
   }
 }
 
-/** The largest number of these times within any span of this length. */
+/** Returns the largest number of these times within any span of this length. */
 const mostWithin = (times: number[], spanMs: number): number =>
   Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + spanMs).length));
 
@@ -276,7 +276,7 @@ describe('delivering', () => {
     await start([60_000], 5_000, undefined, { maxPerHost: 10 });
     await eventually(() => Promise.resolve(sink.requests.length === 6));
     const times = sink.requests.map((request) => request.receivedAt);
-    // Six turns a tenth of a second apart; the first may be delayed by connecting.
+    // Expects six turns, 100 ms apart. Connecting may delay the first one.
     expect(Math.max(...times) - Math.min(...times)).toBeGreaterThan(300);
   });
 
@@ -305,7 +305,7 @@ describe('delivering', () => {
     await eventually(() => Promise.resolve(isAsked && deliver!.inFlight() === 0));
     vi.restoreAllMocks();
     expect(sink.requests).toHaveLength(sent);
-    // A delivery that was dropped does not delay the outcomes of others.
+    // A dropped delivery does not delay the outcomes of other deliveries.
     const later = await queue('/later');
     await eventually(async () => (await listAll(later.id))[0]?.state === 'succeeded');
     await deliver!.stop(5_000);
@@ -383,7 +383,7 @@ describe('delivering', () => {
     await until((change) => change.streamId === paused.id && change.state === 'succeeded');
     const [request, ...more] = sink.requests.filter(({ path }) => path === '/suspect');
     expect(more).toEqual([]);
-    // Signed like every other webhook, although by another process.
+    // The webhook is signed like every other webhook, although another process sends it.
     expect(request!.headers['x-signature']).toBe(signWebhook(request!.body, 'secret'));
   });
 
@@ -428,7 +428,7 @@ describe('delivering', () => {
     const [set] = await listAll(odd.id);
     expect(set).toMatchObject({ state: 'quarantined', status: null, attempts: 1 });
     expect(set?.error).toMatch(/answered 200, but the ledger rejected .*invalid value/);
-    // The row was found by halving, not one by one.
+    // The row is found by halving the batch, not one by one.
     expect(Math.max(...sizes)).toBeGreaterThan(1);
     expect(sizes.length).toBeLessThan(25);
     expect(sink.requests.filter((request) => request.path === '/odd')).toHaveLength(1);
@@ -467,7 +467,7 @@ describe('delivering', () => {
     await eventually(async () =>
       (await listAll(stream.id)).every((each) => each.state !== 'leased'),
     );
-    // Deliveries claimed before the failure was detected do not extend the back-off.
+    // Deliveries that were claimed before the failure was detected do not extend the back-off.
     expect((await backOff())!.leftMs).toBeLessThanOrEqual(30_000);
     const seen = sink.requests.length;
     const waiting = (await listAll(stream.id)).find((each) => each.attempts === 0)!;
@@ -523,7 +523,7 @@ describe('delivering', () => {
     const failed = await store.readStream(stream.id);
     expect(failed?.statusMessage).toMatch(/410 Gone/);
     expect(failed?.errorSince).toBeGreaterThan(Date.now() - 60_000);
-    // Nothing more is sent because the next probe is minutes away.
+    // No more deliveries are sent, because the next probe is minutes away.
     await extend(stream);
     await new Promise((resolve) => setTimeout(resolve, 600));
     expect(sink.requests.filter((request) => request.path === '/gone')).toHaveLength(1);

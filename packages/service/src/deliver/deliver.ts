@@ -1,8 +1,8 @@
 /**
  * Takes due deliveries from the ledger, sends them, and records the outcome of each attempt. The
- * delivery row is the job, so there is no second queue to lose. Attempts in flight are limited both
- * in total and per stream, so that one slow receiver delays no other; a failing receiver is called
- * less and less often (`receivers/breaker.ts`), and its stream reports that.
+ * delivery row is the job, so there is no second queue. Attempts in flight are limited in total and
+ * per stream, so that a slow receiver does not delay others; failing receivers are backed off
+ * (`receivers/breaker.ts`).
  */
 import { once } from 'node:events';
 import type { DeliverySummary } from '@sluice/kit/contract';
@@ -26,11 +26,13 @@ import { createSuspects } from './suspects.ts';
 
 export interface Deliver {
   start(): Promise<void>;
-  /** Deliveries were created, revived or cancelled: counts them and looks for due ones now. */
+  /** Counts deliveries that were created, revived or canceled, and looks for due ones now. */
   wake(deliveries: readonly DeliverySummary[]): void;
   /** Number of attempts in flight, or claimed and about to start. */
   inFlight(): number;
-  /** Number of streams whose receivers fail or throttle, by the state of their circuit breaker. */
+  /**
+   * Number of streams with failing or throttling receivers, by the state of their circuit breaker.
+   */
   breakers(): Record<BreakerState, number>;
   /** Stops claiming and waits at most `drainMs` for attempts in flight. */
   stop(drainMs: number): Promise<void>;
@@ -47,11 +49,11 @@ export interface DeliverOptions
   log: Log;
   onChange(deliveries: DeliverySummary[]): void;
   onLostLeases(count: number): void;
-  /** Attempts made under a lease that had expired: another process may have sent them again. */
+  /** Number of attempts under an expired lease, which another process may have repeated. */
   onLostOutcomes(count: number): void;
 }
 
-/** This many outcomes are written even while more attempts are being started. */
+/** Number of outcomes that are written even while more attempts are being started. */
 const GATHERED = 512;
 /** Maximum age of `x-queue-size` when other processes work on the same ledger. */
 const RECOUNT_MS = 10_000;

@@ -42,10 +42,7 @@ export function createInbox({
   };
 }
 
-/**
- * Reads the delivery's details from its webhook; null for a test webhook, which belongs to no
- * block.
- */
+/** Reads the delivery's details from its webhook; null for a test webhook, which has no block. */
 function readDelivery(body: string): InboxDelivery | null {
   const webhook = JSON.parse(body) as EvmWebhook | AptosWebhook;
   const { streamId, tag, block } = webhook;

@@ -12,8 +12,8 @@ export interface RetryOptions {
   /** Milliseconds to wait between attempts. */
   schedule: readonly number[];
   /**
-   * Milliseconds before a single fast retry, made ahead of the schedule when a first attempt could
-   * not connect or failed with a 5xx: a restart is over by then. Undefined for none.
+   * Milliseconds before a single fast retry after a first attempt that failed with a 5xx or without
+   * a response. A restart takes less time. Undefined for no fast retry.
    */
   fastRetryMs?: number | undefined;
 }
@@ -31,7 +31,7 @@ export function toOutcome(
     delivery.attempts === 0 &&
     fastRetryMs !== undefined;
   const ofSchedule = delivery.attempts + 1 - (delivery.fastRetried ? 1 : 0);
-  // Probes, and attempts answered with 410, do not use up the schedule.
+  // Probes and attempts with a 410 do not use up the schedule.
   const isEndless = result.status === GONE || delivery.isProbe;
   const wait = isFastRetry
     ? nextWaitMs([fastRetryMs], 1)
@@ -54,7 +54,10 @@ export function toOutcome(
   };
 }
 
-/** Writes outcomes in batches; a delivery whose outcome the ledger rejects is quarantined. */
+/**
+ * Writes outcomes in batches; if the ledger rejects the outcome of a delivery, the delivery is
+ * quarantined.
+ */
 export function createOutcomes({
   store,
   log,
@@ -70,14 +73,14 @@ export function createOutcomes({
   log: Log;
   lanes: Pick<Lanes, 'count'>;
   leases: Pick<Leases, 'drop'>;
-  /** Whether to write now or to wait for more outcomes. */
+  /** Returns whether to write now or to wait for more outcomes. */
   isDue(size: number): boolean;
   onChange(deliveries: DeliverySummary[]): void;
-  /** Attempts made under a lease that had expired: another process may have sent them again. */
+  /** Number of attempts under an expired lease, which another process may have repeated. */
   onLostOutcomes(count: number): void;
   /** Called after each write, including failed ones. */
   onWritten(): void;
-  /** Once aborted, deliveries not recorded return to the queue when their leases expire. */
+  /** After an abort, unrecorded deliveries return to the queue when their leases expire. */
   overdue: AbortSignal;
 }): BatchWriter<AttemptOutcome> {
   const write = async (batch: readonly AttemptOutcome[]): Promise<void> => {
@@ -99,7 +102,7 @@ export function createOutcomes({
     isDue,
     toRefused(outcome, error) {
       if (outcome.result === 'quarantined') {
-        // Its lease expires, which counts as lost: a delivery that loses ten leases is quarantined
+        // The lease expires and counts as lost. A delivery that loses ten leases is quarantined
         // permanently.
         leases.drop(outcome);
         log.error('failed to record an attempt', { delivery: outcome.id, error: String(error) });
@@ -109,13 +112,14 @@ export function createOutcomes({
       log.error('delivery quarantined', { delivery: outcome.id, reason: refused.error });
       return refused;
     },
-    // Nothing is lost: the attempts are written once the store responds, or their leases expire.
+    // No delivery is lost: the attempts are written when the store responds, or their leases
+    // expire.
     onDelay: (error, count) =>
       log.error('failed to record attempts, retrying', { count, error: String(error) }),
   });
 }
 
-/** The outcome recorded when the ledger rejects the real one; it contains nothing from outside. */
+/** The outcome recorded when the ledger rejects the real one; it contains no external data. */
 const toRefused = (outcome: AttemptOutcome, error: unknown): AttemptOutcome => ({
   ...outcome,
   durationMs: 0,
@@ -130,10 +134,10 @@ const toRefused = (outcome: AttemptOutcome, error: unknown): AttemptOutcome => (
   isFastRetry: false,
 });
 
-/** Waits between attempts. The schedule itself is part of the contract. */
+/** Computes waits between attempts. The schedule itself is part of the contract. */
 
 /**
- * Share of a wait that is added at random, so that deliveries that failed together do not retry
+ * Maximum random share added to a wait, so that deliveries that failed together are not retried
  * together.
  */
 const JITTER = 0.1;

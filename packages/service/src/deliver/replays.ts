@@ -1,6 +1,6 @@
 /**
- * Makes many deliveries due again on request, each replay at its own pace. Progress is kept in the
- * ledger, so a replay continues after a restart, in whichever process picks it up first.
+ * Makes many deliveries due again on request, with a pace per replay. Progress is kept in the
+ * ledger, so any process can continue a replay after a restart.
  */
 import { createWaker } from '../base/waker.ts';
 import type { DeliverySummary } from '@sluice/kit/contract';
@@ -10,16 +10,16 @@ import type { Store } from '../store/store.ts';
 
 export interface Replays {
   start(): void;
-  /** A replay was created: look for it now. */
+  /** Looks for a replay that was just created. */
   wake(): void;
   stop(): Promise<void>;
 }
 
-/** Deliveries made due in one transaction. */
+/** Maximum number of deliveries that one transaction makes due. */
 const BATCH = 500;
-/** A batch is half a second's worth of deliveries, and at least one. */
+/** Interval of batches. A batch has half a second's worth of deliveries, but at least one. */
 const BATCH_S = 0.5;
-/** Signals may be lost. */
+/** Interval of polls, because signals may be lost. */
 const POLL_MS = 1_000;
 
 export function createReplays({
@@ -30,9 +30,9 @@ export function createReplays({
 }: {
   store: Store;
   log: Log;
-  /** These deliveries are pending again. */
+  /** Called with deliveries that are pending again. */
   onDue(deliveries: DeliverySummary[]): void;
-  /** A replay made progress. */
+  /** Called when a replay made progress. */
   onReplay(id: string): Promise<void>;
 }): Replays {
   let stopping = false;
@@ -41,7 +41,7 @@ export function createReplays({
 
   const advance = async ({ id, filter, perSecond, position, lastId }: RunningReplay) => {
     const limit = Math.max(1, Math.min(BATCH, Math.floor(perSecond * BATCH_S)));
-    // Read outside the write transaction: a selective filter may scan the entire table.
+    // Reads outside the write transaction, because a selective filter may scan the entire table.
     const ids = await store.listReplayable({ filter, after: position, lastId, limit });
     const isLast = ids.length < limit;
     const due = await store.advanceReplay({ id, after: position, ids, isLast });

@@ -1,7 +1,6 @@
 /**
- * Deliveries that may have crashed the service: those it was sending each of the last two times
- * that it died. Most of them are harmless, so they are retried, but one at a time in an isolated
- * process (`isolation.ts`).
+ * Retries deliveries that may have crashed the service, because it was sending them each of the
+ * last two times that it died. They are sent one at a time in an isolated process (`isolation.ts`).
  */
 import { createWaker } from '../base/waker.ts';
 import { readInboxName } from '@sluice/kit/contract';
@@ -15,11 +14,14 @@ export interface Suspects {
   start(): void;
   /** Looks for suspects now. */
   look(): void;
-  /** Takes no more deliveries and waits for the one in flight. */
+  /** Stops taking deliveries and waits for the delivery in flight. */
   stop(): Promise<void>;
 }
 
-/** Suspects of a paused stream, or of a process that died, become due without a signal. */
+/**
+ * Interval of polls, because suspects of a paused stream or a dead process become due without a
+ * signal.
+ */
 const CHECK_EVERY_MS = 10_000;
 
 export function createSuspects({
@@ -39,7 +41,7 @@ export function createSuspects({
     delivery: ClaimedDelivery,
     send?: (sending: Sending) => Promise<SendResult>,
   ): Promise<void>;
-  /** Returns the streams whose receivers currently get nothing. */
+  /** Returns the streams that currently must not be sent to. */
   failingStreams(): string[];
 }): Suspects {
   let stopping = false;
@@ -56,10 +58,10 @@ export function createSuspects({
     });
   };
 
-  /** Returns false if there is nothing to send now. */
+  /** Sends the next suspect; returns false if there is none. */
   const sendOne = async (): Promise<boolean> => {
     if (!(await store.hasDueSuspect())) return false;
-    // Claimed only after the process has started, to hold the lease no longer than necessary.
+    // Claims the delivery only after the process has started, to keep the lease short.
     await isolation.start();
     if (stopping) return false;
     const suspect = await store.claimSuspect({ leaseMs, notStreams: failingStreams() });

@@ -1,10 +1,10 @@
-/** The webhook that a stream's URL must answer before the stream is accepted. */
+/** Sends the test webhook, which a stream's URL must accept before the stream is accepted. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { type ChainFamily, TEST_APTOS_WEBHOOK, TEST_WEBHOOK } from '@sluice/kit/contract';
 import type { HostPace } from './attempt.ts';
 import type { Sender, Sending } from './send/send.ts';
 
-/** The caller waits for this turn and for the receiver, within its own deadline. */
+/** Timeout of a caller that waits for its turn and the receiver. */
 const MAX_WAIT_MS = 5_000;
 
 /** Sends a family's test webhook, and returns why it failed, or undefined. */
@@ -32,7 +32,7 @@ export function createTestWebhook({
     const webhook = family === 'evm' ? TEST_WEBHOOK : TEST_APTOS_WEBHOOK;
     const { error } = await sender.send({
       ...endpoint,
-      // A new id each time, so that a captured test webhook cannot be replayed as a new one.
+      // Uses a new id each time, so that a captured test webhook cannot be replayed as a new one.
       id: crypto.randomUUID(),
       body: Buffer.from(JSON.stringify(webhook)),
       queueSize: 0,

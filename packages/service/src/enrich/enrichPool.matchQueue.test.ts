@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { EnrichingMatch } from '../store/enrichment/contract.ts';
 import { createMatchQueue } from './enrichPool.ts';
 
-/** A queue over matches `<stream>-<n>`, of which the ledger lists all but the excluded ones. */
+/** Creates a queue over matches `<stream>-<n>`. The ledger lists all but the excluded ones. */
 function open(matches: readonly string[]) {
   const streamOf = (id: string): string => id.split('-')[0]!;
   return createMatchQueue('0x1', {

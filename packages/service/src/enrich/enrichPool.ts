@@ -1,9 +1,7 @@
 /**
- * Completes the matches of one chain that were committed as `enriching`: reads the oldest matches,
- * queries the chain at their blocks, writes each body once and makes its deliveries due. The match
- * row is the job, so unfinished work is found again after a restart. Work in progress is limited in
- * total and per stream, and each chain has its own pool, so that neither a slow stream nor a
- * stalled node delays the others. Ingestion never waits for it.
+ * Completes the matches of one chain that were committed as `enriching`: queries the chain at their
+ * blocks, writes each body once and makes its deliveries due. The match row is the job, so a
+ * restart continues unfinished work.
  */
 import type { DeliverySummary } from '@sluice/kit/contract';
 import { createWaker } from '../base/waker.ts';
@@ -14,7 +12,7 @@ import type { Store } from '../store/store.ts';
 import { hasCode } from '../base/errors.ts';
 
 export interface EnrichPool {
-  /** Why matches are waiting; empty while there is no problem. */
+  /** Reason why matches are waiting; empty without a problem. */
   readonly trouble: string;
   /** Starts, or restarts after a stop, with this epoch of the chain's lease. */
   start(epoch: number): void;
@@ -24,10 +22,11 @@ export interface EnrichPool {
   stop(): Promise<void>;
 }
 
-/** Covers signals that were lost with another process. */
+/** Interval of polls, for signals that were lost with another process. */
 const POLL_MS = 5_000;
 /**
- * After this many refusals, the body is sent without the refused parts; about 15 seconds in total.
+ * Number of refusals after which the body is sent without the refused parts, which takes about 15
+ * seconds.
  */
 const TRIES = 6;
 const RETRY_MS = 500;
@@ -45,17 +44,17 @@ export function createEnrichPool({
   chain: string;
   store: Store;
   log: Log;
-  /** Message that describes what waits while the nodes are unreachable. */
+  /** Describes which deliveries wait while the nodes are unreachable. */
   waiting: string;
   /**
-   * Returns the completed end of a match's body, with its one-line description; undefined when the
-   * nodes refused a part of it, which is retried except on the last try. Throws a `RetryableError`
-   * when no node could be queried.
+   * Returns the completed end of a match's body with its one-line description. Undefined if the
+   * nodes refused a part of it and this is not the last try. Throws a `RetryableError` if no node
+   * could be queried.
    */
   complete(match: EnrichingMatch, isLastTry: boolean): Promise<CompleteBody | undefined>;
   /** Called with deliveries that have become due. */
   onDeliveries(deliveries: DeliverySummary[]): void;
-  /** First wait after a failure, doubled each time; default 500. */
+  /** First wait after a failure, doubled each time. Default: 500. */
   retryMs?: number | undefined;
 }): EnrichPool {
   const backOffMs = (failures: number): number =>
@@ -72,7 +71,7 @@ export function createEnrichPool({
       const changed = await store.completeEnrichments({ chain, epoch, completed: batch });
       if (changed !== undefined && changed.length > 0) onDeliveries(changed);
     } catch (error) {
-      // The match row is the job: the next process finds it again.
+      // The match row is the job, so the next process finds it again.
       if (!stopping) throw error;
     }
     for (const { matchId } of batch) forget(matchId);
@@ -125,7 +124,7 @@ export function createEnrichPool({
         rest(id, tries - 1, backOffMs(outages.count()));
         return;
       }
-      // A bug here must not hold a delivery back forever.
+      // A bug here must not block a delivery forever.
       log.error('enrichment failed', { chain, block: block.number, error: describeError(error) });
       if (isLastTry) finish(id, { bodyTail: match.bodyTail, about: '' });
       else rest(id, tries, backOffMs(tries));
@@ -191,10 +190,10 @@ function createOutages({
   return {
     count: () => count,
     trouble: () => trouble,
-    /** Infinity if there is no outage. */
+    /** Infinity without an outage. */
     endsAt: (nowMs: number): number => (until > nowMs ? until : Number.POSITIVE_INFINITY),
     note(error: Error): void {
-      // Concurrent requests fail together: that is one outage.
+      // Concurrent requests that fail together count as one outage.
       if (Date.now() < until) return;
       count++;
       until = Date.now() + backOffMs(count);
@@ -219,7 +218,7 @@ export interface MatchQueue {
   /** Removes a completed match. */
   forget(matchId: string): void;
   tries(matchId: string): number;
-  /** When the next waiting match may be retried; infinity if none waits. */
+  /** Time at which the next waiting match may be retried; infinity if none waits. */
   nextAt(nowMs: number): number;
   underWay(): number;
 }
@@ -228,7 +227,7 @@ const IN_FLIGHT = 32;
 const IN_FLIGHT_PER_STREAM = 2;
 const FORGET_MS = 10 * 60_000;
 
-/** Tracks the matches of one chain that are in progress, or wait for their next try. */
+/** Tracks the matches of one chain that are in progress, or that wait for their next try. */
 export function createMatchQueue(chain: string, store: Pick<Store, 'listEnriching'>): MatchQueue {
   /** Streams of the matches in progress, by match. */
   const inFlight = new Map<string, string>();
@@ -243,7 +242,7 @@ export function createMatchQueue(chain: string, store: Pick<Store, 'listEnrichin
       for (const streamId of inFlight.values()) {
         perStream.set(streamId, (perStream.get(streamId) ?? 0) + 1);
       }
-      // Some are never listed again because their block or stream is gone.
+      // Drops matches that are never listed again, because their block or stream was removed.
       for (const [id, { until }] of resting) if (until < now - FORGET_MS) resting.delete(id);
       const full = [...perStream].filter(([, n]) => n >= IN_FLIGHT_PER_STREAM).map(([id]) => id);
       const asleep = [...resting].filter(([, { until }]) => until > now).map(([id]) => id);

@@ -10,16 +10,17 @@ export interface StateCall {
   to: string;
   /** Hex. */
   data: string;
-  /** The `msg.sender` of the call. Default: the zero address, or Multicall3 for batched calls. */
+  /** The `msg.sender` of the call. Default: the zero address; Multicall3 for batched calls. */
   from?: string | undefined;
-  /** Larger results are failures. Default {@link MAX_RESULT_BYTES}. */
+  /** Larger results count as failures. Default: {@link MAX_RESULT_BYTES}. */
   maxBytes?: number | undefined;
 }
 
 /**
  * The outcome of one read:
  * - `read`: the value is the chain's result
- * - `failed`: the contract reverted, ran out of gas or returned too much; a retry gives the same
+ * - `failed`: the contract reverted, ran out of gas or returned too much; a retry has the same
+ *   result
  * - `refused`: the nodes responded, but lack the state or refuse the request; a retry may help
  */
 export type StateAnswer =
@@ -32,9 +33,9 @@ export type StateAnswer =
  * queried.
  */
 export interface StateReader {
-  /** Values are the returned bytes as hex, `0x` if there are none. */
+  /** Makes calls. Values are the returned bytes in hex, `0x` if there are none. */
   call(block: BlockRef, calls: readonly StateCall[]): Promise<StateAnswer[]>;
-  /** Values are wei as decimal text. */
+  /** Reads balances. Values are wei as decimal strings. */
   balances(block: BlockRef, addresses: readonly string[]): Promise<StateAnswer[]>;
 }
 

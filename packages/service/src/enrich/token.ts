@@ -1,17 +1,23 @@
-/** Reads token metadata from a contract's responses, which may not follow any standard. */
+/** Reads token metadata from the responses of a contract, which may not follow any standard. */
 import { cutText } from '@sluice/kit/contract';
 import type { Token } from '../store/enrichment/contract.ts';
 import type { StateAnswer, StateCall } from './state.ts';
 
 /** Maximum length of a name or symbol in characters; longer ones are cut. */
 export const MAX_TEXT_CHARACTERS = 128;
-/** Many tokens are queried at once; the longest text kept takes an eighth of this. */
+/**
+ * Maximum size of a response, because many tokens are queried at once. The longest string kept
+ * takes an eighth of this.
+ */
 const MAX_ANSWER_BYTES = 4 * 1024;
 const MAX_DECIMALS = 255n;
 
 const WORD_DIGITS = 64;
 
-/** Selectors of ERC-20 and ERC-721 metadata, and of ERC-165 with the ids of both NFT standards. */
+/**
+ * Function selectors of ERC-20 and ERC-721 metadata, and of ERC-165 with the ids of both NFT
+ * standards.
+ */
 const QUESTIONS = {
   name: '0x06fdde03',
   symbol: '0x95d89b41',
@@ -26,7 +32,7 @@ function supportsInterface(id: string): string {
 
 export const TOKEN_CALLS = Object.keys(QUESTIONS).length;
 
-/** Returns the calls whose results {@link readToken} needs, in this order. */
+/** Returns the calls for {@link readToken}, which needs their results in this order. */
 export function tokenCalls(address: string): StateCall[] {
   return Object.values(QUESTIONS).map((data) => ({
     to: address,
@@ -35,7 +41,7 @@ export function tokenCalls(address: string): StateCall[] {
   }));
 }
 
-/** Returns undefined if the nodes refused, which proves nothing about the token. */
+/** Returns the token; undefined if the nodes refused, which proves nothing about the token. */
 export function readToken(
   address: string,
   blockNumber: number,
@@ -74,7 +80,10 @@ export function readText(data: string): string {
   return toText(digits.slice(from, from + length * 2));
 }
 
-/** Returns the word at this digit as a number of bytes; undefined if missing or beyond any data. */
+/**
+ * Returns the word at this digit as a number of bytes; undefined if it is missing or exceeds any
+ * data.
+ */
 function sizeAt(digits: string, at: number): number | undefined {
   const word = digits.slice(at, at + WORD_DIGITS);
   return /^0{56}[0-9a-f]{8}$/.test(word) ? Number.parseInt(word, 16) : undefined;
@@ -83,8 +92,8 @@ function sizeAt(digits: string, at: number): number | undefined {
 const toText = (digits: string): string => cleanText(Buffer.from(digits, 'hex').toString('utf8'));
 
 /**
- * Cleans a text: drops invalid UTF-8, control characters, and characters that change the writing
- * direction and could disguise a name. Cut to {@link MAX_TEXT_CHARACTERS}.
+ * Cleans a string: drops invalid UTF-8, control characters, and characters that change the writing
+ * direction. Cuts it to {@link MAX_TEXT_CHARACTERS}.
  */
 export function cleanText(text: string): string {
   const clean = text

@@ -1,33 +1,31 @@
-/** An in-memory cache of tokens, limited by size; the least recently used are evicted. */
+/** An in-memory cache of tokens, limited by size. The least recently used tokens are evicted. */
 import type { Token } from '../store/enrichment/contract.ts';
 
 export interface TokenCache {
-  /** Returns undefined if the token is missing or too old. */
+  /** Returns the token; undefined if it is missing or too old. */
   find(address: string): Token | undefined;
-  /** @param readAt when the chain was read, in Unix milliseconds */
+  /** @param readAt time of the read from the chain, in Unix milliseconds */
   save(token: Token, readAt: number): void;
 }
 
-/**
- * Names rarely change; a contract without metadata may soon get some, such as behind a new proxy.
- */
+/** Maximum ages. Names rarely change, but a contract without metadata may soon get some. */
 const FRESH_MS = 24 * 60 * 60_000;
 const FRESH_UNKNOWN_MS = 10 * 60_000;
 
-/** Overhead of an entry beyond its text. */
+/** Overhead of an entry in addition to its text. */
 const ENTRY_BYTES = 250;
 const sizeOf = ({ name, symbol }: Token): number => ENTRY_BYTES + 2 * (name.length + symbol.length);
 
-/** Whether token metadata of this age is still valid. */
+/** Returns whether token metadata of this age is still valid. */
 export const isFresh = (token: Token, ageMs: number): boolean =>
   ageMs < (isToken(token) ? FRESH_MS : FRESH_UNKNOWN_MS);
 
-/** Whether the contract has any token metadata. */
+/** Returns whether the contract has any token metadata. */
 export const isToken = ({ name, symbol, decimals, standard }: Token): boolean =>
   name !== '' || symbol !== '' || standard !== '' || decimals !== null;
 
 export function createTokenCache(limitBytes: number, now: () => number = Date.now): TokenCache {
-  /** In order of use, since a map iterates in insertion order. */
+  /** Ordered by last use, because a map iterates in insertion order. */
   const entries = new Map<string, { token: Token; readAt: number }>();
   let bytes = 0;
   return {

@@ -9,17 +9,19 @@ export interface Tokens {
   /** Returns the token if it is in memory. */
   find(address: string): Token | undefined;
   /**
-   * Returns all available tokens, reading unknown ones at this block. Tokens that the nodes refused
-   * to provide are absent. Throws a {@link RetryableError} when no node could be queried.
+   * Returns all available tokens, reading unknown ones at this block. Omits tokens that the nodes
+   * refused to provide. Throws a {@link RetryableError} when no node could be queried.
    */
   read(block: BlockRef, addresses: ReadonlySet<string>): Promise<Map<string, Token>>;
-  /** Stops reading these around this block for a while, so that no body waits for them again. */
+  /**
+   * Stops reading these tokens near this block for a while, so that no body waits for them again.
+   */
   giveUp(block: BlockRef, addresses: readonly string[]): void;
 }
 
-/** Contracts that are queried together; each needs several calls. */
+/** Number of contracts that are queried together. Each one needs several calls. */
 const BATCH = 100;
-/** How long a given-up token stays so, and for how many blocks before and after. */
+/** Time, and distance in blocks, for which a refused token is not read again. */
 const GIVEN_UP_MS = 10 * 60_000;
 const GIVEN_UP_BLOCKS = 64;
 const MAX_GIVEN_UP = 10_000;
@@ -32,12 +34,15 @@ export function createTokens({
 }: {
   chain: string;
   store: Pick<Store, 'readTokens' | 'saveTokens'>;
-  /** Reads from the chain; omits what its nodes refuse. Throws a {@link RetryableError}. */
+  /**
+   * Reads tokens from the chain; omits tokens that its nodes refuse. Throws a {@link
+   * RetryableError}.
+   */
   ask(block: BlockRef, addresses: readonly string[]): Promise<Token[]>;
   cacheBytes: number;
 }): Tokens {
   const cache = createTokenCache(cacheBytes);
-  /** The block where each contract was given up; the state of other blocks may have it. */
+  /** Block at which each contract was refused. Nodes may have the state of other blocks. */
   const givenUp = new Map<string, { number: number; at: number }>();
   const isGivenUp = (address: string, { number }: BlockRef): boolean => {
     const given = givenUp.get(address);
@@ -47,7 +52,7 @@ export function createTokens({
       Math.abs(given.number - number) <= GIVEN_UP_BLOCKS
     );
   };
-  /** Contracts being read, so that several streams of one block share a read. */
+  /** Reads in progress by contract, so that several streams of a block share a read. */
   const asking = new Map<string, Promise<Token | undefined>>();
 
   const ask = async (block: BlockRef, addresses: readonly string[]): Promise<Token[]> => {
@@ -108,7 +113,7 @@ const unknownToken = (address: string, blockNumber: number): Token => ({
   blockNumber,
 });
 
-/** A ledger failure proves nothing about a token, just like a node failure. */
+/** Like a node failure, a ledger failure proves nothing about a token. */
 async function orOutage<T>(stored: Promise<T>): Promise<T> {
   try {
     return await stored;

@@ -34,7 +34,7 @@ describe('valueWithDecimals', () => {
   });
 
   test('law: equals the number as JavaScript writes it, if a double is exact enough', () => {
-    // A double is exact to 15 digits, and is written with the same two thresholds.
+    // A double is exact to 15 digits, and is formatted with the same two thresholds.
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 1e15 - 1 }), fc.nat(255), (value, decimals) => {
         expect(toValueWithDecimals(String(value), decimals)).toBe(
@@ -50,7 +50,7 @@ describe('valueWithDecimals', () => {
         const text = toValueWithDecimals(value.toString(), decimals);
         const [, whole = '', fraction = '', power = '0'] =
           /^(\d+)(?:\.(\d*[1-9]))?(?:e([+-]\d+))?$/.exec(text)!;
-        // whole.fraction * 10^power * 10^decimals, as integers on both sides.
+        // Compares whole.fraction * 10^power * 10^decimals, with integers on both sides.
         const shift = Number(power) - fraction.length + decimals;
         const mantissa = BigInt(whole + fraction);
         expect(shift >= 0 ? mantissa * 10n ** BigInt(shift) : mantissa).toBe(

@@ -1,4 +1,4 @@
-/** Numbers from this power of ten on, and from 10^-7 down, use an exponent. */
+/** Power of ten from which numbers use an exponent, as numbers of at most 10^-7 do. */
 const EXPONENT_FROM = 21;
 const EXPONENT_BELOW = -6;
 

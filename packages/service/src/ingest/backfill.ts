@@ -16,7 +16,7 @@ import { type ChainSource, type MaybeUnverified, SourceError } from './source.ts
 
 export interface Backfill {
   start(): void;
-  /** Looks for work now, because a job was created or resumed, or a block was confirmed. */
+  /** Looks for work now, because a job was created or resumed or a block was confirmed. */
   wake(): void;
   /** Stops after the current blocks; an uncommitted batch is read again later. */
   stop(): Promise<void>;
@@ -43,9 +43,9 @@ export function createBackfill<Block extends BlockHeader & MaybeUnverified>({
   epoch: number;
   source: ChainSource<Block>;
   store: Store;
-  /** Returns undefined when the stream was deleted. */
+  /** Returns the rules of a stream; undefined if it was deleted. */
   openMatcher(streamId: string): Promise<StreamMatcher<Block> | undefined>;
-  /** The newest confirmed block; null while unknown. */
+  /** Returns the newest confirmed block; null while unknown. */
   confirmedUpTo(): number | null;
   /** The newest confirmed block too old for any reorg; null while unknown. */
   settledUpTo(): number | null;
@@ -115,7 +115,8 @@ export function createBackfill<Block extends BlockHeader & MaybeUnverified>({
         await store.setJobState(job.id, 'failed', describeError(error));
         return true;
       }
-      // The chain's health reports the node's problem; the job reports that it is waiting.
+      // The health of the chain reports the problem of the node; the job only reports that it is
+      // waiting.
       await store.setJobMessage(job.id, error.message);
       if (!stopping.signal.aborted) await waker.sleep(retryMs);
       retryMs = Math.min(retryMs * 2, RETRY_MAX_MS);

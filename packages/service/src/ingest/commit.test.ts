@@ -38,7 +38,7 @@ describe('settled rules', () => {
   });
 });
 
-/** A chain at block 1, with or without streams, whose newest complete block is 5. */
+/** Creates a chain at block 1, with or without streams. Its newest complete block is 5. */
 function open({ watched = [false], refused = undefined as string | undefined } = {}) {
   const calls: string[] = [];
   const committing = createCommitting<object>('0x1', {

@@ -20,12 +20,12 @@ export interface Matcher<Block> {
 }
 
 export interface Committing {
-  /** Reads the header at this height, and starts reading ahead from there up to the head. */
+  /** Reads the header at this height, and starts to read ahead from there to the head. */
   readHeader(number: number, head: number): Promise<BlockHeader | undefined>;
   /** Commits the block with this header, which follows the tip. */
   commit(header: BlockHeader): Promise<void>;
   /**
-   * Skips blocks while no stream watches the chain, if the source supports it. Returns true when
+   * Skips blocks while no stream watches the chain, if the source supports it. Returns true if
    * there is nothing to read.
    */
   passOver(head: BlockHeader): Promise<boolean>;
@@ -49,11 +49,9 @@ export function createCommitting<Block extends MaybeUnverified>(
     source: Pick<ChainSource<Block>, 'readHeader' | 'readBlock' | 'sizeOf' | 'readNewestComplete'>;
     matcher: Matcher<Block>;
     local: Pick<LocalChain, 'tip' | 'append'>;
-    /** Number of the newest block of the chain. */
+    /** Returns the number of the newest block of the chain. */
     head(): number | null;
-    /**
-     * Returns why no block may be committed now, as a message; undefined while commits are allowed.
-     */
+    /** Returns a message why no block may be committed now; undefined while commits are allowed. */
     refuseBlocks(): string | undefined;
     tracing: Tracing;
   },
@@ -71,7 +69,7 @@ export function createCommitting<Block extends MaybeUnverified>(
     READ_AHEAD,
   );
 
-  /** Returns the block that was read ahead if it is this one; otherwise reads it now. */
+  /** Returns this block if it was read ahead; otherwise reads it now. */
   const takeBlock = async (header: BlockHeader): Promise<Fetched<Block>> => {
     const fetched = await ahead.take(header.number);
     return fetched !== undefined && isSame(fetched.header, header) ? fetched : fetchBlock(header);
@@ -143,8 +141,8 @@ export function createCommitting<Block extends MaybeUnverified>(
 }
 
 /**
- * Commits a block with the newest rules. If they changed in the meantime, the refused commit
- * settled them for this block, so the second one isn't refused.
+ * Commits a block with the newest rules. If they changed in the meantime, the refused commit fixed
+ * them for this block, so the second one isn't refused.
  */
 export async function withSettledRules<Settled extends string>(
   matcher: Pick<Matcher<never>, 'refresh'>,
@@ -165,7 +163,7 @@ interface Fetched<Block> {
   needs: BlockNeeds;
 }
 
-/** Compares more than the hash: a node may return wrong fields with the right hash. */
+/** Compares more than the hash, because a node may return wrong fields with the correct hash. */
 const isSame = (a: BlockHeader, b: BlockHeader): boolean =>
   a.hash === b.hash && a.parentHash === b.parentHash && a.timestamp === b.timestamp;
 
@@ -177,8 +175,7 @@ const suffices = (had: BlockNeeds, wanted: BlockNeeds): boolean =>
 
 /**
  * Reads blocks before their turn, so that catching up doesn't wait for one round trip per block.
- * The depth adapts: it grows when a commit waits for the network, shrinks after a failure, and
- * stays within the limits.
+ * The depth grows if a commit waits for the network, and shrinks after a failure.
  */
 export interface ReadAhead<T> {
   /** Starts reading the blocks from `from` to `to`, within the current depth and the limits. */
@@ -193,7 +190,10 @@ export interface ReadAhead<T> {
 
 export interface ReadAheadLimits {
   maxBlocks: number;
-  /** Total size of blocks read but not taken yet; reads in progress count with the average size. */
+  /**
+   * Total size of blocks that were read but not taken yet. Reads in progress count with the average
+   * size.
+   */
   maxBytes: number;
 }
 
@@ -223,7 +223,7 @@ export function createReadAhead<T>(
 
   const begin = (number: number): void => {
     const entry: Entry<T> = {
-      // The error surfaces again when the block's turn comes.
+      // The read of the block reports the error again when it is its turn.
       reading: fetch(number).catch(() => {
         depth = Math.max(1, Math.floor(depth / 2));
         return undefined;

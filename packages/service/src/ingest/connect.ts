@@ -6,16 +6,16 @@ import { type ChainSource, readKept } from './source.ts';
 
 export interface ForkOptions {
   chain: string;
-  /** The command-line flag that names the chain's nodes. Default `--chain`. */
+  /** The command-line flag that names the chain's nodes. Default: `--chain`. */
   flag?: string | undefined;
   /**
-   * The chain does not fork: a head below ours means that the node lags, and a different block at
-   * one of our heights means another chain. Default false.
+   * True for a chain without forks. A lower head then means that the node lags, and a different
+   * block at a known height means a different chain. Default: false.
    */
   isFinal?: boolean | undefined;
   /**
-   * Restart at the head when the chain was replaced (another genesis, or a reorg deeper than the
-   * window) instead of halting. For local development chains. Default false.
+   * True to restart at the head instead of halting if the chain was replaced (different genesis, or
+   * a reorg deeper than the window). For local development chains. Default: false.
    */
   resetWhenReplaced?: boolean | undefined;
 }
@@ -75,6 +75,6 @@ async function describeReplaced(
   return `block ${number} is ${there.hash}, but ${hash} in this ledger`;
 }
 
-/** Describes the problem and the fix when the source serves the blocks of another chain. */
+/** Describes the problem and the fix if the source serves the blocks of a different chain. */
 export const describeForeign = ({ flag = '--chain' }: ForkOptions): string =>
   `the node serves a different chain with this id. Point ${flag} at the right node, or use another --data folder.`;

@@ -100,6 +100,6 @@ test('next returns the block after the tip, or a head of another branch', async 
   await expect(open([]).following.next(header(5))).rejects.toThrow(
     'block 4 is missing below head 5',
   );
-  // If a chain cannot fork, a lower head only means that the node lags.
+  // If a chain cannot fork, a lower head means only that the node lags.
   expect(await open([], { isFinal: true }).following.next(header(2, 'b'))).toBeUndefined();
 });

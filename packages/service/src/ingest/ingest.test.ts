@@ -1,4 +1,7 @@
-/** Ingestion through the whole service on a scripted chain; faulty nodes: `lyingNodes.test.ts`. */
+/**
+ * Tests ingestion with a complete service on a scripted chain. `lyingNodes.test.ts` covers faulty
+ * nodes.
+ */
 import { createClient } from '@sluice/kit';
 import type { ChainHealth, ProviderHealth } from '@sluice/kit/contract';
 import {
@@ -321,7 +324,7 @@ describe('removal webhooks', () => {
       .map((request) => ({ ...(JSON.parse(request.body) as Body), id: request.id }))
       .filter((body) => body.streamId !== '');
 
-  /** Phases of a block that the receiver got, in order. */
+  /** Returns the phases of a block that the receiver got, in order. */
   const toldOf = (hash: string): string[] =>
     received()
       .filter((body) => body.block.hash === hash)
@@ -525,7 +528,7 @@ describe('several nodes', () => {
   };
   const providerOf = async (node: RunningScriptedChain): Promise<ProviderHealth> =>
     (await world.health()).providers.find(({ name }) => name === new URL(node.url).host)!;
-  /** Log lines of every outage of the chain. */
+  /** Returns the log lines of all outages of the chain. */
   const outages = (): string[] => world.log.filter((line) => line.includes('chain down'));
 
   test('fault 18: a balancer alternates between a node at the head and one three blocks behind', async () => {
@@ -552,7 +555,7 @@ describe('several nodes', () => {
     const honest = await startNode();
     await world.startWatching({ urls: [liar.url, world.chain.url, honest.url] });
     for (let n = 0; n < 6; n++) {
-      // The liar is first with every block, and its blocks are consistent.
+      // The lying node is the first with every block, and its blocks are consistent.
       lying.mine({ transactions: [...transferTo(WATCHED).transactions], timestamp: 1n });
       world.chain.mine(n % 2 === 0 ? tokenTransfer() : {});
       await world.caughtUp();
@@ -566,7 +569,7 @@ describe('several nodes', () => {
     expect((await providerOf(liar)).disagreements).toBeGreaterThan(0);
     expect((await providerOf(world.chain)).disagreements).toBe(0);
     expect((await providerOf(honest)).disagreements).toBe(0);
-    // The scores agree.
+    // The scores also agree.
     const { score, isPrimary } = await providerOf(liar);
     expect(score.doubt).toBeGreaterThan(0);
     expect(score.total).toBeGreaterThanOrEqual(score.doubt);

@@ -1,7 +1,6 @@
 /**
- * Follows one chain block by block: read the head, reconcile, fetch, match, commit. The loop starts
- * from the stored checkpoint and keeps only the stored window of hashes in memory. Errors never
- * stop it: it reports them and retries.
+ * Follows one chain block by block: reads the head, reconciles, fetches, matches and commits. It
+ * starts from the stored checkpoint, and reports and retries all errors.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { createWaker } from '../base/waker.ts';
@@ -35,7 +34,7 @@ export interface IngestListener extends LedgerListener {
   /** Called with the number of blocks that left the chain. */
   onReorg(depth: number): void;
   onReport(report: ChainReport): void;
-  /** Another process has taken over the chain; the loop has ended. */
+  /** Called when another process has taken over the chain and the loop has ended. */
   onLostLease(): void;
 }
 
@@ -48,17 +47,22 @@ export interface Ingest {
   stop(): Promise<void>;
 }
 
-/** Blocks between two reads of the head while catching up. */
+/** Number of blocks between two reads of the head while catching up. */
 const BLOCKS_PER_HEAD = 32;
-/** Covers hints that were lost with a socket; the source's own poll runs more often. */
+/**
+ * Interval of polls, for hints that were lost with a socket. The source's own polls are more
+ * frequent.
+ */
 const HINT_TIMEOUT_MS = 60_000;
 const RETRY_MIN_MS = 250;
 const RETRY_MAX_MS = 10_000;
-/** Problems that usually resolve on their own; reported as down after this many failures. */
+/**
+ * Number of failures after which a problem that usually resolves on its own is reported as down.
+ */
 const PASSING: readonly string[] = ['missing', 'rate-limited', 'disagreement'];
 const PASSING_FAILURES = 4;
 
-/** @param options.epoch epoch of the chain's lease; the loop may run as long as it holds */
+/** @param options.epoch epoch of the chain's lease; the loop may run while it is valid */
 export function createIngest<Block extends MaybeUnverified>(
   options: IngestOptions & { epoch: number },
   {
@@ -76,14 +80,12 @@ export function createIngest<Block extends MaybeUnverified>(
     listener: IngestListener;
     log: Log;
     tracing?: Tracing | undefined;
-    /**
-     * Returns why no block may be committed now, as a message; undefined while commits are allowed.
-     */
+    /** Returns a message why no block may be committed now; undefined while commits are allowed. */
     refuseBlocks?: () => string | undefined;
   },
 ): Ingest {
   const { chain } = options;
-  /** The number of blocks that may normally arrive between two reads of the head. */
+  /** Number of blocks that may normally arrive between two reads of the head. */
   const usualGap = options.isFinal ? LOGGED_GAP_BLOCKS : 1;
   const waker = createWaker();
   const stopping = new AbortController();
@@ -124,7 +126,7 @@ export function createIngest<Block extends MaybeUnverified>(
       await following.follow(header);
       header = stopping.signal.aborted ? undefined : await following.next(latest);
     }
-    // Reading several blocks takes long enough for another to arrive.
+    // Another block may arrive while several blocks are read.
     if (header !== undefined || followed > 1) return;
     status.goLive();
     await waker.sleep(HINT_TIMEOUT_MS);
@@ -243,9 +245,10 @@ export function createFollowing(
         if (header !== undefined) return header;
         throw new SourceError('missing', `block ${number} is missing below head ${latest.number}`);
       }
-      // Final chains read it in order like any other block: the newest may still be incomplete.
+      // On final chains, the head is read in order like any other block, because the newest may be
+      // incomplete.
       if (latest.number === number) return isFinal ? source.readHeader(number) : latest;
-      // At or below our tip: nothing new, unless the node is on another branch now.
+      // A head at or below our tip is not new, unless the node is now on another branch.
       if (isFinal) return undefined;
       return local.window().some(({ hash }) => hash === latest.hash) ? undefined : latest;
     },
@@ -273,7 +276,7 @@ export function createFollowing(
           for (const block of branch) await committing.commit(block);
           return;
         case 'too-deep':
-          // A made-up parent isn't a reorg: check that the block exists.
+          // Checks that the block exists, because a made-up parent is not a reorg.
           await readParent(branch[0]);
           if (resetWhenReplaced) return startOver(verdict.oldest);
           throw haltError(

@@ -1,4 +1,4 @@
-/** The whole service on a scripted chain, whose deliveries are checked against that chain. */
+/** A complete service on a scripted chain. Its deliveries are checked against that chain. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -36,7 +36,7 @@ export interface IngestWorld {
   readonly service: Service;
   readonly sluice: SluiceClient;
   start(change?: Partial<ChainConfig>): Promise<void>;
-  /** Starts, and creates a stream that watches an address from the next block on. */
+  /** Starts the service, and creates a stream that watches an address from the next block on. */
   startWatching(change?: Partial<ChainConfig>, native?: boolean): Promise<string>;
   health(): Promise<ChainHealth>;
   until<T>(
@@ -52,7 +52,7 @@ export interface IngestWorld {
   stop(): Promise<void>;
 }
 
-/** @param databaseUrl an empty PostgreSQL database for the ledger; default: SQLite */
+/** @param databaseUrl an empty PostgreSQL database for the ledger; Default: SQLite */
 export async function createIngestWorld(databaseUrl?: string): Promise<IngestWorld> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-ingest-'));
   const sink = await startWebhookSink();
@@ -158,7 +158,7 @@ export async function createIngestWorld(databaseUrl?: string): Promise<IngestWor
       const live = details.filter((each) => canonical.has(each.blockHash));
       expect(live.map((each) => `${each.blockNumber} ${each.phase}`).toSorted()).toEqual(expected);
       expect(live.every((each) => each.state === 'succeeded')).toBe(true);
-      // Confirmed deliveries of a removed block must have been sent before it left.
+      // Confirmed deliveries of a removed block must have been sent before the block was removed.
       const gone = details.filter((each) => !canonical.has(each.blockHash));
       for (const each of gone)
         expect(each.phase === 'unconfirmed' || each.state === 'succeeded').toBe(true);
@@ -176,12 +176,14 @@ export async function createIngestWorld(databaseUrl?: string): Promise<IngestWor
   return world;
 }
 
-/** Contents of a block with one native transaction. */
+/** Returns the contents of a block with one native transaction. */
 export const transferTo = (to: string) => ({
   transactions: [scripted.transfer({ from: OTHER, to: to as `0x${string}`, value: 5n })],
 });
 
-/** Contents of a block with a log of the watched address and an unrelated transaction. */
+/**
+ * Returns the contents of a block with a log of the watched address and an unrelated transaction.
+ */
 export const tokenTransfer = () => ({
   transactions: [
     scripted.erc20Transfer({ token: TOKEN, from: OTHER, to: WATCHED, value: 7n }),

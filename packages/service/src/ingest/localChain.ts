@@ -1,7 +1,7 @@
 /**
- * One chain as the ledger has it. Keeps the newest blocks in memory, in step with every write. Each
- * write is made under the chain's lease and throws a `RetryableError` with code `lost_lease` once
- * another process holds it.
+ * A chain as it is in the ledger. Keeps the newest blocks in memory, in sync with every write.
+ * Writes need the chain's lease, and throw a `RetryableError` with code `lost_lease` once another
+ * process holds it.
  */
 import type { DeliverySummary } from '@sluice/kit/contract';
 import { CallerError, RetryableError } from '../base/errors.ts';
@@ -38,16 +38,15 @@ export interface LocalChain {
   rewind(ancestor: BlockRef, removed: number): Promise<void>;
   /**
    * Commits a block after the tip, or further ahead when `after` is the tip. Returns `stale-rules`
-   * when the block must be matched again; a block that is not next is skipped, and the window is
-   * read again.
+   * if the block must be matched again. A block that does not come next is skipped, and the window
+   * is read again.
    */
   append(
     block: BlockHeader,
     commit: Pick<BlockCommit, 'after' | 'ruleRevision' | 'matches' | 'unverified' | 'head'>,
   ): Promise<StaleRules | 'settled'>;
   /**
-   * Records why the chain halted, for the operator; when the ledger can't be written, the next
-   * failure retries.
+   * Records for the operator why the chain halted. If the write fails, the next failure retries it.
    */
   recordHalt(why: string): Promise<void>;
 }
@@ -62,7 +61,7 @@ export type StaleRules = Extract<CommitOutcome, { outcome: 'stale-rules' }>;
 const lostLease = (): RetryableError =>
   new RetryableError('lost_lease', 'another process has taken over the chain');
 
-/** The chain can't continue on its own: the operator must decide. */
+/** The chain can't continue on its own; the operator must decide. */
 export const haltError = (why: string): CallerError => new CallerError('chain_halted', why);
 
 /** @param epoch epoch of the chain's lease */
@@ -76,7 +75,7 @@ export function createLocalChain(
   }: { store: Store; confirming: Confirming; listener: LedgerListener; log: Log },
 ): LocalChain {
   let window: BlockHeader[] = [];
-  /** A halt that an earlier process recorded may still be stored. */
+  /** The ledger may still contain a halt that an earlier process recorded. */
   let mayBeHalted = true;
 
   const load = async (tip: number): Promise<void> => {
@@ -141,33 +140,32 @@ export function createLocalChain(
   };
 }
 
-/** Returns the result of a write, or throws when the chain is no longer ours. */
+/** Returns the result of a write, or throws if another process holds the chain. */
 function asHolder<T>(answer: T | undefined): T {
   if (answer === undefined) throw lostLease();
   return answer;
 }
 
 export interface Confirming {
-  /**
-   * Reads finality from the chain, at a limited rate. Returns whether more blocks are final now.
-   */
+  /** Reads finality from the chain at a limited rate. Returns whether more blocks are final now. */
   refresh(): Promise<boolean>;
   /**
-   * The last block whose matches are confirmed once `tip` is committed; below 0 for none.
+   * Returns the last block with confirmed matches once `tip` is committed; below 0 for none.
    *
    * @param window our blocks, newest first, without holes
    */
   upTo(tip: BlockRef, window: readonly BlockRef[]): number;
   /**
-   * The number of blocks to keep, so that every block that can still leave the chain is covered.
+   * Returns the number of blocks to keep, so that every block that can still leave the chain is
+   * covered.
    */
   windowBlocks(tip: number): number;
-  /** Describes a problem, for the operator; empty when there is none. */
+  /** Describes a problem for the operator; empty if there is none. */
   note(): string;
 }
 
 const MIN_WINDOW_BLOCKS = 256;
-/** Finality may stop for days; the window then grows up to this many hashes. */
+/** Maximum number of hashes in the window, which grows while finality stops. */
 const MAX_WINDOW_BLOCKS = 16_384;
 const RETRY_QUERY_MS = 2_000;
 
@@ -200,7 +198,7 @@ export function createConfirming(
       try {
         block = await source.readFinalized();
       } catch (error) {
-        // A node failure is reported elsewhere; finalized blocks stay finalized.
+        // Node failures are reported elsewhere, and finalized blocks stay finalized.
         if (error instanceof SourceError) return false;
         throw error;
       }
@@ -215,7 +213,7 @@ export function createConfirming(
       if (finalized.number > tip.number) return tip.number;
       const ours =
         finalized.number === tip.number ? tip : window[(window[0]?.number ?? 0) - finalized.number];
-      // Another block is finalized at that height: ours is about to be removed.
+      // Another block is finalized at that height, so ours will soon be removed.
       if (ours !== undefined && ours.hash !== finalized.hash) return -1;
       return finalized.number;
     },

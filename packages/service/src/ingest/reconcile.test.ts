@@ -3,7 +3,9 @@ import { describe, expect, test } from 'vitest';
 import type { BlockHeader } from '../store/blocks/contract.ts';
 import { reconcile } from './reconcile.ts';
 
-/** Creates a branch: block 5 of branch `a` is `a5`, and blocks below `from` are its parent's. */
+/**
+ * Creates a branch: block 5 of branch `a` is `a5`, and blocks below `from` belong to its parent.
+ */
 function chainOf(
   name: string,
   from: number,
@@ -100,7 +102,7 @@ describe('reconcile', () => {
             }
             if (verdict.kind === 'duplicate') continue;
             if (verdict.kind === 'reorg') {
-              // No block that stays canonical is ever removed.
+              // Blocks that stay canonical are never removed.
               for (const gone of verdict.removed)
                 expect(at(canonical, gone.number)?.hash).not.toBe(gone.hash);
               removedInAll += verdict.removed.length;

@@ -1,6 +1,6 @@
 import type { BlockHeader, BlockRef } from '../store/blocks/contract.ts';
 
-/** How a block of the source relates to our blocks. */
+/** Relation of a block of the source to our blocks. */
 export type Reconciled =
   | { kind: 'extend' }
   | { kind: 'duplicate' }

@@ -1,4 +1,4 @@
-/** Reorgs deeper than the window, on both engines; `ingest.test.ts` has shallower ones. */
+/** Tests reorgs deeper than the window on both engines. `ingest.test.ts` covers shallower ones. */
 import { createClient } from '@sluice/kit';
 import { type Postgres, startPostgres } from '@sluice/testkit';
 import pg from 'pg';
@@ -53,10 +53,10 @@ describe.each(['sqlite', 'postgres'] as const)('on %s, reorgs', (engine) => {
   }, 180_000);
 
   describe('halt a chain, which can be resumed', () => {
-    /** Whether a block of the other branch, which begins at 2, matches. */
+    /** Returns whether a block of the other branch, which starts at block 2, matches. */
     const matches = (number: number): boolean => number % 20 === 0 || number > 300;
 
-    /** Halts a chain with a branch from below its window; it cannot resume beyond the head. */
+    /** Halts a chain with a branch from below its window. It cannot resume above the head. */
     const halted = async (): Promise<void> => {
       await world.startWatching();
       world.chain.mineMany(300);

@@ -8,7 +8,7 @@ import type { DeliverySummary } from '@sluice/kit/contract';
 import type { Store } from '../store/store.ts';
 import { type ChainSource, SourceError, readKept } from './source.ts';
 
-/** Longer than the work under the lease takes. */
+/** Duration of the lease, longer than the work under it takes. */
 const LEASE_MS = 10_000;
 
 /**
@@ -45,7 +45,7 @@ export async function resumeChain<Block>({
     if (checkpoint?.genesisHash !== genesisHash) return undefined;
     const still = await readKept(source, checkpoint.number);
     const oldest = (await store.readWindow(chain, Number.MAX_SAFE_INTEGER)).at(-1);
-    // When the checkpoint left the chain, the depth of the other branch is unknown.
+    // If the checkpoint left the chain, the depth of the other branch is unknown.
     return isFinal || still?.hash === checkpoint.hash || oldest === undefined
       ? checkpoint.number + 1
       : oldest.number;
@@ -54,7 +54,7 @@ export async function resumeChain<Block>({
   const holder = `${hostname()}:${process.pid} resuming`;
   const epoch = (await store.takeLease({ name: chain, holder, forMs: LEASE_MS, force: true }))!;
   try {
-    // From here on, no other process moves the checkpoint.
+    // From here on, no other process can move the checkpoint.
     const holeFrom = await readHoleFrom();
     const cancelled = await store.startChain({
       chain,

@@ -37,9 +37,9 @@ export interface ChainSource<Block> {
   readonly lacksTraces: boolean;
   /** The last known state of each provider, in the configured order. */
   providers(): ProviderHealth[];
-  /** How the newest block compared with the other providers; null before the first check. */
+  /** Result of comparing the newest block with other providers; null before the first check. */
   agreement(): ChainAgreement | null;
-  /** Whether blocks are proven from their headers; absent where headers prove nothing. */
+  /** Whether blocks are proven from their headers; omitted if headers prove nothing. */
   proof?(): ChainProof;
   /**
    * Checks that a provider responds and serves the expected chain. Returns the chain's identity: the
@@ -50,8 +50,8 @@ export interface ChainSource<Block> {
   /** Returns the newest block of the current primary, checked against a witness. */
   readHead(): Promise<BlockHeader>;
   /**
-   * Reads a header by height, checked against a witness, or by hash. Returns undefined when no
-   * provider has the block; throws a {@link SourceError} when providers disagree about a height.
+   * Reads a header by height, checked against a witness, or by hash. Returns undefined if no
+   * provider has the block; throws a {@link SourceError} if providers disagree about a height.
    */
   readHeader(at: number | string): Promise<BlockHeader | undefined>;
   /**
@@ -61,7 +61,7 @@ export interface ChainSource<Block> {
   doubt(hash: string): void;
   /**
    * Reads the block with this hash and the parts that are needed, checked against each other.
-   * Throws a {@link SourceError} when no provider has all parts, or when the parts disagree.
+   * Throws a {@link SourceError} if no provider has all parts, or if the parts disagree.
    */
   readBlock(header: BlockHeader, needs: BlockNeeds): Promise<Block>;
   /** Searches blocks by their logs; absent where nodes have no such queries. */
@@ -69,12 +69,13 @@ export interface ChainSource<Block> {
   /** Like `readBlock`, for a block that a search found. */
   readFound?(found: BlockRef, needs: BlockNeeds): Promise<Block>;
   /**
-   * Locates a transaction: `pending` when not in a block yet, undefined when no provider knows it.
+   * Locates a transaction: `pending` if it is not in a block yet, undefined if no provider knows
+   * it.
    */
   findTransaction(hash: string): Promise<TransactionPlace | undefined>;
   /**
-   * Returns the newest block that can't be undone anymore, never on the word of a single provider.
-   * Undefined when no provider supports the tag.
+   * Returns the newest block that can no longer be undone, never from the report of a single
+   * provider. Undefined if no provider supports the tag.
    */
   readFinalized(): Promise<BlockRef | undefined>;
   /**
@@ -83,10 +84,10 @@ export interface ChainSource<Block> {
   readTagged(tag: FinalityTag): Promise<BlockRef | undefined>;
   /**
    * Reads the header of the newest block below this head that is known to be complete. For chains
-   * that skip blocks without matches; absent when every block is read in order.
+   * that skip blocks without matches; omitted if every block is read in order.
    */
   readNewestComplete?(head: BlockHeader): Promise<BlockHeader | undefined>;
-  /** Estimates the memory that a block takes, in bytes. */
+  /** Estimates the memory size of a block in bytes. */
   sizeOf(block: Block): number;
   /** Calls back when there may be a new head: on every push from a node, and on every poll. */
   watchHeads(onHint: () => void): () => void;
@@ -96,7 +97,9 @@ export interface ChainSource<Block> {
 /** Maximum length of a {@link SourceError} message, in characters. */
 const MESSAGE_LIMIT = 1_000;
 
-/** Block tags of chains that vote: `safe` blocks are likely to stay, `finalized` blocks do. */
+/**
+ * Block tags of chains that vote: `safe` blocks are likely to stay, `finalized` blocks always stay.
+ */
 export type FinalityTag = 'safe' | 'finalized';
 
 /** The height or hash of the block that a transaction is in. */
@@ -106,7 +109,7 @@ export type TransactionPlace = { at: number | string } | 'pending';
 export interface Source extends ChainSource<EvmBlock> {
   /**
    * Returns the result of one request, from a provider that has this block. Throws a {@link
-   * SourceError} when none has it or the request fails: `refused` when the node returned an error.
+   * SourceError} if none has it or the request fails: `refused` if the node returned an error.
    *
    * @param maxBytes maximum response size; a larger response is `too-large`
    */
@@ -121,7 +124,7 @@ export interface Source extends ChainSource<EvmBlock> {
 /**
  * A problem with a node's responses; a retry or another node may help.
  * - `unreachable`: no response, a refused connection, or a response that isn't from a node
- * - `rate-limited`: the node wants fewer requests; `retryAfterMs` is how long to wait
+ * - `rate-limited`: the node wants fewer requests; `retryAfterMs` is the time to wait
  * - `too-large`: the response exceeds the node's limit or the limit of this reader
  * - `unsupported`: the node does not offer the method
  * - `missing`: the node lacks a block, part or state it should have (it lags, or has pruned)
@@ -150,7 +153,7 @@ export class SourceError extends RetryableError {
   readonly retryAfterMs: number | undefined;
   /** The code of the JSON-RPC error that the node returned, if any. */
   readonly rpcCode: number | undefined;
-  /** The `data` of that error, such as the return data of a reverted call. */
+  /** The `data` of the error, such as the return data of a reverted call. */
   readonly data: unknown;
   /** The range that the node suggests; set only for `too-large`. */
   readonly range: RangeRefusal | undefined;
@@ -166,7 +169,7 @@ export class SourceError extends RetryableError {
       range?: RangeRefusal;
     } = {},
   ) {
-    // A node's message can have any length or content; this text ends up in logs and `/health`.
+    // Cleans a node's message, which can have any length or content, for logs and `/health`.
     const cut = previewText(message, MESSAGE_LIMIT);
     super('node_failed', cut, more.cause === undefined ? undefined : { cause: more.cause });
     this.kind = kind;
@@ -177,14 +180,20 @@ export class SourceError extends RetryableError {
   }
 }
 
-/** Whether the node lacks the requested data or method; nodes report this in different ways. */
+/**
+ * Returns whether the node does not have the requested data or method, which nodes report in
+ * different ways.
+ */
 export const isLacking = ({ kind }: SourceError): boolean =>
   kind === 'unsupported' || kind === 'missing' || kind === 'refused';
 
 export const isOfKind = (error: unknown, ...kinds: SourceErrorKind[]): error is SourceError =>
   error instanceof SourceError && kinds.includes(error.kind);
 
-/** Reads the header at a height. Returns undefined when no node has it yet, or keeps it anymore. */
+/**
+ * Reads the header at a height. Returns undefined if no node has it yet, or no node keeps it
+ * anymore.
+ */
 export async function readKept(
   source: Pick<ChainSource<unknown>, 'readHeader'>,
   number: number,

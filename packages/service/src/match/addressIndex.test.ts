@@ -3,7 +3,9 @@ import { describe, expect, test } from 'vitest';
 import { packAddresses } from '../store/addresses/packedAddresses.ts';
 import { TABLES, createAddressIndex } from './addressIndex.ts';
 
-/** Addresses that differ in first, middle and last digits, so that a partial hash would fail. */
+/**
+ * Addresses that differ in their first, middle and last digits, so that a partial hash would fail.
+ */
 const address = (n: number): string =>
   `0x${[n * 7919, n % 3, n].map((part) => part.toString(16).padStart(12, '0')).join('')}${'0'.repeat(4)}`;
 
@@ -14,7 +16,7 @@ const watchersOf = (index: ReturnType<typeof createAddressIndex>, n: number): nu
 };
 
 describe('the address index', () => {
-  /** Enough addresses for tables to fill, probe past each other, grow and shrink. */
+  /** Enough addresses for tables to fill, probe, grow and shrink. */
   const ADDRESSES = 16_000;
   const all = Array.from({ length: ADDRESSES }, (_, n) => address(n));
   const step = fc.record({
@@ -24,7 +26,7 @@ describe('the address index', () => {
     stream: fc.nat(4),
   });
 
-  // Seeds that failed once are kept here.
+  // Seeds that have failed before.
   test.each([undefined, 42])(
     'law: equals a map of sets under any adds, removals and sweeps (seed %s)',
     (seed) => {

@@ -1,24 +1,24 @@
 /**
- * Finds the streams that watch an address. An (address, stream) entry takes 36 bytes of typed arrays on
- * average for a 20-byte address (54 for a 32-byte one), and each further stream of an address 8 more.
+ * Finds the streams that watch an address. An (address, stream) entry takes 36 bytes on average for
+ * a 20-byte address and 54 for a 32-byte one; each further stream of an address takes 8 more.
  * Streams are small integers here.
  *
- * - There are 1,024 tables (`addressSlots.ts`), each for its part of the hashes, so that growing one
- *   copies a thousandth of the entries. They grow by a quarter, at different times: on average an added
- *   address moves four others, and no single addition moves all. Tables that emptied shrink.
- * - An address of several streams takes one slot, which holds a list of them (`streamLists.ts`).
+ * - There are 1,024 tables (`addressSlots.ts`), each for a part of the hashes, so that growing
+ *   one copies a thousandth of the entries. They grow by a quarter, at different times, and shrink
+ *   when they empty.
+ * - An address of several streams takes one slot with a list of the streams (`streamLists.ts`).
  */
 import { copySlots, findSlot, freeSlot, hashWords, readBytes, readText } from './addressSlots.ts';
 import { createStreamLists } from './streamLists.ts';
 
 export interface AddressIndex {
-  /** (address, stream) entries. */
+  /** Number of (address, stream) entries. */
   readonly size: number;
-  /** Bytes of the typed arrays that hold them. */
+  /** Size of their typed arrays in bytes. */
   readonly sizeBytes: number;
-  /** Adds packed addresses to a stream; returns how many were new to it. */
+  /** Adds packed addresses to a stream; returns the number of new ones. */
   add(addresses: Uint8Array, stream: number): number;
-  /** Removes addresses from a stream; returns how many it had. */
+  /** Removes addresses from a stream; returns the number of removed ones. */
   remove(addresses: Uint8Array, stream: number): number;
   /** Calls `visit` for each stream that watches the address whose hex digits start at `at`. */
   visit(text: string, at: number, visit: (stream: number) => void): void;
@@ -28,34 +28,37 @@ export interface AddressIndex {
 
 export const TABLES = 1024;
 
-/** The owner of a slot is 0 for none, a stream + 1, or this bit and a list of streams. */
+/** The owner of a slot is 0 for none, a stream + 1, or this bit and the number of a stream list. */
 const IS_LIST = 0x8000_0000;
 const MAX_LOAD = 0.75;
 const GROWTH = 1.25;
 const SMALLEST = 4;
-/** Levels a table is too large by before it shrinks, so that it does not go to and fro. */
+/** Number of surplus levels before a table shrinks, so that it does not oscillate. */
 const SLACK_LEVELS = 3;
 
 const NONE = new Uint32Array(0);
 
-/** Slots of a table that has grown so often; tables of one level differ, so that they grow one by one. */
+/**
+ * Returns the slots of a table at a level. Tables of the same level differ, so that they do not
+ * grow at once.
+ */
 const capacityAt = (table: number, level: number): number =>
   Math.ceil(SMALLEST * GROWTH ** (level + table / TABLES));
 
-/** @param addressBytes of each address: 20 on EVM chains, 32 on Aptos */
+/** @param addressBytes size of an address: 20 on EVM chains, 32 on Aptos */
 export function createAddressIndex(addressBytes: 20 | 32 = 20): AddressIndex {
-  /** Words of an address; the owner of a slot comes after them. */
+  /** Number of words in an address. The owner of a slot follows them. */
   const OWNER = addressBytes / Uint32Array.BYTES_PER_ELEMENT;
   const SLOT_WORDS = OWNER + 1;
   const SLOT_BYTES = SLOT_WORDS * Uint32Array.BYTES_PER_ELEMENT;
   const tables: Uint32Array[] = Array.from({ length: TABLES }, () => NONE);
-  /** Slots in use, and how often each table has grown. */
+  /** Number of used slots and level of each table. */
   const used = new Uint32Array(TABLES);
   const levels = new Int32Array(TABLES).fill(-1);
   let slots = 0;
   let size = 0;
   const lists = createStreamLists();
-  /** The address under way. */
+  /** The current address. */
   const key = new Uint32Array(OWNER);
 
   const resize = (number: number, level: number): void => {
@@ -107,7 +110,7 @@ export function createAddressIndex(addressBytes: 20 | 32 = 20): AddressIndex {
     return true;
   };
 
-  /** Removes streams from a list, and returns the owner that is left: 0 for none. */
+  /** Removes streams from a list and returns the remaining owner; 0 for none. */
   const filterList = (head: number, isGone: (stream: number) => boolean): number => {
     const kept = lists.filter(head, isGone, () => size--);
     if (kept === undefined) return 0;
@@ -170,7 +173,7 @@ export function createAddressIndex(addressBytes: 20 | 32 = 20): AddressIndex {
     sweep(number, isGone) {
       const table = tables[number]!;
       for (let at = 0; at < table.length; at += SLOT_WORDS) {
-        // Emptying a slot may move another into it, which is looked at in its turn.
+        // Emptying a slot may move another one into it, which is checked next.
         for (let owner = table[at + OWNER]!; owner !== 0; owner = table[at + OWNER]!) {
           const left =
             owner >= IS_LIST ? filterList(owner - IS_LIST, isGone) : isGone(owner - 1) ? 0 : owner;

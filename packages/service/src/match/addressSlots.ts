@@ -1,6 +1,6 @@
 /**
- * A hash table of addresses with open addressing and linear probing. Addresses are 32-bit words here; a
- * slot is the words of one, and a word for its owner, 0 while the slot is free.
+ * A hash table of addresses with open addressing and linear probing. A slot contains the 32-bit
+ * words of an address and a word for its owner, which is 0 while the slot is free.
  */
 
 /** Reads the packed address at `from` into `key`. */
@@ -11,7 +11,7 @@ export function readBytes(key: Uint32Array, bytes: Uint8Array, from: number): vo
   }
 }
 
-/** The value of each hex digit by its character code. */
+/** Value of each hex digit, by character code. */
 const DIGITS = new Uint8Array(128);
 for (let value = 0; value < 16; value++) {
   const digit = value.toString(16);
@@ -19,7 +19,7 @@ for (let value = 0; value < 16; value++) {
   DIGITS[digit.toUpperCase().charCodeAt(0)] = value;
 }
 
-/** Reads the address whose hex digits begin at `from` into `key`. */
+/** Reads the address with its hex digits at `from` into `key`. */
 export function readText(key: Uint32Array, text: string, from: number): void {
   for (let word = 0, at = from; word < key.length; word++) {
     let value = 0;
@@ -28,7 +28,9 @@ export function readText(key: Uint32Array, text: string, from: number): void {
   }
 }
 
-/** Murmur3 of `count` words; vanity addresses differ in few of their digits. */
+/**
+ * Returns the Murmur3 hash of `count` words, because vanity addresses differ in only a few digits.
+ */
 export function hashWords(words: Uint32Array, at: number, count: number): number {
   let hash = 0;
   for (let word = at; word < at + count; word++) {
@@ -43,7 +45,7 @@ export function hashWords(words: Uint32Array, at: number, count: number): number
   return hash ^ (hash >>> 16);
 }
 
-/** The slot a hash belongs in: its place in the table is its place among all hashes. */
+/** Returns the slot of a hash. Slots are in the order of hashes. */
 const homeOf = (table: Uint32Array, slotWords: number, hash: number): number =>
   Math.floor(((hash >>> 0) / 2 ** 32) * (table.length / slotWords)) * slotWords;
 
@@ -52,7 +54,7 @@ function isKeyAt(table: Uint32Array, at: number, key: Uint32Array, addressWords:
   return true;
 }
 
-/** Returns where the key is in a table that has a free slot, or the free slot where it belongs. */
+/** Returns the slot of the key, or the free slot for it. The table must have a free slot. */
 export function findSlot(table: Uint32Array, key: Uint32Array, hash: number): number {
   const addressWords = key.length;
   const slotWords = addressWords + 1;
@@ -64,7 +66,7 @@ export function findSlot(table: Uint32Array, key: Uint32Array, hash: number): nu
   return at;
 }
 
-/** Copies the slots in use to an empty table that has room for them. */
+/** Copies the used slots to an empty table with enough space. */
 export function copySlots(from: Uint32Array, to: Uint32Array, addressWords: number): void {
   const slotWords = addressWords + 1;
   for (let at = 0; at < from.length; at += slotWords) {

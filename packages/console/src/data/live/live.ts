@@ -21,18 +21,19 @@ import {
 /** At most four paints per second, however many events arrive. */
 const PAINT_INTERVAL_MS = 250;
 
-/** How often the 24-hour counts of the service are reloaded while deliveries arrive. */
+/** Interval in which the service's 24-hour counts are reloaded while deliveries arrive. */
 const SUMMARY_INTERVAL_MS = 2_000;
 
-/** How often the figures of visible running replays are reloaded. */
+/** Interval in which the figures of visible running replays are reloaded. */
 const REPLAYS_INTERVAL_MS = 1_000;
 
-/** How long a new row is highlighted. */
+/** Duration of the highlight of a new row. */
 const FRESH_MS = 600;
 
 export interface LiveStatus {
   /**
-   * `connecting` only at first; `closed` after the service has rejected the connection permanently.
+   * `connecting` is the initial state; `closed` means that the service permanently rejected the
+   * connection.
    */
   state: 'connecting' | 'live' | 'reconnecting' | 'closed';
   /** Start of the state, in Unix milliseconds. */
@@ -93,10 +94,10 @@ export async function followLive(
   const onState = (state: LiveState): void => {
     if (signal.aborted) return;
     showState(state);
-    // Without an event to resume from, earlier changes were missed.
+    // Without a known event to resume from, earlier changes were missed.
     if (state.state !== 'live') return;
     if (!resumable) readAnew(queryClient);
-    // Replayed events have no current block age.
+    // Replayed events do not contain the current block age.
     else void queryClient.invalidateQueries({ queryKey: queryKeys.chains, exact: true });
   };
 
@@ -139,7 +140,7 @@ const replaysToRead = new Set<unknown>();
 function refreshReplays(queryClient: QueryClient): void {
   const shown = queryClient.getQueriesData<Replay>({ queryKey: queryKeys.replay, type: 'active' });
   for (const [[, id, part], replay] of shown) {
-    // A replay that is loading may have been counted before this event.
+    // A replay that is still loading may have been counted before this event.
     if (part === undefined && (replay === undefined || isOpen(replay))) replaysToRead.add(id);
   }
   if (replaysToRead.size === 0) return;
@@ -216,7 +217,7 @@ function markArrivals(deliveries: Deliveries): void {
   const now = Date.now();
   for (const [id, at] of arrivals) if (now - at > FRESH_MS) arrivals.delete(id);
   for (const { id, attempts, createdAt } of deliveries) {
-    // A retry of an old delivery is not a new row.
+    // A retry of an older delivery is not a new row.
     if (attempts === 0 || now - createdAt < 10_000) arrivals.set(id, now);
   }
 }
@@ -241,7 +242,7 @@ function applyDeliveries(queryClient: QueryClient, deliveries: Deliveries): void
   );
   const ids = new Set<unknown>(deliveries.map(({ id }) => id));
   const matchIds = new Set<unknown>(deliveries.map(({ matchId }) => matchId));
-  // The event lacks the attempts and body of the visible delivery and its pair.
+  // The event does not contain the attempts and body of the visible delivery and its pair.
   void queryClient.invalidateQueries({
     predicate: ({ queryKey: [what, id], state: { data } }) =>
       what === 'delivery' &&

@@ -164,7 +164,7 @@ test('a list keeps its newest rows, without a cursor after the cut', () => {
     pages: [data.pages[0], { result: [delivery('b', 2)] }],
     pageParams: data.pageParams,
   });
-  // When complete pages are removed, the last one keeps its cursor.
+  // When whole pages are removed, the last remaining page keeps its cursor.
   expect(withNewest(data, 2)).toEqual({ pages: [data.pages[0]], pageParams: [undefined] });
   expect(withNewest(data, 1).pages[0]).not.toHaveProperty('cursor');
 });
@@ -253,7 +253,7 @@ test('the age of the newest block restarts with each block and report', () => {
     headAgeMs: 0,
     reportedAt: NOW,
   });
-  // Catching up while the head does not move.
+  // The chain catches up while the head does not move.
   expect(age({ type: 'block', chainId: '0x1', block: block(3), head: 3 })).toEqual(before);
   const { blocks: _, removed: __, ...health } = chain;
   expect(age({ type: 'chain', chain: { ...health, headAgeMs: 7_000 } })).toEqual({

@@ -1,4 +1,4 @@
-/** Applies live changes to the cached delivery lists and chains. Pure. */
+/** Applies live changes to the cached deliveries and chains. Pure. */
 import type {
   ChainHealth,
   DeliveryPage,
@@ -18,13 +18,13 @@ export interface ListFilter {
   streamId?: string;
   chainId?: string;
   phase?: DeliveryPhase;
-  /** A status code, a class such as `2xx`, or `none` without a response. */
+  /** A status code, a class such as `2xx`, or `none` for no response. */
   status?: string;
   attemptsFrom?: number;
   attemptsTo?: number;
   /** Maximum age in milliseconds. */
   sinceMs?: number;
-  /** Created until this time, in Unix milliseconds. */
+  /** Upper bound of the creation time, in Unix milliseconds. */
   createdTo?: number;
   reorged?: boolean;
   /** Id of the replay that last sent it. */
@@ -37,7 +37,7 @@ export interface DeliveryPages {
   pageParams: unknown[];
 }
 
-/** Ignores `replayId` and `reorged`, which rows do not have: a listed row stays. */
+/** Ignores `replayId` and `reorged`, because rows do not have these fields; a listed row stays. */
 const passes = (delivery: DeliverySummary, filter: ListFilter): boolean =>
   (filter.state === undefined || filter.state === delivery.state) &&
   (filter.streamId === undefined || filter.streamId === delivery.streamId) &&
@@ -51,7 +51,7 @@ const passes = (delivery: DeliverySummary, filter: ListFilter): boolean =>
   (filter.createdTo === undefined || timeOfId(delivery.id) <= filter.createdTo) &&
   (filter.sinceMs === undefined || timeOfId(delivery.id) >= Date.now() - filter.sinceMs);
 
-/** Undefined before the first attempt. */
+/** Returns undefined before the first attempt. */
 const statusClassOf = ({ status, attempts }: DeliverySummary): string | undefined => {
   if (status !== null) return `${Math.floor(status / 100)}xx`;
   return attempts > 0 ? 'none' : undefined;
@@ -143,7 +143,7 @@ function withChanged(
   return parts.length === 0 ? rows : parts[0]!.concat(...parts.slice(1), rows.slice(copied));
 }
 
-/** Keeps the given number of newest rows. Removed rows cannot be paged to any more. */
+/** Keeps the given number of newest rows. Removed rows can no longer be paged to. */
 export function withNewest<T extends DeliveryPages>(data: T, count: number): T {
   let room = count;
   const pages: DeliveryPage[] = [];
@@ -158,8 +158,8 @@ export function withNewest<T extends DeliveryPages>(data: T, count: number): T {
 }
 
 /**
- * Returns all rows of the pages. A row on two pages, because rows moved between requests, counts
- * once.
+ * Returns all rows of the pages. A row that moved between requests can be on two pages, but is
+ * returned once.
  */
 export function rowsOf({ pages }: Pick<DeliveryPages, 'pages'>): DeliverySummary[] {
   const [first = [], ...others] = pages
@@ -178,7 +178,7 @@ export function rowsOf({ pages }: Pick<DeliveryPages, 'pages'>): DeliverySummary
 }
 
 /**
- * Freezes a list while the user has scrolled down or paused it: rows newer than the anchor are
+ * Freezes a list while the user has scrolled down or paused it. Rows newer than the anchor are
  * counted but not shown.
  */
 export function heldRows(
@@ -195,7 +195,10 @@ export function withLatest<T extends { id: string }>(list: readonly T[], item: T
   return at === -1 ? [item, ...list] : list.with(at, item);
 }
 
-/** Computes counted confirmations; those reported by the chain come with its state. */
+/**
+ * Computes confirmations by counting blocks. The state of the chain includes the ones that the
+ * chain reports itself.
+ */
 const confirmedWith = (
   { confirmations, confirmedUpTo }: WatchedChain,
   checkpoint: number,
@@ -207,7 +210,7 @@ const confirmedWith = (
 /** Number of blocks that a timeline can show. */
 const KEPT_BLOCKS = 60;
 
-/** Merges a new response with the removed blocks from earlier events. */
+/** Merges a new response with the removed blocks of earlier events. */
 export function watchChains(
   chains: readonly ChainHealth[],
   earlier: readonly WatchedChain[] | undefined,

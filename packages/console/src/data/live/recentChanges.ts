@@ -1,10 +1,10 @@
 /**
- * Deliveries from recent live events. Without them, a list requested before an event and received
- * after it would restore the older state.
+ * Keeps deliveries from recent live events. Otherwise, a list that was requested before an event
+ * and received after it would restore the older state.
  */
 import type { DeliverySummary } from '@sluice/kit/sluice';
 
-/** Longer than any response takes: the kit times out earlier. */
+/** Longer than any response takes, because the kit times out earlier. */
 const KEPT_MS = 60_000;
 
 let changes: { at: number; delivery: DeliverySummary }[] = [];

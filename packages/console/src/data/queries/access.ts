@@ -38,6 +38,6 @@ export const auditQuery = infiniteQueryOptions({
 export const settingsQuery = queryOptions({
   queryKey: ['settings'],
   queryFn: ({ signal }) => client.settings.read({ signal }),
-  // Contains the secret: dropped as soon as no page shows it.
+  // Contains the secret, so it is dropped as soon as no page shows it.
   gcTime: 0,
 });

@@ -1,6 +1,6 @@
 /**
  * Batches requests of the same tick into one call, or several calls with up to `most` keys.
- * @returns a function that loads one key; null if the response lacks it.
+ * @returns a function that loads one key; null if the response does not contain it.
  */
 export function createBatch<Answer>(
   most: number,

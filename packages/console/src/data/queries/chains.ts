@@ -6,17 +6,17 @@ import { sluice, queryKeys } from './service.ts';
 /** Gaps and reorgs are polled: live events only report changes of the chain's state. */
 const CHAIN_LOG_REFRESH_MS = 5_000;
 
-/** The contract at an address, which does not change. */
+/** Reads the contract at an address, which does not change. */
 export const contractQuery = (chainId: string, address: string) =>
   queryOptions({
     queryKey: ['contract', chainId, address],
     queryFn: ({ signal }) => sluice.getContract(chainId, address, { signal }),
     staleTime: Infinity,
-    // An optional hint next to a form field.
+    // Reads an optional hint next to a form field.
     retry: false,
   });
 
-/** The address that an ENS name currently resolves to. */
+/** Reads the address that an ENS name currently resolves to. */
 export const nameQuery = (name: string) =>
   queryOptions({
     queryKey: ['name', name],

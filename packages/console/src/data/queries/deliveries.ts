@@ -41,11 +41,11 @@ export const deliveriesQuery = (filter: ListFilter) =>
     },
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.cursor,
-    // Would compare every row with the previous one and copy it.
+    // Otherwise the client would compare every row with the previous one and copy it.
     structuralSharing: false,
   });
 
-/** Fewer than a page, so that some rows on screen stay on the first page. */
+/** Less than a page, so that some of the visible rows stay on the first page. */
 const NEWER_ROWS = 90;
 
 /**
@@ -66,12 +66,14 @@ export async function readNewer(
   const last = cursor === undefined ? undefined : result.at(-1);
   const until = last && timeOfId(last.id);
   const next = until === undefined ? filter : { ...filter, createdTo: until };
-  // Avoids a blank list while the rows load.
+  // Prevents a blank list while the rows load.
   await queryClient.prefetchInfiniteQuery(deliveriesQuery(next));
   return until;
 }
 
-/** The newest attempted delivery of a stream that waits for a retry; null if there is none. */
+/**
+ * Reads the newest attempted delivery of a stream that waits for a retry; null if there is none.
+ */
 export const lastTriedQuery = (streamId: string) =>
   queryOptions({
     queryKey: ['last tried', streamId],

@@ -10,12 +10,10 @@ export const deliveryQuery = (id: string) =>
     queryFn: ({ signal }) => sluice.getDelivery(id, { signal }),
   });
 
-/**
- * How long bodies stay cached while no page shows them: for going back, and for prefetched ones.
- */
+/** Time for which bodies that no page shows stay cached, for going back and for prefetching. */
 const BODY_KEPT_MS = 5_000;
 
-/** The body; it contains the attempt number. */
+/** Reads the body, which contains the attempt number. */
 export const deliveryBodyQuery = (id: string) =>
   queryOptions({
     queryKey: [...queryKeys.delivery(id), 'body'],

@@ -1,17 +1,17 @@
-/** Counts, ends and neighbors in the history of deliveries. */
+/** Reads counts, ends and neighbors in the history of deliveries. */
 import type { DeliverySummary } from '@sluice/kit/sluice';
 import { queryOptions } from '@tanstack/react-query';
 import { timeOfId, type ListFilter } from '../live/liveCache.ts';
 import { SUMMARY_REFRESH_MS, sluice, PAGE_ROWS } from './service.ts';
 import { toDeliveryFilter } from './deliveries.ts';
 
-/** The deliveries before and after one in a filtered list; null at the ends of the list. */
+/** Reads the deliveries before and after one in a filtered list; null at the ends of the list. */
 export const neighboursQuery = (filter: ListFilter, id: string) =>
   queryOptions({
     queryKey: ['neighbours', filter, id],
     queryFn: async ({ signal }): Promise<{ older: string | null; newer: string | null }> => {
-      // Several deliveries may share a millisecond. The bounds come from ids, which are created
-      // slightly later than `createdAt`.
+      // Several deliveries may share a millisecond. The bounds come from the ids, which are created
+      // slightly after `createdAt`.
       const query = { ...toDeliveryFilter(filter), limit: PAGE_ROWS };
       const madeAt = timeOfId(id);
       const [older, newer] = await Promise.all([
@@ -23,11 +23,11 @@ export const neighboursQuery = (filter: ListFilter, id: string) =>
         newer: newer.result.find((each) => each.id > id)?.id ?? null,
       };
     },
-    // New deliveries arrive.
+    // New deliveries change the counts.
     staleTime: 0,
   });
 
-/** Counts of deliveries by the value of each filter. */
+/** Counts deliveries by each value of each filter. */
 export const countsQuery = (filter: ListFilter) =>
   queryOptions({
     queryKey: ['counts', filter],
@@ -46,8 +46,8 @@ const endQuery = (filter: ListFilter, order: 'newest' | 'oldest') =>
     staleTime: 0,
   });
 
-/** The oldest delivery that matches a filter; null if none does. */
+/** Reads the oldest delivery that matches a filter; null if none does. */
 export const oldestQuery = (filter: ListFilter) => endQuery(filter, 'oldest');
 
-/** The newest delivery that matches a filter; null if none does. */
+/** Reads the newest delivery that matches a filter; null if none does. */
 export const newestQuery = (filter: ListFilter) => endQuery(filter, 'newest');

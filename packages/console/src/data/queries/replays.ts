@@ -14,7 +14,7 @@ export const replayQuery = (id: string) =>
     queryFn: ({ signal }) => sluice.getReplay(id, { signal }),
   });
 
-/** Finished deliveries of a replay over time. */
+/** Reads the finished deliveries of a replay over time. */
 export const replayProgressQuery = (id: string) =>
   queryOptions({
     queryKey: [...queryKeys.replay, id, 'progress'],
@@ -22,7 +22,7 @@ export const replayProgressQuery = (id: string) =>
     staleTime: 0,
   });
 
-/** Cancels a replay; deliveries that are already due are sent. */
+/** Cancels a replay; deliveries that are already due are still sent. */
 export const cancelReplayMutation = (queryClient: QueryClient, id: string) => ({
   mutationFn: () => sluice.cancelReplay(id),
   onSuccess: (cancelled: Replay) => showReplay(queryClient, cancelled),

@@ -1,5 +1,5 @@
 /**
- * Clients for the service on the same origin, and the query keys. The browser sends the session
+ * Creates clients for the service on the same origin, and query keys. The browser sends the session
  * cookie.
  */
 import { createClient, isSluiceError } from '@sluice/kit';
@@ -14,7 +14,7 @@ export const client = createClient({ baseUrl, apiKey: null });
 /** The service's limit for one page. */
 export const PAGE_ROWS = 100;
 
-/** Counts over 24 hours change without an event; updating them every half minute is enough. */
+/** Counts over 24 hours change without an event, so they are updated every half minute. */
 export const SUMMARY_REFRESH_MS = 30_000;
 
 export const queryKeys = {
@@ -32,6 +32,6 @@ export const queryKeys = {
   replay: ['replay'],
 } as const;
 
-/** Returns whether the id is unknown or invalid. */
+/** Returns whether the service reported that the id is unknown or invalid. */
 export const isNone = (error: unknown): boolean =>
   isSluiceError(error, 'not_found') || isSluiceError(error, 'validation_failed');

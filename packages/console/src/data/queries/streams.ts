@@ -13,7 +13,7 @@ export const streamsQuery = queryOptions({
   refetchInterval: SUMMARY_REFRESH_MS,
 });
 
-/** The stream with all of its fields. */
+/** Reads a stream with all of its fields. */
 export const streamQuery = ({ id, family }: Pick<StreamSummary, 'id' | 'family'>) =>
   queryOptions({
     queryKey: queryKeys.stream(id),
@@ -23,7 +23,7 @@ export const streamQuery = ({ id, family }: Pick<StreamSummary, 'id' | 'family'>
         : client.streams.get(id, { signal }),
   });
 
-/** @param find an empty text matches all addresses. */
+/** @param find an empty string matches all addresses. */
 export const addressesQuery = (id: string, find: string) =>
   infiniteQueryOptions({
     queryKey: [...queryKeys.addresses(id), find],
@@ -80,7 +80,7 @@ export const streamSecretQuery = (streamId: string) =>
     gcTime: 0,
   });
 
-/** The timeline of a stream; visible streams share one request. */
+/** Reads the timeline of a stream. Visible streams share one request. */
 export const timelineQuery = (streamId: string) =>
   queryOptions({
     queryKey: [...queryKeys.chains, 'timeline', streamId],
@@ -93,8 +93,8 @@ const readTimeline = createBatch(MAX_TIMELINES, async (streamIds: string[]) => {
 });
 
 /**
- * Sends a test webhook by saving the unchanged URL, which the service tests first. The URL comes
- * from the stream itself, because lists omit the secrets in it.
+ * Sends a test webhook by saving the unchanged URL, which the service tests first. Reads the URL
+ * from the stream itself, because lists omit its secrets.
  */
 export const testWebhookMutation = (
   queryClient: QueryClient,

@@ -6,7 +6,7 @@ import { sluice } from './service.ts';
 /** Delay before a block is read, because users step through rows quickly. */
 const HOVER_MS = 400;
 
-/** Why each record of a delivery matched; null if its block is no longer available. */
+/** Finds why each record of a delivery matched; null if its block is no longer available. */
 export const whyMatchedQuery = ({ id, createdAt }: Pick<DeliverySummary, 'id' | 'createdAt'>) =>
   queryOptions({
     queryKey: ['why matched', id],

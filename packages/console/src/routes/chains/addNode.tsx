@@ -5,7 +5,7 @@ import { CopyButton } from '../../ui/text/copyButton.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Select, TextField } from '../../ui/form/field.tsx';
 
-/** Composes the flag that adds a node, because nodes are configured when the service starts. */
+/** Composes the flag that adds a node. Nodes are configured when the service starts. */
 export function AddNode({
   chains,
   onClose,

@@ -102,7 +102,10 @@ function Figure({ label, children }: { label: string; children: React.ReactNode 
   );
 }
 
-/** The block that nodes report under a tag. Nodes of chains without reorgs often lack the tag. */
+/**
+ * Shows the block that nodes report under a tag. Nodes of chains without reorgs often do not
+ * support the tag.
+ */
 function Tagged({
   label,
   height,

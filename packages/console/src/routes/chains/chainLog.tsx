@@ -17,12 +17,12 @@ interface LogEntry {
   key: string;
   condition: Condition;
   what: string;
-  /** The reason; empty if there is none to add. */
+  /** The reason; empty if there is none. */
   why: string;
   at: number;
 }
 
-/** Recorded gaps or reorgs of a chain, newest first. */
+/** Lists recorded gaps or reorgs of a chain, newest first. */
 function ChainLog<Row>({
   title,
   failed,
@@ -31,7 +31,7 @@ function ChainLog<Row>({
   toEntry,
 }: {
   title: string;
-  /** Heading of the error. */
+  /** Heading of the error message. */
   failed: string;
   none: string;
   query: UseQueryOptions<Row[], Error, Row[], string[]>;
@@ -78,7 +78,7 @@ function ChainLog<Row>({
   );
 }
 
-/** The reorgs of a chain. */
+/** Lists the reorgs of a chain. */
 export const Reorgs = ({ chain }: { chain: string }) => (
   <ChainLog
     title="Reorgs"
@@ -99,7 +99,7 @@ function describeReorg({ blockNumber, depth, at }: Reorg): LogEntry {
   };
 }
 
-/** The ranges of blocks that the chain was not read for. */
+/** Lists the ranges of blocks that were not read. */
 export const Gaps = ({ chain }: { chain: string }) => (
   <ChainLog
     title="Gaps"

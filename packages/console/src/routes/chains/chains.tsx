@@ -16,7 +16,7 @@ const NODES_REFRESH_MS = 5_000;
 const nodesOf = (chains: readonly WatchedChain[]): number =>
   chains.reduce((sum, { providers }) => sum + providers.length, 0);
 
-/** The progress, nodes and problems of each chain. */
+/** Lists the chains with their progress, nodes and problems. */
 export function ChainsPage() {
   const chains = useQuery({ ...chainsQuery, refetchInterval: NODES_REFRESH_MS });
   const [isAdding, setAdding] = useState(false);

@@ -3,7 +3,7 @@ import { PROVIDER_CONDITIONS } from '../../words/condition.ts';
 import { formatCount, formatDuration, formatQuantity } from '../../ui/text/format.ts';
 import { Status } from '../../ui/status.tsx';
 
-/** The nodes of a chain with their state and score. */
+/** Lists the nodes of a chain with their state and score. */
 export function Nodes({ nodes, best }: { nodes: readonly ProviderHealth[]; best: number | null }) {
   return (
     <div className="mt-3 overflow-x-auto">
@@ -89,7 +89,7 @@ export function Nodes({ nodes, best }: { nodes: readonly ProviderHealth[]; best:
   );
 }
 
-/** Describes what is wrong with a node, or its role among the others. */
+/** Describes the problem of a node, or its role if it has none. */
 function describeRole({ message, isPrimary, hasVote }: ProviderHealth, nodes: number): string {
   if (message !== '') return message;
   if (nodes === 1) return '';
@@ -97,7 +97,7 @@ function describeRole({ message, isPrimary, hasVote }: ProviderHealth, nodes: nu
   return isPrimary ? 'primary' : '';
 }
 
-/** Lists the penalties of a node; empty if it has none. */
+/** Lists the penalties of a node; empty without penalties. */
 function describeScore({ lag, failures, doubt }: ProviderHealth['score']): string {
   const parts = Object.entries({ lag, failures, doubt }).filter(([, points]) => points > 0);
   return parts.map(([name, points]) => `${name} ${formatCount(points)}`).join(' · ');

@@ -162,7 +162,7 @@ export function Explorer({
   );
 }
 
-/** Moves a list of past deliveries towards the newest: by a page, or all the way. */
+/** Moves a list of past deliveries toward the newest: by a page, or all the way. */
 function TowardsNewest({
   newer: { isPending, mutate },
   onNewest,
@@ -197,7 +197,7 @@ function Waiting({ count, onClick }: { count: number; onClick: () => void }) {
   );
 }
 
-/** Reserves the space of the inspector while its code loads. */
+/** Placeholder for the inspector while its code loads. */
 function InspectorPlaceholder() {
   useLoading();
   return <div className="w-[46%] border-l border-line bg-surface max-md:hidden" />;

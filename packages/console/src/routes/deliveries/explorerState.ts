@@ -51,7 +51,7 @@ export function useExplorer({
     changes: { [K in keyof DeliveriesSearch]: string | undefined },
     replace: boolean,
   ): void => onSearch(parseDeliveriesSearch({ ...search, ...changes }), replace);
-  /** Resets the list for another filter. */
+  /** Resets the list when the filter changes. */
   const beginAnew = (): void => {
     release();
     cursor.clear();
@@ -89,7 +89,9 @@ export function useExplorer({
     clear: clearMarks,
   } = useRowMarks({ rows: shown, current: () => cursor.current, move: cursor.move });
   const { open, hrefOf } = useOpenDelivery();
-  /** Set when the dialog opens, so that the selection does not change with time. */
+  /**
+   * Fixes the selection when the dialog opens, so that it does not change while the dialog is open.
+   */
   const [replaying, setReplaying] = useState<DeliveryFilter | null>(null);
   const mayReplay = Object.keys(filter).length > 0 || marks.size > 0;
   const replay = mayReplay
@@ -99,7 +101,6 @@ export function useExplorer({
     j: () => void cursor.move(1),
     k: () => void cursor.move(-1),
     l: () => held.hold(!held.held),
-    // With a delivery open, the key applies to that delivery.
     r: () => {
       if (sel !== undefined) return false;
       replay?.();
@@ -114,7 +115,7 @@ export function useExplorer({
     },
   });
   const actions = useRowActions({
-    // With a delivery open, the keys apply to that delivery.
+    // While a delivery is open, the keys apply to it.
     focused: () => (sel === undefined ? findRow(shown, focusedRow()) : undefined),
     ofList: filterSearch,
     marks,

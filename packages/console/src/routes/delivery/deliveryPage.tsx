@@ -13,7 +13,7 @@ import { Trail } from '../../ui/trail.tsx';
 import { DeliveryView } from './deliveryView.tsx';
 import { GoneDelivery } from './goneDelivery.tsx';
 
-/** Shows one delivery on a page that can be shared, with links to its neighbors in the list. */
+/** Shows a delivery on a page of its own, with links to its neighbors in the list. */
 export function DeliveryPage() {
   const { deliveryId } = useParams({ from: '/frame/deliveries/$deliveryId' });
   const { view, ...filter } = useSearch({ from: '/frame/deliveries/$deliveryId' });
@@ -74,7 +74,7 @@ function NeighborLink({
   keycap,
   children,
 }: {
-  /** Undefined while it loads, null if there is none. */
+  /** Undefined while it loads; null if there is none. */
   id: string | null | undefined;
   search: DeliverySearch;
   label: string;

@@ -29,7 +29,7 @@ import { BackOffBanner } from './attempts/backOffBanner.tsx';
 const hasFailed = ({ error, state }: DeliverySummary): boolean =>
   error !== null && state !== 'succeeded';
 
-/** Shows one delivery: its facts at once, from the list; request and response when they load. */
+/** Shows a delivery: its facts at once from the list, and request and response once they load. */
 export function DeliveryView({
   id,
   summary,
@@ -42,10 +42,10 @@ export function DeliveryView({
   id: string;
   summary?: DeliverySummary | undefined;
   pair?: DeliverySummary | undefined;
-  /** Undefined shows the response of a failed delivery, otherwise the decoded body. */
+  /** The selected tab. Default: the response for a failed delivery, otherwise the decoded body. */
   view: InspectorTab | undefined;
   onView: (view: InspectorTab) => void;
-  /** Shown before the name. */
+  /** Content before the name. */
   trail?: React.ReactNode;
   /** Additional buttons. */
   children: React.ReactNode;
@@ -96,7 +96,7 @@ export function DeliveryView({
           <Attempts delivery={detail.data} brief retry={retry} />
         </section>
       )}
-      {/* A failed delivery shows its attempts above, so the tabs appear together with them. */}
+      {/* A failed delivery shows its attempts above the tabs, so both appear together. */}
       {delivery === undefined || (detail.data === undefined && hasFailed(delivery)) ? (
         detail.isPending && <Reading />
       ) : (
@@ -252,7 +252,7 @@ function Panel({
   }
 }
 
-/** Shows the sent body in one of its forms. */
+/** Shows the sent body in the selected form. */
 function Sent({
   tab,
   delivery,

@@ -25,7 +25,7 @@ function Fact({ label, children }: { label: string; children: React.ReactNode })
   );
 }
 
-/** Shows the facts of a delivery, from the list before the details load. */
+/** Shows the facts of a delivery. They come from the list until the details load. */
 export function Facts({
   delivery,
   detail,
@@ -37,7 +37,8 @@ export function Facts({
   pair: DeliverySummary | undefined;
 }) {
   const { data: chains } = useQuery(chainsQuery);
-  // On its own page, the link opens the page of the pair; next to a list, it selects its row.
+  // The link opens the page of the pair on the delivery's own page, and selects its row next to a
+  // list.
   const params = useParams({ strict: false });
   const chain = chains?.find(({ id }) => id === delivery.chainId);
   return (
@@ -119,7 +120,7 @@ function describeExpectation(
     : `final since block ${formatCount(due)}`;
 }
 
-/** Estimates how long blocks take from recent ones; empty if there are too few. */
+/** Estimates the block time from recent blocks; empty if there are too few. */
 function about(count: number, blocks: WatchedChain['blocks']): string {
   const [newest, oldest] = [blocks[0], blocks.at(-1)];
   if (newest === undefined || oldest === undefined || newest.number === oldest.number) return '';

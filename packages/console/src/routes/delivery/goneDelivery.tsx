@@ -7,11 +7,11 @@ import { timeOfId } from '../../data/live/liveCache.ts';
 import { UUID } from '../../words/paste.ts';
 import { buttonClass } from '../../ui/button.tsx';
 
-/** Ids of deliveries are UUIDs of version 7, which start with the creation time. */
+/** Ids of deliveries are version 7 UUIDs, which start with the creation time. */
 const madeAtOf = (id: string): number | null =>
   UUID.test(id) && id[14] === '7' ? timeOfId(id) : null;
 
-/** Explains why a delivery does not exist, as far as its id shows. */
+/** Explains why a delivery does not exist, as far as its id reveals. */
 export function GoneDelivery({ id }: { id: string }) {
   const { data: about } = useQuery(aboutQuery);
   const now = useNow();

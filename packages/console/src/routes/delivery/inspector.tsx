@@ -33,7 +33,7 @@ export function Inspector({
 }) {
   const navigate = useNavigate();
   const panel = useRef<HTMLElement>(null);
-  // On a phone the panel covers the list, so the focus must follow.
+  // On a phone, the panel covers the list, so it must take the focus.
   useEffect(() => panel.current?.focus({ preventScroll: true }), []);
   const page = {
     to: '/deliveries/$deliveryId',

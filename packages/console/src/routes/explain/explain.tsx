@@ -118,7 +118,7 @@ function Question({ asked, chain }: { asked: string; chain: string | undefined }
 
 const SHOWN_EXAMPLES = 3;
 
-/** Example queries: the newest block with matches of each chain first, then other recent ones. */
+/** Example queries: first the newest block with matches on each chain, then other recent blocks. */
 function Examples() {
   const { data: chains = [] } = useQuery(chainsQuery);
   const examples = chains
@@ -208,7 +208,7 @@ function Answer({ explanation }: { explanation: Explanation }) {
   );
 }
 
-/** Links to each chain, reason block numbers are not unique across chains. */
+/** Links to each chain, because block numbers are not unique across chains. */
 function WhichChain({ query }: { query: string }) {
   const { data: chains = [] } = useQuery(chainsQuery);
   return (
@@ -229,7 +229,7 @@ function WhichChain({ query }: { query: string }) {
   );
 }
 
-/** Explains how to add a chain, reason only configured chains are searched. */
+/** Explains how to add a chain, because only configured chains are searched. */
 function HowToAdd() {
   return (
     <p className="mt-2 text-muted">
@@ -239,7 +239,7 @@ function HowToAdd() {
   );
 }
 
-/** One stage per line, with the values that were compared. */
+/** Shows one stage per line, with the compared values. */
 function Reasons({ reasons }: { reasons: readonly ExplainReason[] }) {
   const { data: chains = [] } = useQuery(chainsQuery);
   if (reasons.length === 0) return null;
@@ -264,7 +264,7 @@ function Reasons({ reasons }: { reasons: readonly ExplainReason[] }) {
   );
 }
 
-/** Records shown at first, and records added by each "Show more". */
+/** Number of records shown at first, and added by each "Show more". */
 const FIRST_RECORDS = 50;
 const MORE_RECORDS = 100;
 

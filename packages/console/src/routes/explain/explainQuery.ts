@@ -7,7 +7,7 @@ export const explainQuery = (question: string, chain: string | undefined) =>
     queryKey: ['explain', question, chain],
     queryFn: async ({ signal }) =>
       sluice.explain(await toWholeQuestion(question), { chain, signal }),
-    // A webhook may have been sent since.
+    // A webhook may have been sent in the meantime.
     staleTime: 0,
   });
 

@@ -27,7 +27,7 @@ const ShortcutList = lazy(async () => ({
 /** The palette is prefetched after the page itself has loaded. */
 const PREFETCH_MS = 1_000;
 
-/** The rail, the top bar and the live feed around every page except sign-in. */
+/** Shows the rail, the top bar and the live feed around every page except sign-in. */
 export function Frame() {
   const queryClient = useQueryClient();
   const navigate = useNavigate();

@@ -4,7 +4,7 @@ import { sluice } from '../../data/queries/service.ts';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
 
 /**
- * Shown when a page fails to render. A reload also fetches files that an update renamed; it waits
+ * Shown when a page fails to render. The reload fetches files that an update renamed, and waits
  * until the service is reachable.
  */
 export function PageError({ error }: ErrorComponentProps) {

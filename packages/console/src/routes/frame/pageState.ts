@@ -1,4 +1,4 @@
-/** Title and favicon that show the state of the page while its tab is in the background. */
+/** Shows the state of the page in its title and favicon while its tab is in the background. */
 import type { About } from '@sluice/kit/sluice';
 import { useEffect } from 'react';
 
@@ -21,7 +21,7 @@ export interface TabState {
   environment?: About['environment'] | undefined;
 }
 
-/** Returns e.g. `▲ 1 failing · Streams · Sluice prod`. */
+/** Builds the title, such as `▲ 1 failing · Streams · Sluice prod`. */
 export function titleOf({
   page,
   failing = 0,

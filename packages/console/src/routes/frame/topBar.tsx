@@ -12,8 +12,8 @@ const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 const IS_APPLE = /Mac|iPhone|iPad/.test(navigator.platform);
 
 /**
- * Shows which service this is, because consoles look alike and a tunnel makes each of them local.
- * Its space is reserved until the environment is known.
+ * Shows which service this is, because consoles look alike, and behind a tunnel each of them has a
+ * local address. Its space is reserved until the environment is known.
  */
 function EnvironmentChip() {
   const { data: environment } = useQuery(environmentQuery);

@@ -20,7 +20,7 @@ import { Segments } from '../../ui/form/segments.tsx';
 import { ResponseForm } from './responseForm.tsx';
 import { InboxRequests } from './inboxRequests.tsx';
 
-/** The built-in receiver: its requests and its response. */
+/** Shows the built-in receiver: its requests and its response. */
 export function InboxPage() {
   return <Inboxes name={undefined} search={useSearch({ from: '/frame/inbox' })} />;
 }
@@ -34,7 +34,7 @@ function Inboxes({
   name,
   search,
 }: {
-  /** Undefined selects the first inbox. */
+  /** The selected inbox; undefined selects the first one. */
   name: string | undefined;
   search: InboxSearch;
 }) {
@@ -81,7 +81,7 @@ function Inboxes({
   );
 }
 
-/** Reads the inbox from any machine, with an API key. */
+/** Shows how to read the inbox from any machine with an API key. */
 const toReadCommand = (name: string): string =>
   `curl -H "x-api-key: $SLUICE_API_KEY" ${location.origin}/sluice/inboxes/${name}/requests`;
 
@@ -124,7 +124,7 @@ function InboxView({ inbox, search }: { inbox: Inbox; search: InboxSearch }) {
     },
   });
   const actions = useActions(() =>
-    // With a webhook open, the actions are about that webhook.
+    // With a webhook open, the actions apply to it.
     search.sel !== undefined
       ? null
       : {

@@ -57,7 +57,7 @@ export function InboxRequests({ inbox, search }: { inbox: Inbox; search: InboxSe
       replace: selected !== undefined && next.sel !== undefined,
     });
   };
-  /** Returns false if the row is not rendered. */
+  /** Focuses a row; returns false if it is not rendered. */
   const focusRow = (id: string): boolean => {
     const row = scroller.current?.querySelector<HTMLElement>(`[data-row-link="${id}"]`);
     row?.focus();
@@ -72,7 +72,7 @@ export function InboxRequests({ inbox, search }: { inbox: Inbox; search: InboxSe
     if (id === undefined) return;
     scrollToRow(index);
     if (selected !== undefined) show({ sel: id, view });
-    // Focus it immediately for the next key; a row out of sight is rendered after the scroll.
+    // Focuses the row at once for the next key. A row off screen is rendered after the scroll.
     else if (!focusRow(id)) requestAnimationFrame(() => focusRow(id));
   };
   const close = (): void => {
@@ -169,7 +169,7 @@ function Row({
   row: InboxRequestSummary;
   search: InboxSearch;
   selected: boolean;
-  /** Short code of the chain; undefined for a test webhook. */
+  /** Returns the short code of the chain; undefined for a test webhook. */
   chain: string | undefined;
 }) {
   const { id, inbox, receivedAt, delivery, verified, status, sizeBytes } = row;

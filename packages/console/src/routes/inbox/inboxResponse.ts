@@ -8,7 +8,7 @@ const rules = new Intl.PluralRules('en', { type: 'ordinal' });
 const nth = (n: number): string => `${formatCount(n)}${ENDINGS[rules.select(n)]}`;
 
 /**
- * Returns e.g. `Responds with 200 · 500 for every 3rd request · delay 2.0 s`.
+ * Formats the response: `Responds with 200 · 500 for every 3rd request · delay 2.0 s`.
  * @param received the number of requests since the response was set.
  */
 export function describeResponse(

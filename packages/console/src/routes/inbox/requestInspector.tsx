@@ -50,7 +50,7 @@ export function RequestInspector({
 }) {
   const request = useQuery(inboxRequestQuery(inbox, id));
   const panel = useRef<HTMLElement>(null);
-  // On a phone the panel covers the list, so the focus must follow.
+  // On a phone, the panel covers the list, so it must take the focus.
   useEffect(() => panel.current?.focus({ preventScroll: true }), []);
   const { data } = request;
   const curl =

@@ -1,10 +1,10 @@
-/** Code that creates the stream of a draft. Pure. */
+/** Generates code that creates the stream of a draft. Pure. */
 import { parseAddressList } from '../streamForm/draft/addressList.ts';
 import { toFields } from '../streamForm/draft/fields.ts';
 import type { StreamDraft } from '../streamForm/draft/draft.ts';
 import { quoted } from '../../words/nodeFlag.ts';
 
-/** Returns the fields without those that are off, empty or default. */
+/** Returns the fields, except those that are off, empty or default. */
 const fieldsOf = (draft: StreamDraft): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(toFields(draft)).filter(
@@ -46,10 +46,10 @@ const FLAGS: Readonly<Record<string, string>> = {
   strictOrder: '--strict-order',
 };
 
-/** Further addresses are left out of the command. */
+/** Maximum number of addresses in the command. */
 const ADDRESSES_IN_A_LINE = 5;
 
-/** `sluice streams create` with flags, or with a file if a field has no flag. */
+/** Builds `sluice streams create` with flags, or with a file if a field has no flag. */
 function toCommand(draft: StreamDraft): string {
   const fields = fieldsOf(draft);
   const rows = draft.allAddresses ? [] : parseAddressList(draft.addresses, draft.family).rows;

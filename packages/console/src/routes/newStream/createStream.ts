@@ -8,7 +8,7 @@ import { DEFAULT_INBOX_URL } from '../../data/inboxes.ts';
 import { recognise, toAddress } from '../../words/paste.ts';
 import type { NewStreamSearch } from '../../data/search.ts';
 
-/** Delivers to the built-in inbox at first, so that no receiver is needed. */
+/** Initial URL of the built-in inbox, so that no receiver is needed. */
 export function draftFrom({ address }: Pick<NewStreamSearch, 'address'>): StreamDraft {
   const draft: StreamDraft = {
     ...NEW_DRAFT,
@@ -22,7 +22,7 @@ export function draftFrom({ address }: Pick<NewStreamSearch, 'address'>): Stream
   return draft;
 }
 
-/** Adds the events of a link, which are a signature or an ABI. */
+/** Adds the events of a link, which may be signatures or an ABI. */
 export async function draftOfLink({ event, ...search }: NewStreamSearch): Promise<StreamDraft> {
   const draft = draftFrom(search);
   if (event === undefined || search.address !== undefined) return draft;
@@ -36,10 +36,10 @@ export async function draftOfLink({ event, ...search }: NewStreamSearch): Promis
   return signatures.reduce(withRule, withEvents({ ...draft, allAddresses: true }, items));
 }
 
-/** Preferred for the demo, because other chains have a lot of transfers. */
+/** Uses the demo chain if possible, because other chains have many transfers. */
 const LOCAL_CHAINS = ['0x7a69', 'aptos:local'];
 
-/** Returns a stream that sends every token transfer, or every payment, to the inbox. */
+/** Returns a stream that sends every token transfer, or every Aptos payment, to the inbox. */
 export function demoDraft(chains: readonly Pick<ChainHealth, 'id'>[]): StreamDraft | null {
   const chain = chains.find(({ id }) => LOCAL_CHAINS.includes(id)) ?? chains[0];
   if (chain === undefined) return null;

@@ -63,7 +63,7 @@ function NewStreamForm({ first }: { first: StreamDraft }) {
   const queryClient = useQueryClient();
   const form = useRef<HTMLFormElement>(null);
   const { data: chains = [] } = useQuery(chainsQuery);
-  // Starts in the first field.
+  // Focuses the first field.
   useEffect(() => form.current?.querySelector('textarea')?.focus(), []);
 
   const { rows, rejects } = parseAddressList(draft.addresses, draft.family);

@@ -6,7 +6,7 @@ import { standingOf } from '../../data/replayStatus.ts';
 import { CallForm } from '../../words/callForm.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 
-/** Needs a confirmation because a cancelled replay cannot be resumed. */
+/** Cancels a replay after a confirmation, because a canceled replay cannot be resumed. */
 export function CancelReplay({ replay, onClose }: { replay: Replay; onClose: () => void }) {
   const queryClient = useQueryClient();
   const mutation = cancelReplayMutation(queryClient, replay.id);

@@ -5,7 +5,7 @@ import { standingOf } from '../../data/replayStatus.ts';
 
 const WIDTH = 1000;
 
-/** Draws the results so far and the deliveries left: the same figures as next to it. */
+/** Draws the results so far and the deliveries left, in proportion. */
 export function ReplayBar({ replay, className }: { replay: Replay; className: string }) {
   const { succeeded, failed, waiting } = replay;
   const { total, left, elsewhere } = standingOf(replay);
@@ -27,7 +27,7 @@ export function ReplayBar({ replay, className }: { replay: Replay; className: st
     >
       {parts.map(({ name, count, color }) => {
         const from = x;
-        // Keeps a single failure among many visible.
+        // Minimum width, so that a single failure among many is visible.
         const width = Math.max((count / total) * WIDTH, 4);
         x += width;
         return <rect key={name} x={from} width={width} height="8" fill={color} />;

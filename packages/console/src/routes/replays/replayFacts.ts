@@ -1,4 +1,4 @@
-/** Texts about a replay, for the list and its page. */
+/** Describes a replay, for the list and its page. */
 import type { Replay } from '@sluice/kit/sluice';
 import { useQuery } from '@tanstack/react-query';
 import { chainsQuery } from '../../data/queries/chains.ts';

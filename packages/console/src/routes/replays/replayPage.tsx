@@ -96,7 +96,7 @@ function ReplayHeader({ replay, search }: { replay: Replay; search: ReplaySearch
   const command = toSelectionCommand({ name, filter, perSecond });
   const mayReplay = failed > 0 && state !== 'running';
   const actions = useActions(() =>
-    // With a delivery open or focused, the actions are about that delivery.
+    // With a delivery open or focused, the actions apply to that delivery.
     search.sel !== undefined || focusedRow() !== undefined
       ? null
       : {
@@ -172,7 +172,7 @@ const SENT = [
   { state: 'pending', label: 'pending' },
 ] as const;
 
-/** The figures, each linked to the deliveries that it counts. */
+/** Shows the figures, each with a link to the deliveries that it counts. */
 function Figures({ replay, search }: { replay: Replay; search: ReplaySearch }) {
   const { replayed, succeeded, failed, waiting } = replay;
   const { total, left, elsewhere } = standingOf(replay);

@@ -81,7 +81,7 @@ export function AuditPage() {
   );
 }
 
-/** The state of the hash chain, computed in the browser for the loaded records. */
+/** Shows the state of the hash chain, computed in the browser for the loaded records. */
 function Chain({ records }: { records: readonly AuditRecord[] }) {
   const broken = useMemo(() => findBreak(records, hashAuditRecord), [records]);
   const newest = records[0];

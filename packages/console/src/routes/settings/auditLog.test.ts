@@ -2,7 +2,7 @@ import { hashAuditRecord, type AuditRecord } from '@sluice/kit/sluice';
 import { expect, test } from 'vitest';
 import { findBreak, wordsOf } from './auditLog.ts';
 
-/** Newest first. */
+/** Records, newest first. */
 function logOf(length: number): AuditRecord[] {
   const records: AuditRecord[] = [];
   for (let seq = 1; seq <= length; seq++) {

@@ -55,7 +55,7 @@ export function parseExport(text: string): ExportFile {
   return file as ExportFile;
 }
 
-/** Creates a new stream with a new id. */
+/** Creates a stream from the file, with a new id. */
 export async function importStream({ family, stream, addresses }: ExportedStream): Promise<void> {
   const draft: StreamDraft = toDraft(stream);
   const { id } =

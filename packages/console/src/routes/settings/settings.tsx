@@ -39,7 +39,7 @@ const DENSITY_WORDS = {
   comfortable: 'Comfortable',
 } as const;
 
-/** Settings of the service, and preferences that only this browser keeps. */
+/** Shows settings of the service, and preferences that are stored only in this browser. */
 export function SettingsPage() {
   const theme = useTheme();
   const density = useDensity();
@@ -99,7 +99,7 @@ export function SettingsPage() {
   );
 }
 
-/** Shows settings that are set by command-line flags and are read-only here. */
+/** Shows the settings that command-line flags set; they are read-only here. */
 function AboutSections() {
   const about = useQuery(aboutQuery);
   if (about.isError) {
@@ -191,7 +191,7 @@ const ABOUT_LINKS = [
   { href: '/health', label: 'Health (JSON)' },
 ];
 
-/** Hidden until revealed, so that the secret is not on screen by accident. */
+/** Hides the secret until it is revealed, so that it is not shown by accident. */
 function Secret() {
   const [shown, setShown] = useState(false);
   const settings = useQuery({ ...settingsQuery, enabled: shown });

@@ -14,7 +14,7 @@ function problemOf(error: unknown): string {
   return isSluiceError(error) ? `${error.message}. ${error.hint}` : "Couldn't sign in. Try again.";
 }
 
-/** Exchanges an API key for a session cookie and stores the key nowhere else. */
+/** Exchanges an API key for a session cookie. The key is not stored anywhere. */
 export function SignInPage() {
   const search = useSearch({ from: '/sign-in' });
   const navigate = useNavigate();

@@ -14,7 +14,7 @@ import { Select, TextField } from '../../ui/form/field.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Ago } from '../../ui/text/time.tsx';
 
-/** Each pause leaves a hole: the newest are listed, and more at each click. */
+/** Each pause leaves a hole, so only the newest holes are listed at first. */
 const FIRST_HOLES = 20;
 const MORE_HOLES = 100;
 

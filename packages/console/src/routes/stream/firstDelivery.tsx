@@ -11,7 +11,7 @@ import { ChainWaits, NothingWatched, useFollowed } from './nextDelivery.tsx';
 
 const SHOWN_BLOCKS = 3;
 
-/** Shown until the stream has deliveries: what it waits for, and ways to test it. */
+/** Shown until the stream has deliveries. Explains what it waits for, and how to test it. */
 export function FirstDelivery({ stream }: { stream: StreamSummary }) {
   const test = useMutation(testWebhookMutation(useQueryClient(), stream));
   const followed = useFollowed(stream);
@@ -63,7 +63,7 @@ function Waiting({
   since,
 }: {
   chain: WatchedChain;
-  /** When the stream was created; earlier blocks were not matched. */
+  /** Creation time of the stream; earlier blocks were not matched. */
   since: number;
 }) {
   const matched = chain.blocks.filter(({ timestamp }) => timestamp >= since).slice(0, SHOWN_BLOCKS);

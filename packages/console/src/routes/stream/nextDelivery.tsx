@@ -19,7 +19,7 @@ export function useFollowed({ chainIds }: Pick<StreamSummary, 'chainIds'>): Watc
   return chainIds.flatMap((id) => chains?.find((chain) => chain.id === id) ?? []);
 }
 
-/** `Ethereum Waiting for block 23,835,256 · ~9 s`, or the state of the chain. */
+/** Shows `Ethereum Waiting for block 23,835,256 · ~9 s`, or the state of the chain. */
 export function ChainWaits({ chain }: { chain: WatchedChain }) {
   const next = nextBlock(chain.blocks, useNow());
   return (
@@ -48,7 +48,7 @@ const WORDS: Readonly<Record<IdleReason, string>> = {
   'without addresses': 'The stream has no addresses yet, so it matches nothing.',
 };
 
-/** Explains why blocks produce no deliveries, and offers the fix. */
+/** Explains why blocks produce no deliveries, and offers a fix. */
 export function NothingWatched({
   stream,
   standstill,

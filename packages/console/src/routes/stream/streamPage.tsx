@@ -37,7 +37,7 @@ export function StreamPage() {
   const { streamId } = useParams({ from: '/frame/streams/$streamId' });
   const streams = useQuery(streamsQuery);
   const fleet = useFleet();
-  // The timelines need the chains.
+  // Timelines can only be drawn once the chains have loaded.
   usePrefetchQuery(chainsQuery);
   const row = fleet?.find(({ stream }) => stream.id === streamId);
   if (row !== undefined) return <StreamTabs key={streamId} row={row} />;

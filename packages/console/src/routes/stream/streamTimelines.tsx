@@ -33,7 +33,7 @@ export function StreamTimelines({ stream }: { stream: StreamSummary }) {
   const wide = useMedia('(min-width: 640px)');
   const length = wide ? LENGTH : NARROW_LENGTH;
   const { rows, since } = useMemo(() => recentOf(data), [data]);
-  // Each chain has its space before the chains load.
+  // Reserves the space of each chain before the chains load.
   const shown = stream.chainIds
     .map((id) => ({ id, chain: chains?.find((each) => each.id === id) }))
     .filter(({ chain }) => chains === undefined || chain !== undefined);

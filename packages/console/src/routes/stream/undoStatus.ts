@@ -7,7 +7,7 @@ import { nameOfStream } from '../../words/names.ts';
 
 /**
  * Undoes a pause or a resume. Blocks that were missed during a pause are backfilled.
- * @param checkpoints by chain, at the time of the pause or resume.
+ * @param checkpoints checkpoints by chain at the time of the pause or resume.
  * @returns the text of the toast.
  */
 export async function undoStatus(

@@ -97,7 +97,7 @@ function Destination({ draft, problems, onChange }: PartProps) {
   const { data: streams = [] } = useQuery(streamsQuery);
   const inbox = isInbox(draft.webhookUrl);
   const choose = (place: 'inbox' | 'url'): void => {
-    // Suggests the URL of another stream, unless it has a hidden secret.
+    // Suggests the URL of another stream, unless it contains a hidden secret.
     const last = streams.find(
       ({ webhookUrl: url }) => !isInbox(url) && !url.includes('***'),
     )?.webhookUrl;

@@ -47,7 +47,7 @@ export function EventList({ draft, onChange }: Pick<PartProps, 'draft' | 'onChan
             <ObservedRow
               key={signature}
               name={<EventName signature={signature} />}
-              // A count of 0 is only useful for selected events.
+              // A count of 0 is useful only for selected events.
               count={rule === undefined && count === 0 ? null : count}
               asked={asked}
               checked={rule !== undefined}
@@ -109,7 +109,7 @@ function EventName({ signature }: { signature: string }) {
   );
 }
 
-/** Returns the selected events in their order, then the others of the ABI. */
+/** Returns the selected events in their order, then the other events of the ABI. */
 const signaturesOf = (draft: StreamDraft): string[] => [
   ...new Set([
     ...draft.rules.map(({ signature }) => signature),
@@ -133,7 +133,10 @@ function Conditions({
 }: {
   rule: EventRule;
   inputs: readonly { name: string; type: string }[];
-  /** Unit of the emitting contract; null if it has none, or is one of several. */
+  /**
+   * Returns the unit of the emitting contract; null if it has none, or if there are several
+   * contracts.
+   */
   unit: TokenUnit | null;
   onChange: (rule: EventRule) => void;
 }) {
@@ -227,7 +230,9 @@ function Conditions({
   );
 }
 
-/** Edits the value of a condition. Token amounts accept a unit, and appear next to the field. */
+/**
+ * Edits the value of a condition. Token amounts may have a unit, and are shown next to the field.
+ */
 function Value({
   value,
   unit,

@@ -14,24 +14,24 @@ import { LineArea } from '../../ui/form/lineArea.tsx';
 import { EventList } from './eventList.tsx';
 import type { PartProps } from './watchPart.tsx';
 
-/** Returns the EVM address if the text is just one. */
+/** Returns the EVM address if the text contains nothing else. */
 function addressIn(text: string): string | undefined {
   const one = toAddress(recognise(text));
   return one?.family === 'evm' ? one.address : undefined;
 }
 
 /**
- * Edits the events and their conditions. Events are added by signature, ABI or template; valid
- * lines are added, and invalid ones stay with the reason.
+ * Edits the events and their conditions. Events are added by signature, ABI or template; invalid
+ * lines stay in the field with the reason.
  */
 export function EventRules({ draft, problems, onChange }: PartProps) {
   const [text, setText] = useState('');
   const [refusal, setRefusal] = useState<string>();
   const { data: about } = useQuery(aboutQuery);
-  // The chain with an ABI source, and the contract whose events are offered.
+  // The chain with an ABI source, and the contract that the events are loaded from.
   const abiChain = draft.chains.find((id) => about?.abiChains.includes(id));
   const [watched] = parseAddressList(draft.addresses, draft.family).rows;
-  // Memoized, because ABIs are long and the form renders on each keystroke.
+  // Memoized, because ABIs are long and the form is rendered on each keystroke.
   const parsed = useMemo(() => parseEvents(addressIn(text) === undefined ? text : ''), [text]);
   const areSomeRight = parsed.items.length + parsed.signatures.length > 0;
 
@@ -52,7 +52,7 @@ export function EventRules({ draft, problems, onChange }: PartProps) {
     try {
       const { items, signatures, rest } = await read(given);
       onChange(signatures.reduce(withRule, withEvents(draft, items)));
-      // Text that was typed meanwhile, or next to a template, stays.
+      // Keeps text that was typed in the meantime, or next to a template.
       setText((now) => (now === given ? rest : now));
       setRefusal(undefined);
     } catch (error) {

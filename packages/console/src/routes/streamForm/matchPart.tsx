@@ -43,7 +43,7 @@ const APTOS_FLAGS: { flag: Flag; label: string; help: string }[] = [
   },
 ];
 
-/** Selects what is sent of the watched addresses. */
+/** Edits which records of the watched addresses are sent. */
 export function MatchPart(props: PartProps) {
   const { draft, onChange } = props;
   const flags = draft.family === 'evm' ? EVM_FLAGS : APTOS_FLAGS;

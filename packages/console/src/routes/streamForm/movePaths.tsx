@@ -46,7 +46,7 @@ export function MovePaths({ draft, problems, onChange }: PartProps) {
   );
 }
 
-/** Shows problems of a line at the line, and those of the field below it. */
+/** Shows problems of a line next to the line, and problems of the field below the field. */
 function Paths({
   kind,
   error,
@@ -82,7 +82,7 @@ function Paths({
       />
       <ObservedList
         chosen={rows(listed.slice(0, SHOWN_OBSERVED), true)}
-        // Further paths of a long text follow the observed ones.
+        // Further paths of a long text are shown after the observed paths.
         offered={[...rows(offered, false), ...rows(listed.slice(SHOWN_OBSERVED), true)]}
       />
     </fieldset>

@@ -18,7 +18,7 @@ import { Button } from '../../ui/button.tsx';
 import { Check, Select, TextField } from '../../ui/form/field.tsx';
 import type { PartProps } from './watchPart.tsx';
 
-/** Edits the calls and native balances that are read for each record and sent along. */
+/** Edits the calls and native balances that are read for each record and added to the body. */
 export function ReadsPart({ draft, problems, refusals, onChange }: PartProps) {
   const { triggers, balances } = draft;
   const change = (list: readonly TriggerDraft[]): void =>

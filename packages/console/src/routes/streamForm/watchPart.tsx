@@ -19,7 +19,7 @@ import { Check, FileField } from '../../ui/form/field.tsx';
 import { LineArea } from '../../ui/form/lineArea.tsx';
 import { Segments } from '../../ui/form/segments.tsx';
 
-/** Maximum lines of a file in the form, which is parsed on each keystroke. */
+/** Maximum number of lines in the field, which is parsed on each keystroke. */
 const MAX_LINES = 2_000;
 /** Maximum number of names that are resolved at once. */
 const MAX_NAMES = 5;
@@ -27,7 +27,7 @@ const MAX_NAMES = 5;
 export interface PartProps {
   draft: StreamDraft;
   problems: Partial<Record<DraftField, string>>;
-  /** Errors of the service for the last request. */
+  /** Errors in the service's last response. */
   refusals: Refusals;
   onChange: (draft: StreamDraft) => void;
 }
@@ -39,10 +39,10 @@ const FAMILIES: { value: NetworkType; label: string }[] = [
 
 const familyOf = ({ id }: WatchedChain): NetworkType => (id.startsWith('aptos:') ? 'aptos' : 'evm');
 
-/** Returns the chain as in the fields of a stream, where Aptos networks have no prefix. */
+/** Returns the chain as in the fields of a stream. Aptos networks have no prefix there. */
 const nameInStream = ({ id }: WatchedChain): string => id.replace(/^aptos:/, '');
 
-/** Returns the first chain of a family; most services follow one. */
+/** Returns the first chain of a family. Most services follow only one. */
 export const firstChains = (chains: readonly WatchedChain[], family: NetworkType): string[] =>
   chains
     .filter((chain) => familyOf(chain) === family)
@@ -138,7 +138,9 @@ export function WatchPart(props: PartProps & { chains: readonly WatchedChain[] }
     }
   };
   const isNone = written !== '' && list.rows.length === 0 && list.rejects.length === 0;
-  /** Takes the address of an explorer URL, on its own line; the first one sets the family. */
+  /**
+   * Reads the address in an explorer URL on its own line. The first address sets the chain family.
+   */
   const onPaste = (event: React.ClipboardEvent<HTMLTextAreaElement>): void => {
     const one = toAddress(recognise(event.clipboardData.getData('text')));
     if (one === undefined) return;

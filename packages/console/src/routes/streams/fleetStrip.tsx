@@ -33,10 +33,10 @@ function Figure({ label, children }: { label: string; children: React.ReactNode 
   );
 }
 
-/** Minutes that the last number of a series covers. */
+/** Minutes covered by the last number of a series. */
 const SERIES_STEP_MINUTES = 5;
 
-/** Returns the recent deliveries per minute: `412`, `0.4`. */
+/** Formats the recent deliveries per minute: `412`, `0.4`. */
 function rateOf(streams: readonly StreamSummary[]): string {
   const perMinute =
     sum(streams.map(({ deliveredSeries }) => deliveredSeries.at(-1) ?? 0)) / SERIES_STEP_MINUTES;
@@ -62,7 +62,7 @@ const rankOf = (chain: WatchedChain): number =>
 const byTrouble = (chains: readonly WatchedChain[]): WatchedChain[] =>
   chains.toSorted((a, b) => rankOf(a) - rankOf(b));
 
-/** Counts the chains that are not shown by condition: `3 down, 39 live`. */
+/** Counts the hidden chains by condition: `3 down, 39 live`. */
 function describeRest(chains: readonly WatchedChain[]): string {
   const states = Map.groupBy(chains, (chain) => chainCondition(chain).word);
   return [...states].map(([word, { length }]) => `${formatCount(length)} ${word}`).join(', ');

@@ -21,7 +21,7 @@ const IMPORT_COMMAND = `export MORALIS_API_KEY=…
 sluice import moralis --dry-run   # lists what it would import
 sluice import moralis`;
 
-/** Offers three ways to create a stream, each with the equivalent command. */
+/** Offers three ways to create a stream, with the equivalent commands. */
 export function Starts({ demo }: { demo: ReturnType<typeof useDemoStream> }) {
   return (
     <ol className="border-t border-line">
@@ -117,7 +117,7 @@ function Address({ chains }: { chains: readonly WatchedChain[] }) {
   const navigate = useNavigate();
   const [address, setAddress] = useState('');
   const typed = address.trim();
-  // Falls back to the example until the input is an address.
+  // Uses the example until the input is an address.
   const isAddress = ADDRESS_KINDS.includes(recognise(typed)?.kind ?? '');
   const draft = draftFrom({ address: isAddress ? typed : LOCAL_ACCOUNT });
   const snippets = createSnippets(

@@ -20,7 +20,7 @@ export function useStreamActions({
   fleet: readonly FleetStream[] | undefined;
   marks: ReadonlySet<string>;
   onMark: (id: string, through: boolean) => void;
-  /** Replays failed deliveries of the selected streams, or of this one if none is selected. */
+  /** Replays failed deliveries of the selected streams, or of this stream if none is selected. */
   onReplay: (id: string) => void;
 }): React.ReactNode {
   const navigate = useNavigate();

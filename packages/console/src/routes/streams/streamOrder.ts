@@ -13,7 +13,7 @@ const byName: Compare = (a, b) =>
     sensitivity: 'base',
   });
 
-/** Rounds to the minute, so that busy streams do not swap places under the pointer. */
+/** Rounds to the minute, so that busy streams do not move under the pointer. */
 const lastMinuteOf = ({ stream }: FleetStream): number =>
   Math.floor((stream.lastDeliveryAt ?? 0) / MINUTE_MS);
 
@@ -23,7 +23,7 @@ const COMPARES: Record<NonNullable<StreamsSearch['sort']>, Compare> = {
   failures: (a, b) => b.stream.failedAttempts24h - a.stream.failedAttempts24h || byName(a, b),
 };
 
-/** @param sort undefined keeps the given order, newest stream first. */
+/** @param sort order; undefined keeps the given order, newest stream first. */
 export const sortStreams = (
   rows: readonly FleetStream[],
   sort: StreamsSearch['sort'],

@@ -24,7 +24,7 @@ import { Ago } from '../../ui/text/time.tsx';
 import { useStatusToggle } from '../stream/statusToggle.ts';
 import { StreamTimeline } from '../stream/streamTimeline.tsx';
 
-/** Ticks per row, divided among its chains. */
+/** Number of ticks per row, divided among its chains. */
 const TIMELINE_LENGTH = 60;
 const SHOWN_TIMELINES = 2;
 
@@ -56,9 +56,9 @@ export const StreamRow = memo(function StreamRow({
   const name = nameOfStream(stream);
   const paused = stream.status === 'paused';
   const mayChange = stream.status !== 'terminated';
-  // Data that has no room is not requested.
+  // Skips data that there is no room to show.
   const hasRoom = useMedia('(min-width: 1240px)');
-  // A paused stream matches nothing.
+  // A paused stream has no matches.
   const drawn =
     hasRoom && !paused
       ? stream.chainIds.flatMap((id) => chains.get(id) ?? []).slice(0, SHOWN_TIMELINES)
@@ -172,7 +172,7 @@ function NameCell({ row: { stream, condition } }: { row: FleetStream }) {
         </span>
       </div>
       <p className="truncate text-12 text-faint sm:hidden">
-        {/* Screen readers get it from its column. */}
+        {/* Screen readers read it from its own column. */}
         <span aria-hidden="true">{condition.word} · </span>
         {formatCount(stream.delivered24h)} ok
         {stream.lastDeliveryAt !== null && (
@@ -235,7 +235,7 @@ function FigureCells({ stream }: { stream: FleetStream['stream'] }) {
   );
 }
 
-/** Separate, so that the clock renders nothing else of a row again. */
+/** A separate component, so that the clock does not rerender the rest of the row. */
 function PausedBy({ stream }: { stream: FleetStream['stream'] }) {
   const words = pausedWords(stream, useNow());
   return (
@@ -258,7 +258,7 @@ function ReasonRow({ row, onPause }: { row: FleetStream; onPause: (() => void) |
   return (
     <tr>
       <td colSpan={11} className="max-w-0 pr-2 pb-2 pl-10.5 sm:pl-28">
-        {/* Stays on one line on wide screens, because the text grows and changes. */}
+        {/* Stays on one line on wide screens, because the text changes in length. */}
         <div className="flex flex-wrap items-center gap-x-4 gap-y-1 md:flex-nowrap">
           <span
             title={reason}
@@ -296,7 +296,7 @@ function ReasonRow({ row, onPause }: { row: FleetStream; onPause: (() => void) |
   );
 }
 
-/** Has the height of a row, so that nothing moves when the rows load. */
+/** Has the height of a row, so that the layout is stable when the rows load. */
 export function StreamRowSkeleton() {
   useLoading();
   return (

@@ -12,9 +12,9 @@ import { useUnevenRows } from '../../ui/list/unevenRows.ts';
 import { StreamRow, StreamRowSkeleton } from './streamRow.tsx';
 
 const SKELETON_ROWS = 6;
-/** Height of a reason that fits on one line, by tone: with and without buttons. */
+/** Height of a one-line reason by tone, with and without buttons. */
 const REASON_HEIGHTS: Partial<Record<Condition['tone'], number>> = { bad: 37, warn: 28 };
-/** `59m ago`, `999 ms`. */
+/** Widest values of two columns: `59m ago`, `999 ms`. */
 const AGO_CHARACTERS = 7;
 const DURATION_CHARACTERS = 6;
 /** Gap between two chain codes, in characters. */
@@ -25,7 +25,7 @@ interface Column {
   className: string;
   /** Class that hides the label. */
   isSilent?: string;
-  /** Characters of the widest cell, so that scrolling does not change the width. */
+  /** Width of the widest cell in characters, so that scrolling does not change the column. */
   widest?: (rows: readonly FleetStream[], chains: ReadonlyMap<string, WatchedChain>) => number;
 }
 
@@ -118,7 +118,7 @@ export function StreamTable({
     guessHeight,
   );
 
-  /** The row that has the focus, or had it before it scrolled off the screen. */
+  /** The row that has the focus, or had the focus before it scrolled off the screen. */
   const cursor = useRef<string>(undefined);
   useImperativeHandle(ref, () => ({
     move(step) {

@@ -24,7 +24,7 @@ const EmptyStreams = lazy(async () => ({
   default: (await import('./emptyStreams.tsx')).EmptyStreams,
 }));
 
-/** Failed deliveries, and those that wait for a retry. */
+/** Failed deliveries, and deliveries that wait for a retry. */
 const WHAT_FAILED: DeliveryFilter = {
   state: UNDELIVERED,
   attemptsFrom: 1,
@@ -81,7 +81,7 @@ export function StreamsPage() {
     move,
   });
   const [replaying, setReplaying] = useState<readonly string[] | null>(null);
-  /** Replays failed deliveries of the selected streams, or of the focused one. */
+  /** Replays failed deliveries of the selected streams, or of the focused stream. */
   const replay = (focused = focusedRow()): boolean => {
     const ids = marks.size > 0 ? [...marks] : focused === undefined ? [] : [focused];
     if (ids.length > 0) setReplaying(ids);
@@ -107,7 +107,7 @@ export function StreamsPage() {
   const actions = useStreamActions({ fleet, marks, onMark, onReplay: replay });
 
   if (fleet?.length === 0) {
-    // Deliveries outlive their streams: without any, there was never a stream.
+    // Deliveries outlive their streams, so a service without deliveries never had a stream.
     if (hasDeliveries === false) return <Navigate to="/welcome" replace />;
     return (
       <Suspense fallback={<Loading className="p-4" />}>

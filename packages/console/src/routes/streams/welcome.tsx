@@ -6,7 +6,7 @@ import { FleetStrip } from './fleetStrip.tsx';
 import { Starts } from './starts.tsx';
 import { useDemoStream } from './demoStream.ts';
 
-/** The first page of a service that has never had a stream. */
+/** Shown while a service has never had a stream. */
 export function WelcomePage() {
   const demo = useDemoStream();
   const fleet = useFleet();

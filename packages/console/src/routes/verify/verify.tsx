@@ -29,7 +29,7 @@ const toHeaders = (text: string): Record<string, string> =>
     }),
   );
 
-/** Headers to fill in: the id is known, the others differ for each attempt. */
+/** Headers to fill in: the id is known, the other headers differ for each attempt. */
 const toGivenHeaders = (deliveryId: string): string =>
   deliveryId === ''
     ? ''
@@ -77,7 +77,7 @@ function VerifyForm({ deliveryId, sentBody }: { deliveryId: string; sentBody: st
 
   const verify = (): void => {
     const given = toHeaders(headers);
-    // Otherwise the diagnosis would blame the receiver for headers that were never filled in.
+    // Otherwise, the diagnosis would treat headers that the user left empty as missing.
     if (deliveryId !== '' && !SIGNATURES.some((name) => name in given)) {
       setVerdict({
         error:

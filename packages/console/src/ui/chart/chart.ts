@@ -8,13 +8,13 @@ export function roundTop(value: number): number {
   return factor * power;
 }
 
-/** The range of values; 0 is at the lower edge. */
+/** The range of values, with 0 at the lower edge. */
 export interface Axis {
   /** The value at the upper edge. */
   top: number;
   /**
-   * A break in the axis: values below `value` are compressed into the part below `at`, a share of
-   * the height measured from the top.
+   * A break in the axis. Values below `value` are compressed into the part below `at`, which is a
+   * share of the height from the top.
    */
   fold?: { value: number; at: number };
 }
@@ -57,7 +57,7 @@ function runsOf(values: readonly (number | null)[]): { from: number; values: num
   return runs;
 }
 
-/** Path of a line with gaps; a value between two gaps is a dot, as wide as the line. */
+/** Returns the path of a line with gaps. A value between two gaps is a dot, as wide as the line. */
 export const linePath = (scale: Scale, values: readonly (number | null)[]): string =>
   runsOf(values)
     .map(({ from, values: run }) => {
@@ -66,7 +66,7 @@ export const linePath = (scale: Scale, values: readonly (number | null)[]): stri
     })
     .join('');
 
-/** Path of the area from the line down to zero. */
+/** Returns the path of the area from the line down to zero. */
 export const areaPath = (scale: Scale, values: readonly (number | null)[]): string =>
   runsOf(values)
     .map(({ from, values: run }) => {
@@ -81,8 +81,8 @@ export const lastValue = (values: readonly (number | null)[]): number | null =>
   values.findLast((value) => value !== null) ?? null;
 
 /**
- * Positions labels as close to the given heights as possible, at least `step` apart and inside the
- * chart as long as they fit.
+ * Positions labels close to the given heights, but at least `step` apart and, if they fit, inside
+ * the chart.
  */
 export function spreadLabels(heights: readonly number[], height: number, step: number): number[] {
   const labels = heights.map((at, index) => ({ at, index })).toSorted((a, b) => a.at - b.at);

@@ -12,7 +12,7 @@ import {
   type Scale,
 } from './chart.ts';
 
-/** View box of the chart: it stretches horizontally, and one vertical unit is one pixel. */
+/** View box of the chart. It stretches horizontally; one vertical unit is one pixel. */
 const WIDTH = 1000;
 const HEIGHT = 96;
 /** Distance between the labels of two lines, in pixels. */
@@ -35,7 +35,7 @@ export interface Notch {
   words: string;
 }
 
-/** Lines that are always zero are not drawn: they add nothing and would color a healthy chart. */
+/** Lines that are always zero are not drawn, because they would color a healthy chart. */
 const isSomething = ({ values }: Series): boolean => values.some((value) => (value ?? 0) > 0);
 const isKnown = ({ values }: Series): boolean => values.some((value) => value !== null);
 
@@ -46,8 +46,8 @@ const greatestOf = (series: readonly Series[]): number =>
   );
 
 /**
- * A chart over time without a frame: hairlines at the top and at zero, and a label at the end of
- * each line.
+ * Draws a chart over time, with hairlines at the top and at zero, and a label at the end of each
+ * line.
  */
 export const TimeChart = memo(function TimeChart({
   title,
@@ -70,9 +70,9 @@ export const TimeChart = memo(function TimeChart({
   notches: readonly Notch[];
   /** Steps marked as bad at the lower edge. */
   ticks?: readonly number[];
-  /** A custom scale; the default is zero to a round number above the maximum. */
+  /** A custom scale. Default: from zero to a round number above the maximum. */
   axis?: Axis;
-  /** Text shown while there is nothing to draw. */
+  /** Text that is shown without data. */
   instead?: string | undefined;
 }) {
   const drawn = series.filter(axis === undefined ? isSomething : isKnown);

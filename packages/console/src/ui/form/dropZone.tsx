@@ -5,7 +5,8 @@ const hasFile = ({ dataTransfer }: React.DragEvent): boolean =>
   dataTransfer.types.includes('Files');
 
 /**
- * Accepts a file dropped anywhere on its children, and highlights them while one is dragged over.
+ * Accepts a file dropped anywhere on its children, and highlights them while a file is dragged over
+ * them.
  */
 export function DropZone({
   onFile,
@@ -16,7 +17,7 @@ export function DropZone({
   className?: string;
   children: React.ReactNode;
 }) {
-  /** Depth of nested elements below the dragged file. */
+  /** Number of nested elements that the dragged file has entered. */
   const depth = useRef(0);
   const [isOver, setIsOver] = useState(false);
   const move = (step: 1 | -1): void => {

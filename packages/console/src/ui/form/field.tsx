@@ -13,7 +13,7 @@ export interface FieldTexts {
   error?: string | undefined;
 }
 
-/** Renders the texts around a control, which uses the given ids. */
+/** Renders the label, help and error of a control, which uses the given ids. */
 export function Labelled({
   id,
   label,
@@ -127,7 +127,7 @@ export function FileField({
   );
 }
 
-/** A native select with our arrow, which works with touch and screen readers. */
+/** A native select with a custom arrow, because native ones work with touch and screen readers. */
 export function Select({ children, className, ...props }: React.ComponentProps<'select'>) {
   return (
     <span className={clsx('relative min-w-0', className)}>
@@ -147,7 +147,7 @@ export function Select({ children, className, ...props }: React.ComponentProps<'
   );
 }
 
-/** {@link Select} with its label above it. */
+/** A {@link Select} with its label above it. */
 export function SelectField({
   label,
   ...props

@@ -20,13 +20,13 @@ const REASONS: Readonly<Record<string, string>> = {
   InvalidCharacter: 'Unescaped control character in the string.',
 };
 
-/** Returns undefined for a text that `JSON.parse` accepts. */
+/** Returns undefined for text that `JSON.parse` accepts. */
 export function jsonProblem(text: string): LineProblem | undefined {
   const errors: ParseError[] = [];
   try {
     parse(text, errors, { disallowComments: true });
   } catch (error) {
-    // The parser is recursive: some 10,000 brackets exhaust the stack.
+    // The parser is recursive, and about 10,000 brackets exhaust the stack.
     if (error instanceof RangeError) return problemAt(text, 0, 'Nested too deeply.');
     throw error;
   }

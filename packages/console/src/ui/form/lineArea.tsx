@@ -7,15 +7,15 @@ import { BOX, Labelled, type FieldTexts } from './field.tsx';
 /** Line height and top padding; the gutter is inset to keep the focus ring visible. */
 const LINE_PX = 18;
 const TOP_PX = 5;
-/** Problems listed below the text, and lines marked in the gutter. */
+/** Maximum number of problems listed below the text, and of lines marked in the gutter. */
 const SHOWN = 5;
 const MARKED = 200;
-/** The area grows with its text up to this number of lines. */
+/** Maximum number of lines to which the area grows with its text. */
 const MAX_ROWS = 12;
 
 /**
- * A text area with one item per line. Problems are marked next to their line and listed below.
- * Lines do not wrap. The line being typed is not checked until the cursor leaves it.
+ * A text area with one item per line, without wrapping. Problems are marked next to their line and
+ * listed below, except for the line that is being typed.
  */
 export function LineArea({
   label,
@@ -28,7 +28,7 @@ export function LineArea({
   className,
   ...props
 }: FieldTexts & {
-  /** Ordered by line. */
+  /** Problems, ordered by line. */
   problems: readonly LineProblem[];
   value: string;
   onChange: (value: string) => void;

@@ -1,9 +1,9 @@
-/** Problems in a multi-line text, with their positions. Pure. */
+/** Locates problems in multi-line text. Pure. */
 
 export interface LineProblem {
-  /** Starts at 1. */
+  /** Line, starting at 1. */
   line: number;
-  /** Position in the line; starts at 1. */
+  /** Position in the line, starting at 1. */
   column: number;
   message: string;
 }
@@ -18,7 +18,9 @@ export function problemAt(text: string, index: number, message: string): LinePro
   };
 }
 
-/** Returns the index of a problem in the text; the end of the text if it has become shorter. */
+/**
+ * Returns the index of a problem in the text; the end of the text if the text has become shorter.
+ */
 export function indexOf(text: string, { line, column }: LineProblem): number {
   const lines = text.split('\n').slice(0, line - 1);
   const from = lines.reduce((sum, each) => sum + each.length + 1, 0);

@@ -17,7 +17,7 @@ export interface Actions {
 }
 
 /**
- * `.` opens a list of actions for the focused item, with their shortcuts.
+ * Opens a list of actions for the focused item on `.`, with their shortcuts.
  * @param find returns null if there is nothing to act on.
  * @returns the list while it is open.
  */
@@ -60,7 +60,7 @@ function ActionList({ of, actions, onClose }: Actions & { onClose: () => void })
                   move(step);
                 }}
                 onClick={(event) => {
-                  // Closes first, so that whatever it opens gets the focus.
+                  // Closes the list first, so that a dialog that the action opens gets the focus.
                   event.currentTarget.closest('dialog')?.close();
                   run();
                 }}

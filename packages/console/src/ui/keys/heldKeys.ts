@@ -1,10 +1,12 @@
 /**
  * Queues keys typed while code or the first data of a page is loading, and replays them in order
- * once it is on the screen. No key is lost, and none acts on the previous page.
+ * once it is on the screen. No key is lost or acts on the previous page.
  */
 import { useLayoutEffect } from 'react';
 
-/** After this time a load counts as stuck: queued keys are dropped, and new ones are not queued. */
+/**
+ * After this time, a load counts as stuck. Queued keys are dropped, and new keys are not queued.
+ */
 const PATIENCE_MS = 5_000;
 /** Interval for checking whether the load has ended. */
 const CHECK_MS = 10;
@@ -27,7 +29,7 @@ export const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 
-/** Returns whether anything that was opened is still loading. */
+/** Returns whether any load is still pending. */
 export const isLoading = (): boolean => [...loads].some((load) => load());
 
 /** Registers a load that lasts as long as `isPending` returns true. */
@@ -71,7 +73,7 @@ function onKeyDown(event: KeyboardEvent): void {
   if (!mayWait(event)) return;
   event.preventDefault();
   event.stopImmediatePropagation();
-  // Repeats of a held key do not pile up.
+  // Drops repeats of a held key, so that they do not pile up.
   if (!event.repeat || held.length === 0) held.push(event);
   void deliver();
 }
@@ -99,10 +101,11 @@ function press({ key, code, repeat, shiftKey, ctrlKey, metaKey }: Key): void {
   const init = { key, code, repeat, shiftKey, ctrlKey, metaKey, bubbles: true, cancelable: true };
   if (!target.dispatchEvent(new KeyboardEvent('keydown', init)) || ctrlKey || metaKey) return;
   if (key.length === 1) {
-    // Deprecated, but the only way that fields, undo and React all treat as typing.
+    // Deprecated, but the only way to insert text that fields, undo and React all treat as typing.
     if (isTyping(target)) document.execCommand('insertText', false, key);
   } else if (target instanceof HTMLElement && target.matches('a[href], button')) {
-    // In a dialog, it would confirm something that was not on the screen when it was pressed.
+    // In a dialog, a queued Enter would confirm something that was not on the screen when it was
+    // pressed.
     if (target.closest('dialog') === null) target.click();
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Single-letter shortcuts outside of inputs, and two-letter ones (`g s`) typed within a second.
+ * Handles shortcuts outside of inputs: single letters, and two letters (`g s`) within a second.
  * They are inactive while a dialog is open or code is loading.
  */
 import { useLayoutEffect, useRef } from 'react';
@@ -25,11 +25,11 @@ const isComposing = ({ isComposing: composing, key }: KeyboardEvent): boolean =>
 const isModified = (event: KeyboardEvent): boolean =>
   event.metaKey || ((event.ctrlKey || event.altKey) && !event.getModifierState('AltGraph'));
 
-/** Only Shift changes the case of letters: with Caps Lock, `j` is still `j`. */
+/** Ignores Caps Lock: only Shift changes the case of a letter. */
 const keyOf = ({ key, shiftKey }: KeyboardEvent): string =>
   /^[a-z]$/i.test(key) ? (shiftKey ? key.toUpperCase() : key.toLowerCase()) : key;
 
-// Runs before all handlers, so that each sees the same pair of keys.
+// Runs before all handlers, so that they all see the same pair of keys.
 document.addEventListener(
   'keydown',
   (event) => {
@@ -44,12 +44,12 @@ document.addEventListener(
 );
 
 /**
- * @param keys by `KeyboardEvent.key`, or two keys as `g s`. A handler that returns false leaves the
- * key to the browser.
+ * @param keys handlers by `KeyboardEvent.key`, or by two keys, such as `g s`. A handler that
+ * returns false leaves the key to the browser.
  */
 export function useShortcuts(keys: Readonly<Record<string, () => boolean | void>>): void {
   const latest = useRef(keys);
-  // Before the paint, so that no key reaches the previous screen.
+  // Runs before the paint, so that no key reaches the previous screen.
   useLayoutEffect(() => {
     latest.current = keys;
   });
@@ -60,7 +60,7 @@ export function useShortcuts(keys: Readonly<Record<string, () => boolean | void>
       if (event.key !== 'Escape' && (isTyping(event.target) || !areShortcutsOn())) return;
       const key = keyOf(event);
       if (event.repeat && !REPEATING.test(key)) return;
-      // After the leader key, a letter only selects a page.
+      // After the leader key, a letter can only select a page.
       const isSecond = previous.key === LEADER && Date.now() - previous.at < SEQUENCE_MS;
       const handler = latest.current[isSecond ? `${LEADER} ${key}` : key];
       if (handler !== undefined && handler() !== false) event.preventDefault();
@@ -82,7 +82,7 @@ export function useCommandKey(key: string, handle: () => void): void {
       if (event.key.toLowerCase() !== key.toLowerCase() || isComposing(event)) return;
       // In a dialog, Enter belongs to its form.
       if (isModalOpen() && event.key === 'Enter') return;
-      // Otherwise the browser would open its own search, even if no handler is active.
+      // Keeps the browser from opening its own search, even if no handler is active.
       event.preventDefault();
       if (!event.repeat && !isModalOpen()) latest.current();
     };

@@ -1,6 +1,6 @@
-/** Selected rows, which an action applies to. Pure. */
+/** Selects rows that an action applies to. Pure. */
 
-/** The service's limit of ids per request. */
+/** Maximum number of ids per request. */
 export const MAX_MARKS = 500;
 
 type Row = { id: string };

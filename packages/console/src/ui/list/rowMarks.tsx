@@ -6,8 +6,8 @@ import { markRange, toggleMark } from './marks.ts';
 const NONE: ReadonlySet<string> = new Set();
 
 /**
- * Selected rows, which an action applies to. Space selects or deselects the current row; `Shift J`
- * and `Shift K` extend the selection.
+ * Selects rows that an action applies to. Space selects or deselects the current row; `Shift J` and
+ * `Shift K` extend the selection.
  */
 export function useRowMarks({
   rows,
@@ -51,7 +51,7 @@ export function useRowMarks({
     K: () => moveMarking(-1),
     ' ': () => {
       const id = current();
-      // Space presses a focused button.
+      // Ignores Space on a focused button, which it presses.
       if (id === undefined || document.activeElement?.closest('button') != null) return false;
       onMark(id, false);
       return true;
@@ -60,7 +60,7 @@ export function useRowMarks({
   return { marks, onMark, clear: () => setMarks(NONE) };
 }
 
-/** A checkbox next to the row for pointers; keyboards use Space on the row itself. */
+/** A checkbox next to the row for pointer users; keyboard users press Space on the row. */
 export function RowMark({
   id,
   label,
@@ -68,7 +68,7 @@ export function RowMark({
   onMark,
 }: {
   id: string;
-  /** Names the row. */
+  /** Accessible name of the row. */
   label: string;
   marked: boolean;
   onMark: (id: string, through: boolean) => void;
@@ -82,7 +82,7 @@ export function RowMark({
       title="Select Space"
       tabIndex={-1}
       className="mark"
-      // The focused row stays the current one.
+      // Keeps the focused row as the current one.
       onMouseDown={(event) => event.preventDefault()}
       onClick={(event) => onMark(id, event.shiftKey)}
     />

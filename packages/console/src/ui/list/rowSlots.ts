@@ -3,12 +3,12 @@
 export interface RowSlots {
   /**
    * Returns the slots of the rows on screen, in order. A row keeps its slot while it is visible.
-   * New rows take free slots in document order, so that no element moves if all rows change.
+   * New rows take free slots in document order, so that no element moves when all rows change.
    */
   place(ids: readonly string[]): ReadonlyMap<string, number>;
 }
 
-/** Updating an element costs a third of creating one, because its styles and boxes stay. */
+/** Updating an element costs a third of creating one, because its styles and boxes remain. */
 export function createRowSlots(): RowSlots {
   let slots: ReadonlyMap<string, number> = new Map();
   let made = 0;

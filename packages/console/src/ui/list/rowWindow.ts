@@ -1,11 +1,11 @@
 /**
- * Virtual lists with equal rows: the document contains only the rows on screen and a few around
- * them.
+ * Virtual lists with rows of equal height. The document contains only the visible rows and a few
+ * around them.
  */
 import { useLayoutEffect, useRef, useState, type CSSProperties, type RefObject } from 'react';
 import { flushSync } from 'react-dom';
 
-/** Extra rows ahead of the scroll direction and behind it. */
+/** Number of extra rows rendered ahead of the scroll direction, and behind it. */
 const AHEAD = 4;
 const BEHIND = 1;
 
@@ -22,8 +22,8 @@ export interface RowWindow<Scroller extends HTMLElement, List extends HTMLElemen
 }
 
 /**
- * A scroll costs only the rows that come into view, whatever the length of the list. All positions
- * follow from a single row height, so that nothing is measured or stored per row.
+ * A scroll renders only the rows that come into view. Positions follow from a single row height, so
+ * nothing is measured or stored per row.
  */
 export function useRowWindow<Scroller extends HTMLElement, List extends HTMLElement>(
   count: number,
@@ -31,7 +31,7 @@ export function useRowWindow<Scroller extends HTMLElement, List extends HTMLElem
 ): RowWindow<Scroller, List> {
   const scroller = useRef<Scroller>(null);
   const list = useRef<List>(null);
-  // Until it is measured, the height of the window is used.
+  // The height of the window is used until the list is measured.
   const [seen, setSeen] = useState({
     first: 0,
     rows: Math.ceil(innerHeight / rowHeightPx),
@@ -50,7 +50,7 @@ export function useRowWindow<Scroller extends HTMLElement, List extends HTMLElem
           : { first, rows, isDownward: first >= before.first },
       );
     };
-    // In the same frame as the scroll; otherwise the rows would appear one frame late.
+    // Renders in the same frame as the scroll; otherwise, the rows would appear one frame late.
     const onScroll = (): void => flushSync(measure);
     element.addEventListener('scroll', onScroll, { passive: true });
     const resizes = new ResizeObserver(measure);

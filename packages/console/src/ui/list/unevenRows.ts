@@ -9,7 +9,7 @@ import {
 } from 'react';
 import { flushSync } from 'react-dom';
 
-/** Extra rows ahead of the scroll direction and behind it. */
+/** Number of extra rows rendered ahead of the scroll direction, and behind it. */
 const AHEAD = 4;
 const BEHIND = 1;
 
@@ -21,7 +21,7 @@ export interface UnevenRows<Before extends HTMLElement, Row extends HTMLElement>
   /** The rows to render: from `first` to `end`, exclusive. */
   first: number;
   end: number;
-  /** The parent of the rendered rows; the `data-row` of each is its id. */
+  /** The parent of the rendered rows. The `data-row` of a row is its id. */
   row: RefCallback<Row>;
   /** Scrolls as little as necessary; the row is rendered when this returns. */
   scrollToRow(index: number): void;
@@ -29,7 +29,7 @@ export interface UnevenRows<Before extends HTMLElement, Row extends HTMLElement>
 
 /**
  * Measures the height of a row while it is rendered, and keeps it.
- * @param guessPx the assumed height of a row that was not rendered yet.
+ * @param guessPx the assumed height of a row that has not been rendered yet.
  */
 export function useUnevenRows<Before extends HTMLElement, Row extends HTMLElement>(
   ids: readonly string[],
@@ -65,7 +65,7 @@ export function useUnevenRows<Before extends HTMLElement, Row extends HTMLElemen
   useLayoutEffect(() => {
     const page = pageOf(before.current);
     if (page === null) return undefined;
-    // In the same frame as the scroll; otherwise the rows would appear one frame late.
+    // Renders in the same frame as the scroll; otherwise, the rows would appear one frame late.
     const onScroll = (): void => flushSync(measure);
     page.addEventListener('scroll', onScroll, { passive: true });
     const resizes = new ResizeObserver(measure);
@@ -121,7 +121,7 @@ export function useUnevenRows<Before extends HTMLElement, Row extends HTMLElemen
   };
 }
 
-/** Finds the scroll container. */
+/** Returns the scroll container. */
 const pageOf = (element: HTMLElement | null): HTMLElement | null =>
   element?.closest('main') ?? null;
 

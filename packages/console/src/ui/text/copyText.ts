@@ -1,15 +1,12 @@
 import { showToast } from '../toasts.tsx';
 
-/**
- * Copies a text for a shortcut and confirms it with a toast.
- * @param what a name for the text, e.g. `Id`.
- */
+/** Copies text and confirms it with a toast. @param what a name for the text, such as `ID`. */
 export async function copyText(text: string, what: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
     showToast({ text: `${what} copied` });
   } catch {
-    // E.g. over plain HTTP from another machine.
+    // The clipboard is not available over plain HTTP from another machine, for example.
     showToast({ text: `${what} not copied: the browser blocks the clipboard` });
   }
 }

@@ -6,7 +6,7 @@ export function formatCount(value: number | bigint): string {
   return grouped.format(value);
 }
 
-/** Returns e.g. `1 address` or `48,210 addresses`. */
+/** Formats a count: `1 address`, `48,210 addresses`. */
 export function formatQuantity(value: number, one: string, many = `${one}s`): string {
   return `${formatCount(value)} ${value === 1 ? one : many}`;
 }
@@ -18,20 +18,20 @@ export function formatAbout(value: number): string {
 
 const pad = (value: number, width = 2): string => String(value).padStart(width, '0');
 
-/** Local time of day to the millisecond, for lists read line by line. */
+/** Formats the local time of day to the millisecond, for lists that are read line by line. */
 export function formatClock(timeMs: number): string {
   const time = new Date(timeMs);
   return `${pad(time.getHours())}:${pad(time.getMinutes())}:${pad(time.getSeconds())}.${pad(time.getMilliseconds(), 3)}`;
 }
 
-/** Local date and time to the second. */
+/** Formats the local date and time to the second. */
 export function formatDateTime(timeMs: number): string {
   const time = new Date(timeMs);
   const date = `${time.getFullYear()}-${pad(time.getMonth() + 1)}-${pad(time.getDate())}`;
   return `${date} ${pad(time.getHours())}:${pad(time.getMinutes())}:${pad(time.getSeconds())}`;
 }
 
-/** Returns `10:38` for a time today, otherwise with the date. */
+/** Formats a time as `10:38` if it is today, otherwise with the date. */
 export function formatMoment(timeMs: number, now: number): string {
   const [date, clock = ''] = formatDateTime(timeMs).split(' ');
   const short = clock.slice(0, 5);
@@ -59,17 +59,19 @@ export function formatWait(waitMs: number): string {
   return `${Math.round(waitMs / HOUR)} h`;
 }
 
-/** Returns `now` below two seconds, because the clocks of browser and service may differ. */
+/**
+ * Formats an age; `now` below two seconds, because the clocks of browser and service may differ.
+ */
 export function formatAgo(timeMs: number, now: number): string {
   return now - timeMs < 2 * SECOND ? 'now' : `${formatSpan(now - timeMs)} ago`;
 }
 
-/** Returns `in 58s`, or `due` once the time has passed. */
+/** Formats a future time: `in 58s`, or `due` after it has passed. */
 export function formatDue(timeMs: number, now: number): string {
   return timeMs - now < SECOND ? 'due' : `in ${formatSpan(timeMs - now)}`;
 }
 
-/** Three significant figures at most: `91 ms`, `5.0 s`, `12 s`. */
+/** Formats a duration to at most three significant figures: `91 ms`, `5.0 s`, `12 s`. */
 export function formatDuration(durationMs: number): string {
   if (durationMs < 1000) return `${Math.round(durationMs)} ms`;
   const seconds = durationMs / 1000;
@@ -82,11 +84,11 @@ export function formatBytes(sizeBytes: number): string {
   return `${(sizeBytes / 1_000_000).toFixed(1)} MB`;
 }
 
-/** Share of successes in percent; null without attempts. */
+/** Returns the share of successes in percent; null without attempts. */
 export const percentOf = (succeeded: number, failed: number): number | null =>
   succeeded + failed === 0 ? null : (succeeded / (succeeded + failed)) * 100;
 
-/** Rounds to two decimals; 100 % and 0 % are only shown when exact, and `–` for null. */
+/** Formats a share with two decimals, and `–` for null. 100 % and 0 % are shown only if exact. */
 export function formatPercent(percent: number | null): string {
   if (percent === null) return '–';
   const isBetween = percent > 0 && percent < 100;
@@ -97,27 +99,27 @@ export function formatPercent(percent: number | null): string {
 export const formatShare = (succeeded: number, failed: number): string =>
   formatPercent(percentOf(succeeded, failed));
 
-/** Shortens a hash or address in the middle: `0x28C6…1d60`. Short ones stay. */
+/** Shortens a hash or address in the middle: `0x28C6…1d60`. Short ones stay unchanged. */
 export function formatHash(hash: string, keep = 4): string {
   const start = hash.startsWith('0x') ? 2 + keep : keep;
   return hash.length <= start + keep + 1 ? hash : `${hash.slice(0, start)}…${hash.slice(-keep)}`;
 }
 
-/** Returns the end of a UUID, because ids created together start alike. */
+/** Returns the end of a UUID, because ids that were created together start alike. */
 export function formatId(id: string): string {
   return id.slice(-8);
 }
 
 const BEYOND_ASCII = /[\u0080-\uffff]/;
 
-/** The UTF-8 size of a text. ASCII texts are not copied. */
+/** Returns the UTF-8 size of a string. ASCII strings are not copied. */
 export function sizeOf(text: string): number {
   return BEYOND_ASCII.test(text) ? new TextEncoder().encode(text).length : text.length;
 }
 
 /**
  * Formats a token amount from its smallest unit, with thousands separators and no trailing zeros.
- * Returns null for invalid values, which a chain may contain.
+ * Returns null for invalid values, which are possible on a chain.
  */
 export function formatAmount(value: string, decimals: number): string | null {
   if (!/^\d{1,78}$/.test(value) || !Number.isInteger(decimals) || decimals < 0 || decimals > 77) {

@@ -1,7 +1,10 @@
 import { formatHash } from './format.ts';
 import { CopyButton } from './copyButton.tsx';
 
-/** A hash or id, shortened in the middle; complete on hover, when copied and for screen readers. */
+/**
+ * Shows a hash or id, shortened in the middle. It is complete on hover, when copied, and for screen
+ * readers.
+ */
 export function Hash({ value, name }: { value: string; name: string }) {
   return (
     <span className="inline-flex items-center">

@@ -1,4 +1,4 @@
-/** Responses of a service, with defaults for missing fields. */
+/** Reads responses of a service, with defaults for missing fields. */
 import type { AptosStream, EvmStream } from '../../contract/shapes.generated.ts';
 import type { Page } from '../../contract/generic.ts';
 import { SluiceError } from '../../errors.ts';
@@ -56,7 +56,7 @@ const APTOS_NULLABLE = [
 const EVM_LISTS = ['getNativeBalances'] as const satisfies (keyof EvmStream)[];
 const APTOS_LISTS = ['functions', 'events'] as const satisfies (keyof AptosStream)[];
 
-/** Adds defaults that match the behavior of the hosted service, which lacks these fields. */
+/** Adds defaults that match the behavior of the hosted service, which omits these fields. */
 export const toStream = (answer: unknown): Stream =>
   ({ deliver: 'both', headers: {}, ...fill(answer, EVM_FLAGS, EVM_NULLABLE, EVM_LISTS) }) as Stream;
 

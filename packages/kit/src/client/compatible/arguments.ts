@@ -76,7 +76,7 @@ export function toLimit(limit: number = PAGE_LIMIT): number {
   throw invalid(`limit should be a whole number from 1 to ${PAGE_LIMIT}`);
 }
 
-/** Applies `spell` to one address or to each in a list. */
+/** Applies `spell` to one address or to each address in a list. */
 export function mapAddresses(
   given: string | readonly string[],
   spell: (value: unknown) => string,
@@ -84,7 +84,9 @@ export function mapAddresses(
   return Array.isArray(given) ? given.map(spell) : spell(given);
 }
 
-/** Returns the field `labels` with `spell` applied to its addresses; no field without labels. */
+/**
+ * Returns the field `labels` with `spell` applied to its addresses; omits the field without labels.
+ */
 export function toLabels(
   labels: Readonly<Record<string, string>> | undefined,
   spell: (value: unknown) => string,

@@ -35,7 +35,10 @@ function parseUrl(text: string, base: string | undefined): URL | undefined {
   }
 }
 
-/** Rejects keys that a header cannot contain: the platform's own error message would show them. */
+/**
+ * Rejects keys that a header cannot contain, because the platform's own error message would show
+ * them.
+ */
 export function checkApiKey(apiKey: string): void {
   if (typeof apiKey === 'string' && /^[\x21-\x7e]+$/.test(apiKey)) return;
   throw new SluiceError(
@@ -83,8 +86,8 @@ export function headersOf(
 }
 
 /**
- * Writes bigints as decimal strings. If `shown`, replaces secrets with `[secret]`, and all headers
- * of a stream, as any of them may contain a token.
+ * Writes bigints as decimal strings. If `shown`, replaces secrets and all custom headers of a
+ * stream with `[secret]`, because any header may contain a token.
  */
 export const toJson = (body: unknown, shown = false): string =>
   JSON.stringify(body, (name, value: unknown) => {

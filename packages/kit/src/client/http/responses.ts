@@ -105,7 +105,7 @@ function parseErrorBody(text: string): {
   };
 }
 
-/** Formats the first ten fields, e.g. `chainIds should name at least one chain (got [])`. */
+/** Formats the first ten fields: `chainIds should name at least one chain (got [])`. */
 function formatDetails(details: Readonly<Record<string, unknown>> = {}): string[] {
   return Object.entries(details)
     .slice(0, 10)

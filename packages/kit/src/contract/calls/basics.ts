@@ -8,7 +8,7 @@ import { APTOS_NETWORKS, isInboxName, toAddress, toAptosNetwork, toChainId } fro
 /** The scope that a key needs: `any` accepts every valid key, `open` needs no key. */
 export type Access = Scope | 'any' | 'open';
 
-/** Status codes in addition to those of every call: 401, 403, 413, 429 and 500. */
+/** Status codes in addition to the common ones: 401, 403, 413, 429 and 500. */
 type ErrorStatus = 400 | 404 | 409 | 422 | 503;
 
 /** One call of the HTTP API, read by the router, validation, OpenAPI document and client. */
@@ -17,20 +17,25 @@ export interface Call extends Route {
   readonly params?: Readonly<Record<string, z.ZodType>>;
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;
-  /** Absent for a 204. */
+  /** Schema of the response. Omitted for a 204. */
   readonly answer?: z.ZodType;
-  /** Media type of a text response; absent for JSON. */
+  /** Media type of a text response. Default: JSON. */
   readonly mediaType?: string;
   readonly errors: readonly ErrorStatus[];
   readonly summary: string;
   readonly description?: string;
-  /** Maximum body size, where the default is too small. */
+  /** Maximum body size, if the default is too small. */
   readonly maxBodyBytes?: number;
-  /** The handler parses query and body itself, because a body may hold a million values. */
+  /**
+   * True if the handler parses query and body itself, because a body may contain a million values.
+   */
   readonly readsItself?: true;
-  /** Idempotent: clients may retry it after a failure. */
+  /** True if the call is idempotent, so that clients may retry it after a failure. */
   readonly repeatable?: true;
-  /** Recorded in the audit log, as is every change that needs `replay` or `settings:admin`. */
+  /**
+   * True if the call is recorded in the audit log. Changes that need `replay` or `settings:admin`
+   * always are.
+   */
   readonly audited?: true;
 }
 

@@ -31,7 +31,9 @@ export const activityQuerySchema = sentShape(
     }),
 );
 
-/** A console page shows no more, and a browser handles the response without delay. */
+/**
+ * Maximum number of rows. A console page shows no more, and a browser handles the response quickly.
+ */
 const MAX_TIMELINES = 200;
 const timelineLimitError = { error: 'should be a whole number from 1 to 200' };
 

@@ -12,7 +12,7 @@ const oneOrSeveral = (address: z.ZodType<string>): z.ZodType<string | string[]> 
 const addresses = (address: z.ZodType<string>): z.ZodType<AddressesBody> =>
   z.strictObject({ address: oneOrSeveral(address) });
 
-/** Whether a text is a valid address label. */
+/** Returns whether a string is a valid address label. */
 export const isAddressLabel = (text: string): boolean => /^[^\p{Cc}]{1,64}$/u.test(text);
 
 const labelledAddresses = (address: z.ZodType<string>): z.ZodType<LabelledAddressesBody> =>

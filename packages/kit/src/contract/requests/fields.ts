@@ -1,6 +1,6 @@
 /**
- * Fields that requests share, and how they are parsed. Each message describes a valid value;
- * the service adds the field's path and the value that was sent.
+ * Parses fields that requests share. Each message describes a valid value; the service adds the
+ * path of the field and the received value.
  */
 import * as z from 'zod';
 import { HINTS, sentShape, typed } from '../named.ts';
@@ -15,7 +15,7 @@ import { deliveryPhase, deliveryState } from './enums.ts';
 export const givenOrNull = <Value, Input>(field: z.ZodType<Value, Input>) =>
   field.nullish().transform((value) => value ?? undefined);
 
-/** An optional field. Null is accepted because some clients send it, but is not in the type. */
+/** An optional field. Null is accepted because some clients send it, but it is not in the type. */
 export function given<Value, Input>(field: z.ZodType<Value, Input>) {
   const schema = givenOrNull(field);
   HINTS.add(schema, { hidesNull: true });
@@ -61,7 +61,7 @@ export const several = <Item>(item: z.ZodType<Item>, items: object, maxItems?: n
     .meta({ type: 'array', items, minItems: 1, ...(maxItems !== undefined && { maxItems }) });
 };
 
-/** Text of a bounded length. PostgreSQL cannot store a NUL character. */
+/** A string of limited length. PostgreSQL cannot store a NUL character. */
 export const text = (maxLength: number) =>
   z
     .string()
@@ -163,7 +163,7 @@ const answered = z.string().regex(/^([1-5]\d\d|[1-5]xx|none)$/, {
   error: 'should be a status, e.g. 404, a class of statuses, e.g. 5xx, or none',
 });
 
-/** As many delivery ids as fit in a URL. */
+/** Maximum number of delivery ids; more do not fit into a URL. */
 const MAX_DELIVERY_IDS = 500;
 
 /** One or several values, any of which matches. */

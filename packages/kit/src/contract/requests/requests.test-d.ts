@@ -1,6 +1,6 @@
 /**
- * Handwritten request types from before they were generated. Code written for them must still
- * type-check. New optional fields are not needed here.
+ * Handwritten request types from the time before they were generated. Code written for them must
+ * still type-check. New optional fields are not needed here.
  */
 import { expectTypeOf } from 'vitest';
 import type { OneOrSeveral, Optional } from '../generic.ts';
@@ -261,7 +261,7 @@ interface ListOptions {
 
 type ListDeliveriesOptions = ListOptions & Readonly<DeliveryFilter & DeliveryOrder>;
 
-/** Whether both are assignable to each other, with the same fields. */
+/** True if both types are assignable to each other and have the same fields. */
 type Kept<After, Before> = [After, Before, keyof Before] extends [Before, After, keyof After]
   ? true
   : false;

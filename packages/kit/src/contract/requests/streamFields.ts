@@ -11,10 +11,13 @@ import { bounded, chainId, given, givenOrNull, spelled, text } from './fields.ts
 import { advancedOptionSchema, nativeBalanceSelectionSchema, triggerSchema } from './triggers.ts';
 
 const MAX_ITEMS = 1_000;
-/** Inputs, outputs and components of all items; the largest contracts have a third of this. */
+/**
+ * Maximum number of inputs, outputs and components of all items. The largest contracts have a third
+ * of this.
+ */
 const MAX_PARAMETERS = 5_000;
 
-/** {@link abiItemSchema} in the OpenAPI document. */
+/** The JSON Schema of {@link abiItemSchema} in the OpenAPI document. */
 const ABI_ITEM = { $ref: '#/components/schemas/AbiItem' };
 
 /** A list of items; a single item is treated as a list of one. */
@@ -60,11 +63,11 @@ const chainIds = z
   .transform((ids) => [...new Set(ids)])
   .describe('Hex chain ids, e.g. `["0x1", "0x89"]`; at least one.');
 
-/** Total length of the events in one field. */
+/** Maximum total length of the events in one field. */
 const MAX_EVENT_CHARACTERS = 100_000;
 const EVENTS_TOO_LONG = `should name events of at most ${MAX_EVENT_CHARACTERS} characters in total`;
 
-/** Whether the texts that `read` returns for a list stay within the total length. */
+/** Returns whether the strings that `read` returns for a list stay within the total length. */
 const areShort = (given: unknown, read: (each: unknown) => unknown): boolean => {
   let left = MAX_EVENT_CHARACTERS;
   for (const each of Array.isArray(given) ? given : []) {
@@ -106,7 +109,7 @@ const headers = bounded(
   (given) => Object.keys(given ?? {}).length <= HEADER_LIMIT,
   `should have at most ${HEADER_LIMIT} entries`,
 )
-  // Header names are case-insensitive: lowercasing also removes duplicates.
+  // Header names are case-insensitive, so lowercasing also removes duplicates.
   .transform((it) =>
     Object.fromEntries(Object.entries(it).map(([name, value]) => [name.toLowerCase(), value])),
   );

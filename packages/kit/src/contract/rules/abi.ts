@@ -1,7 +1,7 @@
 /**
- * A decoder of ABI-encoded data, directly from the hex text in webhooks. A type is compiled once to
- * a reader. Data is untrusted: readers check bounds, and no two values may share a word, so decoded
- * values are no larger than the data. Invalid data throws {@link MALFORMED} or {@link OVERLAPPING}.
+ * Decodes ABI-encoded data directly from the hex in webhooks; a type is compiled once to a reader.
+ * Data is untrusted, so readers check bounds, and two values cannot share a word. Invalid data
+ * throws {@link MALFORMED} or {@link OVERLAPPING}.
  */
 import { canonicalType } from './events.ts';
 import type { AbiParameter } from '../shapes.generated.ts';
@@ -23,13 +23,13 @@ export const OVERLAPPING = new Error('Values overlap in the data');
 export interface Codec {
   /** Whether the value is encoded behind an offset instead of in place. */
   readonly dynamic: boolean;
-  /** Words a value takes in place; 1, its offset, when dynamic. */
+  /** Number of words that a value takes in place; 1 for the offset of a dynamic value. */
   readonly headWords: number;
-  /** Reads the value whose encoding begins at this character of the source. */
+  /** Reads the value that starts at this character of the source. */
   readonly read: (source: Source, at: number) => DecodedValue;
 }
 
-/** Hex text that tracks which words were read. Positions count characters. */
+/** Hex that tracks which words were read. Positions are in characters. */
 export class Source {
   readonly hex: string;
   readonly #isRead: Uint8Array;
@@ -40,14 +40,14 @@ export class Source {
     this.#isRead = new Uint8Array(Math.ceil((hex.length - 2) / WORD));
   }
 
-  /** Claims words at a position, to read them. */
+  /** Claims the words at a position before they are read. */
   take(at: number, words: number): void {
     const end = at + words * WORD;
     if (end > this.hex.length) throw MALFORMED;
     this.claim(at, end);
   }
 
-  /** Claims the words between two characters within the text. */
+  /** Claims the words between two positions. */
   claim(start: number, end: number): void {
     const endWord = Math.ceil((end - 2) / WORD);
     for (let word = Math.floor((start - 2) / WORD); word < endWord; word++) {
@@ -57,7 +57,7 @@ export class Source {
   }
 }
 
-/** Characters of a word. */
+/** Number of characters in a word. */
 const WORD = 64;
 const ZEROS = '0'.repeat(WORD);
 const ONES = 'f'.repeat(WORD);
@@ -83,7 +83,7 @@ export function compileType(
     const codec = compileType({ ...parameter, type: element }, readAddress, depth + 1);
     if (!codec) return undefined;
     if (length === '') return arrayCodec(codec);
-    // Solidity has no zero-size values; rejecting them means that every element takes a word.
+    // Rejects zero-size values, which Solidity does not have, so that every element takes a word.
     return Number(length) > 0 ? fixedArrayCodec(codec, Number(length)) : undefined;
   }
   if (type === 'tuple') return compileTuple(components ?? [], readAddress, depth + 1);
@@ -103,8 +103,8 @@ export interface CompiledParameters {
 }
 
 /**
- * Compiles a list of parameters, such as the outputs of a function; undefined if
- * {@link compileType} does not support a type. Addresses are decoded in lowercase.
+ * Compiles a list of parameters, such as the outputs of a function. Undefined if {@link
+ * compileType} does not support one of the types. Addresses are decoded in lowercase.
  */
 export function compileParameters(
   parameters: readonly AbiParameter[],
@@ -159,7 +159,7 @@ function compileTuple(
 
 /** Returns unique names for parameters: `arg0`, `arg1`, … by position for unnamed ones. */
 export function parameterNames(parameters: readonly { name?: string | undefined }[]): string[] {
-  /** The next candidate after each name. Searches shorten it: an ABI may repeat a name often. */
+  /** The next candidate for each name, which shortens searches if an ABI repeats a name often. */
   const names = new Map<string, string>();
   for (const [position, parameter] of parameters.entries()) {
     let name = parameter.name || `arg${position}`;
@@ -171,7 +171,7 @@ export function parameterNames(parameters: readonly { name?: string | undefined 
   return [...names.keys()];
 }
 
-/** Sets a property of a decoded object, including `__proto__`, which assignment would not. */
+/** Sets a property of a decoded object. Unlike assignment, it also works for `__proto__`. */
 export function setNamed(object: Record<string, DecodedValue>, name: string, value: DecodedValue) {
   if (name === '__proto__') {
     Object.defineProperty(object, name, { value, enumerable: true, configurable: true });
@@ -180,7 +180,7 @@ export function setNamed(object: Record<string, DecodedValue>, name: string, val
   }
 }
 
-/** Reads the word at this character, e.g. of a topic. */
+/** Reads the word at this character, such as a topic. */
 export type ReadWord = (hex: string, at: number) => string | bigint | boolean;
 
 /** Returns the reader of a type that fits in one word; undefined for any other. */
@@ -203,7 +203,7 @@ const fromWord =
 
 const PADDING_OF_ADDRESS = ZEROS.slice(40);
 
-/** Reads an address in lowercase, as in the data. */
+/** Reads an address in lowercase, which is the case of the data. */
 export const readLowerAddress = (hex: string, at: number): string => {
   if (!hex.startsWith(PADDING_OF_ADDRESS, at)) throw MALFORMED;
   return `0x${hex.slice(at + 24, at + WORD)}`;
@@ -246,7 +246,7 @@ function bytesReader(size: number): ReadWord {
 
 const toBigInt = (hex: string, at: number): bigint => BigInt(`0x${hex.slice(at, at + WORD)}`);
 
-/** No offset or length within the data exceeds 32 bits. */
+/** A valid offset or length in the data never exceeds 32 bits. */
 const PADDING_OF_SIZE = ZEROS.slice(8);
 
 function readSize(source: Source, at: number): number {
@@ -255,7 +255,7 @@ function readSize(source: Source, at: number): number {
   return Number.parseInt(source.hex.slice(at + WORD - 8, at + WORD), 16);
 }
 
-/** Reads a member of a tuple or array whose encoding begins at `base`. */
+/** Reads a member of a tuple or array that starts at `base`. */
 export const readMember = (codec: Codec, source: Source, base: number, at: number): DecodedValue =>
   codec.dynamic ? codec.read(source, base + readSize(source, at) * 2) : codec.read(source, at);
 
@@ -300,7 +300,7 @@ const digitOf = (code: number): number => (code < 58 ? code - 48 : code - 87);
 
 function readElements(codec: Codec, length: number, source: Source, base: number): DecodedValue[] {
   const stride = codec.headWords * WORD;
-  // Check that all heads are there before allocating anything.
+  // Checks that all heads exist before it allocates anything.
   if (base + stride * length > source.hex.length) throw MALFORMED;
   const elements: DecodedValue[] = [];
   for (let index = 0; index < length; index++) {

@@ -102,7 +102,7 @@ describe('parseEventSignature', () => {
         const text = parts.join('');
         const event = parseEventSignature(text);
         if (event?.signature) expect(parseEventSignature(event.signature)).toEqual(event);
-        // A rejected text has a problem at the position of `found`.
+        // A rejected signature has a problem at the position of `found`.
         const problem = findSignatureProblem(text);
         expect(problem === undefined).toBe(event !== undefined);
         if (problem !== undefined) expect(text.startsWith(problem.found, problem.at)).toBe(true);

@@ -5,7 +5,10 @@ import type { AbiItem, AbiParameter } from '../shapes.generated.ts';
 export interface EventSignature {
   /** 32-byte hash, lowercase hex: the first topic of the event's logs. */
   topic0: string;
-  /** Canonical text, e.g. `Transfer(address,address,uint256)`; absent if only a hash was given. */
+  /**
+   * Canonical signature, such as `Transfer(address,address,uint256)`. Omitted if only a hash was
+   * given.
+   */
   signature?: string;
 }
 
@@ -23,7 +26,7 @@ const MAX_DEPTH = 32;
 /**
  * Parses an event from a 32-byte hash or from text: canonical (`Transfer(address,address,uint256)`)
  * or as in Solidity (`event Transfer(address indexed from, address indexed to, uint value)`), with
- * tuples in parentheses. Undefined for anything else.
+ * tuples in parentheses. Returns undefined for anything else.
  */
 export function parseEventSignature(text: string): EventSignature | undefined {
   if (HASH.test(text)) return { topic0: text.toLowerCase() };
@@ -33,15 +36,18 @@ export function parseEventSignature(text: string): EventSignature | undefined {
 
 /** The first syntax error in an event signature. */
 export interface SignatureProblem {
-  /** Index of the first wrong character; the length of the text if it ends too early. */
+  /** Index of the first wrong character; the length of the text if the text ends too early. */
   at: number;
   /** The word or punctuation mark found there; empty at the end. */
   found: string;
-  /** `)`: that or a comma; `end`: nothing more; `less`: at most 4,096 characters. */
+  /**
+   * Expected text. `)`: a parenthesis or comma; `end`: nothing more; `less`: at most 4,096
+   * characters.
+   */
   expected: 'name' | 'type' | '(' | ')' | 'end' | 'less';
 }
 
-/** Returns why {@link parseEventSignature} rejects a text; undefined if it does not. */
+/** Returns why {@link parseEventSignature} rejects the text; undefined if it accepts it. */
 export function findSignatureProblem(text: string): SignatureProblem | undefined {
   if (HASH.test(text)) return undefined;
   const read = readSignature(text);
@@ -72,7 +78,7 @@ export const KNOWN_EVENTS: Readonly<Record<string, string>> = {
     'TransferBatch(address,address,address,uint256[],uint256[])',
 };
 
-/** A cache, since webhooks repeat the same few events, each time as a new ABI. */
+/** A cache, because webhooks repeat the same few events, but always as a new ABI. */
 const hashes = new Map<string, string>();
 const MAX_HASHES = 1000;
 
@@ -142,7 +148,7 @@ function readSignature(text: string): string | SignatureProblem {
   let at = 0;
   let problem: SignatureProblem | undefined;
 
-  /** Records a problem; only the first one counts. */
+  /** Records a problem. Only the first one is kept. */
   const stop = (expected: SignatureProblem['expected']): undefined => {
     problem ??= { ...(tokens[at] ?? { at: text.length, found: '' }), expected };
     return undefined;
@@ -203,7 +209,7 @@ function readSignature(text: string): string | SignatureProblem {
   return problem ?? `${name}${inputs}`;
 }
 
-/** Splits a text into words and punctuation, up to the first other character, which is included. */
+/** Splits a text into words and punctuation, up to and including the first other character. */
 function tokenize(text: string): { at: number; found: string }[] {
   const end = text.trimEnd().length;
   const tokens: { at: number; found: string }[] = [];

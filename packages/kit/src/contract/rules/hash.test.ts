@@ -1,4 +1,4 @@
-/** Native and JavaScript hashes. */
+/** Compares native and JavaScript hashes. */
 import { getHashes } from 'node:crypto';
 import * as fc from 'fast-check';
 import { keccak256 as viemKeccak } from 'viem';
@@ -10,7 +10,7 @@ const UNICODE_BODY = '{"tag":"é ☕ \\"q\\"","logs":[]}';
 
 const keccak = nativeKeccak();
 const hmac = nativeHmac();
-/** The native hash if available, otherwise viem's. */
+/** Returns the native hash if available, otherwise viem's. */
 const reference =
   keccak ??
   ((input: string | Uint8Array): string =>

@@ -1,7 +1,7 @@
 /**
- * Keccak-256 and HMAC-SHA-256: native where available (for a 2 KB webhook, Node 26 is about ten
- * times faster than JavaScript), `@noble/hashes` otherwise. They are separate, so a bundle that
- * only verifies `x-signature` excludes HMAC.
+ * Keccak-256 and HMAC-SHA-256: native if available (about ten times faster for a 2 KB webhook),
+ * otherwise from `@noble/hashes`. They are separate, so that a bundle that verifies only
+ * `x-signature` excludes HMAC.
  */
 import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
@@ -26,7 +26,7 @@ export const portableHmac: Hmac = (key, ...message) => {
   return btoa(String.fromCharCode(...state.digest()));
 };
 
-/** The part of `node:crypto` used here, reached without an import that bundlers would see. */
+/** The part of `node:crypto` used here. It is loaded without an import that bundlers would see. */
 interface NodeCrypto {
   readonly hash?: (algorithm: string, input: string | Uint8Array, encoding: 'hex') => string;
   readonly createHmac?: (

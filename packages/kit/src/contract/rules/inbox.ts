@@ -1,10 +1,10 @@
 /**
- * The built-in receiver: a stream whose `webhookUrl` is `sluice://inbox/<name>` delivers to the
+ * The built-in receiver. A stream with the `webhookUrl` `sluice://inbox/<name>` delivers to the
  * service itself, where its webhooks can be read. The first webhook creates the inbox.
  */
 import type { InboxResponse } from '../shapes.generated.ts';
 
-/** How an inbox responds until configured. */
+/** Response of an inbox until it is configured. */
 export const DEFAULT_INBOX_RESPONSE: InboxResponse = {
   status: 200,
   delayMs: 0,
@@ -17,13 +17,13 @@ export const DEFAULT_INBOX_RESPONSE: InboxResponse = {
 const PREFIX = 'sluice://inbox/';
 const NAME = /^[a-z0-9][a-z0-9-]{0,62}$/;
 
-/** Whether a name is valid for an inbox: 1 to 63 lowercase letters, digits and dashes. */
+/** Returns whether a name is valid for an inbox: 1 to 63 lowercase letters, digits and dashes. */
 export const isInboxName = (name: string): boolean => NAME.test(name);
 
 /** Returns the `webhookUrl` of a stream that delivers to this inbox. */
 export const toInboxUrl = (name: string): string => PREFIX + name;
 
-/** Returns the inbox that a `webhookUrl` names, or undefined if it names none. */
+/** Returns the name of the inbox in a `webhookUrl`; undefined for other URLs. */
 export function readInboxName(webhookUrl: string): string | undefined {
   if (!webhookUrl.startsWith(PREFIX)) return undefined;
   const name = webhookUrl.slice(PREFIX.length);

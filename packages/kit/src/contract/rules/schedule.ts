@@ -4,7 +4,7 @@ import { parseRetryAfter } from './retryAfter.ts';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-/** Waits after failure 1, 2, …; the delivery fails with the attempt after the last. */
+/** Waits after failure 1, 2, … The delivery fails with the attempt after the last wait. */
 export const CONTRACT_SCHEDULE_MS: readonly number[] = [
   MINUTE,
   10 * MINUTE,
@@ -18,7 +18,7 @@ export const CONTRACT_SCHEDULE_MS: readonly number[] = [
 /** Sluice's wait before the quick retry of a first attempt, which is not part of the schedule. */
 export const QUICK_RETRY_MS = 5_000;
 
-/** Whether a failure may be brief: no response, or a 5xx. */
+/** Returns whether a failure may be brief: no response, or a 5xx. */
 export const isBrief = (status: number | null): boolean => status === null || status >= 500;
 
 /** A receiver cannot request more than the longest wait of the schedule. */

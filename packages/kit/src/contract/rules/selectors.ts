@@ -1,4 +1,4 @@
-/** Fields that selectors (`$from`) of triggers and native balances may name. */
+/** Fields that selectors (`$from`) of triggers and native balances can use. */
 import type {
   RecordKind,
   WebhookErc20Approval,
@@ -10,7 +10,7 @@ import type {
 } from '../shapes.generated.ts';
 
 type FieldType = 'address' | 'value';
-/** Fields that a selector may name; the compiler ensures that none is missing. */
+/** Fields that a selector can use. The compiler ensures that none is missing. */
 type FieldsOf<T> = Record<Exclude<keyof T, 'triggers' | 'valueWithDecimals'>, FieldType>;
 
 const TOKEN = {
@@ -89,13 +89,13 @@ const FIELDS: Record<RecordKind, Readonly<Record<string, FieldType>>> = {
 /** Names that selectors may use, without `$`. */
 export interface Selectable {
   all: readonly string[];
-  /** Those that hold an address. */
+  /** Selectors of addresses. */
   addresses: readonly string[];
 }
 
 /**
  * Returns the names that selectors of this kind of record may use.
- * @param event parameters of the event of a trigger on logs
+ * @param event parameters of the event, for a trigger on logs
  */
 export function selectableOf(
   kind: RecordKind,

@@ -9,15 +9,15 @@ export const WEBHOOK_HEADERS = {
   /** {@link signWebhook} of the body. */
   signature: 'x-signature',
   region: 'x-region',
-  /** Deliveries waiting behind this one, decimal. */
+  /** Number of deliveries waiting behind this one, decimal. */
   queueSize: 'x-queue-size',
-  /** Records in the body, decimal; 0 while unconfirmed. */
+  /** Number of records in the body, decimal; 0 while unconfirmed. */
   recordsCharged: 'x-records-charged',
   /** `i/n` if a match is split into several bodies. */
   part: 'x-sluice-part',
   /** The delivery's id, the same on every attempt. */
   id: 'webhook-id',
-  /** When the attempt was sent, Unix seconds. */
+  /** Time of the attempt, in Unix seconds. */
   timestamp: 'webhook-timestamp',
   /** {@link signStandardWebhook} values, separated by spaces. */
   standardSignature: 'webhook-signature',
@@ -33,7 +33,7 @@ const joinBytes = (before: Uint8Array, after: Uint8Array): Uint8Array => {
 };
 
 /**
- * Returns the `x-signature` of a body: Keccak-256 of its bytes followed by those of the secret.
+ * Returns the `x-signature` of a body: Keccak-256 of its bytes followed by the bytes of the secret.
  * Sign exactly the bytes that are sent; strings are encoded as UTF-8.
  */
 export function signWebhook(body: string | Uint8Array, secret: string): string {
@@ -45,10 +45,10 @@ export function signWebhook(body: string | Uint8Array, secret: string): string {
 export interface StandardWebhook {
   /** The `webhook-id` header. */
   id: string;
-  /** The `webhook-timestamp` header: Unix seconds. */
+  /** The `webhook-timestamp` header, in Unix seconds. */
   timestamp: number;
   body: string | Uint8Array;
-  /** `whsec_` and base64, or any other text, whose UTF-8 bytes are then the key. */
+  /** `whsec_` and base64, or any other text. The UTF-8 bytes of other text are the key. */
   secret: string;
 }
 

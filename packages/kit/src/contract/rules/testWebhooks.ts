@@ -21,7 +21,7 @@ export const TEST_WEBHOOK: EvmWebhook = {
   nativeBalances: [],
 };
 
-/** The body of the test webhook of an Aptos stream: every key, with an empty value. */
+/** The body of the test webhook of an Aptos stream, with an empty value for every key. */
 export const TEST_APTOS_WEBHOOK: AptosWebhook = {
   streamId: '',
   tag: '',

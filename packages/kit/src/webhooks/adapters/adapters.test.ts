@@ -18,7 +18,7 @@ import { createFakeSender, sampleWebhook, signedHeaders, signedRequest } from '.
 const SECRET = 'the streams secret';
 const MAX_BYTES = 200_000;
 const WEBHOOK = sampleWebhook('erc20-transfer', { tag: 'é ☕ \\" "q"' });
-/** Larger than a socket chunk, and than the default limit of express.json. */
+/** Larger than a socket chunk and the default limit of express.json. */
 const LARGE = { ...WEBHOOK, tag: 'ü'.repeat(75_000) };
 
 const cleanups: (() => unknown)[] = [];
@@ -28,7 +28,7 @@ afterEach(async () => {
 
 type Listener = (request: IncomingMessage, response: ServerResponse) => unknown;
 
-/** Returns the base URL. */
+/** Starts a server and returns its base URL. */
 async function serve(listener: Listener): Promise<string> {
   const server = createServer((request, response) => void listener(request, response));
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
@@ -146,7 +146,7 @@ describe.each(Object.entries(ADAPTERS))('%s', (name, start) => {
     const forged = await fetch(signedRequest({ url, webhook: WEBHOOK, secret: 'guessed' }));
     expect(forged.status).toBe(401);
     expect(forged.headers.get('content-type')).toMatch(/^application\/json(; charset=utf-8)?$/);
-    // The parser in front of the handler throws.
+    // A parser in front of the handler throws.
     if (name === 'Hono, after middleware that parsed the body') return;
     const empty = await fetch(url, { method: 'POST', headers: signedHeaders('', { secret: 'x' }) });
     expect(empty.status).toBe(401);

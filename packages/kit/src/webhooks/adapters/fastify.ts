@@ -29,14 +29,13 @@ interface FastifyReply {
 
 /** Options of {@link toFastify}. */
 export interface ToFastifyOptions {
-  /** Path of the webhook route, after the `prefix` of `register`. Default `/`. */
+  /** Path of the webhook route, after the `prefix` of `register`. Default: `/`. */
   path?: string;
 }
 
 /**
- * Creates a plugin with one route. Register it directly: bodies stay raw in its scope, as
- * signatures require, and other routes still parse JSON. Wrapped in `fastify-plugin`, it would
- * disable JSON parsing everywhere.
+ * Creates a plugin with one route. Register it directly, so that bodies stay raw only in its scope.
+ * Wrapped in `fastify-plugin`, it would disable JSON parsing in all routes.
  *
  * @example app.register(toFastify(handler, { path: '/webhooks' }))
  */

@@ -5,7 +5,7 @@ export type WebhookHeaders =
   | { get(name: string): string | null | undefined }
   | { readonly [name: string]: string | readonly string[] | undefined };
 
-/** Returns the value of a header; undefined if it is absent, empty or repeated. */
+/** Returns the value of a header; undefined if it is missing, empty or repeated. */
 export function readHeader(headers: WebhookHeaders, name: string): string | undefined {
   const value = isGetter(headers) ? headers.get(name) : propertyOf(headers, name);
   const single: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value;
@@ -15,7 +15,7 @@ export function readHeader(headers: WebhookHeaders, name: string): string | unde
 const isGetter = (headers: WebhookHeaders): headers is Headers =>
   typeof headers?.get === 'function';
 
-/** Names are in lowercase in Node, and as sent on other platforms. */
+/** Node lowercases names; other platforms keep them as sent. */
 function propertyOf(headers: Exclude<WebhookHeaders, Headers>, name: string): unknown {
   if (typeof headers !== 'object' || headers === null) return undefined;
   const record = headers as { readonly [name: string]: unknown };

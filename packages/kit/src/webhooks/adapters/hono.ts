@@ -8,8 +8,8 @@ export interface HonoContext {
 }
 
 /**
- * Creates a route handler. Middleware may read the body with `c.req` first, since Hono keeps it. A
- * body that was read from `c.req.raw` itself is lost, and the response is a 500.
+ * Creates a route handler. Middleware may read the body with `c.req` first, because Hono keeps it.
+ * If it reads `c.req.raw`, the body is lost, and the response is a 500.
  *
  * @example app.post('/webhooks', toHono(handler))
  */

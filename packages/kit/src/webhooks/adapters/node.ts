@@ -1,6 +1,6 @@
 /**
  * `@sluice/kit/node`: a webhook handler for `node:http`, and for every framework that passes on
- * Node's request and response. Imports nothing from Node: the types declare what is used.
+ * Node's request and response. Imports nothing from Node; it declares the types that it uses.
  */
 import type { WebhookReceiver } from '../handler/types.ts';
 import { toRaw } from './rawBody.ts';
@@ -9,7 +9,7 @@ import { toRaw } from './rawBody.ts';
 export interface NodeRequest extends AsyncIterable<unknown> {
   readonly method?: string | undefined;
   readonly headers: { readonly [name: string]: string | readonly string[] | undefined };
-  /** Whether the stream was read from. */
+  /** Whether the stream has been read from. */
   readonly readableDidRead?: boolean;
 }
 
@@ -22,9 +22,9 @@ export interface NodeResponse {
 /**
  * Creates a listener for `http.createServer`, also for Next API routes with `bodyParser: false`.
  *
- * It reads the body itself. If a parser ran before, it uses the raw body in `request.body`
- * (`express.raw()`) or `request.rawBody` (Google Cloud Functions), as bytes or text. A parsed body
- * cannot be verified: the response is a 500 with the fix. The promise never rejects.
+ * It reads the body itself, or uses the raw body in `request.body` (`express.raw()`) or
+ * `request.rawBody` (Google Cloud Functions). A parsed body cannot be verified, so the response is
+ * a 500 with the fix. The promise never rejects.
  *
  * @example createServer(toNodeListener(handler)).listen(3000)
  */
@@ -44,7 +44,7 @@ function bodyOf(request: NodeRequest & { rawBody?: unknown; body?: unknown }): u
   for (const kept of [rawBody, body]) {
     if (toRaw(kept) !== undefined) return kept;
   }
-  // If the runtime does not report it, a body that is set was read.
+  // If the runtime does not report it, a body that is set has been read.
   if (request.readableDidRead ?? body !== undefined) return undefined;
   return request;
 }

@@ -3,7 +3,10 @@
 /** Unparsed bytes or text; a Node `Buffer` is a `Uint8Array`. */
 export type RawBody = string | Uint8Array | ArrayBuffer;
 
-/** Undefined for anything else. Avoids `instanceof`: test runners mix objects of several realms. */
+/**
+ * Returns undefined for anything else. Avoids `instanceof`, because test runners mix objects of
+ * several realms.
+ */
 export function toRaw(body: unknown): string | Uint8Array | undefined {
   if (typeof body === 'string') return body;
   if (ArrayBuffer.isView(body)) {

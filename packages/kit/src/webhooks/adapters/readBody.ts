@@ -8,7 +8,7 @@ export type ReadBody =
 /** `body` is raw or the chunks of a stream; anything else was already parsed. */
 export async function readBody(body: unknown, maxBytes: number): Promise<ReadBody> {
   const raw = toRaw(body);
-  // Text is not longer than its bytes, and it is in memory already.
+  // Text has at most as many characters as bytes, and it is already in memory.
   if (raw !== undefined) return raw.length > maxBytes ? { failed: 'too-large' } : { raw };
   if (!isAsyncIterable(body)) return { failed: 'already-parsed' };
   const chunks: Uint8Array[] = [];
@@ -54,7 +54,7 @@ export async function* chunksOf(stream: ReadableStream<Uint8Array>): AsyncGenera
       yield value;
     }
   } finally {
-    // The caller may have stopped early. The stream may have failed already.
+    // Fails if the stream has already failed; the caller may have stopped early.
     await reader.cancel().catch(() => undefined);
   }
 }

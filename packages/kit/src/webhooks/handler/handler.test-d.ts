@@ -59,7 +59,7 @@ toFastify(typed);
 toHono(typed);
 toNodeListener(typed);
 
-// It works as a Next route handler and as the fetch of a worker.
+// The handler works as a Next route handler and as the fetch of a worker.
 expectTypeOf(typed).toExtend<
   (request: Request, context: { params: Promise<object> }) => Promise<Response>
 >();

@@ -4,14 +4,14 @@
  *
  * Responses, in order of the checks:
  * 1. not a POST: 405; too large: 413; incomplete: 400; already parsed: 500;
- * 2. wrong signature or too old: 401; signed, but not a webhook: 400;
+ * 2. wrong signature or timestamp: 401; signed, but not a webhook: 400;
  * 3. the test webhook: 200, and nothing is called;
  * 4. a duplicate of one in progress: the same response;
  * 5. handled before: 200, and nothing is called;
- * 6. otherwise, the registered functions are called in order (for removal webhooks: `onRemoved`):
- *    all resolved: 200, and only now the id counts as handled;
- *    `NeverAgain` thrown: 200, handled; `RetryLater`: 503 with `Retry-After`, not handled;
- *    any other error: 500, not handled. Only `onError` gets its message.
+ * 6. otherwise, the registered functions are called in order (for removal webhooks:
+ *    `onRemoved`): all resolved: 200, and only then the id counts as handled; `NeverAgain` thrown:
+ *    200, handled; `RetryLater`: 503 with `Retry-After`, not handled; any other error: 500, not
+ *    handled. Only `onError` gets its message.
  */
 import { WEBHOOK_HEADERS } from '../../contract/rules/signature.ts';
 import type { AbiItem, AptosWebhook } from '../../contract/shapes.generated.ts';
@@ -45,12 +45,11 @@ import type {
  * Workers, Bun and Deno (`export default { fetch: handler }`). For Express, Fastify, Hono and
  * `node:http`, wrap it with an adapter such as `@sluice/kit/express`.
  *
- * Respond within 15 seconds, or the attempt fails: put long work into a queue. If a function fails,
+ * Respond within 15 seconds, or the attempt fails. Put long work into a queue. If a function fails,
  * the complete webhook is sent again, so functions must be idempotent.
  *
- * @example
- * const handler = createHandler({ secret, abi: erc20Abi })
- *   .on('Transfer', async ({ args }) => { await credit(args.to, args.value); });
+ * @example const handler = createHandler({ secret, abi: erc20Abi }) .on('Transfer', async ({ args
+ * }) => { await credit(args.to, args.value); });
  *
  * @throws SluiceError `missing_secret` without a key, `invalid_argument` for a number out of
  * bounds.
@@ -58,7 +57,7 @@ import type {
 export function createHandler<const A extends AnyAbi = readonly AbiItem[]>(
   options: HandlerOptions<A>,
 ): WebhookHandler<A> {
-  // Fail at startup, not at the first webhook.
+  // Fails at startup, not at the first webhook.
   secretsOf(options);
   toleranceOf(options);
   const { abi, seen = createMemorySeenStore(), maxBodyBytes = 50 * 1024 * 1024 } = options;
@@ -117,7 +116,7 @@ export function createHandler<const A extends AnyAbi = readonly AbiItem[]>(
     return handling;
   };
 
-  /** Ignores a failed store: the webhook is handled and must not be sent again. */
+  /** Ignores errors of the store, because the webhook is handled and must not be sent again. */
   const remember = async (store: SeenStore, id: string, delivery: AnyReceived) => {
     try {
       await store.add(id);
@@ -142,7 +141,7 @@ export function createHandler<const A extends AnyAbi = readonly AbiItem[]>(
         const { confirmed, removed, streamId } = delivery.webhook;
         const isPaired = seen !== false && hasPairs(registered);
         const removal = `${pair}.removed`;
-        // A removed block that returned starts over.
+        // A removed block that returned is handled again.
         const isLate =
           isPaired && !confirmed && (await seen.has(pair)) && !(await seen.has(removal));
         if (lacksAbi(delivery.webhook)) {
@@ -158,7 +157,7 @@ export function createHandler<const A extends AnyAbi = readonly AbiItem[]>(
     );
   };
 
-  /** Whether events are wanted that no ABI names. Reported once for each stream. */
+  /** Returns whether functions for events exist, but no ABI. This is reported once per stream. */
   const lacksAbi = ({ logs, abi: own, streamId, removed }: ReceivedWebhook['webhook']): boolean =>
     logs.length > 0 &&
     !removed &&
@@ -250,7 +249,7 @@ function fromRequest(request: Request): IncomingWebhook {
   return { method, headers, body: isTaken ? undefined : body ? chunksOf(body) : '' };
 }
 
-/** Converts an answer to a web response, for adapters. */
+/** Converts a result to a web response, for adapters. */
 export const toResponse = ({ status, headers, body }: WebhookAnswer): Response =>
   new Response(body, { status, headers });
 
@@ -276,7 +275,7 @@ const isPair = ({ unconfirmed, confirmed }: Phases<never>): boolean =>
 const hasPairs = ({ events, undecoded, webhooks }: Registered): boolean =>
   [...events.values(), undecoded, webhooks].flat().some(isPair);
 
-/** Equal for the deliveries of a block, or of one part of a split block. */
+/** Returns a key that the deliveries of a block, or of a part of a split block, share. */
 function pairId({ webhook }: ReceivedWebhook, headers: WebhookHeaders): string {
   const part = /^\d{1,6}\/\d{1,6}$/.exec(readHeader(headers, WEBHOOK_HEADERS.part) ?? '')?.[0];
   return ['pair', webhook.streamId, webhook.chainId, webhook.block?.hash, part ?? '1/1'].join('.');

@@ -1,4 +1,4 @@
-/** Responses to rejected requests, and reports to `onError`. */
+/** Responds to rejected requests, and reports to `onError`. */
 import { isSluiceError, SluiceError } from '../../errors.ts';
 import { diagnose } from '../diagnose.ts';
 import type { WebhookHeaders } from '../adapters/headers.ts';
@@ -16,7 +16,7 @@ export function answer(
   };
 }
 
-/** Responses only contain messages of the kit, no user errors and no diagnosis. */
+/** Responses contain only messages of the kit, no user errors and no diagnosis. */
 export function refuse(error: unknown): WebhookAnswer {
   if (isSluiceError(error, 'invalid_signature') || isSluiceError(error, 'stale_timestamp')) {
     return answer(401, error.message);
@@ -47,11 +47,14 @@ export function refuseBody(
 export interface Reporter {
   /** Reports an error of the user's code. */
   failed(error: unknown, delivery: AnyReceived): void;
-  /** Reports why a request was rejected; rate-limited against floods of forged requests. */
+  /**
+   * Reports why a request was rejected. Rate-limited, because floods of forged requests are
+   * possible.
+   */
   problem(error: unknown): void;
   /** Like {@link problem}, with a diagnosis if the signature was wrong. */
   refused(error: unknown, headers: WebhookHeaders, body: string | Uint8Array): void;
-  /** Records that a webhook was verified, so the secret is correct. */
+  /** Records that a webhook was verified, which proves that the secret is correct. */
   secretIsProven(): void;
 }
 

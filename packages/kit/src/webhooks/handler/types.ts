@@ -13,10 +13,10 @@ export type HandlerOptions<A extends AnyAbi = readonly AbiItem[]> = WebhookKey &
   UnwrapRules & {
     /**
      * Decodes the logs; if `as const`, also types names and arguments. Default: the ABI in each
-     * webhook, which is that of its stream.
+     * webhook, which comes from its stream.
      */
     abi?: A | undefined;
-    /** Spelling of decoded addresses, see {@link DecodeOptions}. Default `lower`. */
+    /** Spelling of decoded addresses, see {@link DecodeOptions}. Default: `lower`. */
     addresses?: AddressSpelling | undefined;
     /**
      * Store of handled deliveries. Default: {@link createMemorySeenStore}, for a single process.
@@ -31,9 +31,9 @@ export type HandlerOptions<A extends AnyAbi = readonly AbiItem[]> = WebhookKey &
      */
     maxBodyBytes?: number | undefined;
     /**
-     * Receives errors: those of your handlers, with the delivery, and a `SluiceError` for rejected
-     * requests, without a delivery and at most once per second. For a rejected signature, `details`
-     * has a {@link diagnose diagnosis} if the body has at most 1 MiB. Default: `console.error`.
+     * Receives errors of your handlers with the delivery, and a `SluiceError` for rejected requests
+     * without a delivery, at most once per second. For a rejected signature, `details` contains a
+     * {@link diagnose diagnosis} if the body has at most 1 MiB. Default: `console.error`.
      */
     onError?: ((error: unknown, delivery: AnyReceived | undefined) => void) | undefined;
   };
@@ -41,15 +41,14 @@ export type HandlerOptions<A extends AnyAbi = readonly AbiItem[]> = WebhookKey &
 /** A delivery of either family. */
 export type AnyReceived = ReceivedWebhook | ReceivedAptosWebhook;
 
-/** Awaited; its result is ignored. */
+/** A function for webhooks. It is awaited; its result is ignored. */
 export type Handle<T> = (value: T, delivery: ReceivedWebhook) => unknown;
 
 /**
- * Every block is delivered twice: unconfirmed when it appears, and confirmed once it is deep
- * enough. A single function is called for the confirmed one, so once per event. With both, the two
- * of a pair never run at the same time, and an unconfirmed one that arrives after its confirmed one
- * was handled is skipped. A reorganized block is not confirmed; see
- * {@link WebhookHandler.onRemoved}.
+ * Every block is delivered twice: unconfirmed when it appears, and confirmed once enough blocks
+ * have followed. A single function is called only for the confirmed delivery. Two functions of a
+ * pair never run at the same time, and an unconfirmed delivery that arrives after the confirmed one
+ * was handled is skipped.
  */
 export type Handles<T> =
   | Handle<T>
@@ -64,13 +63,13 @@ type LogNamed<A extends AnyAbi, Name> = OnChain<
 
 /** A log with its chain. */
 export type OnChain<Log> = Log & {
-  /** Hex, e.g. `0x1`. Chain, transaction and `logIndex` together identify a log. */
+  /** Chain id in hex, such as `0x1`. Chain, transaction and `logIndex` together identify a log. */
   readonly chainId: string;
 };
 
 /** A request of any framework, from an adapter. */
 export interface IncomingWebhook {
-  /** Default POST. */
+  /** Default: POST. */
   readonly method?: string | undefined;
   readonly headers: WebhookHeaders;
   /** Raw text or bytes, or chunks of bytes; anything else counts as already parsed. */
@@ -93,34 +92,35 @@ export interface WebhookReceiver {
 }
 
 /**
- * A handler of web requests, with methods to register functions. Each returns the handler itself.
+ * A handler of web requests, with methods to register functions. Each method returns the handler
+ * itself.
  */
 export interface WebhookHandler<A extends AnyAbi = readonly AbiItem[]> extends WebhookReceiver {
   /** Never rejects. */
   (request: Request): Promise<Response>;
   /**
-   * Called for each event of this name, in log order. To store an event, use
-   * (`chainId`, `transactionHash`, `logIndex`) as its key. Without an ABI here or on the stream,
-   * logs have no names: `onError` gets `missing_abi` once per stream, unless {@link onUndecoded} is
-   * used.
+   * Called for each event of this name, in log order. To store an event, use (`chainId`,
+   * `transactionHash`, `logIndex`) as its key. Without an ABI here or on the stream, `onError` gets
+   * `missing_abi` once per stream, unless {@link onUndecoded} is used.
    * @throws SluiceError `invalid_argument` if the given ABI has no such event.
    */
   on<Name extends EventName<A>>(name: Name, handles: Handles<LogNamed<A, Name>>): this;
-  /** Called for each log that the ABI cannot decode, with the reason; without an ABI, for all. */
+  /**
+   * Called for each log that the ABI cannot decode, with the reason; without an ABI, for all logs.
+   */
   onUndecoded(handles: Handles<OnChain<UndecodedLog>>): this;
   /** Called for each webhook, after its events. */
   onWebhook(handles: Handles<ReceivedWebhook['webhook']>): this;
   /**
-   * Called when a delivered block left the chain, with its removal webhook: delete what you stored
-   * for that block hash. Sluice sends it for streams with `notifyRemoved`. No other function is
-   * called for it; without a function here, the response is 200. Never runs at the same time as the
-   * deliveries of its block. By then, the events may be in another block, and the block itself may
-   * return and be delivered again.
+   * Called with the removal webhook when a delivered block left the chain: delete what you stored
+   * for that block hash. Sluice sends it for streams with `notifyRemoved`, and calls no other
+   * function for it. The events may then be in another block, and the block itself may return and
+   * be delivered again.
    */
   onRemoved(handle: Handle<ReceivedWebhook['webhook']>): this;
   /**
-   * Called for each webhook of an Aptos stream; no other function is. Aptos blocks are final, so
-   * each is delivered once.
+   * Called for each webhook of an Aptos stream, for which no other function is called. Aptos blocks
+   * are final, so each one is delivered once.
    */
   onAptosWebhook(handle: (webhook: AptosWebhook, delivery: ReceivedAptosWebhook) => unknown): this;
 }

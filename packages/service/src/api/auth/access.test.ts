@@ -1,4 +1,4 @@
-/** Access control on a real service: keys, scopes, sessions, secrets and the audit log. */
+/** Tests access control of a service: keys, scopes, sessions, secrets and the audit log. */
 import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -179,7 +179,7 @@ describe('keys', () => {
     };
     const narrow = await bound.createApiKey({ name: 'fewer', ...fewer });
     expect(narrow).toMatchObject(fewer);
-    // A session has the limits of the key it was opened with.
+    // A session has the limits of its key.
     const signedIn = await call(
       SLUICE_ROUTES.createSession,
       {},
@@ -359,7 +359,7 @@ describe('the secret of a stream', () => {
     expect((await admin.getStreamSecret(other.id)).secret).not.toBe(first.secret);
 
     const client = createClient({ baseUrl: service.url, apiKey: API_KEY });
-    /** Returns which of these secrets signed the test webhook of an update. */
+    /** Returns the secrets that signed the test webhook of an update. */
     const signers = async (secrets: string[]): Promise<string[]> => {
       const path = `/${crypto.randomUUID()}`;
       await client.streams.update(id, { webhookUrl: sink.url + path });
@@ -415,7 +415,9 @@ describe('the secret of a stream', () => {
       });
       return ((await answer.json()) as { headers: unknown }).headers;
     };
-    /** Changes the stream's headers, or only its URL, and returns those of the test webhook. */
+    /**
+     * Changes the stream's headers, or only its URL, and returns the headers of the test webhook.
+     */
     const sentHeaders = async (change: object): Promise<unknown> => {
       const path = `/${crypto.randomUUID()}`;
       const answer = await fetch(`${sealed.url}/streams/evm/${id}`, {

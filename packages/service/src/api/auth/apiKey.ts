@@ -3,12 +3,15 @@ import { createHash, randomBytes } from 'node:crypto';
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const SECRET_BYTES = 32;
-/** 62 to the 43rd is more than 256 bits. */
+/** 62 to the power of 43 exceeds 256 bits. */
 const SECRET_DIGITS = 43;
 const ID_BYTES = 9;
 const ID_DIGITS = 13;
 
-/** Literal patterns, which linters can check; the lengths match the constants above. */
+/**
+ * Uses literal patterns, because linters can check them. The lengths must match the constants
+ * above.
+ */
 const KEY_ID = /^[0-9A-Za-z]{13}$/;
 const KEY = /^sluice_([0-9A-Za-z]{13})_[0-9A-Za-z]{43}$/;
 
@@ -21,7 +24,7 @@ export function createKey(): { id: string; key: string; hash: string } {
 /** Returns the id in a key, or undefined if the text is not a valid key. */
 export const idOfKey = (key: string): string | undefined => KEY.exec(key)?.[1];
 
-/** Whether this is a valid key id. */
+/** Returns whether this is a valid key id. */
 export const isKeyId = (text: string): boolean => KEY_ID.test(text);
 
 /** Hashes a key for storage. Keys are random, so a single hash without a salt is enough. */

@@ -1,6 +1,6 @@
 /**
  * Authenticates requests by an API key in `x-api-key` (or as a bearer token), or by the cookie of a
- * console session that was opened with one; never by both.
+ * console session, but never by both.
  */
 import type { Context } from 'hono';
 import type { Access } from '@sluice/kit/calls';
@@ -12,7 +12,7 @@ import type { Sessions } from './sessions.ts';
 
 export interface Auth {
   /**
-   * Identifies the caller of any route, and counts the call.
+   * Identifies the caller of any route, and counts the call toward the rate limit.
    * @throws HttpError 429 when the caller exceeds the rate limit.
    */
   meet(context: Context): Promise<void>;
@@ -20,18 +20,18 @@ export interface Auth {
   admit(context: Context, access: Access): void;
   /** Opens a session for a valid key; throws a 401 for any other. */
   signIn(context: Context, apiKey: string): Promise<void>;
-  /** Ends the session of the request, for all copies of its cookie. */
+  /** Ends the session of the request for all copies of its cookie. */
   signOut(context: Context): Promise<void>;
   /**
-   * Returns a signal that fires soon after the key or session of an admitted request has ended, for
-   * streaming responses. Watching stops when `until` fires.
+   * Returns a signal that aborts soon after the key or session of an admitted request ends, for
+   * streaming responses. Stops watching when `until` aborts.
    */
   watch(context: Context, until: AbortSignal): AbortSignal;
 }
 
 /** The caller of an admitted request. */
 export interface Caller extends Peer {
-  /** Empty for a caller without a key. */
+  /** Name of the key; empty for a caller without a key. */
   keyId: string;
 }
 
@@ -43,7 +43,9 @@ interface Met extends Peer {
 
 const MET = 'met';
 const CALLER = 'caller';
-/** How long a streaming response may outlive its key, in addition to the age of the key ring. */
+/**
+ * Time for which a streaming response may outlive its key, in addition to the age of the key ring.
+ */
 const WATCH_MS = 1_000;
 
 export const callerOf = (context: Context): Caller => context.get(CALLER) as Caller;
@@ -59,7 +61,7 @@ export function createAuth({
   sessions: Sessions;
   readPeer: ReadPeer;
   limits: RateLimits;
-  /** Whether keys may be sent without TLS because they do not leave this machine. */
+  /** True if keys may be sent without TLS, because they do not leave this machine. */
   mayListenInPlain: boolean;
 }): Auth {
   const identify = async (context: Context, { isSecure }: Peer): Promise<Omit<Met, keyof Peer>> => {
@@ -166,7 +168,7 @@ export function createAuth({
 const readBearer = (context: Context): string | undefined =>
   /^Bearer (\S+)$/i.exec(context.req.header('authorization') ?? '')?.[1];
 
-/** Rejects changes from other pages: browsers send the cookie with their requests, too. */
+/** Rejects changes from other pages, because browsers send the cookie with their requests, too. */
 function refuseOtherPages(context: Context, isSecure: boolean): void {
   const { method } = context.req;
   if (method === 'GET' || method === 'HEAD') return;
@@ -179,7 +181,10 @@ function refuseOtherPages(context: Context, isSecure: boolean): void {
   );
 }
 
-/** Rejects requests that a browser marks as sent by another site; other clients send no mark. */
+/**
+ * Rejects requests that a browser marks as coming from another site. Other clients do not mark
+ * requests.
+ */
 function refuseForeignPage(context: Context, isSecure: boolean): void {
   const { origin, host, 'sec-fetch-site': site } = context.req.header();
   if (origin !== undefined) {

@@ -1,4 +1,7 @@
-/** Protection of browsers: other origins, host names, cookies behind proxies, live responses. */
+/**
+ * Tests how the service protects browsers: other origins, host names, cookies behind proxies, live
+ * responses.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { once } from 'node:events';
 import { type IncomingMessage, request as httpRequest } from 'node:http';
@@ -37,7 +40,10 @@ interface Answer {
   text: string;
 }
 
-/** Sends a request without `fetch`, which does not allow headers such as `Host` and `Origin`. */
+/**
+ * Sends a request without `fetch`, because `fetch` does not allow headers such as `Host` and
+ * `Origin`.
+ */
 function send(
   { url }: Service,
   method: string,
@@ -59,7 +65,10 @@ function send(
 
 const messageOf = ({ text }: Answer): string => (JSON.parse(text) as { message: string }).message;
 
-/** One service on loopback, the default; one behind a TLS proxy on the same machine. */
+/**
+ * One service listens on loopback, the default; the other one is behind a TLS proxy on the same
+ * machine.
+ */
 let plain: Service;
 let proxied: Service;
 beforeAll(async () => {
@@ -93,7 +102,7 @@ describe('a page of another origin', () => {
       expect(asked.headers['access-control-allow-headers']).toContain('x-api-key');
       expect(asked.headers['access-control-allow-credentials']).toBeUndefined();
 
-      // Rejections are readable, too.
+      // Other pages can also read rejections.
       for (const [headers, status] of [
         [key, 200],
         [{}, 401],
@@ -135,7 +144,7 @@ describe('a page of another origin', () => {
         headers: { origin: 'https://evil.example', 'content-length': 4_096 },
         agent: false,
       });
-      // Sends only the headers: the response does not wait for the body.
+      // Sends only the headers, because the response does not wait for the body.
       request.flushHeaders();
       const [response] = (await once(request, 'response')) as [IncomingMessage];
       expect(response.statusCode).toBe(403);
@@ -291,7 +300,7 @@ describe('a session', () => {
     ] as Record<string, string>[]) {
       expect((await write(headers)).status, JSON.stringify(headers)).toBe(403);
     }
-    // Browsers do not add keys to requests by themselves.
+    // Browsers do not add keys to requests on their own.
     const { status } = await send(
       proxied,
       'POST',

@@ -1,9 +1,11 @@
-/** CORS for allowed origins: their pages call with a key, never with a session cookie. */
+/**
+ * Adds CORS headers for allowed origins. Their pages call with a key, never with a session cookie.
+ */
 import type { MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
 import { IGNORED_QUERY_HEADER } from '../query.ts';
 
-/** How long browsers cache a preflight response. */
+/** Time for which browsers cache a preflight response. */
 const REMEMBERED_SECONDS = 600;
 
 export const allowPages = (origins: readonly string[]): MiddlewareHandler =>

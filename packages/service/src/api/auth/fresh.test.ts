@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createFresh } from './fresh.ts';
 
-/** A value whose reads the test completes. */
+/** A value that is read when the test decides. */
 function createSlow() {
   const reads: PromiseWithResolvers<string>[] = [];
   const fresh = createFresh(() => {

@@ -12,7 +12,8 @@ export function createFresh<Value>(readValue: () => Promise<Value>): Fresh<Value
   let reading: Promise<Value> | undefined;
 
   const readAgain = async (): Promise<Value> => {
-    // The value may miss a change made during the read, so its age counts from the start.
+    // The age counts from the start of the read, because the value may miss a change during the
+    // read.
     const readAt = performance.now();
     const mine = readValue();
     reading = mine;

@@ -1,12 +1,12 @@
 /** Checks the `Host` header, which protects against DNS rebinding. */
 import { isIP } from 'node:net';
 
-/** Whether a service that listens on this host can only be reached from this machine. */
+/** Returns whether a service that listens on this host can only be reached from this machine. */
 export const isLoopback = (host: string): boolean => /^(127\.|localhost$|::1$)/.test(host);
 
 /**
- * On loopback, accepts the loopback names and the allowed ones. Elsewhere, accepts any name, or if
- * some are allowed, those and IP addresses: probes use them, and DNS rebinding cannot.
+ * On loopback, accepts loopback names and the allowed names. Elsewhere, it accepts any name; if
+ * names are configured, only these and IP addresses, which DNS rebinding cannot use.
  */
 export function createHostCheck(
   host: string,

@@ -5,7 +5,7 @@ import { HttpError } from '../answers.ts';
 import type { KnownKey } from './keyRing.ts';
 
 /**
- * Returns the limits of the requested key; it inherits those it does not set from its creator.
+ * Returns the limits of the requested key. It inherits missing limits from its creator.
  *
  * @throws HttpError 403 that names the field that exceeds the creator's limits.
  */

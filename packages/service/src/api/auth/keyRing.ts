@@ -1,6 +1,6 @@
 /**
- * The valid API keys. There are few, so all of them are cached and refreshed: requests without a
- * valid key never reach the ledger, and keys revoked by another process are soon rejected.
+ * The valid API keys. All of them are cached and refreshed, so requests without a valid key never
+ * reach the ledger, and keys that another process revoked are soon rejected.
  */
 import { configError } from '../../base/errors.ts';
 import { timingSafeEqual } from 'node:crypto';
@@ -16,18 +16,18 @@ export interface KnownKey {
   readonly id: string;
   readonly hash: string;
   readonly scopes: ReadonlySet<Scope>;
-  /** Undefined: from anywhere. */
+  /** Undefined if the key is allowed from anywhere. */
   readonly networks: CidrList | undefined;
-  /** The networks as text. */
+  /** The networks as strings. */
   readonly cidrs: readonly string[];
   /** Unix milliseconds; null: never. */
   readonly expiresAt: number | null;
-  /** Whether the operator chose the key; all others are random. */
+  /** Whether the operator chose the key. All other keys are random. */
   readonly isGuessable: boolean;
 }
 
 export interface KeyRing {
-  /** Returns the key with this text; undefined if it is invalid or expired. */
+  /** Returns the matching key; undefined if it is invalid or expired. */
   find(text: string): Promise<KnownKey | undefined>;
   findById(id: string): Promise<KnownKey | undefined>;
   /** Reloads the keys before the next response. */

@@ -10,7 +10,7 @@ import { createPeerReader } from './peer.ts';
 import { createRateLimits } from './rateLimits.ts';
 import { createSessions } from './sessions.ts';
 
-/** A client that waits for each response cannot exceed this. */
+/** A client that waits for each response cannot exceed this rate. */
 const CALLS_PER_SECOND = 500;
 
 /** @throws CallerError when the ledger has no usable API key. */
@@ -20,7 +20,7 @@ export async function openAuth(
 ): Promise<{
   auth: Auth;
   keyRing: KeyRing;
-  /** The generated API key; undefined when one was given or already stored. */
+  /** The generated API key; undefined if a key was given or already stored. */
   newApiKey: string | undefined;
 }> {
   const { keyRing, newApiKey } = await openKeyRing({ store, bootstrapKey: config.apiKey, log });

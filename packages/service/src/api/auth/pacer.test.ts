@@ -33,7 +33,7 @@ describe('turns', () => {
           expect(turn.left).toBeLessThan(burst);
           if (turn.isGranted) granted.push(now);
           else expect(turn.retryAfterSeconds).toBeGreaterThanOrEqual(1);
-          // A caller that waits as long as reported is granted the next turn.
+          // A caller that waits for the reported time gets the next turn.
           expect(pacer.mayTake('a', now + turn.retryAfterSeconds * 1000)).toBe(true);
         }
         for (const [n, from] of granted.entries()) {

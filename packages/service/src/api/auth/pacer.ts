@@ -2,15 +2,15 @@
 export interface Pace {
   /** Long-term rate. */
   perSecond: number;
-  /** How many at once, after a pause. */
+  /** Maximum number of turns at once after a pause. */
   burst: number;
 }
 
 export interface Turn {
   isGranted: boolean;
-  /** How many more would be granted now. */
+  /** Number of further turns that are available now. */
   left: number;
-  /** Time until the next would be granted; 0 if it would be now. */
+  /** Time until the next turn is available; 0 if it is available now. */
   retryAfterSeconds: number;
   /** Time until a full burst is available again. */
   resetSeconds: number;
@@ -18,24 +18,24 @@ export interface Turn {
 
 export interface Pacer {
   readonly burst: number;
-  /** @param now milliseconds of a monotonic clock. */
+  /** @param now time in milliseconds of a monotonic clock. */
   take(who: string, now?: number): Turn;
-  /** Whether a turn would be granted. */
+  /** Returns whether a turn is available. */
   mayTake(who: string, now?: number): boolean;
 }
 
 const MAX_TAKERS = 10_000;
 
 /**
- * Stores one number per caller: the time at which it will have used up its turns (the generic cell
- * rate algorithm).
- * @param mostTakers limit beyond which the caller that has been idle for longest is dropped.
+ * Stores one number per caller, the theoretical arrival time of the generic cell rate algorithm.
+ * @param mostTakers limit above which the caller that has been idle for the longest time is
+ * dropped.
  */
 export function createPacer({ perSecond, burst }: Pace, mostTakers = MAX_TAKERS): Pacer {
   const turnMs = 1000 / perSecond;
-  // Half a turn less than a full burst, so that rounding does not matter.
+  // Subtracts half a turn from a full burst, so that rounding does not matter.
   const mostOwedMs = (burst - 0.5) * turnMs;
-  /** Ordered by last turn. */
+  /** Callers, ordered by last turn. */
   const usedUpAt = new Map<string, number>();
 
   const owedMs = (who: string, now: number): number =>

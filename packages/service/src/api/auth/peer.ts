@@ -1,4 +1,4 @@
-/** The client of a request, and whether it used TLS. Only trusted proxies may report either. */
+/** Finds the client of a request, and whether it used TLS. Only trusted proxies may report them. */
 import { isIP } from 'node:net';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
@@ -14,9 +14,9 @@ export interface Peer {
 export type ReadPeer = (context: Context) => Peer;
 
 /**
- * @param trustProxy the number of proxies in front of the service, or their networks; empty: none.
- *   Each proxy appends to `x-forwarded-for`, so the list is read from its end: clients can write
- *   anything before the entries of the proxies.
+ * @param trustProxy the number of proxies in front of the service, or their networks; empty without
+ * proxies. Each proxy appends to `x-forwarded-for`, so the list is read from its end; clients can
+ * forge all earlier entries.
  */
 export function createPeerReader(trustProxy: readonly string[]): ReadPeer {
   const [first = ''] = trustProxy;

@@ -22,7 +22,7 @@ const start = (name: string, rateLimit: number): Promise<Service> =>
       chains: [],
       aptos: [],
       allowPrivateEndpoints: true,
-      // Callers choose their address.
+      // Callers can choose their address.
       trustProxy: ['127.0.0.0/8'],
       rateLimit,
     },
@@ -31,7 +31,7 @@ const start = (name: string, rateLimit: number): Promise<Service> =>
 
 let service: Service;
 beforeAll(async () => {
-  // 20 calls at once with a key, 4 without.
+  // Allows 20 calls at once with a key, and 4 without.
   service = await start('strict', 2);
 });
 afterAll(() => service.stop());
@@ -39,7 +39,7 @@ afterAll(() => service.stop());
 const get = (path: string, headers: Record<string, string>): Promise<Response> =>
   fetch(service.url + path, { headers });
 
-/** Returns the statuses of `count` calls in sequence. */
+/** Makes `count` calls in sequence and returns their statuses. */
 async function statuses(count: number, call: () => Promise<Response>): Promise<number[]> {
   const all: number[] = [];
   for (let n = 0; n < count; n++) {
@@ -50,7 +50,7 @@ async function statuses(count: number, call: () => Promise<Response>): Promise<n
   return all;
 }
 
-/** Returns the first response with a 429. */
+/** Calls until it gets a 429, and returns that response. */
 async function untilRefused(call: () => Promise<Response>): Promise<Response> {
   for (let n = 0; n < 200; n++) {
     const answer = await call();
@@ -108,7 +108,7 @@ describe('calls', () => {
     expect(await statuses(1, () => get('/streams/evm', { 'x-forwarded-for': '10.2.0.2' }))).toEqual(
       [401],
     );
-    // Probes are never limited, and callers with a key are not affected by others.
+    // Probes are never limited, and callers with a key do not affect each other.
     expect(await statuses(20, () => get('/health', headers))).toEqual(Array(20).fill(200));
     const { key } = await keyOf('beside');
     expect((await get('/streams/evm', { ...headers, 'x-api-key': key })).status).toBe(200);
@@ -141,7 +141,7 @@ describe('invalid keys', () => {
     expect(later.filter((status) => status === 401).length).toBeLessThanOrEqual(allowedSince);
     expect(later.filter((status) => status === 429).length).toBeGreaterThan(0);
 
-    // A chosen key cannot be guessed: at most one attempt a second is checked.
+    // A chosen key cannot be guessed, because at most one attempt per second is checked.
     let place = 0;
     await expect
       .poll(

@@ -1,6 +1,6 @@
 /**
- * Limits the rate of calls: by key with a valid key, by address without one. Invalid keys have a
- * much lower limit. Each process counts separately.
+ * Limits the rate of calls, per key for valid keys and per address for other callers. Invalid keys
+ * have a much lower limit. Each process counts separately.
  */
 import { isIP } from 'node:net';
 import type { Context } from 'hono';
@@ -13,26 +13,28 @@ export interface RateLimits {
   /** Counts an invalid key. @throws HttpError 429 when it exceeds the limit. */
   takeFailure(context: Context, address: string): void;
   /**
-   * Counts the use of a key that the operator chose and others may guess. While an address sends too
-   * many invalid keys, the key is rejected there as well, unless it was used there before.
+   * Counts the use of a key that the operator chose, which others may guess. While an address sends
+   * too many invalid keys, this key is rejected there too, unless it was used there before.
    * @throws HttpError 429
    */
   takeGuessable(context: Context, address: string): void;
 }
 
-/** Seconds' worth of calls that one key or address may make at once after a pause. */
+/**
+ * Size of the burst that a key or address may send after a pause, in seconds of its long-term rate.
+ */
 const BURST_SECONDS = 10;
-/** Rate for callers without a key, which read pages and probes, relative to that of a key. */
+/** Rate of callers without a key, which read pages and probes, relative to the rate of a key. */
 const WITHOUT_KEY = 1 / 5;
 const FAILURES: Pace = { perSecond: 1, burst: 50 };
 const MAX_PLACES = 10_000;
-/** A continuing attack is reported again after this time. */
+/** Time after which a continuing attack is reported again. */
 const WARN_AGAIN_MS = 10 * 60_000;
-/** Attackers have many addresses, and reports about them must not fill the disk. */
+/** Limits the reports, because attackers have many addresses and must not fill the disk. */
 const TOLD_OF: Pace = { perSecond: 1 / 60, burst: 20 };
 
 /**
- * @param callsPerSecond long-term rate of one key; 0: no limits.
+ * @param callsPerSecond long-term rate of one key; 0 for no limit.
  * @param onFailures called once for an address that sent too many invalid keys.
  */
 export function createRateLimits({
@@ -50,7 +52,7 @@ export function createRateLimits({
   const failures = createPacer(FAILURES);
   const toldOf = createPacer({ perSecond: 1000 / WARN_AGAIN_MS, burst: 1 });
   const told = createPacer(TOLD_OF);
-  /** Where the guessable key was used. */
+  /** Addresses from which the guessable key was used. */
   const places = new Set<string>();
 
   const refuse = (context: Context, { retryAfterSeconds }: Turn, what: string): never => {
@@ -94,7 +96,7 @@ const toPace = (perSecond: number): Pace => ({
   burst: Math.max(1, Math.round(perSecond * BURST_SECONDS)),
 });
 
-/** Returns the /64 network of an IPv6 address, because one client usually has all of it. */
+/** Returns the /64 network of an IPv6 address, which usually belongs to one client. */
 export function placeOf(address: string): string {
   if (isIP(address) !== 6) return address;
   const [head = [], tail] = address.split('::').map((part) => part.split(':').filter(Boolean));

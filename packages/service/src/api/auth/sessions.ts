@@ -1,7 +1,7 @@
 /**
- * Console sessions: a signed cookie with the key, the session and its expiry. The ledger stores only
- * sessions that were ended early, so sessions survive a restart. The signature covers the hash of
- * the key, so a session ends with its key.
+ * Console sessions. The signed cookie contains the key, the session and its expiry, so sessions
+ * survive a restart; the ledger stores only sessions that were ended early. The signature covers
+ * the hash of the key, so a session ends with its key.
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Context } from 'hono';
@@ -14,9 +14,9 @@ export interface Sessions {
   isIn(context: Context, isSecure: boolean): boolean;
   /** Returns the key of the request's session; undefined if there is none or it has ended. */
   read(context: Context, isSecure: boolean): Promise<KnownKey | undefined>;
-  /** Opens a session, and ends the request's previous one, if any. */
+  /** Opens a session and ends the request's previous session, if any. */
   open(context: Context, key: KnownKey, isSecure: boolean): Promise<void>;
-  /** Ends the request's session, for every copy of its cookie and in every process. */
+  /** Ends the request's session for every copy of its cookie and in every process. */
   close(context: Context, isSecure: boolean): Promise<void>;
 }
 
@@ -25,7 +25,7 @@ const SESSION_MS = 7 * 24 * 3_600_000;
 const nameOf = (isSecure: boolean): string =>
   isSecure ? '__Host-sluice_session' : 'sluice_session';
 
-/** @param secret known to the service only; sessions end when it changes. */
+/** @param secret known only to the service; sessions end when it changes. */
 export function createSessions(
   secret: Buffer,
   keyRing: KeyRing,

@@ -37,7 +37,7 @@ export function followAptos(
     store,
     reader: createAptosReader(source),
     log,
-    // They were counted when they were created.
+    // These deliveries were counted when they were created.
     onDeliveries: (changed) =>
       surroundings.onDeliveries(changed.filter(({ state }) => state === 'quarantined')),
   });

@@ -1,4 +1,4 @@
-/** Matching on Aptos. */
+/** Matches blocks of Aptos networks. */
 import {
   type AptosDryRunAnswer,
   type ObservedMovePath,

@@ -8,13 +8,13 @@ export interface AbiSource {
   /** Chains with a configured server. */
   readonly chains: readonly string[];
   /**
-   * Reads the ABI of the contract; undefined if it has no verified one.
+   * Reads the ABI of the contract; undefined if it has no verified ABI.
    *
    * @param chain one of `chains`
    * @throws Error that describes why the server returned no ABI
    */
   read(chain: string, address: string): Promise<AbiItem[] | undefined>;
-  /** Returns the server's host, without any key in the URL. */
+  /** Returns the server's host without the rest of the URL, which may contain a key. */
   hostOf(chain: string): string;
 }
 
@@ -22,7 +22,7 @@ const TIMEOUT_MS = 10_000;
 /** Some responses include the contract's source code. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
-/** @param urls URLs by chain, with `{address}` in place of the address */
+/** @param urls URLs by chain, with the placeholder `{address}` */
 export function createAbiSource(urls: Readonly<Record<string, string>>): AbiSource {
   const urlOf = (chain: string, address: string): URL =>
     new URL(urls[chain]!.replaceAll('{address}', address));
@@ -36,7 +36,7 @@ export function createAbiSource(urls: Readonly<Record<string, string>>): AbiSour
         const response = await fetch(urlOf(chain, address), {
           headers: { accept: 'application/json' },
           signal: AbortSignal.timeout(TIMEOUT_MS),
-          // The operator chose this host only: a redirect must not lead into the internal network.
+          // Does not follow redirects, which could lead into the internal network.
           redirect: 'manual',
         });
         if (response.status === 404) return undefined;
@@ -70,7 +70,7 @@ async function readText(response: Response): Promise<string> {
 
 /**
  * Finds the ABI in a response: the response itself, its `abi` (Sourcify, Blockscout), `output.abi`
- * (the compiler's metadata), or `result` as text (Etherscan). Invalid items are omitted.
+ * (compiler metadata), or `result` as a string (Etherscan). Invalid items are omitted.
  */
 export function findAbi(answer: unknown): AbiItem[] | undefined {
   const found = abiIn.safeParse(answer).data;

@@ -2,7 +2,7 @@
 import type { BlockRef } from '../../store/blocks/contract.ts';
 import { type Source, SourceError } from '../../ingest/source.ts';
 
-/** Storage slots where proxies keep their implementation address. */
+/** Storage slots in which proxies keep the address of their implementation. */
 const SLOTS = [
   // EIP-1967
   '0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc',
@@ -12,7 +12,7 @@ const SLOTS = [
 const ADDRESS = /^0x0{24}([0-9a-f]{40})$/;
 const NOBODY = '0'.repeat(40);
 
-/** A source that is queried at its head. */
+/** A source that reads at its head. */
 type Asked = Pick<Source, 'readHead' | 'requestAt'>;
 
 const callAt = async (
@@ -26,13 +26,15 @@ const callAt = async (
   throw new SourceError('inconsistent', `${method} did not return hex`);
 };
 
-/** Returns the block at which the contract was found; undefined for accounts without code. */
+/** Returns the block in which the code was read; undefined for accounts without code. */
 export async function findContract(source: Asked, address: string): Promise<BlockRef | undefined> {
   const head = await source.readHead();
   return (await callAt(source, head, 'eth_getCode', address)) === '0x' ? undefined : head;
 }
 
-/** Returns the address in lowercase; undefined if no known slot contains one. */
+/**
+ * Returns the address of the implementation in lowercase; undefined if no known slot contains one.
+ */
 export async function readImplementation(
   source: Asked,
   address: string,

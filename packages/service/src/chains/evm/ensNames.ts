@@ -1,16 +1,17 @@
-/** ENS names: their normalization, and the chains that resolve them. */
+/** Normalizes ENS names, and selects the chain that resolves them. */
 import { normalize } from 'viem/ens';
 
 /** Chains that resolve names, in order of preference: Ethereum and its testnet Sepolia. */
 export const NAME_CHAINS = ['0x1', '0xaa36a7'] as const;
 
 /**
- * Undefined if the name does not resolve; `elsewhere` if it resolves through an off-chain server.
+ * The address; undefined if the name does not resolve, `elsewhere` if it resolves through an
+ * off-chain server.
  */
 export type NameAnswer = `0x${string}` | 'elsewhere' | undefined;
 
 const MAX_CHARACTERS = 255;
-/** Labels that need only lowercasing. Excludes the prefixes of other encodings. */
+/** Matches labels that need only lowercasing. Excludes the prefixes of other encodings. */
 const PLAIN_LABEL = /^(?!..--)[a-z0-9-]+$/;
 
 /** Normalizes a name for comparison (ENSIP-15); undefined if it is invalid. */
@@ -26,8 +27,8 @@ export function toName(text: string): string | undefined {
 }
 
 /**
- * Loads the Unicode tables, which blocks the event loop for about 200 ms. Otherwise the first name
- * that isn't plain loads them.
+ * Loads the Unicode tables, which blocks the event loop for about 200 ms. Otherwise, the first name
+ * that isn't plain ASCII loads them.
  */
 export function unpackNames(): void {
   toName('é.eth');

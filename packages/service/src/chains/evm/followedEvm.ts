@@ -39,7 +39,7 @@ export function followEvm(
     state: createStateReader(source),
     log,
     maxWebhookBytes,
-    // They were counted when they were created; those set aside are no longer waiting.
+    // These deliveries were counted when they were created. Quarantined ones no longer wait.
     onDeliveries: (changed) =>
       surroundings.onDeliveries(changed.filter(({ state }) => state === 'quarantined')),
   });

@@ -1,4 +1,4 @@
-/** No webhook exceeds the limit, regardless of its block. */
+/** Tests that no webhook exceeds the limit, regardless of its block. */
 import { DEFAULT_MAX_WEBHOOK_BYTES, type EvmWebhook } from '@sluice/kit/contract';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -74,7 +74,7 @@ const match = (block: EvmBlock, maxWebhookBytes: number): readonly NewMatch[] =>
   return matching.try(CHAIN, record, []).match(block);
 };
 
-/** The body in its longest form. */
+/** The longest form of the body. */
 const bodyOf = (each: NewMatch): string => joinBody({ ...each, phase: 'removed', retries: 999 });
 const webhookOf = (each: NewMatch) => JSON.parse(bodyOf(each)) as EvmWebhook;
 

@@ -1,4 +1,4 @@
-/** Matching on EVM chains. */
+/** Matches blocks of EVM chains. */
 import type { EvmDryRunAnswer, CloseMatch, ObservedEvent } from '@sluice/kit/contract';
 import type { EvmEnrich } from '../../enrich/evm/enrich.ts';
 import type { BodyTail } from '../../enrich/evm/records.ts';
@@ -20,7 +20,7 @@ import type { Store } from '../../store/store.ts';
 import type { EvmStreamRecord } from '../../store/streams/contract.ts';
 import { type MatchFamily, type Matching, createMatching } from '../matching.ts';
 
-/** Lowercase contract addresses of possible spam, by chain. */
+/** Contracts of possible spam by chain, in lowercase. */
 export type SpamLists = Readonly<Record<string, ReadonlySet<string>>>;
 
 export type EvmMatching = Matching<EvmStreamRecord, EvmBlock, EvmDryRunAnswer>;

@@ -7,13 +7,13 @@ import { isReverted } from '../../ingest/evm/provider.ts';
 import { type Source, SourceError } from '../../ingest/source.ts';
 
 /**
- * The ENS Universal Resolver (ENSIP-23), at this address on each chain with names
+ * The ENS Universal Resolver (ENSIP-23), at the same address on each chain with names
  * (docs.ens.domains/resolvers/universal).
  */
 const UNIVERSAL_RESOLVER = '0xeeeeeeee14d718c2b47d9923deab1335e144eeee';
 /** OffchainLookup(address,string[],bytes,bytes4,bytes) of EIP-3668. */
 const OFFCHAIN_LOOKUP = '0x556f1830';
-/** Maximum size of the node's response, since a resolver may return anything. */
+/** Maximum size of the node's response, because a resolver may return anything. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 const NOBODY = `0x${'0'.repeat(40)}`;
 

@@ -1,9 +1,7 @@
 /**
  * Records in the ledger which receivers are backed off, for the console and the API. Each process
- * that delivers judges receivers on its own, in memory (`breaker.ts`); the ledger has the last
- * state that any of them wrote. In return, a process adopts an earlier end from the ledger, which
- * is set when an operator replays a delivery, the URL is corrected, or another process finds the
- * receiver working again.
+ * judges receivers in memory (`breaker.ts`), and adopts an earlier end from the ledger, which a
+ * replay, a new URL or another process may set.
  */
 import { type Log, describeError } from '../../base/log.ts';
 import type { Store } from '../../store/store.ts';
@@ -16,15 +14,17 @@ export interface BackOffs {
   stop(): Promise<void>;
 }
 
-/** Shorter pauses are not recorded: they are over before anyone can see them. */
+/** Minimum length of a recorded pause; shorter ones are over before they can be shown. */
 const SHORTEST_MS = 5_000;
-/** Ends closer together than this count as equal, because many 429 responses arrive at once. */
+/**
+ * Maximum difference between ends that count as equal, because many 429 responses arrive at once.
+ */
 const SAME_MS = 1_000;
 const CHECK_MS = 1_000;
 
 interface Recorded {
   breaker: Breaker;
-  /** As recorded, by the clock of breakers. */
+  /** Recorded end, by the clock of the breakers. */
   spell: Spell;
   /** Unix milliseconds, as stored in the ledger; undefined while it is being written. */
   until: number | undefined;
@@ -43,7 +43,7 @@ export function createBackOffs({
   const recorded = new Map<string, Recorded>();
   let looker: NodeJS.Timeout | undefined;
   let isStopped = false;
-  /** Writes run one after the other, so that the last state wins. */
+  /** Runs writes one after the other, so that the last state wins. */
   let writing: Promise<unknown> = Promise.resolve();
   const write = (work: () => Promise<unknown>): Promise<void> => {
     const written = writing.then(work).then(

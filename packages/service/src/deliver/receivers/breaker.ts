@@ -1,15 +1,14 @@
 /**
  * Circuit breaker for the receiver of one stream; decides how many deliveries it gets. State is
- * kept in memory: after a restart every receiver starts closed and with a full success rate. Times
- * are milliseconds of a monotonic clock.
+ * kept in memory. Times are milliseconds of a monotonic clock.
  *
  * - closed: everything that is due is sent.
  * - open, after 10 consecutive failures or when more than half of at least 20 attempts within a
  *   minute failed: nothing is sent for 30 seconds, then one probe. Each failed probe doubles the
- *   wait, up to 10 minutes; a successful one closes the breaker. Deliveries that are held back use
- *   up no attempt.
- * - held: a receiver that responds with 429 is left alone for as long as it asks, up to 10 minutes.
- *   A 429 does not count as a failure.
+ *   wait, up to 10 minutes; a successful one closes the breaker. Waiting deliveries do not use up
+ *   attempts.
+ * - held: after a 429, nothing is sent for the requested time, at most 10 minutes. A 429 does not
+ *   count as a failure.
  *
  * The success rate follows the contract: it starts at 100, falls by 1 with each failure, and rises
  * by 1 with each success, up to 100. Attempts that were in flight when the breaker opened are not
@@ -18,7 +17,7 @@
 
 import type { BackOffReason } from '@sluice/kit/contract';
 
-/** Closed is undefined. `half-open`: a probe may be sent or is in flight. */
+/** Undefined means closed. `half-open`: a probe may be sent or is in flight. */
 export type BreakerState = 'open' | 'half-open' | 'held';
 
 export interface Spell {
@@ -28,15 +27,17 @@ export interface Spell {
 }
 
 export interface Breaker {
-  /** How many more attempts may start, given the number in flight: 0, 1, or unlimited. */
+  /**
+   * Returns the number of attempts that may start, given the number in flight: 0, 1, or unlimited.
+   */
   room(underWay: number, nowMs: number): number;
-  /** Records an attempt that ended. Reports whether the success rate is now below its limit. */
+  /** Records an attempt that ended. Returns whether the success rate is now below its limit. */
   note(result: AttemptResult, nowMs: number): { exhausted: boolean };
-  /** Undefined while closed. */
+  /** State of the breaker; undefined while closed. */
   state(nowMs: number): BreakerState | undefined;
-  /** The period in which nothing is sent, or was sent before the probe; undefined while closed. */
+  /** The period without attempts, until or before the probe; undefined while closed. */
   spell(nowMs: number): Spell | undefined;
-  /** Ends every wait at this time at the latest, because the receiver is believed to be back. */
+  /** Ends every wait at this time at the latest, because the receiver is assumed to work again. */
   hasten(untilMs: number): void;
   /** Whether the breaker has no state worth keeping. */
   isIdle(nowMs: number): boolean;
@@ -44,7 +45,7 @@ export interface Breaker {
 
 export interface AttemptResult {
   succeeded: boolean;
-  /** Milliseconds that a 429 asked us to wait; the attempt then does not count as a failure. */
+  /** Milliseconds that a 429 requested; the attempt then does not count as a failure. */
   throttledMs?: number | undefined;
   startedAt: number;
 }
@@ -55,7 +56,7 @@ const WINDOW_MIN_ATTEMPTS = 20;
 const FIRST_WAIT_MS = 30_000;
 const MAX_WAIT_MS = 10 * 60_000;
 const FULL_RATE = 100;
-/** A stream with a lower rate goes into `error`. */
+/** Minimum success rate. A stream with a lower rate goes into `error`. */
 const MIN_RATE = 70;
 
 export function createBreaker(): Breaker {
@@ -64,7 +65,6 @@ export function createBreaker(): Breaker {
   let windowStart = 0;
   let windowAttempts = 0;
   let windowFailures = 0;
-  /** Undefined while closed. */
   let open: { since: number; until: number; waitMs: number } | undefined;
   let held = { since: 0, until: 0 };
 

@@ -35,8 +35,8 @@ test('writes only changes; with several hosts, the earliest observed expiry wins
   expect(written).toEqual([500]);
   note(4, shown(300));
   expect(written).toEqual([500, 300]);
-  // An expiring certificate is reported on reused connections too, so a later expiry means that
-  // it was renewed.
+  // Expiring certificates are also reported on reused connections, so a later expiry means a
+  // renewal.
   note(4 + MINUTE, null);
   expect(written).toEqual([500, 300]);
   note(5 + MINUTE, shown(1_000_000, false));

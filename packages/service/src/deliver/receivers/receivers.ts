@@ -1,6 +1,6 @@
 /**
- * Tracks the receivers of all streams by the attempts of this process: how much may be sent to
- * each, and whether its stream enters or leaves `error`.
+ * Tracks the receivers of all streams by the attempts of this process: the amount that may be sent
+ * to each one, and whether its stream enters or leaves `error`.
  */
 import type { ReceiverCertificate } from '@sluice/kit/contract';
 import { type Log, describeError } from '../../base/log.ts';
@@ -18,13 +18,13 @@ export interface Receivers {
   /** Loads the certificate expiries that other processes recorded. */
   learn(): Promise<void>;
   /**
-   * Returns the capacity per stream that claims must not use: attempts in flight, and all of it for
-   * a receiver that is backed off.
+   * Returns the capacity of each stream that claims must not use: attempts in flight, or all of it
+   * while the receiver is backed off.
    */
   taken(underWay: Readonly<Record<string, number>>): Record<string, number>;
   /**
-   * Updates a receiver with an attempt that just ended; `claimedAt` is when its delivery was
-   * claimed.
+   * Updates a receiver with an attempt that just ended; `claimedAt` is the time at which its
+   * delivery was claimed.
    */
   judge(
     delivery: Pick<ClaimedDelivery, 'id' | 'streamId' | 'isProbe' | 'webhookUrl'>,
@@ -59,7 +59,7 @@ export function createReceivers({
   /** Called when more deliveries of a stream may be claimed. */
   onRoom(): void;
 }): Receivers {
-  /** Contains only streams whose receivers fail or failed recently. */
+  /** Contains only streams with receivers that fail or failed recently. */
   const breakers = new Map<string, Breaker>();
   const certificates = createCertificates({ store, log });
   const backOffs = createBackOffs({ store, log, onHastened: onRoom });
@@ -108,12 +108,13 @@ export function createReceivers({
       if (result.localFailure !== undefined) return;
       const succeeded = result.error === null;
       const known = breakers.get(streamId);
-      // The usual case: nothing to remember.
+      // Returns in the usual case, which needs no state.
       if (succeeded && known === undefined && !isProbe) return;
       const breaker = known ?? createBreaker();
       const isThrottled = result.status === THROTTLED;
       const throttledMs = isThrottled ? (result.retryAfterMs ?? 0) : undefined;
-      // An attempt claimed before the breaker opened is not a probe, whenever it started.
+      // An attempt that was claimed before the breaker opened is not a probe, even if it started
+      // later.
       const { exhausted } = breaker.note({ succeeded, throttledMs, startedAt: claimedAt }, now);
       if (breaker.isIdle(now)) breakers.delete(streamId);
       else breakers.set(streamId, breaker);
@@ -144,7 +145,7 @@ export function createReceivers({
 export interface Certificates {
   /** Loads the expiries that this or another process recorded. */
   learn(): Promise<void>;
-  /** Records the certificate that an attempt received; null if it received none. */
+  /** Records the certificate that an attempt received; null if it received no certificate. */
   note(
     { streamId, webhookUrl }: Pick<ClaimedDelivery, 'streamId' | 'webhookUrl'>,
     certificate: ReceiverCertificate | null,
@@ -153,14 +154,14 @@ export interface Certificates {
 }
 
 /**
- * When several hosts behind one name have different certificates, the earliest expiry wins while it
- * is still being observed.
+ * If several hosts behind a name have different certificates, the earliest expiry is kept while it
+ * is still observed.
  */
 const CERTIFICATE_MS = 60_000;
 
 /**
- * Records in the ledger which receivers' certificates expire soon, so that it can be shown on the
- * stream rather than on a delivery. An attempt with nothing new costs one map lookup.
+ * Records receiver certificates that expire soon in the ledger, so that the stream can show them.
+ * An attempt without news costs one map lookup.
  */
 export function createCertificates({
   store,
@@ -170,7 +171,7 @@ export function createCertificates({
   log: Log;
 }): Certificates {
   /**
-   * By stream. Times are of the clock used for attempts; `url` is set once this process has seen
+   * Expiries by stream, by the clock of the attempts. `url` is set after this process has observed
    * the certificate.
    */
   const soon = new Map<string, { endsAt: number; metAt: number; url: string | undefined }>();

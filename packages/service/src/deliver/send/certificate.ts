@@ -10,7 +10,7 @@ export type ShownCertificate = Omit<ReceiverCertificate, 'expiresSoon'>;
 const NAMES = 20;
 const NAME_LENGTH = 255;
 
-/** Returns null if there is no certificate, for example without TLS. */
+/** Returns the certificate; null if there is none, for example without TLS. */
 export function readCertificate(socket: Socket): ShownCertificate | null {
   const certificate = socket instanceof TLSSocket ? socket.getPeerX509Certificate() : undefined;
   if (certificate === undefined) return null;

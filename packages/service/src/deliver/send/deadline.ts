@@ -3,7 +3,7 @@
  * timers fire before sockets are read, so a response that arrived in time would seem late.
  */
 
-/** A timer that fires this much too late indicates a stall. */
+/** Delay of a timer that indicates a stall. */
 const STALL_MS = 200;
 /**
  * Time to read buffered data after a stall: several turns of the event loop, even for TLS in a
@@ -13,7 +13,7 @@ const READ_MS = 3_000;
 
 /**
  * @param onPassed called once after `ms`; `stalled` is true if this process did not run for part of
- * that time and so cannot blame the other side.
+ * that time, so that the other side may not be at fault.
  * @returns a function that cancels the deadline.
  */
 export function startDeadline(ms: number, onPassed: (stalled: boolean) => void): () => void {

@@ -1,4 +1,7 @@
-/** Checks that no webhook URL reaches a service on this machine: the canary is never called. */
+/**
+ * Checks that no webhook URL reaches a service on this machine, by a canary that must never be
+ * called.
+ */
 import type { LookupAddress, lookup as systemLookup } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { type RemoteInfo, type Socket as UdpSocket, createSocket } from 'node:dgram';
@@ -12,7 +15,7 @@ import { createSender } from './send.ts';
 
 const PUBLIC = '93.184.216.34';
 
-/** The canary: listens on loopback, on an allowed port. */
+/** The canary, which listens on loopback, on an allowed port. */
 let hits = 0;
 const canary = createServer((_, response) => {
   hits++;
@@ -25,7 +28,7 @@ const redirecting = createServer((request, response) => {
 });
 const portOf = (server: Server): number => (server.address() as AddressInfo).port;
 
-/** Names with the responses to successive queries; the last one repeats. The TTL is 0. */
+/** Responses to successive queries by name; the last one repeats. The TTL is 0. */
 const NAMES: Record<string, string[][]> = {
   'loopback.test': [['127.0.0.1']],
   'loopback6.test': [['::1']],
@@ -68,7 +71,7 @@ afterAll(() => {
 const A = 1;
 const AAAA = 28;
 
-/** One response of a name server (RFC 1035), according to {@link NAMES}. */
+/** Builds a response of a name server (RFC 1035) from {@link NAMES}. */
 function answerDns(question: Buffer): Buffer {
   const labels: string[] = [];
   let at = 12;
@@ -79,7 +82,7 @@ function answerDns(question: Buffer): Buffer {
   const type = question.readUInt16BE(at + 1);
   const name = labels.join('.');
   const script = NAMES[name] ?? [];
-  // Both query types of one lookup get the same response of the script.
+  // Both query types of a lookup get the same scripted response.
   const turn = asked.get(`${name} ${type}`) ?? 0;
   asked.set(`${name} ${type}`, turn + 1);
   const addresses = (script[Math.min(turn, script.length - 1)] ?? []).filter(
@@ -183,7 +186,7 @@ const LITERALS = [
 
 describe(`${LITERALS.length} spellings of an address`, () => {
   test.each(LITERALS)('%s: rejected on save and on send', async (host) => {
-    // As stored, after the URL parser normalized it.
+    // Uses the stored form, which the URL parser has normalized.
     const { href } = new URL(`http://${host}`.replace(/(?=[\\/]?$)/, ''));
     const url = new URL(href);
     url.port = String(portOf(canary));

@@ -1,8 +1,7 @@
 /**
  * Keeps webhooks from reaching addresses that only this machine or its network can reach (SSRF). An
  * address is checked three times: as a literal in the URL, in each result of the DNS lookup, and as
- * the peer that the socket actually connected to, so that changing a DNS record in between has no
- * effect. Not covered: where a public address forwards requests.
+ * the peer of the connected socket, so that changing a DNS record in between has no effect.
  */
 import { lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
@@ -13,12 +12,14 @@ import { startDeadline } from './deadline.ts';
 export interface AddressGuard {
   /** Returns why this URL is not allowed for a webhook, or undefined; makes no network calls. */
   refuse(url: URL): string | undefined;
-  /** Same, but also resolves the name. A name that cannot be resolved now is allowed. */
+  /**
+   * Works like `check`, but also resolves the name. A name that cannot be resolved now is allowed.
+   */
   refuseResolved(url: URL): Promise<string | undefined>;
   readonly connect: buildConnector.connector;
 }
 
-/** Where the rejected address was found, or `port` if the port was rejected. */
+/** Source of the rejected address, or `port` if the port was rejected. */
 export type AddressPlace = 'url' | 'lookup' | 'peer' | 'port';
 
 export interface AddressGuardOptions {
@@ -30,7 +31,7 @@ export interface AddressGuardOptions {
   lookup?: typeof systemLookup;
 }
 
-/** Includes loopback and private networks. */
+/** True to allow loopback and private networks. */
 export const EVERYWHERE = ['0.0.0.0/0', '::/0'] as const;
 
 /** IANA special-purpose registries: everything that is not a public unicast address. */
@@ -54,23 +55,23 @@ const notPublic = createCidrList([
   '2001:db8::/32',
   '2002::/16',
   '3fff::/20',
-  // Public by number, but reachable only from inside the respective cloud: the wire server of
-  // Azure, and the service network and service endpoints of IBM Cloud. The metadata addresses of
-  // other clouds are in the ranges above.
+  // Public addresses that are reachable only from inside a cloud: the wire server of Azure, and the
+  // service network and endpoints of IBM Cloud. The metadata addresses of other clouds are in the
+  // ranges above.
   '168.63.129.16/32',
   '161.26.0.0/16',
   '166.8.0.0/14',
 ]);
 /**
- * In IPv6 only global unicast is public, except for the ranges above that embed another address.
+ * In IPv6, only global unicast is public, except for the ranges above that embed another address.
  */
 const maybePublic = createCidrList(['0.0.0.0/0', '2000::/3']);
 /** A NAT64 gateway forwards these to the IPv4 address in the last 32 bits (RFC 6052). */
 const nat64 = createCidrList(['64:ff9b::/96']);
 
 /**
- * Ports of services other than web servers that a request could harm: databases, queues, remote
- * control, and the ports that browsers block.
+ * Ports of services that a request could harm: databases, queues, remote control, and the ports
+ * that browsers block.
  */
 const DENIED_PORTS = new Set([
   ...[1719, 1720, 1723, 2049, 2181, 2375, 2376, 2379, 2380, 3306, 3389, 3659, 4045, 5060, 5061],
@@ -113,7 +114,7 @@ export function createAddressGuard({
     return `port ${port} is not allowed for webhooks: use 80, 443, or a port from 1024 up that no other well-known service uses`;
   };
 
-  /** Fails if any resolved address is not allowed. */
+  /** Looks up a name; fails if any resolved address is not allowed. */
   const guardedLookup: LookupFunction = (hostname, options, callback) => {
     let isOver = false;
     const endDeadline = startDeadline(LOOKUP_TIMEOUT_MS, () => {
@@ -143,8 +144,8 @@ export function createAddressGuard({
   const guarded = buildConnector({ timeout: CONNECT_TIMEOUT_MS, lookup: guardedLookup });
 
   /**
-   * Checks only the host: names that exist only in private networks, and literals, which skip the
-   * lookup.
+   * Checks only the host: names that exist only in private networks, and literal addresses, which
+   * skip the lookup.
    */
   const judgeHost = (hostname: string): string | undefined => {
     const host = hostname.replace(/^\[|\]$/g, '');

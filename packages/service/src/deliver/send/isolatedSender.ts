@@ -17,7 +17,7 @@ const sender = createSender({
 const report = (message: Report): void => void process.send!(message);
 
 process.on('disconnect', () => process.exit());
-// Signals are meant for the service, which lets attempts in flight finish.
+// Ignores signals, which are meant for the service; the service lets attempts in flight finish.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 
 process.on('message', (received: SendJob) => {

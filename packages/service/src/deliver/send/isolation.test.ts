@@ -58,7 +58,7 @@ test('guards addresses like the service', async () => {
 
 test('a delivery that needs too much memory kills only its process, and the next gets a new one', async () => {
   const { send, start: startAgain } = await start({ heapMib: 24 });
-  // Headers are on the heap, unlike bodies.
+  // Unlike bodies, headers are on the heap.
   const large = '\u{3a9}'.repeat(20_000_000);
   const headers = { 'x-a': large, 'x-b': large, 'x-c': large };
   const poison = send(sendingOf('{}', headers), () => {});

@@ -1,7 +1,7 @@
 /**
- * Uses a separate process for deliveries that may have crashed the service, one at a time and in
- * parallel to normal sending. If one crashes its sender again, only that process dies and the
- * service sees it; if both processes end together, the delivery is not blamed.
+ * Sends deliveries that may have crashed the service in a separate process, one at a time and in
+ * parallel to normal sending. If a delivery crashes its sender again, only that process dies, and
+ * the service detects it.
  */
 import { InternalError } from '../../base/errors.ts';
 import { type ChildProcess, fork } from 'node:child_process';
@@ -16,26 +16,25 @@ export interface Isolation {
    * Sends from the process, which must have been started.
    *
    * @param onTaken called when the process has received the delivery; if the service dies after
-   * that, the delivery is not the cause
-   * @throws InternalError, code `sender_died`, when the process died while sending it.
+   * that, the delivery is not the cause @throws InternalError, code `sender_died`, if the process
+   * died while sending it.
    */
   send(sending: Sending, onTaken: () => void): Promise<SendResult>;
   /** Ends the process and aborts an attempt in flight. */
   close(): Promise<void>;
 }
 
-/** The isolated process died while sending a delivery. */
 const senderDied = (how: string): InternalError => new InternalError('sender_died', how);
 
 /**
- * The setup of the process, passed as JSON in an environment variable, which other users of the
- * machine cannot see.
+ * The setup of the process, passed as JSON in an environment variable, which other users cannot
+ * read.
  */
 export interface IsolatedSetup {
-  /** As in `AddressGuardOptions`. */
+  /** Like in `AddressGuardOptions`. */
   allowCidrs: readonly string[];
   timeoutMs?: number | undefined;
-  /** As in `SenderOptions`. */
+  /** Like in `SenderOptions`. */
   egressProxy?: string | undefined;
 }
 
@@ -52,20 +51,20 @@ export interface SendJob {
 export type Report = 'ready' | 'taken' | SendResult;
 
 export interface IsolationOptions extends IsolatedSetup {
-  /** As in `SenderOptions`. */
+  /** Like in `SenderOptions`. */
   secret(): string;
   region(): string;
-  /** Heap of the process in MiB. Default 512: many times the largest webhook. */
+  /** Heap of the process in MiB. Default: 512, which is many times the largest webhook. */
   heapMib?: number;
 }
 
 const HEAP_MIB = 512;
 const START_MS = 30_000;
-/** Longer than an attempt may take, and shorter than a lease. */
+/** Timeout, which is longer than an attempt may take and shorter than a lease. */
 const ANSWER_MS = 30_000;
 /**
- * If something kills both processes, the isolated one may die first: it is judged only if the
- * service survives this long.
+ * Time that the service must survive before a delivery is blamed, because the isolated process may
+ * die first if both are killed.
  */
 const GRACE_MS = 1_000;
 const IDLE_MS = 60_000;
@@ -80,7 +79,7 @@ export function createIsolation({
   let idle: NodeJS.Timeout | undefined;
   let closed = false;
 
-  /** It takes nothing more from this moment on. */
+  /** The process accepts no more deliveries from this moment on. */
   const end = async (ended: ChildProcess): Promise<void> => {
     if (sender === ended) sender = undefined;
     const exited = new Promise((resolve) => ended.once('exit', resolve));

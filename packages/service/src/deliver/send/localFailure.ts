@@ -1,6 +1,6 @@
 /**
- * Failures of this process or its machine that keep an attempt from its receiver. They are not the
- * receiver's fault: it is not backed off, and the delivery loses no attempt of its schedule.
+ * Detects failures of this process or its machine. They are not the receiver's fault, so it is not
+ * backed off, and the delivery does not use up an attempt.
  */
 import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
@@ -16,10 +16,10 @@ export const LOCAL_FAILURES = {
 } as const;
 export type ExhaustedResource = keyof typeof LOCAL_FAILURES;
 
-/** `STALLED`: this process did not run while the deadline passed. */
+/** `STALLED` means that this process did not run while the deadline passed. */
 export type LocalFailure = ExhaustedResource | 'STALLED';
 
-/** Returns the exhausted resource that caused this error, or undefined for any other cause. */
+/** Returns the exhausted resource that caused this error; undefined for any other cause. */
 export function readLocalFailure(error: Error): ExhaustedResource | undefined {
   const { code, syscall } = error as NodeJS.ErrnoException;
   if (isExhausted(code)) return code;

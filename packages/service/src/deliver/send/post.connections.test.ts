@@ -116,7 +116,7 @@ describe('the timing of an attempt', () => {
     const { dnsMs, connectMs, waitMs, bodyMs } = first.transport!.parts;
     // The receiver starts the body before its first byte arrives.
     expect(waitMs! + bodyMs!).toBeGreaterThanOrEqual(WAIT_MS + BODY_MS - 3);
-    // Each part is rounded; the rest was spent before the connection was requested.
+    // Each part is rounded. The rest was spent before the connection was requested.
     expect(dnsMs! + connectMs! + waitMs! + bodyMs!).toBeLessThanOrEqual(first.durationMs + 3);
 
     const second = await send(`http://${HOST}:${port}/`);
@@ -210,7 +210,7 @@ describe('the timing of an attempt', () => {
     });
     const { connectMs, tlsMs } = first.transport!.parts;
     expect(connectMs! + tlsMs!).toBeLessThanOrEqual(first.durationMs + 3);
-    // The receiver behind the tunnel has another name.
+    // The receiver behind the tunnel has a different name.
     expect(await send('https://other.test/', tunnelled)).toMatchObject({
       status: null,
       error: expect.stringContaining('certificate') as string,

@@ -1,4 +1,6 @@
-/** One HTTP exchange, limited in time and bytes. Never rejects: failures are outcomes too. */
+/**
+ * One HTTP exchange, limited in time and bytes. Never rejects, because failures are outcomes, too.
+ */
 import { Socket, isIP } from 'node:net';
 import type { Dispatcher, buildConnector } from 'undici';
 import type { AttemptParts } from '@sluice/kit/contract';
@@ -8,14 +10,14 @@ import { type LocalFailure, readLocalFailure } from './localFailure.ts';
 import type { AttemptTransport } from '../../store/deliveries/contract.ts';
 import { type ShownCertificate, explainRefusal, readCertificate } from './certificate.ts';
 
-/** A connection that was made, or that failed. */
+/** A connection that was opened, or that failed. */
 export interface Connecting extends Pick<AttemptParts, 'dnsMs' | 'connectMs' | 'tlsMs'> {
-  /** IP address and port; null if no connection was tried, and behind a proxy. */
+  /** IP address and port; null without a connection, and behind a proxy. */
   address: string | null;
   certificate: ShownCertificate | null;
-  /** Why its certificate was rejected; undefined if it was not. */
+  /** Reason for rejecting its certificate; undefined if it was accepted. */
   refusal: string | undefined;
-  /** When the connection was ready or failed, from `performance.now()`. */
+  /** Time at which the connection was ready or failed, from `performance.now()`. */
   endedAt: number;
 }
 
@@ -23,12 +25,13 @@ export interface Connections {
   /** Wraps a connector to record its connections. */
   noted(connect: buildConnector.connector): buildConnector.connector;
   /**
-   * Wraps a proxy to record when the tunnel of a connection opened. undici waits for a tunnel
-   * without a timeout, so one that is not open in time is given up here, with its socket.
+   * Wraps a proxy to record when the tunnel of a connection opened. Also times out tunnels and
+   * destroys their sockets, because undici waits for a tunnel without a timeout.
    */
   notedTunnels(proxy: Dispatcher, timeoutMs: number): Dispatcher;
   /**
-   * Called as a request starts: returns the connection made for it, or undefined if it reuses one.
+   * Returns the connection that was opened for a request when the request starts; undefined if it
+   * reuses one.
    */
   takeOpened(): Connecting | undefined;
   /** Returns the connection that failed with this error; undefined for any other error. */
@@ -36,13 +39,12 @@ export interface Connections {
 }
 
 /**
- * Records how connections to receivers were made: how long each step took, the address, and the
- * certificate. Recording happens where a connection is made, so requests that reuse one pay
- * nothing.
+ * Records how connections to receivers were opened: the duration of each step, the address, and the
+ * certificate. It adds no cost to requests that reuse a connection.
  */
 export function createConnections(): Connections {
   let opened: Connecting | undefined;
-  /** The connection for which the proxy is opening a tunnel now. */
+  /** The connection that the proxy is opening a tunnel for. */
   let beginning: ReturnType<typeof begin> | undefined;
   const failed = new WeakMap<Error, Connecting>();
 
@@ -50,7 +52,7 @@ export function createConnections(): Connections {
     noted: (connect) => (options, callback) => {
       const began = begin(options);
       beginning = began;
-      // A connector returns its socket, which its type does not declare; a proxy's connector
+      // A connector returns its socket, although its type does not declare it; a proxy's connector
       // returns a promise.
       const connection: unknown = connect(options, (...[error, socket]) => {
         if (error !== null) {
@@ -58,7 +60,7 @@ export function createConnections(): Connections {
           callback(error, null);
           return;
         }
-        // undici starts the request that waits for the connection inside this callback, not later.
+        // undici starts the waiting request inside this callback, not later.
         opened = began.end(socket);
         callback(null, socket);
         opened = undefined;
@@ -118,7 +120,7 @@ function begin({ protocol, hostname }: buildConnector.Options) {
           address = isIP(ip) === 6 ? `[${ip}]:${port}` : `${ip}:${port}`;
         })
         .once('connect', () => (connectedAt = performance.now()))
-        // Runs before verification, because a rejected certificate is gone with its socket.
+        // Runs before verification, because the certificate is lost when its socket is rejected.
         .prependOnceListener('secure', () => (certificate = readCertificate(connection)));
     },
 
@@ -130,7 +132,7 @@ function begin({ protocol, hostname }: buildConnector.Options) {
       const endedAt = performance.now();
       const between = (from: number, to: number | undefined): number =>
         Math.round((to ?? endedAt) - from);
-      // A connector that rejects at once has tried nothing.
+      // A connector that rejects at once has not tried to connect.
       const isNamed = followed === 'socket' && isIP(hostname) === 0;
       const isResolved = followed !== undefined && (!isNamed || lookedUpAt !== undefined);
       const isSecured = protocol === 'https:' && connectedAt !== undefined;
@@ -151,20 +153,23 @@ function begin({ protocol, hostname }: buildConnector.Options) {
 }
 
 export interface Posted {
-  /** Null if no response started. */
+  /** Status; null if no response started. */
   status: number | null;
   /** The raw `Retry-After` header. */
   retryAfter: string | undefined;
   /** The first {@link RESPONSE_LIMIT_BYTES} of the response, as text. */
   responseBody: string;
-  /** Why the response is incomplete; null if it is complete. */
+  /** Reason why the response is incomplete; null if it is complete. */
   failure: string | null;
-  /** Why the failure is this process's own; undefined if it is the receiver's or the network's. */
+  /**
+   * The cause, if the failure is this process's own; undefined if the receiver or the network
+   * failed.
+   */
   localFailure: LocalFailure | undefined;
-  /** The connection that was made for it or that failed; undefined if it reused one. */
+  /** The connection that was opened for the request or failed; undefined if it reused one. */
   connecting: Connecting | undefined;
   /**
-   * Whether the request was written to a connection, and when its response started, from
+   * Whether the request was written to a connection, and the start of its response, from
    * `performance.now()`.
    */
   isSent: boolean;
@@ -172,14 +177,17 @@ export interface Posted {
 }
 
 const RESPONSE_LIMIT_BYTES = 4 * 1024;
-/** Read but not kept, so that a small response leaves its connection reusable. */
+/**
+ * Maximum number of bytes that are read but not kept, so that the connection of a small response
+ * stays reusable.
+ */
 const DRAIN_LIMIT_BYTES = 64 * 1024;
 
 /**
  * Posts over the dispatcher and reads the start of the response. It uses undici's `dispatch`
  * instead of its streams, because responses are a few bytes and there are thousands per second.
  *
- * @param timeoutMs from now to the last byte read: connection, headers and body together
+ * @param timeoutMs time from now to the last byte read: connection, headers and body together
  */
 export function post(
   dispatcher: Dispatcher,
@@ -224,7 +232,8 @@ export function post(
         onRequestStart(started) {
           controller = started;
           connecting = connections.takeOpened();
-          // The deadline passed while the request waited for a connection: it must not be sent now.
+          // The deadline passed while the request waited for a connection, so it must not be sent
+          // now.
           if (over) started.abort(new Error('given up'));
         },
         onResponseStart(_, statusCode, headers) {
@@ -237,12 +246,12 @@ export function post(
           if (over) return;
           readBytes += chunk.length;
           if (keptBytes < RESPONSE_LIMIT_BYTES) {
-            // Copied, because the parser owns the chunk's memory.
+            // Copies the chunk, because the parser owns its memory.
             const part = Buffer.from(chunk.subarray(0, RESPONSE_LIMIT_BYTES - keptBytes));
             kept.push(part);
             keptBytes += part.length;
           }
-          // The status is known; the rest of a huge response is not worth reading.
+          // The status is known, so the rest of a huge response need not be read.
           if (readBytes > DRAIN_LIMIT_BYTES) giveUp(null);
         },
         onResponseEnd: () => end(null),
@@ -268,11 +277,11 @@ function toReported(
 }
 
 /**
- * Returns null for an attempt on an open connection that got its response at once. That is nearly
- * every attempt, and its duration is all there is to know.
+ * Returns the parts of an attempt; null if it got its response at once on an open connection. For
+ * these, which are nearly all attempts, the duration is enough.
  *
- * @param beganAt when the attempt started and ended, from `performance.now()`
- * @param known the receiver's certificate, if it was seen before
+ * @param beganAt start of the attempt, from `performance.now()` @param known the receiver's
+ * certificate, if it was observed before
  */
 export function toTransport(
   { connecting, isSent, answeredAt }: Pick<Posted, 'connecting' | 'isSent' | 'answeredAt'>,

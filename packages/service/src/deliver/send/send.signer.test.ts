@@ -8,7 +8,7 @@ test('law: signs like the contract, for any body and secrets', () => {
   const text = fc.string({ unit: 'grapheme' });
   const secret = fc.oneof(
     text.filter((each) => !each.startsWith('whsec_')),
-    // HMAC keys up to the block size, and longer.
+    // HMAC keys up to the block size, and longer ones.
     fc.uint8Array({ maxLength: 100 }).map((key) => `whsec_${Buffer.from(key).toString('base64')}`),
   );
   const body = fc.oneof(

@@ -40,7 +40,7 @@ const send = (path = '/hook', body = '{"tag":"é ☕"}') =>
     recordsCharged: 2,
   });
 
-/** A tunnelling proxy that records targets and credentials. */
+/** A tunneling proxy that records targets and credentials. */
 async function startProxy(status = 200) {
   const asked: { to: string; login: string | undefined }[] = [];
   const server = createServer();
@@ -99,7 +99,7 @@ describe('through a proxy', () => {
     expect(result).toMatchObject({
       status: 200,
       error: null,
-      // The time in the proxy is one part, and its address is not recorded.
+      // The time in the proxy is a single part, and the receiver's address is not recorded.
       transport: {
         parts: { dnsMs: null, connectMs: expect.any(Number) as number, tlsMs: null },
         address: null,
@@ -259,7 +259,7 @@ describe('an attempt', () => {
     });
     expect(
       await sender.send({
-        // Nothing listens there, because the system chooses higher ports for tests.
+        // No server listens there, because the system chooses higher ports for tests.
         url: 'http://127.0.0.1:1024/',
         id: 'x',
         body: Buffer.from('{}'),

@@ -1,4 +1,6 @@
-/** One POST to one webhook URL: signed, with limits on time and on the response bytes read. */
+/**
+ * Sends one signed POST to a webhook URL, with limits on the time and on the size of the response.
+ */
 import { hash } from 'node:crypto';
 import { type Dispatcher, Pool, ProxyAgent, type buildConnector } from 'undici';
 import {
@@ -25,17 +27,17 @@ export interface Sending {
   /** Custom headers set by the user. */
   headers: Record<string, string>;
   /**
-   * The stream's own secrets, which sign `webhook-signature` along with the account's. Default:
-   * none.
+   * The stream's own secrets, which sign `webhook-signature` together with the account's secret.
+   * Default: none.
    */
   secrets?: readonly string[] | undefined;
-  /** Identifies the attempt's span when tracing is on. */
+  /** Trace context of the attempt's span, if tracing is on. */
   traceparent?: string | undefined;
   /** `i/n` if a match is split across several webhooks. */
   part?: string | undefined;
-  /** Milliseconds by which the ledger's clock is ahead of this process's clock; default 0. */
+  /** Milliseconds by which the ledger's clock is ahead of this process's clock. Default: 0. */
   clockSkewMs?: number | undefined;
-  /** `x-queue-size` and `x-records-charged` of the contract. */
+  /** Values of the contract's `x-queue-size` and `x-records-charged`. */
   queueSize: number;
   recordsCharged: number;
 }
@@ -44,13 +46,13 @@ export interface SendResult {
   startedAt: number;
   durationMs: number;
   status: number | null;
-  /** Null for a 2xx; otherwise why the attempt failed. */
+  /** Reason for the failure; null for a 2xx. */
   error: string | null;
-  /** Milliseconds to wait according to a 429 or 503, at most 24 hours. */
+  /** Milliseconds to wait, as requested by a 429 or 503, at most 24 hours. */
   retryAfterMs?: number | undefined;
   /** The first 4 KiB of the response, as text. */
   responseBody: string;
-  /** As in `AttemptOutcome`. */
+  /** Like in `AttemptOutcome`. */
   transport: AttemptTransport | null;
   /**
    * Why the failure is this process's own, and whether the receiver may have received the webhook
@@ -65,10 +67,12 @@ export interface Sender {
   close(): Promise<void>;
 }
 
-/** From the first byte sent to the last byte read: connect, headers and body together. */
+/**
+ * Timeout from the first byte sent to the last byte read: connection, headers and body together.
+ */
 const TOTAL_TIMEOUT_MS = 15_000;
 const IDLE_ORIGIN_MS = 60_000;
-/** The share of that in which a proxy must open its tunnel: 10 s. */
+/** The share of the timeout in which a proxy must open its tunnel: 10 s. */
 const TUNNEL_SHARE = 2 / 3;
 
 /** The parsed destination of a webhook URL. */
@@ -80,7 +84,7 @@ type Target = { headers: Record<string, string> } & (
 
 export interface SenderOptions {
   guard: AddressGuard;
-  /** Returns the account's streams secret; read for each attempt. */
+  /** Returns the account's streams secret. Called for each attempt. */
   secret(): string;
   /** Returns the value of the contract's `x-region`. */
   region(): string;
@@ -107,7 +111,7 @@ export interface SenderOptions {
 interface Origin {
   pool: Dispatcher;
   usedAt: number;
-  /** As last received; null before the first connection, and without TLS. */
+  /** The last received certificate; null before the first connection, and without TLS. */
   certificate: ShownCertificate | null;
 }
 
@@ -121,26 +125,26 @@ export function createSender({
 }: SenderOptions): Sender {
   const connections = createConnections();
   const pools = new Map<string, Origin>();
-  /** By webhook URL: streams have few URLs, and each is looked up thousands of times. */
+  /** Cache by webhook URL, because streams have few URLs and use them thousands of times. */
   const targets = new Map<string, Target>();
   const signer = createSigner();
 
-  // undici's own timeouts are off: the deadline of `post` covers everything.
+  // undici's own timeouts are off, because the deadline of `post` covers everything.
   const limits = { pipelining: 1, headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: 16 * 1024 };
 
   /** Returns the connection pool of an origin that passed the guard. */
   const reach = (origin: string): Origin => {
     let entry = pools.get(origin);
     if (entry === undefined) {
-      // As many connections as attempts: two streams may share a host, and a receiver that hangs
-      // for one must not delay the other. The deliverer limits the number of attempts.
+      // Allows as many connections as attempts, because two streams may share a host, and one that
+      // hangs must not delay the other. The deliverer limits the number of attempts.
       const pool =
         egressProxy === undefined
           ? new Pool(origin, { ...limits, connect: connections.noted(guard.connect) })
           : new ProxyAgent({
               ...limits,
               uri: egressProxy,
-              // Always a tunnel, so that a rejection by the proxy is not mistaken for the
+              // Always uses a tunnel, so that a rejection by the proxy is not mistaken for the
               // receiver's response.
               proxyTunnel: true,
               clientFactory: (proxy, options) =>
@@ -221,7 +225,7 @@ export function createSender({
           startedAt,
           durationMs: Math.round(endedAt - beganAt),
           status,
-          // A 2xx whose body stalls is not a success yet: the receiver may still fail.
+          // A 2xx with a stalled body is not a success yet, because the receiver may still fail.
           error: failure ?? statusError(status),
           retryAfterMs: readRetryAfterMs(
             status,
@@ -300,7 +304,9 @@ function statusError(status: number | null): string | null {
     : `HTTP ${status}`;
 }
 
-/** The guard's verdict on a URL never changes: names are resolved again for each connection. */
+/**
+ * The guard's result for a URL never changes, because names are checked again for each connection.
+ */
 function readTarget(webhookUrl: string, guard: AddressGuard): Target {
   const url = new URL(webhookUrl);
   const headers: Record<string, string> =
@@ -329,20 +335,20 @@ function decode(text: string): string {
 export interface Signatures {
   /** `x-signature` */
   signature: string;
-  /** `webhook-signature`, one value per secret. */
+  /** The `webhook-signature` header, with one value per secret. */
   standardSignature: string;
 }
 
 export interface Signer {
   sign(webhook: {
     id: string;
-    /** Unix seconds. */
+    /** Timestamp in Unix seconds. */
     timestamp: number;
     /** UTF-8. */
     body: Uint8Array;
-    /** The account's secret, used for both signatures. */
+    /** The account's secret, which creates both signatures. */
     secret: string;
-    /** The stream's own secrets, which come first. */
+    /** The stream's own secrets, which sign first. */
     secrets: readonly string[];
   }): Signatures;
   /** Clears the cached keys. */
@@ -354,7 +360,7 @@ const BLOCK_BYTES = 64;
 /** Buffers for larger bodies are not kept, because such bodies are rare. */
 const HELD_BYTES = 64 * 1024;
 
-/** The padded HMAC key, as prepended to the message and to the inner hash (RFC 2104). */
+/** The padded HMAC key, which is prepended to the message and to the inner hash (RFC 2104). */
 interface Pads {
   inner: Uint8Array;
   outer: Uint8Array;
@@ -362,9 +368,8 @@ interface Pads {
 
 /**
  * Signs thousands of webhooks per second with the same results as `signWebhook` and
- * `signStandardWebhook` of the contract. All signatures cover the same body, so it is copied into
- * one buffer between its prefix and suffix, and each signature takes one or two calls of the
- * platform's hash.
+ * `signStandardWebhook` of the contract. The body is copied into one buffer between its prefix and
+ * suffix, so that a signature takes one or two calls of the platform's hash.
  */
 export function createSigner(): Signer {
   const held = Buffer.allocUnsafeSlow(HELD_BYTES);

@@ -14,7 +14,7 @@ import { MAX_TEXT_CHARACTERS, cleanText } from '../token.ts';
 import { createTokens } from '../tokens.ts';
 import { toValueWithDecimals } from '../valueWithDecimals.ts';
 
-/** The arrays of a body that contain coins. */
+/** The lists of a body that contain coins. */
 export type AptosCoinArrays = Pick<
   AptosWebhook,
   'coinTransfers' | 'coinDeposits' | 'coinWithdrawals'
@@ -23,11 +23,12 @@ export type AptosCoinArrays = Pick<
 export type AptosEnrich = Enrich<AptosStreamOptions, AptosCoinArrays>;
 
 const COIN_CACHE_BYTES = 8 * 1024 * 1024;
-/** The body itself contains the coins. */
+/** The plan is empty, because the body itself contains the coins. */
 const COINS_ONLY = '{}';
 const MAX_DECIMALS = 255;
 /**
- * The maximum growth of a record per coin: two texts of characters of up to 4 bytes, and a number.
+ * The maximum growth of a record per coin: two strings with up to 4 bytes per character, and a
+ * number.
  */
 const RECORD_GROWTH = 2 * 4 * MAX_TEXT_CHARACTERS + 30;
 
@@ -60,7 +61,7 @@ export function createAptosEnrich({
     },
   });
 
-  /** Returns why the body is incomplete; undefined when it is complete. */
+  /** Returns why the body is incomplete; undefined if it is complete. */
   const fill = async (
     block: BlockRef,
     tail: AptosCoinArrays,
@@ -124,7 +125,7 @@ const coinTypesOf = (tail: AptosCoinArrays): Set<string> =>
       .filter((type) => type !== ''),
   );
 
-/** Fills in coins and amounts in place; the keys keep their wire order. */
+/** Fills in coins and amounts in place; the keys stay in wire order. */
 function fillCoins(tail: AptosCoinArrays, find: (type: string) => Token | undefined): void {
   for (const record of recordsOf(tail)) {
     const token = find(record.coin.type);
@@ -139,7 +140,7 @@ function fillCoins(tail: AptosCoinArrays, find: (type: string) => Token | undefi
   }
 }
 
-/** A coin that the chain does not know has no metadata. */
+/** A coin that does not exist on the chain has no metadata. */
 function toToken(
   type: string,
   { number }: BlockRef,

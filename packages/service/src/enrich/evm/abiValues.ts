@@ -28,8 +28,8 @@ export function elementOf(
 }
 
 /**
- * Whether values of this type can be encoded and decoded. Excludes `fixed`, `function`, and empty
- * arrays and structs, which Solidity does not have: any number of them takes no data at all.
+ * Returns whether values of this type can be encoded and decoded. Excludes `fixed`, `function`, and
+ * empty arrays and structs, which Solidity does not have.
  */
 export function isSupported(parameter: AbiParameter, depth = 0): boolean {
   if (depth > MAX_DEPTH) return false;
@@ -48,19 +48,19 @@ export function isSupported(parameter: AbiParameter, depth = 0): boolean {
 export const valueError = (message: string): CallerError<'validation_failed'> =>
   new CallerError('validation_failed', message);
 
-/** The remaining space for the encoded values of one call. */
+/** Remaining space for the encoded values of one call. */
 export interface Room {
   bytes: number;
 }
 
-/** Maximum size of one call's data; event parameters can have any size. */
+/** Maximum size of one call's data; event parameters can be arbitrarily large. */
 export const MAX_CALL_BYTES = 65_536;
 const WORD_BYTES = 32;
 
 /**
  * Converts a value from JSON or a record to the form of viem's encoder.
  *
- * @param room reduced by the value's minimum size before the conversion
+ * @param room remaining space, reduced by the value's minimum size before the conversion
  * @throws CallerError of {@link valueError}
  */
 export function toAbiValue(parameter: AbiParameter, value: unknown, room: Room): unknown {
@@ -164,7 +164,9 @@ export const unnamed = (parameters: readonly AbiParameter[]): AbiParameter[] =>
     ...(components && { components: unnamed(components) }),
   }));
 
-/** Converts a decoded value to the webhook's form: numbers as decimal text, structs as arrays. */
+/**
+ * Converts a decoded value to the webhook's form: numbers as decimal strings, structs as arrays.
+ */
 export function toWireValue(value: DecodedValue): unknown {
   if (typeof value === 'bigint') return value.toString();
   if (typeof value !== 'object') return value;

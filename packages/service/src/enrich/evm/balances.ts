@@ -3,7 +3,7 @@ import { type NativeBalanceSelection, selectableOf } from '@sluice/kit/contract'
 import { type BodyTail, recordsOf } from './records.ts';
 import { type Problem, checkSelector, isSelector } from './selectors.ts';
 
-/** Returns the problems by path; empty if there are none. */
+/** Validates the selections. Returns the problems by path; empty if there are none. */
 export function checkBalances(selections: readonly NativeBalanceSelection[]): Problem[] {
   const problems: Problem[] = [];
   const report = (path: Problem['path'], message: string): void => {
@@ -24,7 +24,7 @@ export function checkBalances(selections: readonly NativeBalanceSelection[]): Pr
   return problems;
 }
 
-/** Maximum size of a `nativeBalances` entry: an address, and an amount of at most 78 digits. */
+/** Maximum size of a `nativeBalances` entry with an address and an amount of at most 78 digits. */
 const BALANCE_BYTES = 170;
 
 /** Maximum growth of a body through balances, in bytes. */

@@ -12,7 +12,10 @@ import { MAX_RESULT_BYTES, type StateAnswer, type StateCall, type StateReader } 
 import type { Tokens } from '../tokens.ts';
 import { type CompiledTrigger, createDecoder, errorEntry } from './triggers.ts';
 
-/** Maximum distinct calls and balance reads for one match; triggers beyond get error entries. */
+/**
+ * Maximum distinct calls and balance reads for one match; triggers above the limit get error
+ * entries.
+ */
 const MAX_CALLS = 10_000;
 /** Maximum total size of the call data, in hex digits. */
 const MAX_CALL_CHARACTERS = 32 * 1024 * 1024;
@@ -20,15 +23,16 @@ const TOO_MANY = errorEntry(
   `not called: the triggers of this block exceed ${MAX_CALLS} calls or 16 MiB of call data`,
 );
 const TOO_LARGE = errorEntry('left out: the webhook would exceed --max-webhook-bytes');
-/** Minimum space for a trigger's entries, enough for each of our error entries. */
+/** Minimum space for the entries of a trigger, enough for all possible error entries. */
 const MIN_ENTRY_BYTES = 160;
 /** Size of `,"triggers":[]` in a record. */
 const RECORD_BYTES = 14;
 /**
- * Records, calls and results may all be large, so yielding depends on time and not on their number.
+ * Time between yields. Records, calls and results may all be large, so yielding does not depend on
+ * their number.
  */
 const TURN_MS = 10;
-/** Size of results to process at once, since many webhooks are completed concurrently. */
+/** Size of results to process at once, because many webhooks are completed concurrently. */
 const ANSWER_BYTES_AT_ONCE = 2 * 1024 * 1024;
 
 export interface Completion {
@@ -36,15 +40,15 @@ export interface Completion {
   block: BlockRef;
   tokens: Tokens;
   state: StateReader;
-  /** Maximum size of the tail; trigger results beyond it are omitted. */
+  /** Maximum size of the tail; trigger results that exceed it are omitted. */
   maxBytes: number;
   /** Whether refused data is left in the contract's form for unknown values. */
   isLastTry: boolean;
 }
 
 /**
- * Completes `tail` in place and returns undefined; or returns why not, in which case the tail must
- * be discarded. Throws a RetryableError when no node could be queried.
+ * Completes `tail` in place and returns undefined. If that fails, returns the reason, and the tail
+ * must be discarded. Throws a RetryableError when no node could be queried.
  */
 export async function completeBody(
   tail: BodyTail,
@@ -92,7 +96,7 @@ export const mostTriggerBytes = (
 const bytesOf = (entries: readonly WebhookTrigger[]): number =>
   Buffer.byteLength(JSON.stringify(entries));
 
-/** One trigger on one record, with its entries or the call that provides them. */
+/** A trigger on a record, with its entries or the call that provides them. */
 interface Slot {
   trigger: CompiledTrigger;
   entries: WebhookTrigger[];
@@ -127,7 +131,7 @@ async function runTriggers(
   },
 ): Promise<{ refused: string | undefined }> {
   if (triggers.length === 0) return { refused: undefined };
-  /** Space beyond what is reserved for every entry. */
+  /** Space in addition to the reserved space of all entries. */
   let spareBytes =
     room() -
     mostTriggerBytes(
@@ -191,7 +195,7 @@ async function runTriggers(
     for (const [n, [key]] of some.entries()) {
       const answer = answers[n]!;
       if (answer.outcome === 'refused') refused ??= answer.message;
-      /** By trigger, since many records may share one call. */
+      /** Calls by trigger, because many records may share a call. */
       const reads = new Map<CompiledTrigger, { entries: WebhookTrigger[]; bytes: number }>();
       for (const slot of waiting.get(key)!) {
         let read = reads.get(slot.trigger);

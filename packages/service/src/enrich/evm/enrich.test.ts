@@ -30,7 +30,7 @@ import type { BodyTail } from './records.ts';
 import { type StateAnswer, type StateReader } from '../state.ts';
 
 const CHAIN = '0x1';
-/** Epoch of the lease of each chain, which is taken once. */
+/** Epoch of each chain's lease, which is taken once. */
 const EPOCH = 1;
 const TOKEN = `0x${'70'.repeat(20)}`;
 const HOLDER = `0x${'01'.repeat(20)}`;
@@ -42,7 +42,7 @@ const header = (number: number): BlockHeader => ({
   timestamp: 1_700_000_000 + number,
 });
 
-/** A body with one transfer of this token. */
+/** Builds a body with one transfer of this token. */
 const transferOf = (contract: string): BodyTail => ({
   block: { number: '1', hash: hash(1), timestamp: '1700000001' },
   logs: [],
@@ -92,7 +92,7 @@ const text = (value: string): string => encodeAbiParameters([{ type: 'string' }]
 const number = (value: bigint): string => encodeAbiParameters([{ type: 'uint256' }], [value]);
 const read = (value: string): StateAnswer => ({ outcome: 'read', value });
 
-/** Every token is Test Dollar with 6 decimals; every address holds 42 of it, and 7 wei. */
+/** Every token is Test Dollar with 6 decimals. Every address has 42 of it, and 7 wei. */
 const goodState: StateReader = {
   call: (_, calls) =>
     Promise.resolve(
@@ -215,7 +215,7 @@ describe('enrichment', () => {
   const deliveriesOf = async (streamId: string) =>
     (await store.listDeliveries({ limit: 100, streamId })).rows;
 
-  /** Waits until each delivery of the stream is in this state. */
+  /** Waits until all deliveries of the stream are in this state. */
   const untilAll = (streamId: string, state: string) =>
     expect
       .poll(async () => new Set((await deliveriesOf(streamId)).map((each) => each.state)), {
@@ -249,7 +249,7 @@ describe('enrichment', () => {
     await commit([id]);
     const enrich = start(stalled);
     await expect.poll(() => store.listEnriching(all())).toHaveLength(1);
-    // As in a crash, none of the stalled work is written.
+    // As after a crash, none of the stalled work is written.
     void enrich.stop();
     await store.close();
     store = await openSqliteStore(folder);
@@ -354,11 +354,11 @@ describe('enrichment', () => {
       call(block, calls) {
         asked++;
         if (isDown) throw new RetryableError('unavailable', 'node-1: connection refused');
-        // A node that recovered may lag, so its refusals are retried as usual.
+        // A node that has recovered may lag, so its refusals are retried as usual.
         return (refusals++ < 3 ? refusing : goodState).call(block, calls);
       },
     });
-    // An outage is retried more often than a refusal.
+    // After an outage, more retries are made than after a refusal.
     await expect.poll(() => asked, { timeout: 10_000 }).toBeGreaterThan(8);
     expect(enrich.trouble).toBe(
       'token metadata, triggers and balances are waiting: node-1: connection refused',

@@ -40,7 +40,7 @@ export function createEnrich({
   log: Log;
   /** Called with deliveries that have become due. */
   onDeliveries(deliveries: DeliverySummary[]): void;
-  /** First wait after a failure, doubled each time; default 500. */
+  /** First wait after a failure, doubled each time. Default: 500. */
   retryMs?: number | undefined;
   maxWebhookBytes: number;
 }): EvmEnrich {

@@ -1,4 +1,4 @@
-/** Fills token metadata into the decoded arrays of a body. */
+/** Adds token metadata to the decoded lists of a body. */
 import type { EvmWebhook } from '@sluice/kit/contract';
 import type { Token } from '../../store/enrichment/contract.ts';
 import { MAX_TEXT_CHARACTERS } from '../token.ts';
@@ -9,7 +9,7 @@ export type TokenArrays = Pick<
   'erc20Transfers' | 'erc20Approvals' | 'nftTokenApprovals' | 'nftApprovals' | 'nftTransfers'
 >;
 
-/** Returns every contract whose metadata the arrays need, without duplicates. */
+/** Returns the contracts of tokens in the lists, without duplicates. */
 export function contractsOf(arrays: TokenArrays): Set<string> {
   const contracts = new Set<string>();
   for (const records of recordsOf(arrays)) {
@@ -19,8 +19,8 @@ export function contractsOf(arrays: TokenArrays): Set<string> {
 }
 
 /**
- * Maximum growth of a record in bytes: two texts of 128 characters of up to 4 bytes, a standard,
- * decimals, and an amount of 78 digits or 255 decimals.
+ * Maximum growth of a record in bytes: two strings of 128 characters with up to 4 bytes, a
+ * standard, decimals, and an amount of 78 digits or 255 decimals.
  */
 const RECORD_GROWTH = 2 * 4 * MAX_TEXT_CHARACTERS + 'ERC1155'.length + 3 + 300;
 
@@ -29,8 +29,8 @@ export const mostTokenBytes = (arrays: TokenArrays): number =>
   recordsOf(arrays).reduce((sum, { length }) => sum + length * RECORD_GROWTH, 0);
 
 /**
- * Fills in names, symbols, decimals and types in place. Unknown texts stay empty, and unknown
- * `valueWithDecimals` stay absent. Keys keep the wire order: the new key comes last.
+ * Fills in names, symbols, decimals and types in place. Unknown strings stay empty, and an unknown
+ * `valueWithDecimals` stays omitted.
  */
 export function fillTokens(
   arrays: TokenArrays,
@@ -42,7 +42,7 @@ export function fillTokens(
       if (token === undefined) continue;
       record.tokenName = token.name;
       record.tokenSymbol = token.symbol;
-      // Transfers show their token type by shape; only ApprovalForAll exists in both standards.
+      // The shape of a transfer shows its token type. Only ApprovalForAll exists in both standards.
       if (record.tokenContractType === '') record.tokenContractType = token.standard;
       if (record.tokenDecimals === undefined || token.decimals === null) continue;
       record.tokenDecimals = String(token.decimals);
@@ -51,7 +51,7 @@ export function fillTokens(
   }
 }
 
-/** A record of any of the arrays, with the keys used here. */
+/** A record of any list, with the keys that are used here. */
 interface TokenRecord {
   contract: string;
   tokenName: string;

@@ -1,4 +1,4 @@
-/** The plan of what a body still needs when its match is committed; stored with the match. */
+/** Plans how to complete a body after its match is committed. The plan is stored with the match. */
 import type { AbiItem, NativeBalanceSelection, StreamTrigger } from '@sluice/kit/contract';
 import type { StreamOptions } from '../../store/streams/contract.ts';
 import { checkBalances } from './balances.ts';
@@ -6,10 +6,10 @@ import { type BodyTail, recordsOf } from './records.ts';
 import type { Problem } from './selectors.ts';
 import { type CompiledTrigger, checkTriggers, compileTrigger, eventsOf } from './triggers.ts';
 
-/** Every plan includes token metadata; the body itself contains the contracts. */
+/** All plans include token metadata; the body itself contains the contracts. */
 interface Plan {
   triggers: readonly StreamTrigger[];
-  /** Events whose parameters the triggers use. */
+  /** Events with parameters that the triggers use. */
   events: readonly AbiItem[];
   balances: readonly NativeBalanceSelection[];
 }
@@ -56,12 +56,12 @@ export function planOf(options: PlannedOptions, tail: BodyTail): string | undefi
   return plan;
 }
 
-/** Cached by options object, which is replaced on changes and never mutated. */
+/** Cached by the options object, which is replaced on changes and never mutated. */
 const plans = new WeakMap<object, string>();
 
 const MAX_COMPILED = 200;
 const MAX_COMPILED_CHARACTERS = 65_536;
-/** Cached by JSON unless huge: a stream has the same plan block after block. */
+/** Cached by JSON unless it is huge, because a stream has the same plan for every block. */
 const compiled = new Map<string, CompiledPlan>();
 
 export function compilePlan(text: string): CompiledPlan {

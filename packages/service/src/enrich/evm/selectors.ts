@@ -1,4 +1,4 @@
-/** Selectors (`$field`), which name a field of a record in triggers and balances. */
+/** Reads selectors (`$field`), which refer to a field of a record in triggers and balances. */
 import type { AnyRecord } from './records.ts';
 
 /** A problem in a stream's triggers or balances: its path and the expected value. */
@@ -9,7 +9,7 @@ export interface Problem {
 
 export type Report = (path: Problem['path'], message: string) => void;
 
-/** The values that selectors read. */
+/** Values that selectors can read. */
 export interface Subject {
   record: AnyRecord;
   /** Decoded parameters of the record's event, by name. */

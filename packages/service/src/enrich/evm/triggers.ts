@@ -1,4 +1,4 @@
-/** Triggers, validated and compiled once per stream. */
+/** Validates and compiles triggers, once per stream. */
 import { CallerError } from '../../base/errors.ts';
 import { decodeLogs } from '@sluice/kit';
 import {
@@ -44,7 +44,10 @@ import { MAX_RESULT_BYTES, type StateAnswer, type StateCall } from '../state.ts'
 /** Maximum size of one trigger's inputs as JSON. */
 const MAX_INPUT_CHARACTERS = 16_384;
 
-/** Minimum limit for results of known size: a contract may return more than its ABI lists. */
+/**
+ * Minimum limit for results of a known size, because a contract may return more than its ABI
+ * declares.
+ */
 const MIN_RESULT_BYTES = 4096;
 
 export interface CompiledTrigger {
@@ -79,7 +82,7 @@ export function createDecoder(record: AnyRecord): DecodeRecord {
 
 export const errorEntry = (message: string): WebhookTrigger => ({ name: 'error', value: message });
 
-/** Returns the problems by path; empty if there are none. */
+/** Validates the triggers. Returns the problems by path; empty if there are none. */
 export function checkTriggers(
   triggers: readonly StreamTrigger[],
   abi: readonly AbiItem[],
@@ -104,7 +107,7 @@ export function eventsOf(
   return { topic, events: eventsByTopic(abi).get(topic) ?? [] };
 }
 
-/** Cached by ABI, which all triggers of a stream share. */
+/** Cached by ABI, because all triggers of a stream share it. */
 const eventsByAbi = new WeakMap<readonly AbiItem[], ReadonlyMap<string, AbiItem[]>>();
 
 function eventsByTopic(abi: readonly AbiItem[]): ReadonlyMap<string, AbiItem[]> {
@@ -120,8 +123,8 @@ function eventsByTopic(abi: readonly AbiItem[]): ReadonlyMap<string, AbiItem[]> 
 }
 
 /**
- * Compiles a trigger. Any call of `report` makes it unusable; triggers that were validated before
- * are compiled without it.
+ * Compiles a trigger. Any call of `report` makes the trigger unusable. Triggers that were already
+ * validated are compiled without it.
  */
 export function compileTrigger(
   trigger: StreamTrigger,
@@ -185,9 +188,7 @@ export function compileTrigger(
       let values: readonly DecodedValue[] | undefined;
       try {
         values = results?.decode(answer.value);
-      } catch {
-        // A contract may return anything.
-      }
+      } catch {}
       return values === undefined
         ? [errorEntry(`the data returned by ${name} does not decode as its outputs`)]
         : values.map((value, n) => ({
@@ -289,7 +290,7 @@ function compileInputs(
   return reads;
 }
 
-/** Selectors may replace any value, also inside arrays and structs. */
+/** Selectors may replace any value, including values inside arrays and structs. */
 function compileInput(
   parameter: AbiParameter,
   value: unknown,

@@ -97,7 +97,7 @@ const caughtUp = () =>
     async () => (await health()).checkpoint === Number(node.head.height),
   );
 
-/** Creates a stream of Bob's wallet. */
+/** Creates a stream for Bob's wallet. */
 async function watchBob(): Promise<string> {
   const { id } = await client.streams.create({
     networkType: 'aptos',
@@ -118,7 +118,7 @@ const toCarol = (amount: bigint): ScriptedAptosTransaction =>
 const bodies = (): AptosWebhook[] =>
   sink.requests.map(({ body }) => JSON.parse(body) as AptosWebhook);
 
-/** Expects each amount in exactly one delivery, however often that was sent. */
+/** Expects each amount in exactly one delivery, regardless of its attempts. */
 async function expectAmounts(amounts: readonly bigint[]): Promise<void> {
   const wanted = amounts.map(String).toSorted();
   await until('every amount is delivered', () => {
@@ -179,7 +179,7 @@ describe('a network without streams', () => {
     const passed = Number(node.head.height) - 1;
     await until('the blocks are passed over', async () => (await health()).checkpoint === passed);
 
-    // A stream without addresses matches nothing either.
+    // A stream without addresses has no matches, either.
     const { id } = await client.streams.create({
       networkType: 'aptos',
       webhookUrl: `${sink.url}/hook`,
@@ -192,7 +192,7 @@ describe('a network without streams', () => {
       'the blocks are passed over',
       async () => (await health()).checkpoint === passed + 2,
     );
-    // There is one gap, however many steps it took.
+    // There is a single gap, regardless of the number of steps.
     const gap = { chainId: 'aptos:local', kind: 'passed-over', to: passed + 2 };
     expect(await sluice.listGaps({ chain: 'aptos:local' })).toMatchObject([gap]);
     const { head, safe, finalized } = await health();
@@ -273,7 +273,7 @@ describe('a faulty node', () => {
     node.mineMany(2);
     await new Promise((resolve) => setTimeout(resolve, 200));
     expect(sink.requests).toEqual([]);
-    // A head below the checkpoint means that the node lags, not that there is another branch.
+    // A head below the checkpoint means that the node lags, not that there is a different branch.
     expect((await health()).state).toBe('live');
     node.heal();
     await expectAmounts([11n]);
@@ -392,7 +392,7 @@ describe('a transaction stream', () => {
     streams = [];
   });
   afterEach(async () => {
-    // The service reads them, so it stops first.
+    // The service must stop first, because it reads these nodes.
     await stop();
     await Promise.all(streams.map((each) => each.stop()));
   });

@@ -1,7 +1,7 @@
 /**
  * Reads the blocks of an Aptos chain by ledger version: contiguous and final, with gaps rejected.
  * Transactions come from the gRPC transaction stream if there is one, otherwise from the REST API
- * of fullnodes, which provides everything else.
+ * of fullnodes. The REST API provides everything else.
  */
 import type { AptosNetwork } from '@sluice/kit/contract';
 import type { AptosBlock } from '../../match/aptos/block.ts';
@@ -17,9 +17,9 @@ import { type ChainSource, SourceError } from '../source.ts';
 
 export interface AptosSourceOptions {
   network: AptosNetwork;
-  /** One or more URLs of REST APIs, in order of preference. */
+  /** URLs of one or more REST APIs, in order of preference. */
   urls: readonly string[];
-  /** URLs of gRPC transaction streams, `grpc:` or `grpcs:`; default none. */
+  /** URLs of gRPC transaction streams, `grpc:` or `grpcs:`. Default: none. */
   streams?: readonly string[] | undefined;
   /** Milliseconds between polls of the head. */
   pollMs: number;
@@ -32,13 +32,13 @@ export interface AptosSource extends ChainSource<AptosBlock> {
    */
   readHeightOf(version: number): Promise<number | undefined>;
   /**
-   * Reads the current data of a resource; undefined if there is none. Only nodes that have reached
-   * block `since` are used.
+   * Reads the current data of a resource; undefined if there is none. Uses only nodes that have
+   * reached block `since`.
    */
   readResource(address: string, type: string, since: number): Promise<unknown>;
 }
 
-/** More than the heads that arrive while the blocks after the oldest one are read. */
+/** Maximum number of heads, more than arrive while the blocks after the oldest one are read. */
 const MAX_HEADS = 256;
 const POLLS_PER_SURVEY = 10;
 const SURVEY_MAX_MS = 15_000;
@@ -89,7 +89,7 @@ export function createAptosSource({
   const stores = createAptosStores((address, type, version) =>
     providers.ask((provider) => provider.readResource(address, type, version)),
   );
-  /** Observed head hashes by height: the blocks that are read there must match. */
+  /** Observed head hashes by height, which the blocks at these heights must match. */
   const heads = new Map<number, string>();
   const readAgreedHead = async (): Promise<BlockHeader> => {
     const head = await providers.readHead();

@@ -5,7 +5,7 @@ import type { AptosSource } from './aptos.ts';
 import { SourceError, type SourceErrorKind } from '../source.ts';
 
 /**
- * A different node or a retry may succeed after these; any other error means that no node
+ * Errors after which a different node or a retry may succeed. Any other error means that no node
  * responded.
  */
 const REFUSALS: readonly SourceErrorKind[] = ['refused', 'missing', 'pruned', 'inconsistent'];

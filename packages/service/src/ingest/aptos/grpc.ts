@@ -1,4 +1,4 @@
-/** gRPC client of the transaction stream. Loaded on demand, since its packages are optional. */
+/** gRPC client of the transaction stream. Loaded on demand, because its packages are optional. */
 import {
   type ClientReadableStream,
   type ServiceError,
@@ -28,13 +28,15 @@ export interface AptosGrpc {
 }
 
 const METHOD = '/aptos.indexer.v1.RawData/GetTransactions';
-/** Matches the page size, and is below the limit of 1,000 that servers enforce. */
+/**
+ * Number of transactions per message: the page size, which is below the servers' limit of 1,000.
+ */
 const BATCH_TRANSACTIONS = 100;
-/** Servers limit messages to 15 MB, but one transaction may be larger. */
+/** Maximum size of a message. Servers limit messages to 15 MB, but a transaction may be larger. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 const KEEPALIVE_MS = 30_000;
 const KEEPALIVE_TIMEOUT_MS = 10_000;
-/** Fixed, because callers do their own backoff. */
+/** Fixed, because callers back off on their own. */
 const RECONNECT_MS = 1_000;
 
 /**
@@ -53,7 +55,7 @@ export function createAptosGrpc(url: string, name: string): AptosGrpc {
       'grpc.keepalive_timeout_ms': KEEPALIVE_TIMEOUT_MS,
       'grpc.initial_reconnect_backoff_ms': RECONNECT_MS,
       'grpc.max_reconnect_backoff_ms': RECONNECT_MS,
-      // Each chain has its own connection, so closing one affects no other.
+      // Each chain has its own connection, so closing one does not affect others.
       'grpc.use_local_subchannel_pool': 1,
       'grpc.enable_channelz': 0,
     },

@@ -1,4 +1,6 @@
-/** Transactions are equal, whether read from a fullnode or from the transaction stream. */
+/**
+ * Tests that transactions are equal, whether they come from a fullnode or the transaction stream.
+ */
 import {
   type ScriptedAptosTransaction,
   aptMetadata,
@@ -100,7 +102,7 @@ function withoutUnsaid(raw: unknown): unknown {
   );
 }
 
-/** Parses a transaction, and omits its raw form. */
+/** Parses a transaction and omits its raw form. */
 const read = (raw: AptosJson): Omit<AptosTransaction, 'raw'> => {
   const { raw: _, ...rest } = toAptosTransaction(raw, 'a test');
   return rest;

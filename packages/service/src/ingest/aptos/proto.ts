@@ -1,7 +1,6 @@
 /**
  * Converts messages of the gRPC transaction stream (`aptos.indexer.v1.RawData`) to the REST API's
- * form, so both share one parser. Lists only the fields that are used, as Protocol Buffers allow.
- * Loaded on demand.
+ * form, so both share one parser. Declares only the fields that are used. Loaded on demand.
  */
 import protobuf from 'protobufjs/light.js';
 import { parseJson } from '../../base/json.ts';
@@ -10,7 +9,7 @@ import type { AptosJson } from '../../match/aptos/block.ts';
 export interface StreamedBatch {
   /** Decimal; `0` if the message has none. */
   chainId: string;
-  /** In the form of the REST API. */
+  /** Transactions in the form of the REST API. */
   transactions: AptosJson[];
 }
 
@@ -145,7 +144,7 @@ type Messages = {
   [Name in keyof Described]: { [Key in keyof Described[Name]]: Field<Described[Name][Key]> };
 };
 
-/** A 64-bit number. */
+/** Reads a 64-bit number. */
 interface Whole {
   toString(): string;
 }
@@ -175,7 +174,7 @@ function toField(text: string): { id: number; type: string; rule?: 'repeated' } 
 export const encodeRequest = (startingVersion: number, batchSize: number): Buffer =>
   Buffer.from(requestType.encode({ startingVersion, batchSize }).finish());
 
-/** @throws Error if the bytes are not a valid message, or text in it is not valid JSON */
+/** @throws Error if the bytes are not a valid message, or if text in it is not valid JSON */
 export function decodeResponse(bytes: Uint8Array): StreamedBatch {
   const batch = responseType.decode(bytes) as unknown as Messages['TransactionsResponse'];
   return {
@@ -239,7 +238,7 @@ const toRestEvent = ({ key, sequenceNumber, typeStr, data }: Messages['Event']):
   data: parseJson(data),
 });
 
-/** Extracts only the signers of a signature; nothing else is used or forwarded. */
+/** Extracts only the signers of a signature, because the rest is not used or forwarded. */
 function toRestSignature({ signature }: Messages['Request']): AptosJson | null {
   const many = signature?.feePayer ?? signature?.multiAgent;
   if (!many) return null;
@@ -379,7 +378,7 @@ const PLAIN_TYPES: Readonly<Record<number, string>> = {
   14: 'u256',
 };
 
-/** Formats a Move type as nodes do. */
+/** Formats a Move type like nodes. */
 function toTypeText(type: Messages['MoveType']): string {
   const { vector, struct, reference, unparsable } = type;
   if (vector !== null) return `vector<${toTypeText(vector)}>`;
@@ -395,7 +394,7 @@ function toTypeText(type: Messages['MoveType']): string {
   return PLAIN_TYPES[type.type] ?? `T${type.parameter}`;
 }
 
-/** Some addresses lack their `0x`. */
+/** Some addresses have no `0x` prefix. */
 const toAddress = (text: string): string => (text.startsWith('0x') ? text : `0x${text}`);
 
 const toHex = (bytes: Uint8Array): string =>

@@ -9,20 +9,23 @@ import { SourceError } from '../source.ts';
 import { type AnyProvider, type Identity, createStanding } from '../nodes/standing.ts';
 
 export interface AptosProvider extends AnyProvider {
-  /** The node's ledger when its head was last read; undefined before that. */
+  /** State of the node's ledger at the last read of its head; undefined before the first read. */
   ledger(): AptosLedger | undefined;
   /** Reads the block at this height without its transactions; undefined if there is none. */
   readBounds(height: number): Promise<AptosBounds | undefined>;
   /**
-   * Reads up to `limit` contiguous transactions from this version on, at least one; fewer if the
-   * node ends a page early. Throws `inconsistent` if one is missing.
+   * Reads up to `limit` contiguous transactions from this version on, and at least one. Throws
+   * `inconsistent` if one is missing.
    */
   readPage(start: number, limit: number): Promise<AptosPage>;
   /** Returns the height of the block with this version; undefined if the node has none. */
   readHeightOf(version: number): Promise<number | undefined>;
   /** Returns the version of a transaction, `pending` if it has none; undefined if it is unknown. */
   findTransaction(hash: string): Promise<number | 'pending' | undefined>;
-  /** Reads the data of a resource after this version, or now; undefined if there is none. */
+  /**
+   * Reads the data of a resource after this version or, by default, now; undefined if there is
+   * none.
+   */
   readResource(address: string, type: string, version: number | undefined): Promise<unknown>;
 }
 
@@ -45,9 +48,9 @@ export interface AptosPage {
   giver: Pick<AnyProvider, 'name' | 'fault'>;
 }
 
-/** Networks with a stable chain id; the others get a new one on every reset. */
+/** Networks with a stable chain id. Other networks get a new chain id on every reset. */
 export const CHAIN_IDS: Partial<Record<AptosNetwork, number>> = { mainnet: 1, testnet: 2 };
-/** A few seconds of blocks. */
+/** Tolerated lag: the blocks of a few seconds. */
 const LAG_BLOCKS = 50;
 /** A block response does not include the hash of the previous block. */
 export const UNKNOWN_HASH = `0x${'0'.repeat(64)}`;
@@ -112,8 +115,8 @@ export function createAptosProvider(
   };
 
   /**
-   * Explains what to do when a node has pruned the data; resuming requires the block before the
-   * first.
+   * Explains how to continue after a node has pruned the data. Resuming requires the block before
+   * the first one.
    */
   const explainPruned =
     (what: string) =>
@@ -142,7 +145,7 @@ export function createAptosProvider(
     },
     readTagged: async () => undefined,
     readHeaderAt: readBounds,
-    // Nodes find blocks only by height and version.
+    // Nodes can find blocks only by height or version.
     readHeaderOf: async () => undefined,
     readBounds,
     async readHeightOf(version: number): Promise<number | undefined> {
@@ -189,7 +192,7 @@ export function createAptosProvider(
   return provider;
 }
 
-/** Parses an integer: 64-bit numbers are sent as text, smaller ones as numbers. */
+/** Parses an integer: 64-bit integers are sent as strings, smaller ones as numbers. */
 function whole(from: Record<string, unknown>, key: string, what: string): number {
   const value = from[key];
   const number = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value;

@@ -18,16 +18,16 @@ export interface AptosRest {
 }
 
 const TIMEOUT_MS = 15_000;
-/** The maximum concurrency that a provider's pace may reach. */
+/** Maximum concurrency of a provider. */
 const CONNECTIONS = 32;
-/** A page of 100 transactions is far smaller. */
+/** Maximum size of a response; a page of 100 transactions is far smaller. */
 const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
 const MESSAGE_LENGTH = 300;
 
 /**
  * @param url URL of the API's root, usually ending in `/v1`; a password without a user name is sent
- *   as a bearer token
- * @param name name of the node in messages; not its URL, which may contain an API key
+ * as a bearer token @param name name of the node in messages, not its URL, which may contain an API
+ * key
  */
 export function createAptosRest(url: string, name: string): AptosRest {
   const root = new URL(url);

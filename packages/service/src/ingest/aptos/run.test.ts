@@ -23,7 +23,10 @@ for (let n = 0; n < BLOCKS; n++) {
 const blocks = ledger.blocks().slice(FIRST);
 const ENDS = ['block_epilogue_transaction', 'state_checkpoint_transaction'];
 
-/** Lists transactions by version; these blocks lack their last one, as at the end of an epoch. */
+/**
+ * Lists transactions by version. These blocks have no closing transaction, as at the end of an
+ * epoch.
+ */
 function versionsOf(endless: readonly number[]): AptosTransaction[] {
   const all = ledger
     .blocks()
@@ -35,7 +38,7 @@ function versionsOf(endless: readonly number[]): AptosTransaction[] {
   return all.map((transaction, version) => ({ ...transaction, version }));
 }
 
-/** Creates a run over these versions; its pages contain `lengths` transactions in turn. */
+/** Creates a run over these versions; its pages contain `lengths` transactions, in this order. */
 function runOver(versions: AptosTransaction[], lengths: readonly number[] = [100], upTo?: number) {
   let pages = 0;
   const faults: string[] = [];

@@ -1,26 +1,27 @@
 /**
- * Reads the blocks of an Aptos chain in order, from pages of transactions. Pages don't align with
- * blocks: a block begins with its metadata transaction. Pages are fetched concurrently and consumed
- * in order; readers of blocks drive the run.
+ * Reads the blocks of an Aptos chain in order, from pages of transactions. A block begins with its
+ * metadata transaction, anywhere in a page. Pages are fetched concurrently and consumed in order.
  */
 import type { AptosBlock, AptosTransaction } from '../../match/aptos/block.ts';
 import type { AptosBounds, AptosPage } from './provider.ts';
 import { SourceError } from '../source.ts';
 
 export interface AptosRun {
-  /** The next block, or the one in progress. */
+  /** Height of the next block, or of the block in progress. */
   readonly next: number;
   has(height: number): boolean;
   /**
-   * Returns the block at this height, which must not be before the first of the run; undefined
-   * while the chain does not reach it. A block that the run has dropped is not read again.
+   * Returns the block at this height, which must not be before the start of the run; undefined
+   * while the chain does not reach it. Dropped blocks are not read again.
    */
   read(height: number): Promise<AptosBlock | undefined>;
 }
 
 export interface RunSource {
   readPage(start: number, limit: number): Promise<AptosPage>;
-  /** Hash of the block at this height, if the run has computed it from the transactions. */
+  /**
+   * Returns the hash of the block at this height, if the run has computed it from the transactions.
+   */
   hashAt(height: number): string | undefined;
   /** The newest version that is known to exist. */
   ledgerVersion(): number;
@@ -29,15 +30,15 @@ export interface RunSource {
 const PAGE_TRANSACTIONS = 100;
 const PAGES_AT_ONCE = 8;
 /**
- * Limits of waiting and recently read blocks: more than the loop reads ahead, so no block is read
- * twice. Measured by their text; in memory they take several times as much.
+ * Limits of waiting and recently read blocks, above what the loop reads ahead, so that no block is
+ * read twice. Sizes are of their text; in memory, they take several times as much.
  */
 const KEPT_BLOCKS = 128;
 const KEPT_BYTES = 32 * 1024 * 1024;
-/** Overhead of a transaction beyond its text. */
+/** Overhead of a transaction in addition to its text. */
 const TRANSACTION_BYTES = 2_000;
 
-/** A block ends with one of these types, unless it ends an epoch. */
+/** Types of the last transaction of a block, unless the block ends an epoch. */
 const LAST_TYPES: readonly string[] = [
   'block_epilogue_transaction',
   'state_checkpoint_transaction',
@@ -56,7 +57,7 @@ export function createAptosRun(
   let version = first.firstVersion;
   let parentHash = first.parentHash;
   let open: AptosBlock | undefined;
-  /** Pages in progress by their first version, each of maximum length. */
+  /** Pages in progress by their first version. All have the maximum length. */
   const pages = new Map<number, Promise<AptosPage>>();
   const waiting = new Map<number, PromiseWithResolvers<AptosBlock | undefined>>();
   let isWorking = false;
@@ -114,8 +115,8 @@ export function createAptosRun(
     let start = version;
     for (let n = 0; n < PAGES_AT_ONCE && start <= last; n++) {
       const limit = Math.min(PAGE_TRANSACTIONS, last - start + 1);
-      // Partial pages at the end of the chain are fetched only when needed: there may be more by
-      // then.
+      // Partial pages at the end of the chain are fetched only when needed, because they may be
+      // longer by then.
       if (!pages.has(start) && (n === 0 || limit === PAGE_TRANSACTIONS)) {
         const page = readPage(start, limit);
         page.catch(() => {});
@@ -136,7 +137,7 @@ export function createAptosRun(
         if (page === undefined) break;
         const each = page.sizeBytes / page.transactions.length;
         for (const transaction of page.transactions) take(transaction, each, page);
-        // After a page that ended early, prefetched pages begin at the wrong versions.
+        // After a page that ended early, prefetched pages start at the wrong versions.
         if (!pages.has(version)) pages.clear();
       }
       for (const waiter of waiting.values()) waiter.resolve(undefined);
@@ -168,7 +169,10 @@ export function createAptosRun(
   };
 }
 
-/** Creates the block that this transaction begins, without its transactions; undefined if none. */
+/**
+ * Creates the block that starts with this transaction, without its transactions; undefined if none
+ * does.
+ */
 function toBlock({
   type,
   version,

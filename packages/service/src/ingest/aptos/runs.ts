@@ -1,5 +1,6 @@
 /**
- * Manages the runs of contiguous blocks that are being read: the live one and those of backfills.
+ * Manages the runs of contiguous blocks that are being read: the live run and the runs of
+ * backfills.
  */
 import type { AptosBlock } from '../../match/aptos/block.ts';
 import { type AptosBounds, UNKNOWN_HASH } from './provider.ts';
@@ -7,31 +8,34 @@ import { type AptosRun, type RunSource, createAptosRun } from './run.ts';
 import { isOfKind } from '../source.ts';
 
 export interface AptosRuns {
-  /** Returns the block at this height from the run that reaches it first; undefined if none yet. */
+  /**
+   * Returns the block at this height from the run that reaches it first; undefined if no run does
+   * yet.
+   */
   read(height: number): Promise<AptosBlock | undefined>;
-  /** Whether any block has been read. */
+  /** True once a block has been read. */
   isReading(): boolean;
 }
 
-/** The live run, plus several backfills. */
+/** Maximum number of runs: the live run and several backfills. */
 const MAX_RUNS = 4;
-/** A block further ahead of every run than this gets its own run. */
+/** Maximum distance of a block from a run. A block further ahead gets its own run. */
 const MAX_AHEAD_BLOCKS = 256;
 
 export function createAptosRuns({
   readBounds,
   ...from
 }: RunSource & {
-  /** Undefined when the nodes don't have the block. */
+  /** Undefined if the nodes don't have the block. */
   readBounds(height: number): Promise<AptosBounds | undefined>;
 }): AptosRuns {
-  /** Ordered by last use, the most recent last. */
+  /** Ordered by last use, most recent last. */
   let runs: AptosRun[] = [];
 
   const openRun = async (height: number): Promise<AptosRun | undefined> => {
     const bounds = await readBounds(height);
     if (bounds === undefined) return undefined;
-    // If the previous block is pruned, there is nothing to check against.
+    // A pruned previous block cannot be checked.
     const before = await readBounds(height - 1).catch((error: unknown) => {
       if (isOfKind(error, 'pruned')) return undefined;
       throw error;
@@ -39,7 +43,7 @@ export function createAptosRuns({
     return createAptosRun({ ...bounds, parentHash: before?.hash ?? UNKNOWN_HASH }, from);
   };
 
-  /** When several calls wait for the same run, the first one opens it. */
+  /** If several calls wait for the same run, the first one opens it. */
   let opening: Promise<unknown> = Promise.resolve();
   const findRun = async (height: number): Promise<AptosRun | undefined> => {
     const find = () =>
@@ -72,7 +76,7 @@ export function createAptosRuns({
       try {
         return await run?.read(height);
       } catch (error) {
-        // The run's data for the current block may be wrong, so the next run starts fresh.
+        // The run's data for the current block may be wrong, so the next run does not use it.
         if (isOfKind(error, 'inconsistent')) runs = runs.filter((each) => each !== run);
         throw error;
       }

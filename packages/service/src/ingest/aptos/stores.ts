@@ -1,9 +1,6 @@
 /**
- * Finds the owners of fungible stores that a transaction uses without showing. Usually a
- * transaction shows them: a balance and the store's `ObjectCore` are in one resource group, which
- * changes as a unit. Otherwise the store is read as of after the transaction, then before it, and
- * then as of now if the node has pruned that state. Blocks wait for this, since a deposit with an
- * unknown owner can't be matched.
+ * Finds the owners of fungible stores that a transaction uses but does not show. It reads the store
+ * after the transaction, then before it, and then now if the node has pruned that state.
  *
  * Only immutable facts are cached. The address of a primary store derives from its owner and asset
  * (`primary_fungible_store`, SHA3-256), and such a store can't be transferred.
@@ -46,7 +43,7 @@ export function createAptosStores(
     if (known !== undefined) return known;
     let store: AptosStore | undefined;
     try {
-      // A store that the transaction deleted existed before it.
+      // A store that the transaction deleted existed before the transaction.
       store = (await readAt(address, version)) ?? (await readAt(address, version - 1));
     } catch (error) {
       if (!(error instanceof SourceError) || error.kind !== 'pruned') throw error;

@@ -1,4 +1,4 @@
-/** One endpoint of the transaction stream, over a real connection to a scripted server. */
+/** Tests an endpoint of the transaction stream over a real connection to a scripted server. */
 import {
   type AptosStreamTrouble,
   type RunningScriptedAptosStream,
@@ -13,7 +13,7 @@ import { SourceError } from '../source.ts';
 const NAME = 'stream.example:443';
 const CHAIN_ID = '4';
 
-/** Creates a ledger with this many versions, each with the same small transaction. */
+/** Creates a ledger with this number of versions, which all have the same small transaction. */
 function longLedger(versions: number): ScriptedAptosLedger {
   const ledger = createScriptedAptosLedger();
   const block = ledger.mine();

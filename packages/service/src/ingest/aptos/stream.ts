@@ -1,7 +1,7 @@
 /**
  * Reads pages of transactions from one endpoint of the gRPC transaction stream. Pages are requested
- * by their first version, as from a fullnode; the stream behind them continues where the last page
- * ended, and is read only as far as pages are requested.
+ * by their first version, as from a fullnode. The stream behind them is read only as far as pages
+ * are requested.
  */
 import type { AptosTransaction } from '../../match/aptos/block.ts';
 import { describeError } from '../../base/log.ts';
@@ -13,26 +13,34 @@ import { type NodeHealth, createStanding } from '../nodes/standing.ts';
 
 export interface AptosStream {
   readonly name: string;
-  /** Lower is better; undefined while the endpoint is backed off. */
+  /** Score, lower is better; undefined while the endpoint is backed off. */
   readonly score: number | undefined;
-  /** Returns `limit` transactions from this version on; waits for those that don't exist yet. */
+  /**
+   * Returns `limit` transactions from this version on; waits for transactions that don't exist yet.
+   */
   readPage(start: number, limit: number): Promise<AptosPage>;
   health(): NodeHealth;
   close(): void;
 }
 
-/** Streams open at once: live, plus several backfills. Providers allow about 20 per API key. */
+/**
+ * Maximum number of open streams: the live stream and several backfills. Providers allow about 20
+ * per API key.
+ */
 const MAX_FEEDS = 4;
-/** A page up to this far ahead of a stream is read from it; others get their own stream. */
+/**
+ * Maximum distance of a page from a stream that it is read from. Pages further ahead get their own
+ * stream.
+ */
 const MAX_AHEAD = 2_000;
 /** Time after which existing versions that a stream has not sent are considered lost. */
 const PATIENCE_MS = 5_000;
-/** Unused streams are closed after this time. */
+/** Time after which unused streams are closed. */
 const IDLE_MS = 60_000;
 
 /**
  * @param name name of the endpoint in messages
- * @param chainId chain id of the network, in decimal; undefined for any
+ * @param chainId chain id of the network, in decimal; undefined for any chain
  */
 export function createAptosStream(
   url: string,
@@ -64,7 +72,7 @@ export function createAptosStream(
       standing.exclude(why);
       throw new SourceError('wrong-chain', why);
     }
-    // The endpoint serves the right chain again.
+    // The endpoint serves the correct chain again.
     await standing.identify();
     for (const [n, { version }] of transactions.entries()) {
       if (version === expected + n) continue;
@@ -89,7 +97,7 @@ export function createAptosStream(
       return await own.take(start, limit);
     } catch (error) {
       drop(own);
-      // Streams end normally and idle ones are cut off; only a failed reopening is a fault.
+      // Streams may end, and servers close idle ones, so only a failure to reopen is a fault.
       const isOver = error instanceof SourceError && error.kind === 'unreachable';
       if (feed !== undefined && isOver && !own.isSilent && mayReopen)
         return take(start, limit, false);
@@ -144,15 +152,15 @@ async function loadGrpc(): Promise<typeof import('./grpc.ts')> {
 
 type Taken = Pick<AptosPage, 'transactions' | 'sizeBytes'>;
 
-/** One stream, from its first version on. */
+/** A stream, from its first version on. */
 interface Feed {
-  /** The first version that was not requested yet. */
+  /** First version that has not been requested yet. */
   readonly next: number;
-  /** Timestamp of `performance.now`. */
+  /** Time of the last use, from `performance.now`. */
   readonly usedAt: number;
-  /** Whether the stream fails to send existing versions. */
+  /** True if the stream fails to send existing versions. */
   readonly isSilent: boolean;
-  /** Takes transactions; earlier requests are served first. */
+  /** Takes transactions. Earlier requests are served first. */
   take(start: number, limit: number): Promise<Taken>;
   close(): void;
 }
@@ -170,7 +178,7 @@ function createFeed(
   let usedAt = performance.now();
   let isSilent = false;
   let call: Promise<AptosCall> | undefined;
-  /** The next version from the stream; received versions before it may still be waiting. */
+  /** Next version from the stream. Earlier versions may have been received but not taken yet. */
   let expected = first;
   let held: { transaction: AptosTransaction; sizeBytes: number }[] = [];
   let turn: Promise<unknown> = Promise.resolve();

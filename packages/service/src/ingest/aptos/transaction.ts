@@ -12,7 +12,7 @@ const FRAMEWORK = toAccount('0x1');
 const OBJECT_CORE = `${FRAMEWORK}::object::ObjectCore`;
 const FUNGIBLE_STORE = `${FRAMEWORK}::fungible_asset::FungibleStore`;
 const COIN_STORE = `${FRAMEWORK}::coin::CoinStore<`;
-/** Events whose guid identifies an event handle of the coin store. */
+/** Events with the guid of an event handle of the coin store. */
 const COIN_EVENTS: readonly string[] = [
   `${FRAMEWORK}::coin::DepositEvent`,
   `${FRAMEWORK}::coin::WithdrawEvent`,
@@ -23,7 +23,7 @@ const STORE_EVENTS: readonly string[] = [
   `${FRAMEWORK}::fungible_asset::Deposit`,
   `${FRAMEWORK}::fungible_asset::Withdraw`,
 ];
-/** Events whose guid identifies the store. */
+/** Events with the guid of the store. */
 const OLD_STORE_EVENTS: readonly string[] = [
   `${FRAMEWORK}::fungible_asset::DepositEvent`,
   `${FRAMEWORK}::fungible_asset::WithdrawEvent`,
@@ -71,20 +71,25 @@ export function toAptosTransaction(raw: AptosJson, what: string): AptosTransacti
   };
 }
 
-/** Returns owner and asset of a store from its two resources; undefined if either is missing. */
+/**
+ * Returns the owner and asset of a store from its two resources; undefined if either is missing.
+ */
 export function toAptosStore(objectCore: unknown, fungibleStore: unknown): AptosStore | undefined {
   const owner = toAccount(optional(objectCore)?.['owner']);
   const asset = toAccount(optional(optional(fungibleStore)?.['metadata'])?.['inner']);
   return owner === '' || asset === '' ? undefined : { owner, asset };
 }
 
-/** Returns the entry function call, for a multisig payload the inner one; scripts have none. */
+/**
+ * Returns the call of the entry function; for a multisig payload, the inner call. Scripts have
+ * none.
+ */
 function entryFunctionOf(payload: AptosJson): AptosJson | undefined {
   switch (payload['type']) {
     case 'entry_function_payload':
       return payload;
     case 'multisig_payload':
-      // Absent when the call was proposed on chain.
+      // Missing if the call was proposed on chain.
       return optional(payload['transaction_payload']);
     default:
       return undefined;
@@ -126,7 +131,7 @@ type Found = Pick<AptosTransaction, 'changed' | 'stores' | 'unknownStores' | 'co
 function readStores(changes: readonly AptosJson[], events: readonly AptosEvent[]): Found {
   const changed = new Set<string>();
   const coinHandles = new Map<string, string>();
-  /** Coins of deleted stores by account. */
+  /** Coins of deleted stores, by account. */
   const deletedCoins = new Map<string, string[]>();
   const cores = new Map<string, unknown>();
   const holdings = new Map<string, unknown>();
@@ -178,7 +183,7 @@ function readStores(changes: readonly AptosJson[], events: readonly AptosEvent[]
     const asset = toAccount(data['metadata']);
     if (owner !== '' && asset !== '') stores.set(toAccount(data['store']), { owner, asset });
   }
-  // When the framework emits no event for a deleted store, only the store's asset is known.
+  // If the framework emits no event for a deleted store, only the store's asset is known.
   for (const { type, account, creationNumber } of events) {
     if (!COIN_EVENTS.includes(type) || account === null) continue;
     const handle = `${account}:${creationNumber}`;

@@ -1,6 +1,6 @@
 /**
- * Checks the parts of a block against each other. Consistent parts are what the node has of the
- * block; blooms and indices show, as far as they can, whether the node has all of it.
+ * Checks the parts of a block against each other. Blooms and indices show, as far as they can,
+ * whether the node returned the complete block.
  */
 import type { EvmBlock, EvmLog, EvmTransaction } from '../../match/evm/block.ts';
 import type { BlockHeader } from '../../store/blocks/contract.ts';
@@ -17,9 +17,9 @@ export const hashesOf = (block: Json): string[] =>
 /** A violation of Ethereum's rules that does not prove the block wrong. */
 export interface Doubt {
   kind: 'missing' | 'inconsistent';
-  /** The same for every block with this problem. */
+  /** Message, which is the same for every block with this problem. */
   reason: string;
-  /** Includes the node and the block. */
+  /** Details with the node and the block. */
   message: string;
 }
 
@@ -29,7 +29,7 @@ export interface CheckedParts extends Pick<EvmBlock, 'logs' | 'transactions' | '
 }
 
 export interface AssembledParts extends CheckedParts {
-  /** In transaction order. */
+  /** Receipts in transaction order. */
   receipts: Json[];
 }
 
@@ -44,8 +44,8 @@ export function withoutReceipt(block: Json, receipts: readonly unknown[]): strin
 }
 
 /**
- * Returns the receipts by transaction hash. Each must belong to a transaction of this block, and
- * its logs must set every bit of its own bloom. Transactions without a receipt are omitted.
+ * Returns the receipts by transaction hash. Receipts must belong to a transaction of this block,
+ * and their logs must set every bit of their bloom. Transactions without a receipt are omitted.
  */
 export function checkReceipts(
   name: string,
@@ -102,7 +102,7 @@ export function assemble(
   const doubt = createDoubts(name, header);
   const receipts = checkReceipts(name, block, header, answer);
   const transactions = list(block['transactions'], 'transactions').map((item, n) => {
-    // Only hashes were requested, because only the logs are needed.
+    // Only hashes were requested, because only the logs are needed here.
     if (typeof item === 'string') return undefined;
     const body = object(item, 'transaction');
     return toTransaction(body, n, receipts.get(hex(body, 'hash')), doubt.add);
@@ -128,12 +128,11 @@ export function assemble(
 }
 
 /**
- * Checks that each log belongs to this block and to the transaction at its index, and that together
- * they set every bit of the header's bloom, which reveals a lagging node or a lost log. Indices
- * should count up from 0.
+ * Checks that each log belongs to this block and to the transaction at its index, and that all logs
+ * together set every bit of the header's bloom. Indices should count up from 0.
  *
- * @param miscounted some transactions have no receipt, so the node may have counted only those that
- *   do
+ * @param miscounted true if some transactions have no receipt, so that the node may have counted
+ * only the others
  */
 export function checkLogs(
   name: string,
@@ -153,7 +152,7 @@ export function checkLogs(
       );
     }
     const parsed = toLog(log, n, hashes, doubt.add);
-    // Logs beyond the last transaction were added by the chain itself, such as Polygon's state sync.
+    // The chain itself adds logs after the last transaction, such as Polygon's state sync.
     const at = hashes[parsed.transactionIndex];
     if (at === undefined || at === parsed.transactionHash) return parsed;
     const transactionIndex = miscounted ? hashes.indexOf(parsed.transactionHash) : -1;
@@ -220,7 +219,7 @@ const quantity = (from: Json, key: string, owner: string, doubt: AddDoubt): stri
   return value;
 };
 
-/** @param n its position in the block, the fallback for a missing index */
+/** @param n position in the block, which replaces a missing index */
 function toLog(log: Json, n: number, hashes: readonly string[], doubt: AddDoubt): EvmLog {
   const transactionHash = hex(log, 'transactionHash');
   const logIndex = quantity(log, 'logIndex', 'log', doubt);
@@ -235,7 +234,7 @@ function toLog(log: Json, n: number, hashes: readonly string[], doubt: AddDoubt)
   };
 }
 
-/** @param n its position in the block */
+/** @param n position in the block */
 function toTransaction(
   body: Json,
   n: number,
@@ -269,8 +268,8 @@ function toTransaction(
 
 /**
  * Returns the target, value and input of a transaction. A Tempo transaction (type 0x76) is a list
- * of calls: as on Tempo's own node, the first call provides target and input, and the value is the
- * sum.
+ * of calls. As on Tempo's nodes, the first call provides target and input, and the values are added
+ * up.
  */
 function toCall(
   body: Json,

@@ -42,8 +42,8 @@ export const hasBit = (bloom: Uint8Array, bit: number): boolean =>
   (bloom[BLOOM_BYTES - 1 - (bit >> 3)]! & (1 << (bit & 7))) !== 0;
 
 /**
- * Whether `logs` sets every bit of `promised`; an unset bit means that a log is missing. Extra bits
- * are allowed: some chains add logs (Polygon's state sync) that the header's filter omits.
+ * Returns whether `logs` sets every bit of `promised`; an unset bit means that a log is missing.
+ * Extra bits are allowed, because some chains add logs that the header's filter omits.
  */
 export function covers(logs: Uint8Array, promised: Uint8Array): boolean {
   return promised.every((byte, n) => (byte & ~logs[n]!) === 0);

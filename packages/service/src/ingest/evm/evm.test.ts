@@ -1,4 +1,7 @@
-/** An EVM source over scripted nodes: which it queries, what it accepts, and their health. */
+/**
+ * Tests an EVM source with scripted nodes: which nodes it queries, which data it accepts, and their
+ * health.
+ */
 import {
   type RunningScriptedChain,
   type Trouble,
@@ -350,7 +353,7 @@ describe('the health of providers', () => {
     const failures = health(1).failures;
     const calls = { ...two.calls };
     expect(failures).toBeGreaterThan(1);
-    // It is not queried for at least a second, while the other node is.
+    // The node is not queried for at least a second, while the other one is.
     for (let n = 0; n < 20; n++) {
       mine();
       await source.readHead();

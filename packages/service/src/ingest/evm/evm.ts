@@ -1,4 +1,4 @@
-/** Reads the blocks of an EVM chain over JSON-RPC: everything by hash, with consistency checks. */
+/** Reads the blocks of an EVM chain over JSON-RPC by hash, with consistency checks. */
 import type { BlockNeeds, EvmBlock, EvmInternalTransaction } from '../../match/evm/block.ts';
 import type { Log } from '../../base/log.ts';
 import type { BlockHeader, BlockRef } from '../../store/blocks/contract.ts';
@@ -18,15 +18,18 @@ import { fromCallTracer, fromTraceBlock } from './traces.ts';
 
 export interface EvmSourceOptions {
   chain: string;
-  /** One or more node URLs in order of preference; `http:`, `https:`, `ws:` or `wss:`. */
+  /** URLs of one or more nodes in order of preference; `http:`, `https:`, `ws:` or `wss:`. */
   urls: readonly string[];
   /** Milliseconds between polls of the head. Default: at the learned pace of the chain. */
   pollMs?: number | undefined;
-  /** Accept unverifiable data from a single node. Default false. */
+  /** Accepts unverifiable data from a single node. Default: false. */
   acceptUnverified?: boolean | undefined;
-  /** Whether blocks must be proven; default: on known chains, and on others once that is the verdict. */
+  /**
+   * Whether blocks must be proven. Default: on known chains, and on others if the verdict requires
+   * it.
+   */
   proof?: 'on' | 'off' | undefined;
-  /** Keeps the verdict on a chain that is not known; default: none is looked for. */
+  /** Storage for the verdict on an unknown chain. Without it, no verdict is determined. */
   verdicts?: VerdictStore | undefined;
   /** Read every header of ranges that are searched by logs. Default false. */
   verifyHeaders?: boolean | undefined;
@@ -87,7 +90,7 @@ export function createEvmSource({
       (header.timestamp ?? seen.timestamp) !== seen.timestamp
     ) {
       // Either this node or the provider of the header is wrong. Blaming only this node would let a
-      // liar with early headers discredit everyone who contradicts it.
+      // lying node with early headers discredit all others.
       providers.doubt(header.hash);
       throw new SourceError(
         'inconsistent',
@@ -97,14 +100,14 @@ export function createEvmSource({
     return { block, seen };
   };
 
-  /** Reads the block from one provider; another may supply a missing part, by the same hash. */
+  /** Reads the block from one provider. Another one may supply a missing part by the same hash. */
   const readBlockOf = async (
     node: Provider,
     header: KnownHeader,
     wanted: BlockNeeds,
   ): Promise<EvmBlock> => {
     await prover.load();
-    // A proof takes all of the block, also where only its logs are wanted.
+    // A proof needs the complete block, even if only its logs are needed.
     const isProving = prover.isRequired() || prover.isJudging();
     const needs = { ...wanted, transactions: wanted.transactions || (wanted.logs && isProving) };
     const { block, seen } = await readBody(node, header, needs);
@@ -118,7 +121,7 @@ export function createEvmSource({
     const rest =
       needs.transactions || needs.logs
         ? await verify(header, part, async (from, isFirst) => {
-            // When versions are compared, each must be made from the node's own block.
+            // If versions are compared, each one must come from the node's own block.
             const body =
               from === node || isFirst ? block : (await readBody(from, header, needs)).block;
             if (!needs.transactions) return receipts.readLogs(from, body, seen);
@@ -127,7 +130,7 @@ export function createEvmSource({
               parts.proofs = createProofs(body, raw);
             }
             if (wanted.transactions) return parts;
-            // A search for a verdict must not hold a block that its logs alone would not hold.
+            // The search for a verdict must not delay a block that its logs alone would not delay.
             return parts.doubts.length > 0 && !prover.isRequired()
               ? receipts.readLogs(from, body, seen)
               : { ...parts, transactions: [] };
@@ -214,7 +217,7 @@ async function findTransaction(
   return typeof at === 'string' ? { at } : 'pending';
 }
 
-/** Estimates the memory that a block takes: its text plus overhead. */
+/** Estimates the memory size of a block: its text and an overhead. */
 function sizeOf(block: EvmBlock): number {
   let bytes = 1_000;
   for (const log of block.logs) bytes += 800 + 2 * log.data.length;
@@ -224,7 +227,7 @@ function sizeOf(block: EvmBlock): number {
 
 export interface TraceReader {
   /**
-   * Returns undefined if this node does not trace blocks.
+   * Returns the internal transactions; undefined if this node does not trace blocks.
    *
    * @param hashes hashes of the block's transactions, in order
    */
@@ -233,13 +236,13 @@ export interface TraceReader {
     header: BlockHeader,
     hashes: readonly string[],
   ): Promise<EvmInternalTransaction[] | undefined>;
-  /** Whether this node is known not to trace blocks. */
+  /** Returns whether this node is known not to trace blocks. */
   isMissingAt(node: Provider): boolean;
 }
 
 /** Reads the internal transactions of a block in the trace dialect that a node offers. */
 function createTraceReader(): TraceReader {
-  /** The dialect of each provider that was tried. */
+  /** Dialect of each provider that was tried. */
   const dialects = new Map<Provider, 'callTracer' | 'trace_block' | 'none'>();
 
   return {

@@ -1,7 +1,6 @@
 /**
  * Parses block headers, and proves them where possible: by the standard rules, the hash is the
- * Keccak of the RLP-encoded header fields (Yellow Paper 4.4.3), so a node can't change a parent,
- * bloom, root or timestamp unnoticed.
+ * Keccak of the RLP-encoded header fields (Yellow Paper 4.4.3), so a node can't forge fields.
  */
 import { keccak256 } from '@sluice/kit/contract';
 import type { BlockHeader } from '../../store/blocks/contract.ts';
@@ -12,10 +11,14 @@ import { encodeRlp } from './proof/rlp.ts';
 import { toTempoHeader } from './proof/tempo.ts';
 import { EMPTY_ROOT } from './proof/trie.ts';
 
-/** Ethereum, Sepolia, Hoodi and Holesky: their hashes follow this scheme since the first block. */
+/**
+ * Ethereum, Sepolia, Hoodi and Holesky, which have followed this scheme since their first block.
+ */
 const PROVABLE_CHAINS = new Set(['0x1', '0xaa36a7', '0x88bb0', '0x4268']);
 
-/** In hash order; older blocks lack the fields of later forks, which are at the end. */
+/**
+ * Fields in hash order. Older blocks do not have the fields of later forks, which are at the end.
+ */
 const BYTES_OR_NUMBERS: readonly [name: string, kind: 'bytes' | 'number'][] = [
   ['parentHash', 'bytes'],
   ['sha3Uncles', 'bytes'],
@@ -39,7 +42,7 @@ const BYTES_OR_NUMBERS: readonly [name: string, kind: 'bytes' | 'number'][] = [
   ['parentBeaconBlockRoot', 'bytes'],
   ['requestsHash', 'bytes'],
 ];
-/** Names of a block that are known; others may be header fields of a later fork. */
+/** Known fields of a block. Others may be header fields of a later fork. */
 const KNOWN = new Set([
   ...BYTES_OR_NUMBERS.map(([name]) => name),
   'hash',
@@ -52,13 +55,13 @@ const KNOWN = new Set([
   'sealFields',
 ]);
 
-/** Whether the chain is known to follow the standard rules from its first block on. */
+/** Returns whether the chain is known to follow the standard rules from its first block on. */
 export const isProvableChain = (chain: string): boolean => PROVABLE_CHAINS.has(chain);
 
-/** How strictly a header is checked: `known` allows fields that may belong to a later fork. */
+/** Strictness of the header check. `known` allows fields that may belong to a later fork. */
 export type HeaderProof = 'none' | 'known' | 'strict';
 
-/** Throws a SourceError, `inconsistent`, when the header does not match its hash. */
+/** Throws a SourceError `inconsistent` if the header does not match its hash. */
 export function toHeader(block: Json, proof: HeaderProof): BlockHeader {
   const header = {
     number: toNumber(hex(block, 'number')),

@@ -21,22 +21,23 @@ export interface RpcClient {
    * @param maxBytes maximum response size; default 256 MiB
    */
   request(method: string, params: readonly unknown[], maxBytes?: number): Promise<unknown>;
-  /** Calls back on each new head that the node pushes, without guarantees. */
+  /** Calls back on each new head that the node pushes; some may be lost. */
   subscribeHeads(onHead: () => void): () => void;
   close(): Promise<void>;
 }
 
 /**
- * Requests for complete blocks, receipts and traces are slow; any other request is quick or lost.
+ * Timeouts. Requests for complete blocks, receipts and traces are slow; other requests are quick or
+ * lost.
  */
 const BLOCK_TIMEOUT_MS = 30_000;
 const TIMEOUT_MS = 8_000;
 const OF_A_BLOCK = /^(debug_|trace_|eth_getBlockReceipts|eth_getLogs)/;
 const RECONNECT_MIN_MS = 500;
 const RECONNECT_MAX_MS = 15_000;
-/** The maximum concurrency that a provider's pace may reach. */
+/** Maximum concurrency of a provider. */
 const CONNECTIONS = 32;
-/** Protects against endless responses; the largest traces of a block are far smaller. */
+/** Maximum response size. The largest traces of a block are far smaller. */
 const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
 
 const timeoutOf = (method: string): number =>
@@ -61,7 +62,7 @@ async function readText(
   return Buffer.concat(chunks).toString();
 }
 
-/** @param name name of the node in messages; not its URL, which may contain an API key */
+/** @param name name of the node in messages, not its URL, which may contain an API key */
 export function createRpcClient(url: string, name: string): RpcClient {
   const { protocol } = new URL(url);
   return protocol === 'ws:' || protocol === 'wss:'
@@ -226,22 +227,24 @@ export interface Provider extends AnyProvider {
 }
 
 interface RequestHow {
-  /** `aside`: after all requests that blocks need. */
+  /** `aside` runs the request after all requests that blocks need. */
   order?: 'aside' | undefined;
-  /** The node may refuse the request without fault. */
+  /** True if refusing the request is not the node's fault. */
   isOptional?: boolean | undefined;
   /** Maximum response size. */
   maxBytes?: number | undefined;
 }
 
-/** A call that a contract rejects fails on every node; that is not the node's fault. */
+/** A call that a contract rejects fails on every node, so it is not the node's fault. */
 const REVERTED =
   /revert|out of gas|gas required exceeds|invalid (opcode|jump)|stack (under|over)flow|VM (execution|exception)|EVM error|execution (aborted|timeout|timed out)/i;
 
 export const isReverted = (error: SourceError): boolean =>
   error.kind === 'refused' && (error.rpcCode === 3 || REVERTED.test(error.message));
 
-/** Headers measure the latency, since the duration of complete blocks depends on their size. */
+/**
+ * Only headers measure the latency, because the duration of complete blocks depends on their size.
+ */
 const isShort = (method: string, params: readonly unknown[]): boolean =>
   method.startsWith('eth_getBlockBy') && params[1] === false;
 
@@ -313,7 +316,7 @@ export function createProvider(
         '0x0',
         'block 0',
         {},
-        // Other chains may have begun with other rules.
+        // Other chains may have started with different rules.
         isProvableChain(chain) ? headerProof() : 'none',
       );
       return { genesisHash: genesis?.hash };

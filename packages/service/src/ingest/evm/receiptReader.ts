@@ -1,4 +1,6 @@
-/** Reads the logs and transactions of a block from its receipts, in whichever way a node offers. */
+/**
+ * Reads the logs and transactions of a block from its receipts, in a way that the node supports.
+ */
 import type { BlockHeader } from '../../store/blocks/contract.ts';
 import { type Json, list } from '../json.ts';
 import { isOfKind } from '../source.ts';
@@ -19,7 +21,7 @@ export interface ReceiptReader {
   readLogs(node: Provider, block: Json, header: BlockHeader): Promise<CheckedParts>;
 }
 
-/** Concurrent requests on nodes that return receipts only one by one. */
+/** Maximum number of concurrent requests on nodes that return receipts only one by one. */
 const RECEIPTS_AT_ONCE = 16;
 
 /** @param prover proves the transactions and receipts that are read */
@@ -27,7 +29,7 @@ export function createReceiptReader(prover: Pick<Prover, 'check'>): ReceiptReade
   /** Providers known not to support `eth_getBlockReceipts`. */
   const withoutBlockReceipts = new Set<Provider>();
 
-  /** Undefined when the node returns receipts only one by one. */
+  /** Returns undefined if the node returns receipts only one by one. */
   const listReceipts = async (node: Provider, block: Json): Promise<unknown> => {
     if (withoutBlockReceipts.has(node)) return undefined;
     try {

@@ -7,11 +7,11 @@ import { createRpcClient } from './provider.ts';
 import { SourceError } from '../source.ts';
 import { MULTICALL, createStateReader } from './state.ts';
 
-/** A chain with the contract that answers in every way, drawn on in one block after another. */
+/** A chain with a contract that responds in many ways, called in several blocks. */
 let anvil: Anvil;
 let client: ReturnType<typeof createRpcClient>;
 let contract: string;
-/** After no, one and two drawings; Multicall3 stands from the second on. */
+/** Blocks after zero, one and two calls. Multicall3 exists from the second one on. */
 let blocks: BlockRef[];
 const artist = (): string => anvil.accounts[0]!.address;
 
@@ -134,7 +134,7 @@ describe.each([
       read(word(BigInt(at))),
     ]);
     const ethCalls = requests.filter(({ method }) => method === 'eth_call');
-    // Together they take one, and one more for the call that failed without a reason.
+    // A batch takes one request, and one more for the call that failed without a reason.
     expect(ethCalls).toHaveLength(at === WITH ? 2 : calls.length);
   });
 
@@ -293,7 +293,7 @@ describe('a node that does not accept block hashes', () => {
     const { reader, requests } = createReader(refuseHashes);
     expect(await reader.call(blocks[0]!, [callOf('drawings')])).toEqual([read(word(0n))]);
     expect(await reader.call(head(), [callOf('drawings')])).toEqual([read(word(2n))]);
-    // Once a hash is rejected, none is tried again.
+    // After one hash was rejected, no hash is tried again.
     expect(requests.map(({ method }) => method)).toEqual([
       'eth_call',
       'eth_call',

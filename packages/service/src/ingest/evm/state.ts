@@ -1,7 +1,6 @@
 /**
  * Calls and balances at the state after a block, read from a provider that knows the block. Calls
- * are batched through Multicall3 where it is deployed, which saves many requests; otherwise they
- * are made one by one.
+ * are batched through Multicall3 if it is deployed; otherwise, they are made one by one.
  */
 import { RetryableError } from '../../base/errors.ts';
 import { compileParameters, cutText } from '@sluice/kit/contract';
@@ -21,17 +20,17 @@ export const MULTICALL = '0xca11bde05977b3631167028862be2a173976ca11';
 const AGGREGATE = '0x82ad56cb'; // aggregate3((address,bool,bytes)[])
 const GET_BALANCE = '0x4d2301cc'; // getEthBalance(address)
 /**
- * Maximum size of one node response. Contracts choose the size of their results: batches with
+ * Maximum size of one node response. Contracts choose the size of their results, so batches with
  * larger results are requested one by one.
  */
 const MAX_ANSWER_BYTES = 1024 * 1024;
-/** Size of a response around its hex result. */
+/** Size of a response without its hex result. */
 const ENVELOPE_BYTES = 4096;
 const CALLS_PER_REQUEST = 100;
 const CALL_CHARACTERS_PER_REQUEST = 256 * 1024;
-/** Concurrent requests for one caller. */
+/** Maximum number of concurrent requests for one caller. */
 const CONCURRENCY = 4;
-/** A chain without Multicall3 is checked again after this many blocks. */
+/** Number of blocks after which a chain without Multicall3 is checked again. */
 const RECHECK_BLOCKS = 1_000;
 
 const AGGREGATE_INPUT = [
@@ -56,9 +55,9 @@ const aggregated = compileParameters([
 ])!;
 
 export function createStateReader(source: Pick<Source, 'requestAt'>): StateReader {
-  /** Whether the node rejects a block hash (EIP-1898) in place of a number. */
+  /** Whether the node rejects a block hash instead of a number (EIP-1898). */
   let byNumber = false;
-  /** The lowest block where Multicall3 was found, and the highest where it was missing. */
+  /** The lowest block with Multicall3, and the highest block without it. */
   let deployedAt = Number.POSITIVE_INFINITY;
   let missingAt = Number.NEGATIVE_INFINITY;
 
@@ -70,7 +69,7 @@ export function createStateReader(source: Pick<Source, 'requestAt'>): StateReade
   ): Promise<unknown> => {
     const number = `0x${block.number.toString(16)}`;
     const result = await source.requestAt(block, method, [first, number], maxBytes);
-    // Checked after the request, which detects a reorg before or during it.
+    // Checks after the request, in order to detect a reorg before or during it.
     const there = await source.requestAt(block, 'eth_getBlockByNumber', [number, false]);
     if ((there as { hash?: unknown } | null)?.hash !== block.hash) {
       throw new SourceError('missing', `block ${block.number} is no longer ${block.hash}`);
@@ -78,7 +77,7 @@ export function createStateReader(source: Pick<Source, 'requestAt'>): StateReade
     return result;
   };
 
-  /** Makes a request whose last parameter is the block and whose result is hex. */
+  /** Makes a request with the block as its last parameter, and a hex result. */
   const requestAt = async (
     block: BlockRef,
     method: string,
@@ -143,16 +142,16 @@ export function createStateReader(source: Pick<Source, 'requestAt'>): StateReade
       results = decodeAggregate(await requestAt(block, 'eth_call', request), calls.length);
     } catch (error) {
       const answer = toAnswer(error, block);
-      // State that is missing for the batch is missing for each call.
+      // State that is missing for the batch is also missing for each call.
       if ((error as SourceError).kind === 'missing') return calls.map(() => answer);
     }
     if (results === undefined) {
-      // The batch needs too much gas or space, or the new chain lacks Multicall3.
+      // The batch needs too much gas or space, or the chain has no Multicall3.
       deployedAt = Number.POSITIVE_INFINITY;
       return callSingly(block, calls);
     }
-    // A call that ran out of gas because of earlier calls reverts without data. So do other
-    // reverts; only a separate call distinguishes them.
+    // A call that ran out of gas because of earlier calls reverts without data. Only a separate
+    // call distinguishes this from other reverts.
     const isSilent = ({ success, returnData }: Aggregated) => !success && returnData === '0x';
     const again = await callSingly(
       block,
@@ -235,7 +234,7 @@ const encodeAggregate = (calls: readonly StateCall[]): string =>
     })),
   ]).slice(2);
 
-/** Returns undefined unless there is exactly one result per call. */
+/** Decodes the results; undefined unless there is exactly one result per call. */
 function decodeAggregate(data: string, count: number): readonly Aggregated[] | undefined {
   try {
     const [results] = aggregated.decode(data) as unknown as [readonly Aggregated[]];
@@ -299,7 +298,7 @@ const PANIC = '0x4e487b71'; // Panic(uint256)
 const codeOfPanic = compileParameters([{ name: 'code', type: 'uint256' }])!;
 const MESSAGE_CHARACTERS = 200;
 
-/** Produces the same text for single and batched calls. */
+/** Formats an error so that single and batched calls have the same text. */
 function describeRevert(data: string): string {
   const body = `0x${data.slice(10)}`;
   try {
@@ -317,7 +316,7 @@ function describeRevert(data: string): string {
   return `execution reverted: ${cut(data)}`;
 }
 
-/** The node's message without the node's name, which receivers must not see. */
+/** Returns the node's message without the node's name, which receivers must not learn. */
 function nodeMessage({ message, kind }: SourceError): string {
   const failed = ' failed: ';
   const start = message.indexOf(failed);

@@ -1,8 +1,8 @@
 /**
  * Extracts internal transactions from a block's traces: the calls inside transactions that moved
- * value. Supports geth's `callTracer` and OpenEthereum's `trace_block`. Excluded are the
- * transaction's own call, calls that move no value or borrow their caller's (delegatecall,
- * callcode), and everything at or below a reverted call.
+ * value. Supports geth's `callTracer` and OpenEthereum's `trace_block`. Excludes the transaction's
+ * own call, calls that move no value (delegatecall, callcode), and reverted calls with everything
+ * below them.
  */
 import type { EvmInternalTransaction } from '../../match/evm/block.ts';
 import { type Json, hex, list, object, optionalHex, toNumber } from '../json.ts';
@@ -69,7 +69,7 @@ export function fromTraceBlock(
   { hashes, blockHash }: Transactions,
 ): EvmInternalTransaction[] {
   const found: EvmInternalTransaction[] = [];
-  /** Addresses of the reverted calls by transaction, as text with a comma after each step. */
+  /** Addresses of the reverted calls by transaction, as strings with a comma after each step. */
   const reverted = new Map<string, string[]>();
   const counts = new Map<string, number>();
   for (const item of list(answer, 'traces')) {

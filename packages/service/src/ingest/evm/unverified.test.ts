@@ -1,4 +1,4 @@
-/** Blocks that cannot be fully verified, through the whole service. */
+/** Tests blocks that cannot be fully verified, with a complete service. */
 import { scripted, startScriptedChain } from '@sluice/testkit';
 import { test as base, expect } from 'vitest';
 import {

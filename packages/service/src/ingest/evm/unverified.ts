@@ -1,6 +1,6 @@
 /**
- * Handles blocks that can't be fully verified. Some chains have blocks that break Ethereum's rules
- * without being provably wrong; decision 0003 defines which are accepted, and how they are marked.
+ * Handles blocks that can't be fully verified. Some chains break Ethereum's rules without being
+ * provably wrong; decision 0003 defines which blocks are accepted and how they are marked.
  */
 import type { Log } from '../../base/log.ts';
 import type { BlockRef } from '../../store/blocks/contract.ts';
@@ -15,8 +15,8 @@ type Verified = Omit<CheckedParts, 'doubts'> & { unverified?: string };
  * does, returns the parts that two nodes agree on.
  *
  * @param ask calls back with one node after another until a call returns parts
- * @param read reads the parts from this node; the first node may use a block from another
- * @throws SourceError when no two nodes agree
+ * @param read reads the parts from this node; the first node may use a block from another node
+ * @throws SourceError if no two nodes agree
  */
 export type Verify = (
   header: BlockRef,
@@ -37,7 +37,7 @@ export function createVerifier({
 }: {
   chain: string;
   acceptUnverified: boolean;
-  /** Whether any doubt proves a block wrong. */
+  /** Returns whether any doubt proves a block wrong. */
   isStrict(): boolean;
   log: Log;
 }): Verify {

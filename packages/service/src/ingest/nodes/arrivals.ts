@@ -1,19 +1,19 @@
 /**
- * The phase of the block time at which a chain's blocks arrive, learned from polls: each new head
- * arrived after the poll before. A histogram of the phase is narrowed by each such interval and
- * blurred a little with each block, so it follows a chain that drifts.
+ * Learns from polls at which phase of the block time the blocks of a chain arrive. Each interval
+ * between two polls narrows a histogram of the phase, which is blurred with each block so that it
+ * follows drift.
  */
 
 export interface Arrivals {
-  /** Records that a block arrived in this interval. Milliseconds of one clock. */
+  /** Records that a block arrived in this interval, in milliseconds of one clock. */
   observe(afterMs: number, byMs: number): void;
   /** Whether the model has recently predicted arrivals clearly better than chance. */
   isReliable(): boolean;
-  /** Blocks observed since the model was last reliable, or since the start. */
+  /** Number of blocks observed since the model was last reliable, or since the start. */
   unsureBlocks(): number;
   /**
-   * Returns when to poll next for the block after the last observed one: the times that minimize
-   * the expected delay for about this many polls per block.
+   * Returns when to poll for the block after the last observed one, with the minimum expected delay
+   * for about this number of polls per block.
    *
    * @param how.gapMs minimum time between two polls
    * @param how.overdueMs maximum time between two polls of a block that is overdue
@@ -26,17 +26,17 @@ export interface Arrivals {
 
 const BIN_MS = 5;
 const MAX_BINS = 1_024;
-/** Weight of the newest block; the first ones count more. */
+/** Weight of the newest block. The first blocks count more. */
 const WEIGHT = 0.1;
-/** Share of each bin that moves to each of its neighbors per block. */
+/** Share of a bin that moves to each of its neighbors per block. */
 const BLUR = 0.25;
-/** Share that any phase keeps, so that a change of the pace is noticed. */
+/** Minimum share of each phase, so that a change of the pace is detected. */
 const ANYWHERE = 0.002;
-/** Corrects the block time by a share of each shift of the phase, within 1 %. */
+/** Share of each shift of the phase that corrects the block time, and its limit of 1 %. */
 const PERIOD_GAIN = 0.05;
 const PERIOD_RANGE = 0.01;
 const SETTLED_BLOCKS = 8;
-/** Gain in log-likelihood over a uniform phase, averaged over about this many blocks. */
+/** Gain in log-likelihood over a uniform phase, averaged over about this number of blocks. */
 const RELIABLE_GAIN = 0.2;
 const GAIN_BLOCKS = 8;
 const MIN_GAIN = -2;
@@ -44,7 +44,7 @@ const MAX_GAIN = 3;
 const RELIABLE_BLOCKS = 4;
 /** Probability that a block is skipped, so that polls continue after the usual time. */
 const SKIPPED = 0.02;
-/** Expected delay that justifies a poll: at least this, more where polls are short. */
+/** Minimum expected delay that justifies a poll; higher if polls are short. */
 const POLL_COST_MS = 15;
 const POLL_COST_FACTOR = 1.4;
 const POLL_COST_MAX_MS = 10_000;
@@ -65,13 +65,13 @@ export function createArrivals(blockMs: number): Arrivals {
   let observed = 0;
   let unsure = 0;
   let gain = 0;
-  /** The plan for the next block, from the start of its period; recomputed after each block. */
+  /** Plan for the next block from the start of its period. It is recomputed after each block. */
   let plan: Plan | undefined;
 
   const isReliable = (): boolean => observed >= RELIABLE_BLOCKS && gain > RELIABLE_GAIN;
   const phaseOf = (ms: number): number => modulo(ms - originMs, periodMs) / periodMs;
 
-  /** The circular mean, from 0 to 1. */
+  /** Returns the circular mean, from 0 to 1. */
   const readCenter = (): number => {
     let x = 0;
     let y = 0;
@@ -91,7 +91,7 @@ export function createArrivals(blockMs: number): Arrivals {
     });
   };
 
-  /** Moves weight into the interval, in the proportions that its bins already have. */
+  /** Moves weight into the interval, in the existing proportions of its bins. */
   const narrow = (firstBin: number, width: number): void => {
     const isInside = (bin: number): boolean => modulo(bin - firstBin, bins) < width;
     const inside = phases.reduce((sum, share, bin) => sum + (isInside(bin) ? share : 0), 0);
@@ -125,13 +125,13 @@ export function createArrivals(blockMs: number): Arrivals {
       const center = readCenter();
       blur();
       const width = Math.max(1, Math.ceil(((byMs - afterMs) / periodMs) * bins));
-      // An interval of a complete period has no information about the phase.
+      // An interval of a complete period contains no information about the phase.
       if (width >= bins) return;
       narrow(Math.floor(phaseOf(byMs) * bins) - width + 1, width);
       correctPeriod(readCenter() - center, byMs);
     },
     nextPollAt(lastPollMs, { gapMs, overdueMs, pollsPerBlock }) {
-      // Periods are cut where arrivals are least likely, so that one block falls into each.
+      // Periods are split where arrivals are least likely, so that each one contains one block.
       const cutMs = originMs + modulo(readCenter() + 0.5, 1) * periodMs;
       const periodOf = (ms: number): number => Math.floor((ms - cutMs) / periodMs);
       const expected = periodOf(arrivedMs) + 1;
@@ -152,23 +152,23 @@ export function createArrivals(blockMs: number): Arrivals {
   };
 }
 
-/** Ends of bins at which to poll. */
+/** Ends of the bins at which to poll. */
 interface Plan {
   first: number;
-  /** The bin after an unsuccessful poll at each bin. */
+  /** Next bin after an unsuccessful poll, for each bin. */
   next: Uint16Array;
 }
 
 /**
- * Minimizes the expected delay plus the cost of polls, by dynamic programming from the end of the
- * period; raises the cost until the expected number of polls is affordable.
+ * Minimizes the expected delay plus the cost of polls by dynamic programming from the end of the
+ * period. Raises the cost until the expected number of polls is within the limit.
  */
 function makePlan(
   shares: Float64Array,
   { binMs, gapBins, pollsPerBlock }: { binMs: number; gapBins: number; pollsPerBlock: number },
 ): Plan {
   const bins = shares.length;
-  /** Sums of the shares, and of share times arrival, of all bins before each. */
+  /** Prefix sums of the shares, and of share times arrival. */
   const arrived = new Float64Array(bins + 1);
   const moments = new Float64Array(bins + 1);
   for (const [bin, share] of shares.entries()) {
@@ -178,7 +178,7 @@ function makePlan(
   const next = new Uint16Array(bins + 1).fill(bins);
   const costs = new Float64Array(bins + 1);
 
-  /** Sets the cost from this bin on; returns the bin of the next poll. */
+  /** Sets the cost from this bin on, and returns the bin of the next poll. */
   const choose = (from: number, earliest: number, pollCost: number): number => {
     let best = bins;
     let bestCost = Infinity;

@@ -5,21 +5,21 @@ import { createPollSchedule } from './pollSchedule.ts';
 export interface HeadPolling {
   /** Runs a poll, and learns from its time and the head that it returns. */
   poll(read: () => Promise<BlockHeader>): Promise<BlockHeader>;
-  /** Calls back when a poll is due; returns a function that stops this. */
+  /** Calls back when a poll is due. Returns a function that stops the polls. */
   start(onDue: () => void): () => void;
   /** Milliseconds between two checks of all nodes. */
   readonly surveyMs: number;
 }
 
-/** Interval of even polls where none is configured. */
+/** Default interval of even polls. */
 const EVEN_POLL_MS = 1_000;
-/** Every node is checked once per this many polls, at least every `SURVEY_MAX_MS`. */
+/** Number of polls per check of all nodes, which also happens at least every `SURVEY_MAX_MS`. */
 const POLLS_PER_SURVEY = 10;
 const SURVEY_MAX_MS = 15_000;
 
 const toSurveyMs = (pollMs: number): number => Math.min(pollMs * POLLS_PER_SURVEY, SURVEY_MAX_MS);
 
-/** @param pollMs interval of the polls; undefined: at the learned pace of the chain */
+/** @param pollMs interval of the polls. Default: the learned pace of the chain */
 export function createHeadPolling(pollMs: number | undefined): HeadPolling {
   return pollMs === undefined ? createLearnedPolling() : createEvenPolling(pollMs);
 }
@@ -52,7 +52,7 @@ function createLearnedPolling(): HeadPolling {
       plan = (waitMs) => {
         clearTimeout(timer);
         timer = setTimeout(() => {
-          // A poll that fails, or waits for other work, plans no other.
+          // Plans no further poll if this one fails or waits for other work.
           plan?.(EVEN_POLL_MS);
           onDue();
         }, waitMs);

@@ -1,4 +1,7 @@
-/** Nodes that lag and lie: alone, nothing is delivered; with a second node, that one is read. */
+/**
+ * Tests nodes that lag and lie. From such a node alone, nothing is delivered; with a second node,
+ * that one is read.
+ */
 import { type Trouble, startScriptedChain } from '@sluice/testkit';
 import { test as base, expect } from 'vitest';
 import {
@@ -10,7 +13,9 @@ import {
   transferTo,
 } from '../ingestWorld.test-only.ts';
 
-/** Gives each test its own world: they mostly wait for retries, so they run concurrently. */
+/**
+ * Gives each test its own world, because the tests mostly wait for retries and so run concurrently.
+ */
 const test = base.extend<{ world: IngestWorld }>({
   // oxlint-disable-next-line no-empty-pattern
   world: async ({}, use) => {

@@ -1,4 +1,4 @@
-/** Ingestion from three nodes, of which two may fail, lag and lie. */
+/** Tests ingestion from three nodes. Two of them may fail, lag and lie. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -56,8 +56,8 @@ const script = fc.array(fc.constantFrom<Step>('mine', 'mine', 'mine', 'fork', 'w
 });
 
 /**
- * Puts two logs in one transaction, so that one can be missing. Their topics differ, because a
- * bloom reveals a missing log only if no other log sets the same bits.
+ * Puts two logs in one transaction, so that one can be missing. Their topics differ, because
+ * otherwise the bloom would not reveal a missing log.
  */
 const someLogs = () => {
   const token = `0x${'b'.repeat(40)}` as const;
@@ -119,7 +119,7 @@ test('law: with two of three nodes in any trouble, only the honest blocks are co
             },
           },
         );
-        /** Reports whether the checkpoint reaches the honest head in time. */
+        /** Returns whether the checkpoint reaches the honest head in time. */
         const arrives = async (timeoutMs: number): Promise<boolean> => {
           const deadline = Date.now() + timeoutMs;
           for (;;) {
@@ -143,7 +143,7 @@ test('law: with two of three nodes in any trouble, only the honest blocks are co
           honest.mine(someLogs());
           const isThere = await arrives(20_000);
           expect(isThere ? '' : `${ingest.report().message}\n${log.join('')}`).toBe('');
-          // Every matched block was mined, and is complete.
+          // Every matched block was mined and is complete.
           const isWrong = (block: EvmBlock): boolean => {
             const mined = honest.blockOf(block.hash as `0x${string}`);
             return mined === undefined || !isTrue(block, mined);
@@ -166,7 +166,7 @@ test('law: with two of three nodes in any trouble, only the honest blocks are co
     {
       numRuns: 12,
       examples: [
-        // The first node lies: the others contradict its headers, and it has no blocks.
+        // The first node lies. The others contradict its headers, and it has no blocks.
         [
           ['mine', 'mine', 'mine', 'mine', 'mine', 'mine'],
           [
@@ -178,7 +178,7 @@ test('law: with two of three nodes in any trouble, only the honest blocks are co
           ],
           [1, 0, 2],
         ],
-        // The first node sometimes returns a wrong parent, for a block that is read ahead.
+        // The first node sometimes returns a wrong parent for a block that is read ahead.
         [
           ['mine', 'mine', 'wait', 'mine', 'mine', 'mine', 'mine', 'mine'],
           [

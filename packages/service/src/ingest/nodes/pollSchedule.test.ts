@@ -12,13 +12,13 @@ interface Arrival {
 }
 
 interface Outcome {
-  /** How long each block waited for a poll, sorted. */
+  /** Sorted delays between each block and its poll. */
   delaysMs: number[];
 
   polls: { sentMs: number }[];
 }
 
-/** Polls a chain as the schedule says, on a simulated clock. */
+/** Polls a chain by the schedule on a simulated clock. */
 function simulate(
   arrivals: readonly Arrival[],
   { roundTripMs = 2, fromBlock = 0 }: { roundTripMs?: number; fromBlock?: number } = {},
@@ -53,7 +53,9 @@ const atShare = (sorted: readonly number[], share: number): number =>
 const minutesOf = ({ polls }: Outcome): number =>
   (polls.at(-1)!.sentMs - polls[0]!.sentMs) / 60_000;
 
-/** A chain with a block time; some slots have no block, and nodes get blocks a little later. */
+/**
+ * Creates a chain with a block time. Some slots have no block, and nodes get blocks a little later.
+ */
 const steady = ({
   blockMs,
   phase,
@@ -61,9 +63,9 @@ const steady = ({
   skipped = () => false,
 }: {
   blockMs: number;
-  /** Share of the block time. */
+  /** Jitter, as a share of the block time. */
   phase: number;
-  /** Milliseconds, repeated. */
+  /** Delays in milliseconds, repeated. */
   jitters: readonly number[];
   skipped?: (slot: number) => boolean;
 }): Arrival[] =>
@@ -83,7 +85,7 @@ const randomOf = (seed: number) => {
   };
 };
 
-/** Blocks until the pace is learned. */
+/** Number of blocks until the pace is learned. */
 const LEARNING_BLOCKS = 100;
 
 describe('a chain with a block time', () => {
@@ -139,7 +141,7 @@ describe('a chain with a block time', () => {
 });
 
 type Waits = (random: () => number, block: number) => number;
-/** From waits between blocks; timestamps are arrivals. */
+/** Creates a chain from the waits between its blocks. Timestamps are arrival times. */
 const irregular = (seed: number, wait: Waits): Arrival[] => {
   const random = randomOf(seed);
   let atMs = 1e6;

@@ -15,22 +15,27 @@ export interface Poll {
 
 export interface PollSchedule {
   record(poll: Poll): void;
-  /** When the next poll is due, on the clock of the polls. */
+  /** Returns the time of the next poll, on the clock of the polls. */
   nextAt(): number;
 }
 
-/** Below the even rate, so that no minute has more polls than with even polling. */
+/**
+ * Average rate, relative to the even rate, so that no minute has more polls than with even polling.
+ */
 const SHARE_OF_EVEN = 0.95;
-/** A chain whose block time is below this many even intervals gets the polls per block below. */
+/** Block time in even intervals; chains with a shorter one get the polls per block below. */
 const SHORT_BLOCK = 1.5;
 const POLLS_PER_SHORT_BLOCK = 2.8;
-/** Polls of a block that may be made in advance of the average rate, beyond those of one block. */
+/**
+ * Number of polls that may be made in advance of the average rate, in addition to the polls of one
+ * block.
+ */
 const SPARE_POLLS = 3;
-/** Polls closer together would find a block hardly earlier. */
+/** Minimum time between polls. More frequent polls would hardly find a block earlier. */
 const MIN_GAP_MS = 30;
 /** Weight of the newest round trip in the moving average. */
 const ROUND_TRIP_WEIGHT = 0.2;
-/** Blocks, of each 1,024, that are polled more often in search of a pace. */
+/** Number of blocks out of 1,024 that are polled more often in search of a pace. */
 const SEARCH_BLOCKS = 32;
 const SEARCH_AGAIN_BLOCKS = 1_024;
 
@@ -41,7 +46,7 @@ export function createPollSchedule(evenMs: number): PollSchedule {
   let roundTripMs = 0;
   let blockMs: number | undefined;
   let arrivals: Arrivals | undefined;
-  /** Polls that may be made now. */
+  /** Number of polls that may be made now. */
   let allowed = 0;
 
   const isShort = (ms: number): boolean => ms < SHORT_BLOCK * evenMs;
@@ -84,7 +89,7 @@ export function createPollSchedule(evenMs: number): PollSchedule {
         overdueMs: evenMs,
         pollsPerBlock: SHARE_OF_EVEN * pollsPerBlock,
       });
-      // A poll that would otherwise expire looks for a block that is early.
+      // Uses a poll that would otherwise expire to look for an early block.
       const unusedAt = sentMs + (pollsPerBlock + SPARE_POLLS - allowed) / rate;
       const spareAt = Math.max(sentMs + Math.min(evenMs, blockMs / 2), unusedAt);
       const affordableAt = Math.min(evenAt, sentMs + Math.max(0, 1 - allowed) / rate);
@@ -95,15 +100,15 @@ export function createPollSchedule(evenMs: number): PollSchedule {
 
 const OBSERVED_BLOCKS = 16;
 const NEEDED_BLOCKS = 8;
-/** Share of blocks that must have the same distance from their parent. */
+/** Minimum share of blocks with the same distance from their parent. */
 const STEADY_SHARE = 0.6;
-/** The average may be above the usual distance where blocks are skipped, but not below. */
+/** Maximum ratio of the average to the usual distance, because blocks may be skipped. */
 const MIN_AVERAGE = 0.95;
 const MAX_BLOCK_MS = 30_000;
 
-/** Finds the block time from timestamps, which count seconds. */
+/** Finds the block time from timestamps, which are in seconds. */
 function createBlockTime(minMs: number): {
-  /** Returns milliseconds; undefined while there is no steady block time in the usable range. */
+  /** Returns the block time in milliseconds; undefined without a steady one in the usable range. */
   observe(before: BlockHeader, head: BlockHeader): number | undefined;
 } {
   const distances: number[] = [];

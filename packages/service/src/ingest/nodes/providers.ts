@@ -1,6 +1,6 @@
 /**
- * The nodes of one chain: which one is the primary, which one is queried next on failure, and which
- * are excluded. Only a clearly better node replaces the primary.
+ * Manages the nodes of one chain: which node is the primary, which one is queried next after a
+ * failure, and which are excluded. Only a clearly better node replaces the primary.
  */
 import type { ChainAgreement, ProviderHealth } from '@sluice/kit/contract';
 import type { Log } from '../../base/log.ts';
@@ -13,16 +13,19 @@ import type { AnyProvider } from './standing.ts';
 type Node = Pick<AnyProvider, 'name' | 'identify' | 'forgetIdentity' | 'exclude'>;
 
 /**
- * Checks which chain the nodes serve, by the hash of block 0 or the Aptos chain id. Nodes of
- * another chain are excluded.
+ * Checks which chain the nodes serve, by the hash of block 0 or the Aptos chain id. Nodes of a
+ * different chain are excluded.
  */
 export interface Identities {
-  /** Reads which chain the node serves, if unknown, and excludes it if it is not ours. */
+  /**
+   * Reads which chain the node serves, if unknown, and excludes the node if it is a different
+   * chain.
+   */
   admit(provider: Node): Promise<void>;
   /**
-   * Reads again which chain is ours: the expected one if a node serves it.
+   * Determines the chain again: the expected one, if a node serves it.
    *
-   * @param ask as in {@link Providers.ask}
+   * @param ask like {@link Providers.ask}
    */
   readGenesisHash(
     ask: (read: (provider: Node) => Promise<string | undefined>) => Promise<string | undefined>,
@@ -30,7 +33,7 @@ export interface Identities {
   ): Promise<string>;
 }
 
-/** @param how.mark the value that identifies a chain, for messages */
+/** @param how.mark name of the value that identifies a chain, for messages */
 function createIdentities(
   { chain, flag, mark }: { chain: string; flag: string; mark: string },
   all: readonly Node[],
@@ -79,7 +82,7 @@ function createIdentities(
       let another: string | undefined;
       const found = await ask(async (provider) => {
         const identity = await provider.identify();
-        // A node that no longer has block 0 counts as the right chain, by its id.
+        // A node that no longer has block 0 is accepted by its chain id.
         if (identity.genesisHash === undefined || identity.genesisHash === expected)
           return expected;
         another ??= identity.genesisHash;
@@ -101,16 +104,16 @@ export interface Providers<Provider extends AnyProvider> {
   readHeaderOf(hash: string): Promise<BlockHeader | undefined>;
   doubt(hash: string): void;
   /**
-   * Returns the lowest finalized block of all nodes that report one: confirming too early can't be
-   * undone. Undefined when no node reports a finalized block.
+   * Returns the lowest finalized block of all nodes that report one, because confirming too early
+   * can't be undone; undefined if no node does.
    */
   readFinalized(): Promise<BlockHeader | undefined>;
   /** Reads from the first provider that knows the tag, after all requests that blocks need. */
   readTagged(tag: FinalityTag): Promise<BlockHeader | undefined>;
   /**
-   * Returns the result of the first provider that has one: those that know this block first, then
-   * by score. When `read` returns `undefined`, the next provider is tried. If none has a result,
-   * throws the first SourceError, or returns undefined if none failed.
+   * Returns the result of the first provider that has one. Providers that know this block come
+   * first, then the others by score. Without a result, throws the first SourceError, or returns
+   * undefined if none failed.
    *
    * @param prefer.first provider to try before all others
    */
@@ -118,16 +121,22 @@ export interface Providers<Provider extends AnyProvider> {
     read: (provider: Provider) => Promise<T | undefined>,
     prefer?: { hash?: string; first?: Provider },
   ): Promise<T | undefined>;
-  /** Checks all nodes periodically, including backed-off ones; returns a function that stops it. */
+  /**
+   * Checks all nodes periodically, including backed-off ones; returns a function that stops the
+   * checks.
+   */
   survey(everyMs: number): () => void;
   health(): ProviderHealth[];
   agreement(): ChainAgreement | null;
   close(): Promise<void>;
 }
 
-/** A node replaces the primary when its score is below this fraction of the primary's. */
+/** Fraction of the primary's score below which another node replaces it. */
 const CLEARLY_BETTER = 0.5;
-/** A URL may balance across several nodes: on a retry, the next one may have the missing data. */
+/**
+ * Number of tries per node. Behind a load balancer, the next try may reach a node with the missing
+ * data.
+ */
 const ROUNDS = 2;
 const NODES_REMEMBERED = 512;
 
@@ -143,7 +152,7 @@ export function createProviders<Provider extends AnyProvider>({
   urls: readonly string[];
   /** The command-line flag that names the nodes of this chain. */
   flag: string;
-  /** The value that identifies a chain, for messages. */
+  /** Name of the value that identifies a chain, for messages. */
   identity: 'block 0' | 'chain id';
   log: Log;
   /**
@@ -159,7 +168,7 @@ export function createProviders<Provider extends AnyProvider>({
   );
   const agreement: Agreement = createAgreement(all, flag);
   let followed = all[0]!;
-  /** The provider that returned a header, by hash. */
+  /** Provider that returned a header, by hash. */
   const givers = new Map<string, Provider>();
   const logStates = createStateLog(chain, log);
   const identities = createIdentities({ chain, flag, mark }, all);
@@ -167,8 +176,8 @@ export function createProviders<Provider extends AnyProvider>({
   const isOut = (each: Provider): boolean => each.state === 'down' || each.state === 'wrong-chain';
 
   /**
-   * All nodes, best first, excluded ones last: the survey detects their recovery. Backed-off nodes
-   * are used only when no other is left.
+   * Returns all nodes, best first, excluded ones last. Backed-off nodes are used only if no other
+   * is left.
    */
   const ranked = (): Provider[] => {
     const awake = all.filter((each) => each.restsUntil === 0);
@@ -282,7 +291,10 @@ export function createProviders<Provider extends AnyProvider>({
   };
 }
 
-/** The host name, numbered if it occurs more than once: the rest of a URL may hold secrets. */
+/**
+ * Returns the host name, numbered if it occurs more than once. The rest of a URL may contain
+ * secrets.
+ */
 export function nameOf(urls: readonly string[], n: number): string {
   const hosts = urls.map((url) => new URL(url).host);
   const before = hosts.slice(0, n).filter((host) => host === hosts[n]).length;
@@ -291,23 +303,22 @@ export function nameOf(urls: readonly string[], n: number): string {
 
 /**
  * Prevents a single node from deciding which block is at a height. Each new block is checked
- * against a witness; if that has another block, all nodes are queried and the majority decides.
- * Without a majority no block is accepted until the nodes agree: a fork at the head resolves within
- * seconds, and a node that stopped following its chain loses its vote.
+ * against a witness. If the witness has a different block, the majority of all nodes decides;
+ * without a majority, no block is accepted until the nodes agree.
  */
 export interface Agreement {
   /**
    * Returns false when the others outvote the provider of this header.
    *
    * @param isHead whether it is the newest block, for which the others get a moment to catch up
-   * @throws SourceError `disagreement` when no side has the majority
+   * @throws SourceError `disagreement` if no side has the majority
    */
   check(header: BlockHeader, giver: AnyProvider, isHead: boolean): Promise<boolean>;
-  /** The outcome for the newest block, or for a later disagreement; null before the first. */
+  /** Result for the newest block, or for a later disagreement; null before the first block. */
   latest(): ChainAgreement | null;
 }
 
-/** Maximum wait for the others: nodes propagate a block within a fraction of this. */
+/** Maximum wait for the others. Nodes propagate a block within a fraction of this time. */
 const WAIT_MS = 1_000;
 const RETRY_QUERY_MS = 100;
 const COUNTED = 1_024;
@@ -319,9 +330,7 @@ interface BlockVote {
 
 /** @param flag the command-line flag that names the nodes */
 function createAgreement(providers: readonly AnyProvider[], flag: string): Agreement {
-  /**
-   * The last agreed head, since each poll returns it again. An older one may have left the chain.
-   */
+  /** Last agreed head, because each poll returns it again. An older one may have left the chain. */
   let settledHead = '';
   let latest: ChainAgreement | null = null;
   /** Disagreements that were counted, oldest first. */
@@ -346,7 +355,7 @@ function createAgreement(providers: readonly AnyProvider[], flag: string): Agree
       .filter((each) => each !== giver && each.hasVote)
       .toSorted((a, b) => a.score - b.score);
 
-  /** Returns the first available opinion: one node that agrees is enough. */
+  /** Returns the first available opinion, because one node that agrees is enough. */
   const readWitness = async (
     header: BlockHeader,
     giver: AnyProvider,
@@ -373,7 +382,7 @@ function createAgreement(providers: readonly AnyProvider[], flag: string): Agree
   ): Promise<{ winner: string | undefined; opinions: BlockVote[] }> => {
     const asked = await Promise.all(otherVoters(giver).map((each) => ask(each, header.number)));
     const opinions = [
-      // A provider that was caught lying has no vote either.
+      // A provider that was caught lying has no vote, either.
       ...(giver.hasVote ? [{ provider: giver, hash: header.hash }] : []),
       ...asked.filter((each) => each !== undefined),
     ];

@@ -1,10 +1,10 @@
-/** Classifies node errors, which every node words differently. */
+/** Classifies node errors, which nodes word differently. */
 import { cutText, parseRetryAfter } from '@sluice/kit/contract';
 import { parseJson } from '../../base/json.ts';
 import { REFUSED_RANGE, parseRangeRefusal } from './rangeRefusal.ts';
 import { SourceError, type SourceErrorKind } from '../source.ts';
 
-/** The delay when a node sends no `Retry-After`. */
+/** Delay if a node sends no `Retry-After`. */
 const DEFAULT_RETRY_AFTER_MS = 1_000;
 /** Maximum wait before a node is queried again. */
 const MAX_RETRY_AFTER_MS = 300_000;
@@ -109,7 +109,7 @@ function rateLimited(message: string, retryAfter: string | undefined): SourceErr
   return new SourceError('rate-limited', message, { retryAfterMs: toRetryAfterMs(retryAfter) });
 }
 
-/** The wait that a node requests, capped. */
+/** Returns the wait that a node requests, capped. */
 export const toRetryAfterMs = (header: string | undefined): number =>
   Math.min(parseRetryAfter(header, Date.now()) ?? DEFAULT_RETRY_AFTER_MS, MAX_RETRY_AFTER_MS);
 

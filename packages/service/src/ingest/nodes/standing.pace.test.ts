@@ -14,7 +14,7 @@ const limited = (retryAfterMs: number) => async (): Promise<never> => {
 };
 
 describe('pace', () => {
-  /** Starts many requests; `finish` completes them, and returns how many ran at once. */
+  /** Starts many requests. `finish` completes them and returns how many ran at once. */
   const fill = (pace: ReturnType<typeof createPace>, wanted: number) => {
     let running = 0;
     let most = 0;

@@ -1,6 +1,6 @@
 /**
- * One node of a chain, of any family: its request rate and its record. The chain family defines the
- * protocol.
+ * Tracks the request rate and the record of one node, in any chain family. The chain family defines
+ * the protocol.
  */
 import type { ProviderHealth, ProviderScore, ProviderState } from '@sluice/kit/contract';
 import type { BlockHeader, BlockRef } from '../../store/blocks/contract.ts';
@@ -8,10 +8,7 @@ import { createDecaying } from './decaying.ts';
 import { type FinalityTag, SourceError, isLacking } from '../source.ts';
 
 export interface Pace {
-  /**
-   * When the provider's pause ends, in milliseconds of the monotonic clock `performance.now`; 0
-   * when not paused.
-   */
+  /** End of the provider's pause in milliseconds of `performance.now`; 0 while it is not paused. */
   readonly pausedUntil: number;
   /**
    * Runs the request when its turn comes; while paused, throws `rate-limited` at once. `aside`
@@ -26,12 +23,12 @@ const START_AT_ONCE = 8;
 const MAX_AT_ONCE = 32;
 const MIN_GAP_MS = 10;
 const MAX_GAP_MS = 1_000;
-/** Factor of the gap after each success: the gap is gone after a few hundred. */
+/** Factor of the gap after each success. After a few hundred successes, the gap is 0. */
 const GAP_DECAY = 0.98;
 
 /**
  * Paces the requests to one provider: additive increase, multiplicative decrease, as in TCP. Each
- * response raises the concurrency a little; each "too many requests" halves it and spreads requests
+ * response raises the concurrency slightly; each "too many requests" halves it and spreads requests
  * out.
  */
 export function createPace(name: string): Pace {
@@ -56,7 +53,7 @@ export function createPace(name: string): Pace {
     );
   };
 
-  /** Starts the requests that may run now; sets a timer when only the gap prevents the next one. */
+  /** Starts the requests that may run now; sets a timer if only the gap prevents the next one. */
   const admit = (): void => {
     clearTimeout(timer);
     const paused = pauseError();
@@ -80,7 +77,7 @@ export function createPace(name: string): Pace {
     }
   };
 
-  /** Several refusals of one burst count as one. */
+  /** Several refusals in a burst count as one. */
   const slowDown = (retryAfterMs: number): void => {
     const now = performance.now();
     pausedUntil = Math.max(pausedUntil, now + retryAfterMs);
@@ -123,22 +120,26 @@ export interface Lag {
   head(): number | null;
   recordHead(head: BlockRef, nowMs: number): void;
   /**
-   * Records how many blocks the node was behind the best of the others, read at the same moment.
+   * Records the number of blocks by which the node lags behind the best of the others, read at the
+   * same moment.
    */
   compare(behind: number, nowMs: number): void;
-  /** Blocks behind the others, as a share of the tolerated lag. */
+  /** Lag behind the others, as a share of the tolerated lag. */
   share(): number;
-  /** Whether others have passed the node and its head has not moved for a long time. */
+  /** Whether others have overtaken the node and its head has not moved for a long time. */
   isStalled(nowMs: number): boolean;
 }
 
-/** More than the blocks that arrive while two nodes of an EVM chain are queried. */
+/**
+ * Default of the tolerated lag, above the number of blocks that arrive while two nodes of an EVM
+ * chain are queried.
+ */
 const LAG_BLOCKS = 3;
 const STALLED_MS = 60_000;
 const PROBE_MIN_MS = 1_000;
 const PROBE_MAX_MS = 60_000;
 
-/** @param lagBlocks number of blocks that a node may be behind before it counts as lagging */
+/** @param lagBlocks number of blocks by which a node may lag before it counts as lagging */
 export function createLag(lagBlocks = LAG_BLOCKS): Lag {
   let head: BlockRef | undefined;
   let movedAt = performance.now();
@@ -164,11 +165,14 @@ export interface Outage {
   /** Records a failure to respond. Ignored while the node is backed off. */
   note(nowMs: number): void;
   end(): void;
-  /** When it may be queried again, 1 s to 60 s after the last failure; 0 while it responds. */
+  /**
+   * Time at which the node may be queried again, 1 s to 60 s after the last failure; 0 while it
+   * responds.
+   */
   probeAt(): number;
 }
 
-/** Tracks how long an unresponsive node is backed off. */
+/** Tracks the back-off of an unresponsive node. */
 export function createOutage(): Outage {
   let probeAt = 0;
   let waitMs = 0;
@@ -188,34 +192,41 @@ export function createOutage(): Outage {
 /** The interface that nodes of every family share. */
 export interface AnyProvider {
   readonly name: string;
-  /** Lower is better; roughly milliseconds. */
+  /** Score, roughly in milliseconds; lower is better. */
   readonly score: number;
   readonly state: ProviderState;
-  /** When the node should be queried again, in milliseconds of `performance.now`; 0 for now. */
+  /**
+   * Time at which the node should be queried again, in milliseconds of `performance.now`; 0 for
+   * now.
+   */
   readonly restsUntil: number;
-  /** Whether the node has a vote on the block at a height. */
+  /** Returns whether the node has a vote on the block at a height. */
   readonly hasVote: boolean;
   /** Reads the node's newest block. */
   readHead(): Promise<BlockHeader>;
-  /** Reads the newest block with this tag; undefined if there is none. `aside`: at low priority. */
+  /**
+   * Reads the newest block with this tag; undefined if there is none. `aside` reads at low
+   * priority.
+   */
   readTagged(tag: FinalityTag, order?: 'aside'): Promise<BlockHeader | undefined>;
   /** Reads the block at this height; undefined if the node has none. */
   readHeaderAt(number: number): Promise<BlockHeader | undefined>;
   /** Reads the block with this hash; undefined if the node does not know it. */
   readHeaderOf(hash: string): Promise<BlockHeader | undefined>;
-  /** Whether the node recently returned or mentioned this block. */
+  /** Returns whether the node recently returned or mentioned this block. */
   knows(hash: string): boolean;
-  /** Reads the chain that the node serves, once; again after an outage or `forgetIdentity`. */
+  /** Reads which chain the node serves, once, and again after an outage or `forgetIdentity`. */
   identify(): Promise<Identity>;
   forgetIdentity(): void;
-  /** Excludes the node because it serves another chain; it is checked again periodically. */
+  /** Excludes the node because it serves a different chain. It is checked again periodically. */
   exclude(why: string): void;
   /** Records that a response was rejected: a part was missing, or contradicted another. */
   fault(kind: 'missing' | 'inconsistent'): void;
   /** Records a disagreement about a height, and whether this node was outvoted. */
   disagreed(outvoted: boolean): void;
   /**
-   * Records how many blocks the node was behind the best of the others, read at the same moment.
+   * Records the number of blocks by which the node lags behind the best of the others, read at the
+   * same moment.
    */
   compare(behind: number): void;
   health(): NodeHealth;
@@ -225,7 +236,7 @@ export interface AnyProvider {
 /** The health of one node; `isPrimary` is added by the code that chooses the primary. */
 export type NodeHealth = Omit<ProviderHealth, 'isPrimary'>;
 
-/** The chain that a node reports. */
+/** Chain that a node reports. */
 export interface Identity {
   /** Hash of block 0, or the chain id on Aptos; undefined if the node no longer has block 0. */
   genesisHash: string | undefined;
@@ -252,8 +263,8 @@ export interface Standing extends Pick<
 > {
   /**
    * Runs a request when its turn comes and records the outcome. Short requests measure the latency;
-   * `aside` requests come after those that blocks wait for. When a node refuses an optional
-   * request, that is not its fault.
+   * `aside` requests run after the requests that blocks wait for. Refusing an optional request is
+   * not the node's fault.
    */
   run<T>(
     request: () => Promise<T>,
@@ -265,29 +276,32 @@ export interface Standing extends Pick<
   recordHead(header: BlockHeader): void;
 }
 
-/** A wrong URL stays wrong, but a node may be set up again for the right chain. */
+/** Interval of checks. A node of a different chain may be set up again for the correct chain. */
 const PROBE_WRONG_CHAIN_MS = 60_000;
 const UNKNOWN_LATENCY_MS = 100;
-/** Smaller latency differences don't matter when choosing a node. */
+/** Smaller latency differences do not affect the choice of a node. */
 const LATENCY_FLOOR_MS = 25;
 /** Weight of the newest latency in the moving average. */
 const LATENCY_WEIGHT = 0.2;
-/** The score of one failure, of the tolerated lag, and of one lie, in milliseconds of latency. */
+/** Scores of a failure, of the tolerated lag, and of a lie, in milliseconds of latency. */
 const TROUBLE_SCORE = 1_000;
 const LAG_SCORE = 600;
 const DOUBT_SCORE = 60_000;
 const TROUBLE_HALF_LIFE_MS = 30_000;
 const DOUBT_HALF_LIFE_MS = 300_000;
-/** A fork at the head outvotes a good node occasionally; a lying node is outvoted repeatedly. */
+/**
+ * Weight of being outvoted. Forks outvote a good node occasionally; a lying node is outvoted
+ * repeatedly.
+ */
 const OUTVOTED_DOUBT = 0.2;
 const CONTRADICTION_DOUBT = 1;
-/** From this much doubt on, the node has no vote. */
+/** Amount of doubt from which the node has no vote. */
 const VOTELESS_DOUBT = 0.5;
 const KNOWN_BLOCKS = 512;
 
 /**
  * @param name name of the node in messages: its host, numbered if several nodes share it
- * @param readIdentity reads from the node which chain it serves
+ * @param readIdentity reads which chain the node serves
  */
 export function createStanding(
   name: string,
@@ -296,9 +310,9 @@ export function createStanding(
     isExpected = () => false,
     lagBlocks,
   }: {
-    /** Whether a request failed through no fault of the node. Default: never. */
+    /** Returns whether a request failed without the fault of the node. Default: never. */
     isExpected?: (error: SourceError) => boolean;
-    /** As in `createLag`. */
+    /** Like in `createLag`. */
     lagBlocks?: number | undefined;
   } = {},
 ): Standing {
@@ -313,7 +327,7 @@ export function createStanding(
   let disagreements = 0;
   let wrong = '';
   let lastError = '';
-  /** When to check a node of another chain again. */
+  /** Time at which to check a node of a different chain again. */
   let wrongUntil = 0;
   let identity: Promise<Identity> | undefined;
 
@@ -326,7 +340,8 @@ export function createStanding(
   const recordError = (error: unknown, isOptional: boolean): void => {
     if (!(error instanceof SourceError) || isExpected(error)) return;
     if (isOptional && isLacking(error)) return;
-    // Unsupported methods and oversized responses are requested from another node, or differently.
+    // Unsupported methods and oversized responses are requested from another node, or in a
+    // different way.
     if (error.kind === 'unsupported' || error.kind === 'too-large') return;
     failures++;
     lastError = error.message;

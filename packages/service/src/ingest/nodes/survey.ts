@@ -21,7 +21,6 @@ export function survey(
           await admit(each);
           return (await each.readHead()).number;
         } catch {
-          // The provider has recorded the failure.
           return undefined;
         }
       }),

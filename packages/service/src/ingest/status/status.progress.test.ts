@@ -8,7 +8,7 @@ describe('progress', () => {
     expect(progress.read()).toBe(undefined);
     progress.begin(100, 1_100);
     expect(progress.read()).toEqual({ from: 100, to: 1_100, perSecond: 0, secondsLeft: null });
-    // 50 blocks a second, while the head grows by 10.
+    // Commits 50 blocks per second, while the head grows by 10 per second.
     for (let second = 1; second <= 10; second++) {
       now = second * 1_000;
       progress.note(100 + 50 * second, 1_100 + 10 * second);

@@ -13,13 +13,13 @@ import type { ChainSource } from '../source.ts';
 
 export interface ReportOptions {
   chain: string;
-  /** Display name and short code of the chain; default: those in the contract. */
+  /** Display name and short code of the chain. Default: the ones in the contract. */
   names?: { name: string; code: string } | undefined;
-  /** As in `ForkOptions`. */
+  /** Like in `ForkOptions`. */
   isFinal?: boolean | undefined;
   /**
-   * Blocks that must follow before a match is confirmed; default: the value in the contract.
-   * `finalized`: until the chain itself reports the block as finalized.
+   * Number of blocks that must follow before a match is confirmed, or `finalized` to wait until the
+   * chain reports the block as finalized. Default: the number in the contract.
    */
   confirmations?: number | 'finalized' | undefined;
 }
@@ -33,23 +33,23 @@ export interface Status {
   report(): ChainReport;
   /** Sends a report even if the state has not changed. */
   publish(): void;
-  /** Number of the newest block of the chain. */
+  /** Called with the number of the newest block of the chain. */
   head(): number | null;
   recordHead(head: BlockRef): void;
-  /** The next block to commit is well below this one. */
+  /** Called when the next block to commit is well below this one. */
   catchUp(to: number): void;
-  /** All available blocks are committed. */
+  /** Called when all available blocks are committed. */
   goLive(): void;
   goDown(why: string): void;
 }
 
-/** A smaller gap is caught up without a log line. */
+/** Minimum gap for a log line about catching up. */
 export const LOGGED_GAP_BLOCKS = 32;
 const PROGRESS_MS = 1_000;
 const NO_TRACES =
   'no node of this chain supports debug_traceBlockByHash or trace_block: includeInternalTxs finds nothing';
 
-/** The report of a chain that this process does not read. */
+/** Returns the report of a chain that this process does not read. */
 export function reportUnread(
   { chain, names = findEvmChain(chain), confirmations = confirmationsOf(chain) }: ReportOptions,
   source: ReportedSource,
@@ -132,7 +132,7 @@ export function createStatus(
     publish();
   };
 
-  /** Problems that don't stop the chain. */
+  /** Lists problems that don't stop the chain. */
   const liveNote = (): string =>
     [source.lacksTraces && needsTraces() ? NO_TRACES : '', confirming.note()]
       .filter(Boolean)
@@ -171,7 +171,7 @@ export function createStatus(
 }
 
 export interface Finality {
-  /** Notes the head, and queries the nodes when it moved and the last query is old enough. */
+  /** Records the head, and queries the nodes if it moved and the last query is old enough. */
   look(head: number): void;
   heights(): Pick<ChainHealth, 'safe' | 'finalized'>;
 }
@@ -181,7 +181,7 @@ const RECHECK_MS = 5_000;
 const UNKNOWN_AGAIN_MS = 60_000;
 
 /**
- * Reads the safe and finalized heights of the nodes for display, in the background. {@link
+ * Reads the safe and finalized heights of the nodes in the background, for display only. {@link
  * createConfirming} decides when a match is confirmed.
  */
 export function createFinality(source: Pick<ChainSource<unknown>, 'readTagged'>): Finality {
@@ -203,24 +203,27 @@ export function createFinality(source: Pick<ChainSource<unknown>, 'readTagged'>)
       if (head === lookedAt || performance.now() < lookAgainAt) return;
       lookedAt = head;
       lookAgainAt = performance.now() + RECHECK_MS;
-      // A node failure is reported elsewhere; the earlier heights stay.
+      // Node failures are reported elsewhere; the earlier heights stay.
       read().catch(() => {});
     },
     heights: () => heights,
   };
 }
 
-/** Progress of a chain that is catching up, from recent commits and not since the start. */
+/**
+ * Measures the progress of a chain that is catching up, from recent commits and not since the
+ * start.
+ */
 export interface Progress {
-  /** Begins at the last committed block. */
+  /** Starts at the last committed block. */
   begin(at: number, head: number): void;
   note(at: number, head: number): void;
   read(): ChainProgress | undefined;
-  /** Ends it; returns the number of blocks and seconds it took. */
+  /** Ends the measurement; returns its number of blocks and seconds. */
   end(): { blocks: number; seconds: number } | undefined;
 }
 
-/** The pace is measured over this period. */
+/** Period over which the pace is measured. */
 const WINDOW_MS = 15_000;
 const SAMPLE_MS = 250;
 
@@ -232,7 +235,9 @@ interface Sample {
 
 /** @param now monotonic clock in milliseconds; tests pass their own */
 export function createProgress(now: () => number = () => performance.now()): Progress {
-  /** Oldest first. The first is where catching up began, until it leaves the window. */
+  /**
+   * Commits, oldest first. The first one is the start of catching up, until it leaves the window.
+   */
   let samples: Sample[] = [];
   let started: Sample | undefined;
   let latest: Sample | undefined;

@@ -1,6 +1,6 @@
 /**
  * An Aptos block in the matcher's form. Addresses and types are normalized: `0x` and 64 hex digits.
- * Values that are sent on keep the node's form in separate fields.
+ * Values that webhooks contain keep the node's form in separate fields.
  */
 
 /** A JSON object as the node returned it. */
@@ -11,9 +11,9 @@ export interface AptosBlock {
   number: number;
   hash: string;
   parentHash: string;
-  /** Unix seconds. */
+  /** Time in Unix seconds. */
   timestamp: number;
-  /** Unix microseconds, decimal. */
+  /** Time in Unix microseconds, decimal. */
   timestampMicros: string;
   firstVersion: number;
   lastVersion: number;
@@ -26,31 +26,38 @@ export interface AptosBlock {
 export interface AptosTransaction {
   version: number;
   hash: string;
-  /** Such as `user_transaction`. */
+  /** Type, such as `user_transaction`. */
   type: string;
   success: boolean;
-  /** Sender, secondary signers, fee payer and the multisig account they act for; the sender first. */
+  /**
+   * Sender, secondary signers, fee payer and the multisig account that they act for; the sender
+   * comes first.
+   */
   signers: string[];
-  /** The account on whose behalf it runs: the multisig account or the sender; empty if unsigned. */
+  /**
+   * The account that the transaction acts for: the multisig account or the sender; empty if
+   * unsigned.
+   */
   actor: string;
-  /** Full id of the entry function, for a multisig payload the inner one; null if none. */
+  /** Full id of the entry function; for a multisig payload, of the inner one; null if none. */
   function: string | null;
   /** Type arguments of that function. */
   typeArguments: string[];
   arguments: readonly unknown[];
-  /** Decimal; 0 for unsigned transactions. */
+  /** Decimal number; 0 for unsigned transactions. */
   gasLimit: string;
   gasUnitPrice: string;
   gasUsed: string;
   stateChangeHash: string;
   eventRootHash: string;
   events: AptosEvent[];
-  /** Addresses of changed resources and modules, each once. */
+  /** Unique addresses of changed resources and modules. */
   changed: string[];
   /** Known stores that changed, or that a deposit or withdrawal refers to. */
   stores: Map<string, AptosStore>;
   /**
-   * Stores whose owner or asset the transaction does not show; they are looked up before matching.
+   * Stores with an owner or asset that the transaction does not show. They are looked up before
+   * matching.
    */
   unknownStores: string[];
   /** Coin types of changed stores, by the `account:creation number` of their event handles. */
@@ -62,9 +69,9 @@ export interface AptosTransaction {
 }
 
 export interface AptosEvent {
-  /** Includes generic arguments. */
+  /** Event type, including generic arguments. */
   type: string;
-  /** From the guid; null for module events, which have none. */
+  /** Account from the guid; null for module events, which have no guid. */
   account: string | null;
   creationNumber: string;
   sequenceNumber: string;

@@ -1,11 +1,11 @@
-/** Explains why the transactions of an Aptos block match each stream or not. A pure function. */
+/** Explains why the transactions of an Aptos block match each stream or not. Pure. */
 import type { ExplainedRecord } from '@sluice/kit/contract';
 import { explainRecords } from '../explain.ts';
 import type { AptosBlock, AptosTransaction } from './block.ts';
 import { matchAptosBlock } from './match.ts';
 import type { AptosIndex, CompiledAptosStream } from './streamIndex.ts';
 
-/** Returns the touching transactions by stream, limited to those in `only` if given. */
+/** Returns the relevant transactions by stream, limited to the transactions in `only` if given. */
 export const explainAptosBlock = (
   index: AptosIndex,
   chain: string,

@@ -19,7 +19,7 @@ function chosenOf(
   const words: Record<FilterName, string | undefined> = {
     state: search.state && deliveryCondition({ state: search.state, attempts: 0 }).word,
     status: search.status === 'none' ? 'no response' : search.status,
-    // A link may refer to a deleted stream, whose deliveries remain.
+    // A link may refer to a deleted stream, because its deliveries remain.
     stream: search.stream && nameOfStreamId(search.stream, streams),
     chain: search.chain && (chains.find(({ id }) => id === search.chain)?.name ?? search.chain),
     phase: search.phase && PHASE_CONDITIONS[search.phase].word,
@@ -66,7 +66,7 @@ export function DeliveryFilters({
   onHold: (held: boolean) => void;
   /** Replays the selected rows, or all that match the filter; null without either. */
   onReplay: (() => void) | null;
-  /** Buttons for a list that does not start at the newest. */
+  /** Buttons for a list that does not start with the newest delivery. */
   children?: React.ReactNode;
 }) {
   const chosen = chosenOf(search, streams, chains);

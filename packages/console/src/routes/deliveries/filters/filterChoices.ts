@@ -48,7 +48,7 @@ function statusChoices(counts: readonly ValueCount[]): Choice[] {
   });
 }
 
-/** Shown even if all deliveries have the same value. */
+/** Shows the filter even if all deliveries have the same value. */
 const ALWAYS_SHOWN: readonly CountedField[] = ['state', 'status'];
 
 /** Returns the filters, without those for which all deliveries have the same value. */
@@ -115,7 +115,7 @@ export function toFilterGroups(
         shorter.add(value);
         return { value, label, count: sumOf(counts.age, (age) => shorter.has(age)) };
       }).filter(
-        // A longer period that adds no deliveries is omitted.
+        // Omits a longer period that adds no deliveries.
         ({ value, count }, index, all) =>
           count > (all[index - 1]?.count ?? 0) || value === search.since,
       ),
@@ -130,7 +130,7 @@ export function toFilterGroups(
   );
 }
 
-/** Converts a value so that the router writes it without quotes. */
+/** Converts a value to the type that the router writes without quotes. */
 export const toParam = (value: string): string | number | boolean =>
   /^\d+$/.test(value)
     ? Number(value)

@@ -13,7 +13,7 @@ import { Button } from '../../../ui/button.tsx';
 import { ErrorPanel } from '../../../words/errorPanel.tsx';
 
 const MINUTE_MS = 60_000;
-/** There may be thousands of streams. */
+/** Maximum number of streams that are listed; there may be thousands. */
 const FIRST_CHOICES = 20;
 const MORE_CHOICES = 100;
 
@@ -127,7 +127,7 @@ function Choices({
   );
 }
 
-/** Sets the creation time at which the list starts, to the minute. */
+/** Sets the time at which the list starts, to the minute. */
 function Until({
   until,
   onUntil,
@@ -137,7 +137,7 @@ function Until({
 }) {
   const given = until === undefined ? '' : formatDateTime(until).slice(0, -3).replace(' ', 'T');
   const [typed, setTyped] = useState(given);
-  // Not on each keystroke: a partly typed date can be valid, too.
+  // Does not react to each keystroke, because a partly typed date can be valid, too.
   const commit = (): void => {
     if (typed === given) return;
     const minute = Date.parse(typed);

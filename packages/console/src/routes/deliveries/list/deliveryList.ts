@@ -12,7 +12,7 @@ export function useDeliveryList(filter: ListFilter) {
   const list = useInfiniteQuery(deliveriesQuery(filter));
   const rows = useMemo(() => (list.data === undefined ? NO_ROWS : rowsOf(list.data)), [list.data]);
   const [pairs] = useState(createDeliveryPairs);
-  // Rows are rendered before their pairs are searched.
+  // Renders the rows before it searches for their pairs.
   const isDrawn = useDeferredValue(true, false);
   const pairOf = useMemo(() => pairs.follow(isDrawn ? rows : NO_ROWS), [pairs, isDrawn, rows]);
   return { list, rows, pairOf };

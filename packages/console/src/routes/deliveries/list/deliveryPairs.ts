@@ -12,10 +12,12 @@ export type PairOf = (
   row: Pick<DeliverySummary, 'matchId' | 'phase'>,
 ) => DeliverySummary | undefined;
 
-/** Updates its index instead of rebuilding it, because few of 100,000 rows change at a time. */
+/**
+ * Updates its index instead of rebuilding it, because only a few of 100,000 rows change at a time.
+ */
 export function createDeliveryPairs(): DeliveryPairs {
   const unconfirmed = new Map<string, DeliverySummary>();
-  /** Confirmed deliveries and removal webhooks. */
+  /** Index of confirmed deliveries and removal webhooks. */
   const final = new Map<string, DeliverySummary>();
   let known: Rows = [];
 
@@ -41,7 +43,7 @@ export function createDeliveryPairs(): DeliveryPairs {
       while (old < known.length || next < rows.length) {
         const before = known[old];
         const now = rows[next];
-        // Both lists have the same order: a row in only one of them has left or is new.
+        // Both lists have the same order, so a row in only one of them has left or is new.
         if (before === now) {
           old++;
           next++;

@@ -39,7 +39,7 @@ interface Cells {
   /** The delivery of the same match in the other phase. */
   pair: DeliverySummary | undefined;
   chainCode: string;
-  /** URL that opens it. */
+  /** URL of the delivery. */
   href: string;
   onSelect: (id: string) => void;
   ofOneStream: boolean;
@@ -47,7 +47,7 @@ interface Cells {
 
 /**
  * New deliveries change the index of each row but rarely its cells, which are memoized. The element
- * is reused for another row once this one has left the screen.
+ * is reused for another row after this one leaves the screen.
  */
 export function DeliveryRow({
   rowIndex,
@@ -61,12 +61,12 @@ export function DeliveryRow({
   selected: boolean;
   marked: boolean;
   onMark: (id: string, through: boolean) => void;
-  /** Whether its pair is the selected row. */
+  /** True if its pair is the selected row. */
   paired: boolean;
 }) {
   const element = useRef<HTMLDivElement>(null);
   const { id } = cells.row;
-  // The focus leaves with the row instead of moving to the row that reuses the element.
+  // Removes the focus with the row, so that it does not move to the row that reuses the element.
   useLayoutEffect(() => {
     const focused = document.activeElement;
     if (focused instanceof HTMLElement && element.current?.contains(focused)) focused.blur();
@@ -110,7 +110,7 @@ const DeliveryCells = memo(function DeliveryCells({
   const name = nameOfStream({ tag: row.tag, id: row.streamId });
   const waits = row.state === 'pending' && row.nextAttemptAt !== null && row.attempts > 0;
   const bad = row.error !== null && row.state !== 'succeeded';
-  // The status has its own column.
+  // Omits the status, which has its own column.
   const why = bad && row.error !== `HTTP ${row.status}` ? row.error : null;
   const what = why === null ? row.about : `${why} · ${row.about}`;
   return (
@@ -196,6 +196,6 @@ function Waiting({ timeMs }: { timeMs: number }) {
   );
 }
 
-/** Excludes clicks that open a tab or a window, or download. */
+/** Ignores clicks that download, or open a tab or a window. */
 const isPlainPress = ({ button, metaKey, ctrlKey, shiftKey, altKey }: React.MouseEvent): boolean =>
   button === 0 && !metaKey && !ctrlKey && !shiftKey && !altKey;

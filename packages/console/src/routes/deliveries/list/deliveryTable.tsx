@@ -16,7 +16,7 @@ import { columnsOf, DeliveryRow } from './deliveryRow.tsx';
 
 /** Height of the second and third line of a row on narrow screens. */
 const LINES_PX = 40;
-/** Scrolling further than this means that the user left the top on purpose. */
+/** Scrolling further than this counts as leaving the top. */
 const SCROLLED_PX = 8;
 
 export interface DeliveryTableHandle {
@@ -56,7 +56,7 @@ export function DeliveryTable({
   more: { load: () => void; loading: boolean } | null;
   /** Reports whether the user has scrolled away from the newest row. */
   onScrolled: (away: boolean) => void;
-  /** Shown if there are no rows. */
+  /** Content for an empty list. */
   empty: React.ReactNode;
   ref: React.Ref<DeliveryTableHandle>;
 }) {
@@ -69,7 +69,7 @@ export function DeliveryTable({
     HTMLDivElement
   >(rows.length, rowHeight);
 
-  /** @returns whether the row is rendered and could take the focus. */
+  /** @returns whether the row is rendered and took the focus. */
   const focus = (id: string): boolean => {
     const row = scroller.current?.querySelector<HTMLElement>(`[data-row-link="${id}"]`);
     row?.focus();
@@ -80,7 +80,7 @@ export function DeliveryTable({
     scrollToRow: (id) => scrollToRow(placeOf(rows, id)),
     focusRow: (id) => {
       scrollToRow(placeOf(rows, id));
-      // Focused at once for the next key; a row off screen is rendered after the scroll.
+      // Focuses the row at once for the next key. A row off screen is rendered after the scroll.
       if (!focus(id)) requestAnimationFrame(() => focus(id));
     },
   }));

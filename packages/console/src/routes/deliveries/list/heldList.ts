@@ -6,19 +6,19 @@ import type { DeliveryTableHandle } from './deliveryTable.tsx';
 export interface HeldList {
   /** Rows from the anchor on, newest first. */
   shown: readonly DeliverySummary[];
-  /** Number of newer rows above the anchor. */
+  /** Number of newer rows, above the anchor. */
   waiting: number;
-  /** Whether the user holds the list, scrolled or not. */
+  /** True if the user paused the list, even without scrolling. */
   held: boolean;
   hold(on: boolean): void;
   showNewest(): void;
-  /** Called on each scroll with whether the list has left the top. */
+  /** Reports on each scroll whether the list has left the top. */
   onScrolled(away: boolean): void;
-  /** Called when another list starts. */
+  /** Resets the state for a different list. */
   release(): void;
 }
 
-/** Keeps a live list still while the user has scrolled or holds it. */
+/** Keeps a live list still while the user has scrolled down or paused it. */
 export function useHeldList(
   rows: readonly DeliverySummary[],
   table: RefObject<DeliveryTableHandle | null>,

@@ -1,4 +1,4 @@
-/** Places a list at past deliveries, and moves it towards the newest. */
+/** Moves a list to past deliveries, and back toward the newest. */
 import type { DeliverySummary } from '@sluice/kit/sluice';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
@@ -31,7 +31,7 @@ export function useListPlace({
     scrollToRow(row.id);
   });
 
-  // If a link selects a delivery that is older than the listed rows, the list starts with it.
+  // If a link selects a delivery older than the listed rows, the list starts with it.
   const isOpened = useRef(false);
   useEffect(() => {
     if (isOpened.current || !isRead) return;

@@ -10,12 +10,12 @@ const ANY_ROW = 'row';
 /** Opens a delivery next to the list, and builds the links of the rows. */
 export function useOpenDelivery(): { open: (id: string) => void; hrefOf: (id: string) => string } {
   const navigate = useNavigate();
-  // Started early, so that it is ready for the first body.
+  // Starts the worker early, so that it is ready for the first body.
   useEffect(() => void startBodyWorker(), []);
   const queryClient = useQueryClient();
   const open = useCallback(
     (id: string) => {
-      // Loads while the inspector renders.
+      // Loads the delivery while the inspector renders.
       void queryClient.prefetchQuery(deliveryBodyQuery(id));
       void navigate({ to: '.', search: (now) => ({ ...now, sel: id }) });
     },

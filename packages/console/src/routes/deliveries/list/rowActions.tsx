@@ -28,7 +28,7 @@ export function useRowActions({
   onReplay,
 }: {
   focused: () => DeliverySummary | undefined;
-  /** Search params with which the delivery's page steps through the list. */
+  /** Search params that let the delivery's page step through the list. */
   ofList: DeliveriesSearch;
   marks: ReadonlySet<string>;
   onOpen: (id: string) => void;

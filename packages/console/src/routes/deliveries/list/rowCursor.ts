@@ -16,7 +16,7 @@ export function useRowCursor({
   selected: string | undefined;
   table: RefObject<DeliveryTableHandle | null>;
   onSelect: (id: string) => void;
-  /** Called on a step above the first row. */
+  /** Called when the cursor moves above the first row. */
   onAbove: () => void;
 }): {
   current: string | undefined;
@@ -35,7 +35,7 @@ export function useRowCursor({
       const next = shown[Math.max(0, Math.min(shown.length - 1, index))];
       if (next === undefined) return undefined;
       setCursor(next.id);
-      // With the inspector open, the next row is inspected; otherwise it is only focused.
+      // With the inspector open, moving inspects the next row; otherwise it only focuses the row.
       if (selected === undefined) table.current?.focusRow(next.id);
       else {
         table.current?.scrollToRow(next.id);

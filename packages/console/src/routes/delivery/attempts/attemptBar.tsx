@@ -3,7 +3,10 @@ import { clsx } from 'clsx';
 import { listParts, wentOverOpenConnection } from './attemptParts.ts';
 import { formatCount } from '../../../ui/text/format.ts';
 
-/** Draws an attempt on the scale of the longest one: outlined before sending, filled after. */
+/**
+ * Draws an attempt on the scale of the longest one: an outline for the time before sending, filled
+ * after.
+ */
 export function AttemptBar({
   attempt,
   longestMs,

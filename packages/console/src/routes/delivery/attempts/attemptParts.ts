@@ -4,11 +4,11 @@ import type { DeliveryAttempt } from '@sluice/kit/sluice';
 export interface AttemptPart {
   name: 'dns' | 'connect' | 'tls' | 'wait' | 'body';
   ms: number;
-  /** Whether it precedes sending. */
+  /** True if the part precedes sending. */
   isSetUp: boolean;
 }
 
-/** Omits parts that took no time, except the wait. */
+/** Returns the parts. Omits parts that took no time, except the wait. */
 export function listParts({ parts }: Pick<DeliveryAttempt, 'parts'>): AttemptPart[] {
   if (parts === null) return [];
   const all = [
@@ -23,6 +23,6 @@ export function listParts({ parts }: Pick<DeliveryAttempt, 'parts'>): AttemptPar
   );
 }
 
-/** Whether the attempt reused a connection, so that nothing had to be set up. */
+/** Whether the attempt reused a connection, so that no setup was needed. */
 export const wentOverOpenConnection = ({ parts }: Pick<DeliveryAttempt, 'parts'>): boolean =>
   parts !== null && parts.connectMs === null && parts.waitMs !== null;

@@ -28,7 +28,7 @@ import { FailedAlike } from './failedAlike.tsx';
 /** Only the last few fit above the tabs; the attempts tab has all. */
 const SHOWN_IN_BRIEF = 4;
 
-/** Lists every attempt as a bar on one scale, and shows when the next one is due. */
+/** Lists all attempts as bars on one scale, and shows when the next one is due. */
 export function Attempts({
   delivery,
   brief = false,
@@ -157,7 +157,10 @@ function AttemptLine({
   );
 }
 
-/** Describes the outcome beyond the status: the response body, the error or the URL. */
+/**
+ * Describes the result of an attempt in addition to its status: the response body, the error or the
+ * URL.
+ */
 function outcomeOf(
   { status, error, responseBody, webhookUrl }: DeliveryAttempt,
   previous: DeliveryAttempt | undefined,

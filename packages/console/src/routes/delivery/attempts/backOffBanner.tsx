@@ -9,7 +9,7 @@ import type { Retry } from './retry.ts';
 
 const CONDITION = { shape: 'bars', word: 'receiver backed off', tone: 'warn' } as const;
 
-/** Returns the back-off that a delivery waits for; undefined if it waits for none. */
+/** Returns the back-off that delays a delivery, if any. */
 export function useBackOff({
   streamId,
   state,

@@ -9,7 +9,7 @@ const CONDITION = { shape: 'exclamation', word: 'certificate expires soon', tone
 export function CertificateWarning({ delivery }: { delivery: DeliveryDetail }) {
   const now = useNow();
   const certificate = delivery.attemptList.findLast((each) => each.certificate)?.certificate;
-  // An expired one was renewed since, or the attempts show it as their error.
+  // If the certificate has expired, it was renewed since, or the attempts show it as their error.
   if (!certificate?.expiresSoon || certificate.expiresAt <= now) return null;
   const { subject, names, expiresAt } = certificate;
   const [name = subject, ...others] = names;

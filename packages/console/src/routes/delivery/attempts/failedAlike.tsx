@@ -12,7 +12,7 @@ const ReplayForm = lazy(async () => ({
   default: (await import('../../replays/new/replayForm.tsx')).ReplayForm,
 }));
 
-/** Counts the stream's deliveries that failed the same way, and offers to replay them. */
+/** Counts the deliveries of the stream that failed in the same way, and offers to replay them. */
 export function FailedAlike({ streamId, status }: { streamId: string; status: number | null }) {
   const answer = status === null ? 'none' : String(status);
   const filter = { streamId, status: answer };
@@ -20,7 +20,7 @@ export function FailedAlike({ streamId, status }: { streamId: string; status: nu
   const { data: oldest } = useQuery(oldestQuery(filter));
   const now = useNow();
   const [replaying, setReplaying] = useState(false);
-  // Reserves the space, because failures are rarely single.
+  // Reserves the space, because a failure is rarely the only one.
   if (isPending) return <div className="h-9" />;
   if (counts === undefined || counts.total < 2) return null;
   const count = `${formatCount(counts.total)}${counts.isCapped ? ' or more' : ''}`;

@@ -10,8 +10,8 @@ export interface Guidance {
 }
 
 /**
- * A link to the signature check, the stream's URL or its limits; a command that repeats the
- * request, only connects, or replays to localhost; or a text to copy.
+ * A next step: a link, a command that repeats the request, tests the connection or replays to
+ * localhost, or text to copy.
  */
 export type Offer =
   | 'verify'
@@ -25,13 +25,13 @@ export type Offer =
 /** Figures in addition to the attempt itself. */
 export interface AttemptFigures {
   bodyBytes: number;
-  /** The p95 of the stream's recent successful attempts; null without any. */
+  /** The p95 of the stream's recent successful attempts, or null without any. */
   p95Ms: number | null;
-  /** Null if none follows. */
+  /** Time of the next attempt; null if none follows. */
   nextAttemptAt: number | null;
 }
 
-/** @returns null if there is no useful advice. */
+/** @returns the advice; null if there is none. */
 export function attemptGuidance(
   {
     status,
@@ -120,7 +120,7 @@ const EXPRESS_LIMIT: Offer = {
   copy: `app.use('/webhooks', express.raw({ type: '*/*', limit: '10mb' }));`,
 };
 
-/** Returns null for other causes, such as a slow receiver. */
+/** Returns advice for a failed connection, or null for other causes, such as a slow receiver. */
 function transportGuidance(
   error: string,
   { address, webhookUrl }: Pick<DeliveryAttempt, 'address' | 'webhookUrl'>,
@@ -128,7 +128,7 @@ function transportGuidance(
   const cause = error.toLowerCase();
   const host = URL.parse(webhookUrl)?.hostname ?? webhookUrl;
   const tried = address === null ? '' : ` Tried ${address}.`;
-  // Checked first, because errors of certificates can contain any word.
+  // Checked first, because certificate errors can contain any word.
   if (cause.startsWith('the certificate ')) {
     return guide(
       `The secure connection failed: ${error}. Renew or fix it at the receiver. Queued deliveries are then sent automatically.`,

@@ -4,7 +4,7 @@ import { CopyButton } from '../../../ui/text/copyButton.tsx';
 
 interface Header {
   name: string;
-  /** Null if it differs between attempts or is not shown. */
+  /** The value, or null if it differs between attempts or is not shown. */
   value: string | null;
   meaning: string;
 }

@@ -5,7 +5,7 @@ import { CopyButton } from '../../../ui/text/copyButton.tsx';
 import { Select } from '../../../ui/form/field.tsx';
 import { ScrollText } from '../../../ui/text/scrollText.tsx';
 
-/** Shows the receiver's response to one attempt, at first to the last one. */
+/** Shows the receiver's response to one attempt; initially the last one. */
 export function ResponseView({ attempts }: { attempts: readonly DeliveryAttempt[] }) {
   const [number, setNumber] = useState<number | null>(null);
   const attempt = attempts.find((each) => each.number === number) ?? attempts.at(-1);

@@ -14,7 +14,7 @@ handler.${isAptos ? 'onAptosWebhook' : 'onWebhook'}(async (webhook) => {
 
 createServer(toNodeListener(handler)).listen(3000);`;
 
-/** Longer bodies are read from a file. */
+/** Maximum size of an inlined body. Longer bodies are read from a file. */
 const MAX_BODY_LENGTH = 20_000;
 
 const toTest = (delivery: DeliveryDetail, body: SentBody): string => {
@@ -31,7 +31,7 @@ const request = signedRequest({ secret, id: '${id}', body });
 const response = await handler(request);`;
 };
 
-/** Shows the delivery as code: to send it, to receive it and to test with it. */
+/** Shows code to send the delivery, to receive it, and to use it in a test. */
 export function CodeView({ delivery, body }: { delivery: DeliveryDetail; body: SentBody }) {
   return (
     <Snippets

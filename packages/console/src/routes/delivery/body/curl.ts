@@ -29,8 +29,8 @@ export function toCurl(
 }
 
 /**
- * Returns a command that only tests the connection: without a body, and without credentials or
- * tokens in the URL.
+ * Returns a command that only tests the connection. It has no body, and no credentials or tokens in
+ * the URL.
  */
 export function toConnectingCurl(url: string): string {
   const { origin, pathname } = new URL(url);

@@ -12,10 +12,10 @@ import type { WhyMatched } from '../../../body/whyMatched.ts';
 import { Button, buttonClass } from '../../../ui/button.tsx';
 import { Hash } from '../../../ui/text/hash.tsx';
 
-/** Records that each further page adds. */
+/** Number of records that each further page adds. */
 const PAGE_RECORDS = 50;
 
-/** A public list of signatures. Only users who follow the link contact it, never the page. */
+/** A public list of signatures. The page links to it but never contacts it. */
 const SIGNATURES_URL = 'https://www.4byte.directory/event-signatures/?bytes_signature=';
 
 const HASHES_CHECKED = /^0x[0-9a-fA-F]{40,}$/;
@@ -26,7 +26,7 @@ export function DecodedView({
   delivery,
 }: {
   body: Body | null;
-  /** Provides labels and reasons; undefined if there is no stream yet. */
+  /** Provides labels and reasons; undefined before the stream has loaded. */
   delivery?: DeliveryDetail;
 }) {
   return body === null ? <NoWebhook /> : <Records body={body} delivery={delivery} />;
@@ -72,13 +72,13 @@ function Records({ body, delivery }: { body: Body; delivery: DeliveryDetail | un
   );
 }
 
-/** Placeholder whose matches are not requested. */
+/** Placeholder without reasons. */
 const NOBODY = { id: '', createdAt: 0 };
 
-/** The first page is half as long, because most users read no further. */
+/** The first page is shorter, because most users read no further. */
 const firstOf = (page: number): number => Math.max(0, PAGE_RECORDS * (2 * page - 1));
 
-/** Memoized, so that more pages do not render it again. */
+/** Memoized, so that adding pages does not render it again. */
 const RecordPage = memo(function RecordPage({
   body,
   first,
@@ -93,10 +93,10 @@ const RecordPage = memo(function RecordPage({
   return records.map((record, index) => <Record key={index} record={record} {...context} />);
 });
 
-/** Facts about a record beyond its fields. */
+/** Facts about a record in addition to its fields. */
 interface Context {
   delivery: DeliveryDetail | undefined;
-  /** Why each record matched: undefined while loading, null if unknown. */
+  /** Reasons why each record matched: undefined while loading, null if unknown. */
   matched: WhyMatched | null | undefined;
 }
 

@@ -1,7 +1,7 @@
 import { lazy, Suspense, useId, useLayoutEffect, useRef, useState } from 'react';
 import type { PaletteKey } from './paletteCommands.tsx';
 
-/** Also called to prefetch the list. */
+/** Loads the list; also called to prefetch it. */
 export const loadPaletteCommands = async () => ({
   default: (await import('./paletteCommands.tsx')).PaletteCommands,
 });
@@ -25,7 +25,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
     if (key !== undefined && take.current(key)) waiting.current.shift();
   };
   const onKeyDown = (event: React.KeyboardEvent): void => {
-    // Enter also commits the text of an input method.
+    // Enter also confirms the text of an input method.
     if (!isPaletteKey(event.key) || event.nativeEvent.isComposing) return;
     event.preventDefault();
     waiting.current.push(event.key);
@@ -37,7 +37,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
       ref={dialog}
       aria-label="Search and commands"
       onClose={onClose}
-      // A press outside closes it in browsers that support this.
+      // A click outside closes it in browsers that support this.
       {...{ closedby: 'any' }}
       className="mx-auto mt-[12dvh] mb-auto w-140 max-w-[calc(100vw-24px)] animate-overlay overflow-hidden rounded-overlay border border-line bg-surface p-0 text-text shadow-overlay backdrop:bg-bg/60"
     >

@@ -49,7 +49,7 @@ export function PaletteCommands({
 }) {
   const list = useRef<HTMLDivElement>(null);
   const [chosen, setChosen] = useState({ text, at: 0 });
-  // A new text has a new list, with its first command active.
+  // New text starts a new list, with its first command active.
   const at = chosen.text === text ? chosen.at : 0;
   const streams = useQuery(streamsQuery);
 
@@ -64,7 +64,6 @@ export function PaletteCommands({
     const where = `${label} ${detail}`.toLowerCase();
     return words.every((word) => where.includes(word));
   });
-  // The name of a stream may look like a block number or an ENS name.
   const shown = [...forPasted, ...matching].slice(0, MAX_SHOWN);
   const active = shown[Math.min(at, shown.length - 1)];
   const activeId = active && `${id}-${active.id}`;

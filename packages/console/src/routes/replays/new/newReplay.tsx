@@ -32,7 +32,7 @@ export function NewReplay() {
   const [since, setSince] = useState('24h');
   const filter = useMemo(
     (): DeliveryFilter => ({
-      // The period starts when it is chosen and does not move with time.
+      // The period is fixed when it is selected.
       ...toDeliveryFilter(present({ sinceMs: SINCES.find(({ value }) => value === since)?.ms })),
       ...present({
         state: STATES.find(({ value }) => value === state)?.states,

@@ -3,7 +3,7 @@ import { UNDELIVERED } from '@sluice/kit/contract';
 import type { DeliveryFilter } from '@sluice/kit/sluice';
 import { listOf } from '../../../words/filterWords.ts';
 
-/** Returns the undelivered part of a selection; null if it only selects delivered ones. */
+/** Narrows a selection to undelivered deliveries; null if it selects only delivered ones. */
 export function withoutDelivered(filter: DeliveryFilter): DeliveryFilter | null {
   const states = listOf(filter.state);
   const left = UNDELIVERED.filter((state) => states.length === 0 || states.includes(state));

@@ -28,7 +28,7 @@ const estimateQuery = (filter: DeliveryFilter | null) =>
   });
 
 /**
- * Shows how many deliveries the filter selects and sets the rate. Delivered ones are excluded
+ * Shows how many deliveries the filter selects and sets the rate. Delivered ones are excluded,
  * unless the user includes them and types the count.
  */
 export function ReplayForm({
@@ -39,7 +39,7 @@ export function ReplayForm({
   filter: DeliveryFilter;
   /** The default name. */
   name: string;
-  /** Fields that choose the filter. */
+  /** Fields that edit the filter. */
   children?: React.ReactNode;
 }) {
   const navigate = useNavigate();

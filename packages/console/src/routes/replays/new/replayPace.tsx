@@ -3,10 +3,10 @@ import type { ReplayProgress } from '@sluice/kit/sluice';
 import { formatCount, formatDuration, formatSpan } from '../../../ui/text/format.ts';
 
 const HEIGHT = 32;
-/** Fewer steps add nothing to the figures above. */
+/** Minimum number of steps. With fewer, the figures above are enough. */
 const MIN_STEPS = 5;
 
-/** The rate over time: a bar per step, with the delivered part above the failed part. */
+/** Charts the rate over time with a bar per step; the delivered part is above the failed part. */
 export function ReplayPace({ progress }: { progress: ReplayProgress }) {
   const { stepMs, succeeded, failed } = progress;
   const steps = succeeded.map((count, index) => ({ succeeded: count, failed: failed[index] ?? 0 }));

@@ -21,7 +21,7 @@ const HEADS = [
   { label: 'Added by', className: 'address-key', isSaid: true },
   { label: 'Actions', className: 'address-actions', isSaid: false },
 ];
-/** Characters at each end of a shortened address. */
+/** Number of characters at each end of a shortened address. */
 const CUT_TO = 6;
 
 /** Renders only the visible rows of a list of any length. */
@@ -34,7 +34,7 @@ export function AddressTable({
   onRemove,
 }: {
   rows: readonly WatchedAddress[];
-  /** Whether rows are numbered; only an unfiltered list has meaningful numbers. */
+  /** True if rows are numbered. Only an unfiltered list has meaningful numbers. */
   isNumbered: boolean;
   /** The address that is being removed. */
   removing: string | undefined;
@@ -44,7 +44,7 @@ export function AddressTable({
 }) {
   const isNarrow = useMedia('(max-width: 639.98px)');
   const { address = '' } = rows[0] ?? {};
-  // Aptos addresses are half as long again.
+  // Aptos addresses are 1.5 times as long as EVM addresses.
   const isCut = useMedia(address.length > 42 ? '(max-width: 1119.98px)' : '(max-width: 767.98px)');
   const digits = isCut ? formatHash(address, CUT_TO).length : address.length;
   const rowPx = useRowPx();
@@ -54,7 +54,7 @@ export function AddressTable({
     isNarrow ? narrowRowPx : rowPx,
   );
 
-  // Loads the next page shortly before the end of this one.
+  // Loads the next page shortly before the end of the current one.
   const wantsMore = hasMore && end >= rows.length - 20;
   useEffect(() => {
     if (wantsMore) onMore();

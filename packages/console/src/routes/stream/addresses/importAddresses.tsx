@@ -15,7 +15,7 @@ import { DropZone } from '../../../ui/form/dropZone.tsx';
 import { ErrorPanel } from '../../../words/errorPanel.tsx';
 import { FileField, TextArea } from '../../../ui/form/field.tsx';
 
-/** Rejected lines that are shown; the download has all of them. */
+/** Maximum number of rejected lines that are shown; the download contains all of them. */
 const SHOWN_REJECTS = 20;
 
 /** Pause in typing after which the list is parsed. */
@@ -50,7 +50,7 @@ function useAddressList(
 /** Checks a pasted or dropped list, then uploads it in parts, so that it can be resumed. */
 export function ImportAddresses({ stream, onDone }: { stream: StreamSummary; onDone: () => void }) {
   const [text, setText] = useState('');
-  /** Files are not shown in the field: 100,000 lines would block the page for seconds. */
+  /** The field does not show files: 100,000 lines would block the page for seconds. */
   const [fileName, setFileName] = useState<string | null>(null);
   const list = useAddressList(text, stream.family, fileName === null);
   const [done, setDone] = useState(0);

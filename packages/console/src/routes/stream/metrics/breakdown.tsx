@@ -12,7 +12,7 @@ import {
 } from '../../../ui/text/format.ts';
 import { CopyButton } from '../../../ui/text/copyButton.tsx';
 
-/** Rows that are shown before a click shows the rest. */
+/** Number of rows that are initially shown. */
 const SHOWN = 8;
 
 /** Breaks down the numbers of the charts by response, chain and record type. */
@@ -120,7 +120,7 @@ interface Row {
   key: string;
   label: React.ReactNode;
   figures: readonly string[];
-  /** Share of all rows, from 0 to 1. */
+  /** Returns the share of all rows, from 0 to 1. */
   share: number;
 }
 

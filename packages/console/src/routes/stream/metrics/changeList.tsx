@@ -3,10 +3,10 @@ import { useNow } from '../../../ui/text/clock.ts';
 import { formatDateTime, formatMoment, formatQuantity } from '../../../ui/text/format.ts';
 import { describeChange } from './streamChanges.ts';
 
-/** Changes that are shown before a click shows the rest. */
+/** Number of changes that are initially shown. */
 const SHOWN = 8;
 
-/** Lists the changes of the stream that the charts mark, newest first. */
+/** Lists the changes of the stream that are marked in the charts, newest first. */
 export function ChangeList({
   changes,
   stream,

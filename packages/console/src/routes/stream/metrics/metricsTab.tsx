@@ -35,7 +35,7 @@ export function MetricsTab({ stream }: { stream: StreamSummary }) {
   const activity = useQuery(activityQuery(asked));
   const breakdown = useQuery(breakdownQuery(asked));
   const changes = useQuery(streamChangesQuery(stream.id));
-  // A stream that never sent anything is empty before the response arrives.
+  // A stream that has never sent anything is shown as empty even before the response arrives.
   const isEmpty =
     activity.data === undefined ? stream.lastDeliveryAt === null : !wasTried(activity.data.result);
   return (
@@ -139,7 +139,7 @@ function Charts({
   /** Undefined while it loads; empty frames reserve the space. */
   activity: Activity | undefined;
   notches: readonly Notch[];
-  /** Text in the frames when there is no data. */
+  /** Text shown in the frames without data. */
   noData: string;
 }) {
   const [cursor, setCursor] = useState<number | null>(null);
@@ -260,7 +260,7 @@ function Charts({
   );
 }
 
-/** Shows the numbers as text for screen readers, without the steps that have no attempts. */
+/** Lists the numbers as text for screen readers, without steps that have no attempts. */
 function Table({ points }: { points: readonly ActivityPoint[] }) {
   const busy = points.filter((point) => point.delivered + point.failedAttempts > 0);
   return (

@@ -14,7 +14,7 @@ const WORDS: Readonly<Record<StreamChangeKind, string>> = {
   terminated: 'terminated: it was in error for too long',
 };
 
-/** `edited topic0, abi by maya`; changes by the service itself name no key. */
+/** Describes a change: `edited topic0, abi by maya`. Changes by the service itself name no key. */
 export const describeChange = ({ kind, fields, by }: Omit<StreamChange, 'at'>): string =>
   [
     WORDS[kind],

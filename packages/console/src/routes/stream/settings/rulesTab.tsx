@@ -8,7 +8,7 @@ import { SharedDryRun } from '../../streamForm/dryRun/sharedDryRun.tsx';
 import { AllAddresses, ChainChoice } from '../../streamForm/watchPart.tsx';
 import { EditStream } from './editStream.tsx';
 
-/** Addresses sent with a dry run; this many are enough to try the rules. */
+/** Maximum number of addresses in a dry run, which is enough to try the rules. */
 const TRIED_ADDRESSES = 100;
 
 /** Edits the stream's rules next to a dry run of the edited rules. */

@@ -98,7 +98,7 @@ function Ending({ stream }: { stream: StreamSummary }) {
   const remove = useMutation({
     mutationFn: () => client.streams.delete(stream.id, { networkType: stream.family }),
     onSuccess: async () => {
-      // Otherwise the list would request the timeline of the deleted stream.
+      // Otherwise, the list would request the timeline of the deleted stream.
       queryClient.setQueryData(streamsQuery.queryKey, (streams) =>
         streams?.filter(({ id }) => id !== stream.id),
       );

@@ -13,7 +13,7 @@ export interface ParsedEvents {
   items: AbiItem[];
   /** Events that can only be matched: canonical signatures and hashes. */
   signatures: string[];
-  /** Invalid events by position; for invalid JSON, only the first problem. */
+  /** Problems of invalid events by position; for invalid JSON, only the first problem. */
   problems: LineProblem[];
   /** The invalid lines, or the invalid JSON. */
   rest: string;
@@ -46,15 +46,17 @@ function parseLines(text: string): ParsedEvents {
   return { ...found, rest: rest.join('\n') };
 }
 
-/** Maximum lines of one event with one parameter per line. */
+/** Maximum number of lines for one event with one parameter per line. */
 const MAX_LINES = 64;
 
-/** Counts the lines until the parentheses of the first one close; 1 if they never do. */
+/**
+ * Returns the number of lines until the parentheses of the first line close; 1 if they never do.
+ */
 function linesOfEvent(lines: readonly string[], first: number): number {
   let depth = 0;
   for (let index = first; index < Math.min(lines.length, first + MAX_LINES); index++) {
     const line = (lines[index] ?? '').replace(/\/\/.*/, '');
-    // Another event starts: this one was not closed.
+    // The next event starts, so this one was not closed.
     if (index > first && /^\s*event\s/.test(line)) return 1;
     depth += line.split('(').length - line.split(')').length;
     if (depth <= 0) return index - first + 1;
@@ -62,7 +64,7 @@ function linesOfEvent(lines: readonly string[], first: number): number {
   return 1;
 }
 
-/** @returns the problem if the text is not an event. */
+/** @returns the event, or the problem if the text is not an event. */
 function addEvent(
   { items, signatures }: ParsedEvents,
   text: string,
@@ -85,7 +87,7 @@ function parseHumanReadable(text: string): AbiItem | undefined {
   }
 }
 
-/** Types to suggest, the most common first. */
+/** Types to suggest, most common first. */
 const TYPES = [
   ...['address', 'uint256', 'bytes32', 'bool', 'string', 'bytes', 'int256'],
   ...['uint8', 'uint32', 'uint64', 'uint128', 'uint160', 'int24', 'tuple'],
@@ -164,7 +166,7 @@ function parseJsonAbi(text: string): ParsedEvents {
     items: items.filter((item): item is AbiItem => isRecord(item) && isEvent(item as AbiItem)),
     ...{ signatures: [], problems: [], rest: '' },
   };
-  // ethers and viem write ABIs as signatures, including functions.
+  // ethers and viem write ABIs as signatures, which include functions.
   for (const item of items) {
     if (typeof item !== 'string' || !/^\s*event\s/.test(item)) continue;
     const line = item.trim();

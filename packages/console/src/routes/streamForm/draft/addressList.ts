@@ -4,16 +4,16 @@ import { cutText } from '@sluice/kit/sluice';
 import { recognise } from '../../../words/paste.ts';
 
 export interface AddressRow {
-  /** Lowercase, with all digits. */
+  /** Address in lowercase, with all digits. */
   address: string;
-  /** Empty if there is none. */
+  /** Label; empty if there is none. */
   label: string;
 }
 
 export interface RejectedLine {
-  /** 1 for the first. */
+  /** Line number, starting at 1. */
   line: number;
-  /** The text taken for the address; the full line if nothing looks like one. */
+  /** The part that was read as the address; the full line if no part looks like one. */
   text: string;
   label: string;
   reason: string;
@@ -41,7 +41,7 @@ const CONTROL = /\p{Cc}/u;
 const HEAD = /address|account|wallet|contract/i;
 const LABEL_HEAD = /^(label|name|tag)$/i;
 
-/** Files that may be a list, as a file field's `accept`. */
+/** File types that may contain a list, for the `accept` attribute of a file field. */
 export const LIST_FILES = '.csv,.txt,.tsv,text/csv,text/plain';
 
 /** Sample lists to start from. */
@@ -61,8 +61,8 @@ export const SAMPLE_LISTS: Readonly<Record<NetworkType, string>> = {
 };
 
 /**
- * Takes the first address of each line. Its label is in the column that the header line names, or
- * else in the first other cell that is not empty.
+ * Takes the first address of each line. Its label is in the column that the header names, or in the
+ * first other non-empty cell.
  */
 export function parseAddressList(text: string, family: NetworkType): AddressList {
   const rows: AddressRow[] = [];
@@ -122,7 +122,7 @@ export function parseAddressList(text: string, family: NetworkType): AddressList
   return { rows, rejects, duplicates };
 }
 
-/** Returns the ENS names that rejected lines start with, each once. */
+/** Returns the unique ENS names at the start of rejected lines. */
 export const namesIn = (rejects: readonly RejectedLine[]): string[] => [
   ...new Set(rejects.flatMap(({ text }) => nameOf(text) ?? [])),
 ];
@@ -154,7 +154,7 @@ function reasonOf(address: string, family: NetworkType): string {
     : `An Aptos address has 1 to 64 digits, not ${digits.length}`;
 }
 
-/** Splits a line of CSV, TSV or plain text into cells; quotes follow spreadsheets. */
+/** Splits a line of CSV, TSV or plain text into cells; quotes work as in spreadsheets. */
 function cellsOf(line: string): string[] {
   if (!line.includes('"')) {
     return (/[,;\t]/.test(line) ? line.split(/[,;\t]/) : line.split(/\s+(.*)/s, 2)).map((cell) =>
@@ -166,7 +166,9 @@ function cellsOf(line: string): string[] {
   );
 }
 
-/** Returns the rejected lines as CSV to fix and import again. No cell is a spreadsheet formula. */
+/**
+ * Returns the rejected lines as CSV to fix and import again. Cells cannot be spreadsheet formulas.
+ */
 export function toRejectsCsv(rejects: readonly RejectedLine[]): string {
   const cell = (text: string): string =>
     `"${text.replace(/^(?=[=+\-@\t\r])/, "'").replaceAll('"', '""')}"`;

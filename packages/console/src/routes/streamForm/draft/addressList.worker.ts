@@ -2,7 +2,7 @@
 import type { NetworkType } from '@sluice/kit';
 import { parseAddressList } from './addressList.ts';
 
-// Typed here, because the type libraries of workers and pages exclude each other.
+// Declared here, because the type libraries of workers and pages conflict.
 const worker = globalThis as unknown as {
   addEventListener: (
     type: 'message',

@@ -8,7 +8,7 @@ export const OPERATORS = ['eq', 'ne', 'gt', 'gte', 'lt', 'lte'] as const;
 
 export type Operator = (typeof OPERATORS)[number];
 
-/** The operators as the form shows them. */
+/** Operators, as shown in the form. */
 export const OPERATOR_SIGNS: Record<Operator, string> = {
   eq: '=',
   ne: '≠',
@@ -18,7 +18,7 @@ export const OPERATOR_SIGNS: Record<Operator, string> = {
   lte: '≤',
 };
 
-/** `value gte 1000000`, for one parameter of an event. */
+/** A condition on one parameter of an event: `value gte 1000000`. */
 export interface Condition {
   name: string;
   operator: Operator;
@@ -26,20 +26,20 @@ export interface Condition {
 }
 
 export interface EventRule {
-  /** Canonical signature, or the hash if only that is known. */
+  /** Canonical signature, or the hash if the signature is unknown. */
   signature: string;
   conditions: Condition[];
   /** JSON of a filter that is more than conditions joined by `and`; null otherwise. */
   filterJson: string | null;
 }
 
-/** A read-only call for each record of a kind, as typed. */
+/** A read-only call for each record of a kind, in the form in which it was typed. */
 export interface TriggerDraft {
   type: StreamTrigger['type'];
   contractAddress: string;
   /** In Solidity syntax: `function balanceOf(address owner) view returns (uint256)`. */
   function: string;
-  /** One for each parameter; arrays and structs as JSON. */
+  /** Arguments, one for each parameter; arrays and structs as JSON. */
   inputs: string[];
   /** Event of a log trigger; empty for all events. */
   topic0: string;
@@ -47,7 +47,7 @@ export interface TriggerDraft {
   callFrom: string;
 }
 
-/** Addresses of each record of a kind whose native balances are sent along. */
+/** Addresses in each record of a kind; their native balances are added to the body. */
 export interface BalanceDraft {
   type: RecordKind;
   selectors: string[];
@@ -57,7 +57,7 @@ export interface StreamDraft {
   family: NetworkType;
   /** Ids of EVM chains, or Aptos networks. */
   chains: string[];
-  /** As typed or pasted; only used for new streams. */
+  /** Text of the address field; only used for new streams. */
   addresses: string;
   allAddresses: boolean;
   abi: AbiItem[];
@@ -79,14 +79,14 @@ export interface StreamDraft {
   webhookUrl: string;
   tag: string;
   description: string;
-  /** Integer, or empty for the limit of the service. */
+  /** An integer, or empty for the service's limit. */
   maxInFlight: string;
-  /** Number, or empty for no limit. */
+  /** A number, or empty for no limit. */
   maxPerSecond: string;
   strictOrder: boolean;
   onlyConfirmed: boolean;
   notifyRemoved: boolean;
-  /** `name: value`, one per line. */
+  /** Headers as `name: value`, one per line. */
   headers: string;
 }
 
@@ -140,7 +140,7 @@ export const TEMPLATES: readonly { name: string; abi: string }[] = [
   },
 ];
 
-/** Returns the ABI item of a signature, which names the parameters. */
+/** Returns the ABI item of a signature. It names the parameters. */
 export const itemOf = (abi: readonly AbiItem[], signature: string): AbiItem | undefined =>
   abi.find((item) => item.type === 'event' && eventSignature(item) === signature);
 
@@ -150,7 +150,7 @@ export const linesOf = (text: string): string[] =>
     .map((line) => line.trim())
     .filter((line) => line !== '');
 
-/** Adds events with their ABI, and selects them all. */
+/** Adds events with their ABI, and selects all of them. */
 export function withEvents(draft: StreamDraft, items: readonly AbiItem[]): StreamDraft {
   const known = new Set(draft.abi.filter(isEvent).map(eventSignature));
   const fresh = items.filter((item) => isEvent(item) && !known.has(eventSignature(item)));

@@ -2,9 +2,9 @@
 import { withRule, type StreamDraft } from './draft.ts';
 
 export interface Example {
-  /** Such as `USDC`. */
+  /** Name, such as `USDC`. */
   name: string;
-  /** Null on Aptos, where the example is a function. */
+  /** The contract; null on Aptos, where the example is a function. */
   address: string | null;
   /** Returns the draft with the example added. */
   add(draft: StreamDraft): StreamDraft;
@@ -24,12 +24,12 @@ const USDC: Readonly<Record<string, string>> = {
   '0xa86a': '0xB97EF9Ef8734C71904D8002F8b6Bc66Dd9c48a6E',
 };
 
-/** The first account of every local chain. */
+/** The first account of each local chain. */
 export const LOCAL_ACCOUNT = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266';
 const LOCAL_CHAIN = '0x7a69';
 const APTOS_TRANSFER = '0x1::aptos_account::transfer';
 
-/** @param chain as in the fields of a stream; an Aptos network always has the framework. */
+/** @param chain chain as in the fields of a stream; every Aptos network has the framework. */
 export function exampleOf(family: StreamDraft['family'], chain: string): Example | null {
   if (family === 'aptos') {
     return {

@@ -14,7 +14,7 @@ import {
 } from './draft.ts';
 import { filterProblem } from './problems.ts';
 
-/** Integers are sent as text, which is exact at any length; the service accepts both. */
+/** Integers are sent as strings, which are exact at any length; the service accepts both. */
 const toFilter = ({ conditions, filterJson }: EventRule): Record<string, unknown> | undefined => {
   if (filterJson !== null) {
     return filterProblem(filterJson) === undefined
@@ -194,7 +194,7 @@ export function changesOf(before: StreamDraft, after: StreamDraft): FieldChange[
   });
 }
 
-/** Returns only the changed fields; absent fields stay unchanged. */
+/** Returns the changed fields. The service does not change absent fields. */
 export function toChanges(before: StreamDraft, after: StreamDraft): Record<string, unknown> {
   const to = toFields(after) as unknown as Record<string, unknown>;
   return Object.fromEntries(changesOf(before, after).map(({ field }) => [field, to[field]]));

@@ -23,7 +23,7 @@ export type DraftField =
 
 const MOVE_PATH = /^0x[0-9a-fA-F]{1,64}(::\w+){2}(<.+>)?$/;
 
-/** Returns the invalid lines of a text; `wordsFor` describes the problem of a trimmed line. */
+/** Returns the invalid lines; `wordsFor` describes the problem of a trimmed line. */
 function problemsOfLines(
   text: string,
   wordsFor: (line: string) => string | undefined,
@@ -69,7 +69,7 @@ function wordsForPath(path: string): string {
   return `“${path}” is not a Move path such as 0x1::coin::WithdrawEvent.`;
 }
 
-/** Checks the form of a filter. The service checks whether the event has its parameters. */
+/** Checks the form of a filter. The service checks that its parameters exist in the event. */
 export function filterProblem(text: string): LineProblem | undefined {
   const value = parseJson(text)?.value;
   return typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -4,7 +4,7 @@ import type { StreamDraft, TriggerDraft } from './draft.ts';
 /** Validation errors of the service by field path, such as `triggers.0.inputs`. */
 export type Refusals = Readonly<Record<string, string>>;
 
-/** Fields whose names differ between the request body and the form. */
+/** Fields with different names in the request body and the form. */
 const DRAFT_FIELDS: Readonly<Record<string, keyof TriggerDraft>> = { functionAbi: 'function' };
 
 /** Returns the value of a draft at a path, which may be a field of a trigger. */
@@ -15,7 +15,7 @@ function fieldOf(draft: StreamDraft, path: string): unknown {
 }
 
 /**
- * Returns the errors of a 422 response for fields that are unchanged since; otherwise empty.
+ * Returns the errors of a 422 response for fields that have not changed since then.
  * @param sent undefined before the first request.
  */
 export function refusalsOf(

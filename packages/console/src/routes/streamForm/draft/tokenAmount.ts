@@ -7,7 +7,7 @@ export interface TokenUnit {
   decimals: number;
 }
 
-/** Anyone can choose a symbol; longer ones are not used as units. */
+/** Maximum length of a symbol that is used as a unit. Contracts can choose any symbol. */
 const MAX_SYMBOL_LENGTH = 20;
 
 /** Returns the unit of a token; null if it has no amounts or reports no unit. */
@@ -18,14 +18,14 @@ export function unitOf(contract: Contract | undefined): TokenUnit | null {
   return /^\S+$/.test(symbol) && symbol.length <= MAX_SYMBOL_LENGTH ? { symbol, decimals } : null;
 }
 
-/** Names of amounts in token events. */
+/** Parameter names of amounts in token events. */
 const AMOUNT = /^_?(value|amount|wad)$/;
 
-/** Whether the parameter is an amount of the token that emits the event. */
+/** Returns whether the parameter is an amount of the token that emits the event. */
 export const isAmount = ({ name, type }: { name: string; type: string }): boolean =>
   type === 'uint256' && AMOUNT.test(name);
 
-/** `1,000,000 USDT`; null if the value is not an integer. */
+/** Formats an amount: `1,000,000 USDT`. Returns null if the value is not an integer. */
 export function toAmount(value: string, { symbol, decimals }: TokenUnit): string | null {
   const amount = formatAmount(value.trim(), decimals);
   return amount === null ? null : `${amount} ${symbol}`;
@@ -34,7 +34,7 @@ export function toAmount(value: string, { symbol, decimals }: TokenUnit): string
 /** A number and its unit, with or without a space. */
 const AMOUNT_OF = /^((?:\d[\d,]*)?(?:\.\d+)?)(?:\s+(\S+)|([^\d\s.,]\S*))$/;
 
-/** Returns the value of `1,000,000 USDT`, case-insensitively; null for other text. */
+/** Parses an amount such as `1,000,000 USDT`, ignoring case; null for other text. */
 export function fromAmount(text: string, { symbol, decimals }: TokenUnit): string | null {
   const [, number = '', apart = '', unit = apart] = AMOUNT_OF.exec(text.trim()) ?? [];
   if (number === '' || unit.toLowerCase() !== symbol.toLowerCase()) return null;

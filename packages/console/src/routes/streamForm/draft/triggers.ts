@@ -69,7 +69,7 @@ function addressProblem(text: string, { addresses }: Selectable): string | undef
   return toAddress(value) === undefined ? 'should be an address, or a selector of one' : undefined;
 }
 
-/** Selectors can be anywhere in an input, even within arrays and structs. */
+/** Selectors can be anywhere in an input, including in arrays and structs. */
 function inputProblem(value: unknown, { all }: Selectable): string | undefined {
   if (Array.isArray(value)) {
     return (value as unknown[])
@@ -131,7 +131,7 @@ export function balanceProblem({ type, selectors }: BalanceDraft): string | unde
     : `Select one or more of ${oneOf(addresses)}.`;
 }
 
-/** Parses arrays and structs as JSON; everything else is text. */
+/** Parses arrays and structs as JSON; all other values are strings. */
 function toInput(text: string): unknown {
   const trimmed = text.trim();
   if (!trimmed.startsWith('[')) return trimmed;
@@ -142,7 +142,7 @@ function toInput(text: string): unknown {
   }
 }
 
-/** Empty while the function is not valid. */
+/** Empty while the function is invalid. */
 export function toTrigger(trigger: TriggerDraft): StreamTrigger[] {
   const functionAbi = parseFunction(trigger.function);
   if (functionAbi === undefined) return [];

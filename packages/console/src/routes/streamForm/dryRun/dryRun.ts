@@ -18,15 +18,15 @@ import {
 import { pathsCountedApart } from './observedPaths.ts';
 import type { WatchedChain } from '../../../chains/timeline.ts';
 
-/** Delay after the last change, so that typing sends no requests. */
+/** Delay after the last change, so that typing does not send requests. */
 const SETTLE_MS = 600;
 /** Maximum number of sample bodies. */
 const KEPT_SAMPLES = 20;
 
 export interface DryRun {
-  /** Key of the draft that was run; null before the first run. */
+  /** Key of the draft in the last run; null before the first run. */
   question: string | null;
-  /** Newest first. */
+  /** Blocks, newest first. */
   blocks: DryRunBlock[];
   samples: { blockNumber: number; webhook: Partial<EvmWebhook> | Partial<AptosWebhook> }[];
   /** Close matches by rule, most frequent first. */
@@ -35,16 +35,16 @@ export interface DryRun {
   records: number;
   asked: number;
   state: 'idle' | 'running' | 'done';
-  /** Whether the nodes have no earlier blocks: the chain starts here, or they are pruned. */
+  /** True if the nodes have no earlier blocks, because the chain starts here or they are pruned. */
   isAtBeginning: boolean;
   error: unknown;
 }
 
-/** Actions on a run. */
+/** Actions for a run. */
 export interface DryRunSteps {
   /** Restarts with the newest blocks. */
   again: () => void;
-  /** Number of earlier blocks that can be added; 0 while it runs, or if there are none. */
+  /** Number of earlier blocks that can be added; 0 during a run, or if there are none. */
   further: number;
   /** Continues with earlier blocks, or where the run stopped. */
   goOn: () => void;
@@ -122,7 +122,8 @@ export function useDryRun(
   /** Aborts the current request. */
   const leaving = useRef<AbortController>(undefined);
   const chainId = chain?.id;
-  // Compared as text, so that nothing runs twice. Memoized, because there may be many addresses.
+  // The key prevents a second run of the same draft. It is memoized, because there may be many
+  // addresses.
   const mayAsk = canRun(draft, addresses);
   const where = useMemo(
     () =>
@@ -197,7 +198,7 @@ export function useDryRun(
     // oxlint-disable-next-line react/exhaustive-deps -- the question covers all inputs; new blocks start no run
   }, [question]);
 
-  // A run of another question is only shown until the next one starts.
+  // The results of an earlier draft are shown only until the next run starts.
   const mayGoOn = run.state === 'done' && run.question === question;
   return {
     ...run,

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { firstBlocks, olderBlocks, withOlderBlocks } from './dryRunBlocks.ts';
 
-/** Blocks from `newest` down. */
+/** Returns blocks in descending order, starting with `newest`. */
 const chainOf = (newest: number, length: number) =>
   Array.from({ length }, (_, n) => ({ number: newest - n, timestamp: (newest - n) * 12_000 }));
 

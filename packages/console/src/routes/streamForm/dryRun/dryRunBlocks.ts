@@ -1,16 +1,16 @@
 /** Selects the blocks of a dry run, newest first. Pure. */
 import type { ChainBlock } from '@sluice/kit/sluice';
 
-/** Blocks of the first run; more would take a node too long. */
+/** Number of blocks in the first run; more would take too long. */
 export const FIRST_BLOCKS = 24;
 /** Maximum number of blocks: an hour of Ethereum. */
 const MAX_BLOCKS = 300;
 
 export interface DryRunBlock {
   number: number;
-  /** Unix milliseconds; null while unknown. */
+  /** Time in Unix milliseconds; null while unknown. */
   timestamp: number | null;
-  /** Null until the block was run. */
+  /** Result; null before the block was run. */
   records: number | null;
   /** Size of the webhook; 0 if nothing matched. */
   bodyBytes: number;
@@ -19,7 +19,7 @@ export interface DryRunBlock {
 type Known = readonly Pick<ChainBlock, 'number' | 'timestamp'>[];
 
 /**
- * Returns the newest blocks, even if few are known: after a start, or on chains without streams.
+ * Returns the newest blocks, even if few are known after a start or on chains without streams.
  * @param known newest first.
  */
 export function firstBlocks(known: Known): DryRunBlock[] {
@@ -37,7 +37,7 @@ export function withOlderBlocks(blocks: readonly DryRunBlock[], known: Known): D
 export const olderBlocks = (blocks: readonly DryRunBlock[]): number =>
   Math.max(0, Math.min(MAX_BLOCKS - blocks.length, blocks.at(-1)?.number ?? 0));
 
-/** Returns up to `count` blocks from `newest` down. */
+/** Returns up to `count` blocks in descending order, starting with `newest`. */
 function blocksDown(newest: number, count: number, known: Known): DryRunBlock[] {
   const times = new Map(known.map(({ number, timestamp }) => [number, timestamp]));
   return Array.from({ length: Math.min(count, newest + 1) }, (_, n) => ({

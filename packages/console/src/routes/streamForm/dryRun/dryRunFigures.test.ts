@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { DryRunBlock } from './dryRunBlocks.ts';
 import { dryRunFigures, spanOf } from './dryRunFigures.ts';
 
-/** Twelve seconds apart; newest first. */
+/** Blocks twelve seconds apart, newest first. */
 const blocksOf = (...records: (number | null)[]): DryRunBlock[] =>
   records.map((count, index) => ({
     number: 100 - index,
@@ -12,7 +12,7 @@ const blocksOf = (...records: (number | null)[]): DryRunBlock[] =>
   }));
 
 test('figures of a day are extrapolated from the blocks', () => {
-  // Four blocks of 12 s: 1,800 times a day.
+  // The run covers 48 seconds, of which a day has 1,800.
   expect(dryRunFigures(blocksOf(3, 0, 1, 0), 2)).toEqual({
     matched: 2,
     averageBytes: 1000,

@@ -5,20 +5,20 @@ import type { DryRunBlock } from './dryRunBlocks.ts';
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 export interface DryRunFigures {
-  /** Number of blocks with a match, each of which is one or two webhooks. */
+  /** Number of blocks with a match. Each one causes one or two webhooks. */
   matched: number;
   averageBytes: number;
   largestBytes: number;
   /** The block with the most records. */
   busiestRecords: number;
-  /** Time that the blocks cover, by their timestamps. */
+  /** Time covered by the blocks, by their timestamps. */
   spanMs: number;
   /** Projected volume; null if the timestamps give no block time. */
   perDay: { records: number; webhooks: number } | null;
 }
 
 /**
- * @param blocks newest first; those not run yet only count for the block time.
+ * @param blocks newest first; blocks that have not run yet are used only for the block time.
  * @param timesSent webhooks per matching block.
  * @returns null without a match.
  */
@@ -49,7 +49,9 @@ export function dryRunFigures(
   };
 }
 
-/** Returns the time that the blocks cover, run or not; null if unknown. */
+/**
+ * Returns the time covered by all blocks, including those that have not run yet; null if unknown.
+ */
 export function spanOf(blocks: readonly DryRunBlock[]): number | null {
   const blockMs = paceOf(blocks);
   return blockMs === null ? null : blocks.length * blockMs;

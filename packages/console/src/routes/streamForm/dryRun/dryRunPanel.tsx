@@ -205,7 +205,10 @@ function Days({
   );
 }
 
-/** Shows close matches, because a slightly too strict filter looks like a quiet stream. */
+/**
+ * Shows close matches, because a stream with a filter that is slightly too strict looks like a
+ * quiet one.
+ */
 function CloseMatches({
   closeMatches,
   unit,

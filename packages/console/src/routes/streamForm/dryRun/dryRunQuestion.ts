@@ -3,7 +3,8 @@ import { toAptosFields, toEvmFields } from '../draft/fields.ts';
 import type { EventRule, StreamDraft } from '../draft/draft.ts';
 
 /**
- * The service rejects all addresses without an event or function: that is the entire chain.
+ * The service rejects all addresses without an event or function, which would match the entire
+ * chain.
  * @param addresses null while the input is incomplete.
  */
 export function canRun(draft: StreamDraft, addresses: readonly string[] | null): boolean {
@@ -13,7 +14,7 @@ export function canRun(draft: StreamDraft, addresses: readonly string[] | null):
     : `${draft.functions}${draft.moveEvents}`.trim() !== '';
 }
 
-/** Returns the fields that affect a body: not the destination, the limits or the tag. */
+/** Returns the fields that affect a body, without the destination, the limits and the tag. */
 export function toDryRunFields(draft: StreamDraft) {
   if (draft.family === 'evm') {
     const {

@@ -15,7 +15,7 @@ const event = (topic0: string, count: number, indexed = 2): ObservedEvent => ({
 const path = (kind: ObservedMovePath['kind'], count: number): ObservedMovePath => ({
   ...{ kind, path: '0x1::coin::transfer', count },
 });
-/** One list per block, from block 1 on. */
+/** Adds a list of entries per block, starting at block 1. */
 const observedOf = (...blocks: ObservedEntry[][]): Observed =>
   blocks.reduce(
     (observed, found, n) => withObserved(observed, 'here', n + 1, found),

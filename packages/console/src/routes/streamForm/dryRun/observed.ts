@@ -1,22 +1,33 @@
-/** Observed events and paths of the watched addresses in the blocks of a dry run. Pure. */
+/**
+ * Collects the observed events and paths of the watched addresses in the blocks of a dry run. Pure.
+ */
 import { mergeObserved, type ObservedEvent, type ObservedMovePath } from '@sluice/kit/sluice';
 
 /** An EVM event, or an Aptos function or event type. */
 export type ObservedEntry = ObservedEvent | ObservedMovePath;
 
-/** Kept while the addresses stay the same; the selected events do not affect it. */
+/**
+ * The observed entries. They are kept while the addresses stay the same, and do not depend on the
+ * selected events.
+ */
 export interface Observed {
   /** Key of the chain, the addresses and other inputs that affect the results. */
   of: string;
-  /** By block number, so that a block that runs again counts once. */
+  /** Entries by block number, so that a block that runs again counts once. */
   blocks: ReadonlyMap<number, readonly ObservedEntry[]>;
-  /** Keys of the rows in display order, which is stable so that no click hits another row. */
+  /**
+   * Keys of the rows in display order. The order is stable, so that rows do not move under the
+   * pointer.
+   */
   order: readonly string[];
-  /** Whether {@link settleObserved} has sorted the order by frequency. */
+  /** True if {@link settleObserved} has sorted the order by frequency. */
   isSettled: boolean;
 }
 
-/** Returns the row of an entry: events with one topic share it, whatever is indexed. */
+/**
+ * Returns the row of an entry. Events with the same topic share a row, even if different inputs are
+ * indexed.
+ */
 const rowOf = (entry: ObservedEntry): string =>
   'path' in entry ? `${entry.kind} ${entry.path}` : entry.topic0;
 
@@ -49,7 +60,7 @@ export function settleObserved(observed: Observed, { again }: { again: boolean }
   return { ...observed, order: rows.map(({ key }) => key), isSettled: true };
 }
 
-/** A row with the count of all blocks. */
+/** A row with its count in all blocks. */
 export interface ObservedRow {
   key: string;
   count: number;

@@ -18,7 +18,7 @@ const UNKNOWN = `0x${'17'.repeat(32)}`;
 const event = (topic0: string, count: number, indexed = 2): ObservedEvent => ({
   ...{ topic0, signature: KNOWN_EVENTS[topic0] ?? null, indexed, count },
 });
-/** One list per block, from block 1 on. */
+/** Adds a list of entries per block, starting at block 1. */
 const observedOf = (...blocks: ObservedEvent[][]): Observed =>
   blocks.reduce(
     (observed, found, n) => withObserved(observed, 'here', n + 1, found),
@@ -56,7 +56,7 @@ test('an event of both standards is added without an ABI, which would exclude on
   const draft = withObservedEvent(NEW_DRAFT, total);
   expect(draft).toEqual(withRule(NEW_DRAFT, TRANSFER));
   expect(countEach([total], draft.abi, [TRANSFER]).get(TRANSFER)).toBe(7);
-  // The ABI of one standard takes only its events.
+  // An ABI matches only events of its own standard.
   const erc20 = onlyOf(observedOf([event(TOPIC, 5, 2)]));
   const { abi } = withObservedEvent(NEW_DRAFT, erc20);
   expect(countEach([total], abi, [TRANSFER]).get(TRANSFER)).toBe(5);

@@ -1,4 +1,4 @@
-/** Compares the observed events with those of the form. Pure. */
+/** Compares the observed events with the events of the form. Pure. */
 import type { ObservedEvent } from '@sluice/kit/sluice';
 import type { AbiItem } from '@sluice/kit';
 import { eventTopic, parseEventSignature } from '@sluice/kit/contract';
@@ -6,12 +6,12 @@ import { parseEvents } from '../draft/abiText.ts';
 import { isEvent, TEMPLATES, withEvents, withRule, type StreamDraft } from '../draft/draft.ts';
 import { rowsOf, type Observed } from './observed.ts';
 
-/** An observed event in all blocks. */
+/** An observed event, summed over all blocks. */
 export interface ObservedTotal {
   topic0: string;
   signature: string | null;
   count: number;
-  /** Split by the number of indexed inputs: ERC-20 and ERC-721 share the topic of Transfer. */
+  /** Counts by number of indexed inputs, because ERC-20 and ERC-721 share the topic of Transfer. */
   kinds: readonly ObservedEvent[];
 }
 
@@ -24,7 +24,7 @@ export const countObserved = (observed: Observed): ObservedTotal[] =>
   });
 
 /**
- * Counts the observed events that each event of the form takes. If the ABI has the event, the
+ * Counts the observed events that each event of the form matches. If the ABI has the event, the
  * number of indexed inputs must match.
  */
 export function countEach(
@@ -56,8 +56,8 @@ export function offeredOf(
 }
 
 /**
- * Adds an observed event to a draft: with its ABI if one is known that covers all occurrences,
- * otherwise by signature or hash.
+ * Adds an observed event to a draft. It uses an ABI if a known one covers all occurrences,
+ * otherwise the signature or hash.
  */
 export function withObservedEvent(
   draft: StreamDraft,
@@ -87,7 +87,7 @@ interface KnownEvent {
   signature: string | undefined;
 }
 
-/** By topic and number of indexed inputs; hashed on first use. */
+/** Events by topic and number of indexed inputs; hashed on first use. */
 let knownEvents: Map<string, KnownEvent> | undefined;
 
 function knownEvent({ topic0, indexed }: ObservedEvent): KnownEvent | undefined {

@@ -3,10 +3,10 @@ import { formatCount, formatQuantity } from '../../../ui/text/format.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Check } from '../../../ui/form/field.tsx';
 
-/** Observed rows that are shown before a click shows the rest. */
+/** Number of observed rows that are initially shown. */
 export const SHOWN_OBSERVED = 8;
 
-/** Lists rows to select. Selected rows move up in the same list and keep the focus. */
+/** Lists rows that can be selected. Selected rows move up in the same list and keep the focus. */
 export function ObservedList({
   chosen,
   offered,
@@ -27,7 +27,7 @@ export function ObservedList({
   );
 }
 
-/** A row to select, with how often it was observed. */
+/** A selectable row with its count. */
 export function ObservedRow({
   name,
   count,
@@ -37,7 +37,7 @@ export function ObservedRow({
   children,
 }: {
   name: React.ReactNode;
-  /** How often it was observed; null hides the count. */
+  /** Number of times it was observed; null hides the count. */
   count: number | null;
   /** Number of blocks that were run. */
   asked: number;

@@ -6,12 +6,12 @@ import { movePathProblems } from '../draft/problems.ts';
 import { rowsOf, type Observed } from './observed.ts';
 
 export interface PathCount {
-  /** With short special addresses; other addresses have 64 digits. */
+  /** Path with short special addresses; other addresses have 64 digits. */
   path: string;
   count: number;
 }
 
-/** Returns the paths of a text, each once and in order, and the other observed paths. */
+/** Returns the unique paths of the field in order, and the other observed paths. */
 export function countPaths(
   observed: Observed,
   kind: ObservedMovePath['kind'],
@@ -31,7 +31,7 @@ export function countPaths(
   };
 }
 
-/** Returns the paths that the service counts only if listed: types with generic arguments. */
+/** Returns the types with generic arguments, which the service counts only if they are listed. */
 export const pathsCountedApart = (text: string): string[] =>
   validPaths(text).filter((path) => path.endsWith('>'));
 
@@ -39,7 +39,7 @@ export const pathsCountedApart = (text: string): string[] =>
 export const withPath = (text: string, path: string): string =>
   text === '' || text.endsWith('\n') ? text + path : `${text}\n${path}`;
 
-/** Removes the lines with the path, in any spelling; the others stay unchanged. */
+/** Removes the lines that contain the path, in any spelling. Other lines stay unchanged. */
 export const withoutPath = (text: string, path: string): string =>
   text
     .split('\n')

@@ -12,8 +12,8 @@ type SharedRun = ReturnType<typeof useDryRun> & { unit: TokenUnit | null };
 const Shared = createContext<SharedRun | null>(null);
 
 /**
- * Shares one dry run between a form and the panel next to it. Each block renders only the users of
- * the run again, not the entire form.
+ * Shares one dry run between a form and the panel next to it. Each block rerenders only components
+ * that use the run, not the entire form.
  */
 export function SharedDryRun({
   draft,

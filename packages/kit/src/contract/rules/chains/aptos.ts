@@ -3,12 +3,12 @@ import type { AptosNetwork } from '../../shapes.generated.ts';
 
 export const APTOS_NETWORKS = ['mainnet', 'testnet', 'devnet', 'local'] as const;
 
-/** `0x` and leading zeros are optional. */
+/** Matches an address; `0x` and leading zeros are optional. */
 const ADDRESS = /^(?:0[xX])?([0-9a-fA-F]{1,64})$/;
 
 /**
- * Returns `0x` and 64 hex digits, or undefined if `value` is not an Aptos address. Keeps the
- * casing, as the official client does: a service may compare it with a stored address.
+ * Returns `0x` and 64 hex digits, or undefined if `value` is not an Aptos address. Keeps the casing
+ * like the official client, because a service may compare it with a stored address.
  */
 export function padAptosAddress(value: unknown): string | undefined {
   const digits = typeof value === 'string' ? ADDRESS.exec(value)?.[1] : undefined;
@@ -16,8 +16,8 @@ export function padAptosAddress(value: unknown): string | undefined {
 }
 
 /**
- * Normalizes a Move path or type for comparison: each address in it gets `0x` and 64 lowercase hex
- * digits, and spaces are removed, as they are from any other text.
+ * Normalizes a Move path or type for comparison. Each address gets `0x` and 64 lowercase hex
+ * digits, and spaces are removed.
  */
 export const toMovePath = (path: string): string =>
   path
@@ -39,9 +39,8 @@ export function toAptosNetwork(value: unknown): AptosNetwork | undefined {
 }
 
 /**
- * Chain ids of Aptos networks in lists of both families, such as delivery logs: hex, because the
- * official client accepts nothing else, and above 0x7fffffffffffffdb, the largest EVM chain id of
- * EIP-2294. The last digit is the network's own chain id, if it has a fixed one.
+ * Chain ids of Aptos networks in lists of both families, such as delivery logs. They are hex,
+ * because the official client accepts nothing else, and larger than any EVM chain id (EIP-2294).
  */
 export const APTOS_CHAINS = {
   mainnet: '0xa970500000000001',

@@ -1,9 +1,9 @@
-/** The spelling of chain ids, without the table of chains, which clients do not need. */
+/** Normalizes chain ids, without the table of chains, which clients do not need. */
 
 /**
- * Returns the canonical spelling of a chain id: lowercase hex without leading zeros.
- * Accepts hex (`0x89`, `0X089`), a positive number or a decimal string, as the hosted service's
- * client does; undefined for anything else, including names such as `eth`.
+ * Returns the canonical spelling of a chain id: lowercase hex without leading zeros. Like the
+ * official client, it accepts hex (`0x89`, `0X089`), a positive number or a decimal string;
+ * undefined for anything else.
  */
 export function toChainId(value: unknown): string | undefined {
   if (typeof value === 'number') {

@@ -3,20 +3,20 @@
  * with {@link DEFAULT_CONFIRMATIONS}.
  */
 export interface EvmChain {
-  /** `0x`-prefixed lowercase hex without leading zeros, e.g. `0x1`. */
+  /** `0x`-prefixed lowercase hex without leading zeros, such as `0x1`. */
   readonly id: string;
   readonly name: string;
   /** Short code for dense lists, at most 8 characters. */
   readonly code: string;
   /** Symbol of the native currency. */
   readonly currency: string;
-  /** Blocks that must follow before the `confirmed: true` delivery. */
+  /** Number of blocks that must follow before the `confirmed: true` delivery. */
   readonly confirmations: number;
-  /** Whether the hosted service offers internal transactions. */
+  /** True if the hosted service offers internal transactions. */
   readonly internalTransactions: boolean;
 }
 
-/** Confirmations for a chain the contract does not list. */
+/** Confirmations for a chain that the contract does not list. */
 export const DEFAULT_CONFIRMATIONS = 12;
 
 const chain = (

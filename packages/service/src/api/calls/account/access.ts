@@ -1,4 +1,4 @@
-/** Keys, the secrets of streams, and the audit log. */
+/** Calls for keys, the secrets of streams, and the audit log. */
 import type { ApiKey } from '@sluice/kit/contract';
 import type { StreamSecrets } from '../../../secrets/streamSecrets.ts';
 import type { ApiKeyRecord } from '../../../store/access/contract.ts';
@@ -15,7 +15,7 @@ export interface AccessHandlerNeeds {
   store: Store;
   keyRing: KeyRing;
   streamSecrets: StreamSecrets;
-  /** Whether a secret is only returned at creation. */
+  /** Whether secrets are returned only at creation. */
   hidesSecrets: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Settings and statistics of the account. */
+/** Calls for settings and statistics of the account. */
 import type { Settings, StatsCounters } from '@sluice/kit/contract';
 import type { Store } from '../../../store/store.ts';
 import type { StreamTotals } from '../../../store/stats/contract.ts';
@@ -9,7 +9,7 @@ export interface AccountHandlerNeeds {
   store: Store;
   settings: {
     read(): Settings;
-    /** Whether the secret was set at startup and so cannot be changed here. */
+    /** Whether the secret was set at startup, so that it cannot be changed here. */
     readonly hasFixedSecret: boolean;
     save(changes: Settings): Promise<void>;
   };
@@ -77,7 +77,7 @@ function toCounters(all: readonly StreamTotals[]): StatsCounters {
   };
 }
 
-/** Returns the period since the stream, or the oldest one, was created. */
+/** Returns the period since the creation of the stream, or of the oldest stream. */
 const toPeriod = ({ streamCreatedAt }: StreamTotals) => ({
   createdAt: new Date(streamCreatedAt).toISOString(),
   updatedAt: new Date().toISOString(),

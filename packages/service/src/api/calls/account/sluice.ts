@@ -30,7 +30,7 @@ export interface SluiceHandlerNeeds extends ProblemNeeds {
   abiSource: Pick<AbiSource, 'chains'>;
   version: string;
   environment: About['environment'];
-  /** How long deliveries are kept. */
+  /** Retention of deliveries. */
   kept: { deliveredMs: number; undeliveredMs: number };
   /** Returns the waits after the next attempt of a delivery, given its number of attempts. */
   remainingWaitsMs(attempts: number, fastRetried: boolean): number[];
@@ -156,7 +156,8 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds) {
             store.readWindow(health.id, TIMELINE_BLOCKS),
             store.readUnverified(health.id),
           ]);
-          // A report from another process may be a few seconds old; the ledger is always current.
+          // A report from another process may be a few seconds old, but the ledger is always
+          // current.
           const checkpoint = window[0]?.number ?? health.checkpoint;
           return { ...health, checkpoint, unverified, blocks: window.map(toChainBlock) };
         }),
@@ -169,7 +170,7 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds) {
         'cache-control': 'no-store, no-transform',
         'x-accel-buffering': 'no',
       };
-      // A stream opened for HEAD would have no reader and fill its buffer.
+      // A stream for a HEAD request would have no reader and fill its buffer.
       if (context.req.method === 'HEAD') return context.body(null, 200, headers);
       const events = live.open(
         context.req.header('last-event-id'),
@@ -180,10 +181,10 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds) {
   } satisfies Partial<Handlers>;
 }
 
-/** Maximum number of addresses found in a body; no page shows more. */
+/** Maximum number of addresses to find in a body; no page shows more. */
 const ADDRESSES = 1_000;
 
-/** Returns possible addresses in a body, in lowercase. Topics contain EVM addresses after zeros. */
+/** Returns possible addresses in a body, in lowercase. In topics, EVM addresses follow zeros. */
 function addressesIn(body: string, family: ChainFamily): string[] {
   const found = new Set<string>();
   for (const [hex] of body.matchAll(/0x(?:[0-9a-f]{64}|[0-9a-f]{40})(?![0-9a-f])/gi)) {

@@ -1,4 +1,4 @@
-/** Calls about existing Aptos blocks, which the compatible API only has for EVM. */
+/** Calls about existing Aptos blocks. The compatible API has these only for EVM. */
 import { randomUUID } from 'node:crypto';
 import { type AptosBlockChoice, type AptosNetwork, toAptosChain } from '@sluice/kit/contract';
 import {
@@ -16,7 +16,7 @@ import { withGiven } from '../streams/streamCalls.ts';
 
 export interface AptosBlockHandlerNeeds {
   store: Store;
-  /** Returns undefined for a network that is not read. */
+  /** Returns the calls of a network; undefined if the network is not read. */
   aptosCallsOf(chain: string): AptosCalls | undefined;
 }
 

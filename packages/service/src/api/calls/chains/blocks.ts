@@ -26,9 +26,9 @@ import { type EvmStreamNeeds, refuseContradictions } from '../streams/streams.ts
 
 export interface BlockHandlerNeeds extends Pick<EvmStreamNeeds, 'checkOptions'> {
   store: Store;
-  /** Returns undefined for a chain that is not read or not an EVM chain. */
+  /** Returns the calls of an EVM chain; undefined if it is not read or not an EVM chain. */
   callsOf(chain: string): EvmCalls | undefined;
-  /** The same for an Aptos network. */
+  /** Returns the calls of an Aptos network; undefined if it is not read. */
   aptosCallsOf(chain: string): AptosCalls | undefined;
 }
 

@@ -7,7 +7,7 @@ import { notRead } from './findChain.ts';
 
 export interface ContractHandlerNeeds {
   abiSource: AbiSource;
-  /** Returns undefined for a chain that is not read. */
+  /** Returns the calls of a chain; undefined if it is not read. */
   callsOf(chain: string): EvmCalls | undefined;
 }
 
@@ -33,7 +33,7 @@ export function createContractHandlers({ abiSource, callsOf }: ContractHandlerNe
           `No ABI source for ${chain}: start the service with --abi-url ${chain}=https://…/{address}`,
         );
       }
-      // The ABI of the proxy itself is used if its implementation cannot be read.
+      // Uses the ABI of the proxy itself if its implementation cannot be read.
       const implementation = await callsOf(chain)
         ?.readImplementation(address)
         .catch(() => undefined);

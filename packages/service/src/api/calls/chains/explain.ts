@@ -25,7 +25,7 @@ export interface ExplainHandlerNeeds {
   aptosCallsOf(chain: string): AptosCalls | undefined;
 }
 
-/** ENS names that end in `.eth`; others are only resolved by `GET /sluice/names/{ensName}`. */
+/** Matches ENS names that end in `.eth`. Only `GET /sluice/names/{ensName}` resolves others. */
 const NAME = /^[^\s/:]+\.eth$/i;
 
 export function createExplainHandler(needs: ExplainHandlerNeeds) {
@@ -72,7 +72,7 @@ export function createExplainHandler(needs: ExplainHandlerNeeds) {
       if (address !== undefined) return explainAddress(query, address);
       const place = await findPlace(query, named);
       if (typeof place !== 'string') return explainBlock(query, place);
-      // An unknown hash may be an Aptos account, whose addresses have the same length.
+      // An unknown hash may be an Aptos account, because its address has the same length.
       const account = padAptosAddress(query);
       if (account !== undefined && (await store.listWatchers(account)).length > 0) {
         return explainAddress(query, account);

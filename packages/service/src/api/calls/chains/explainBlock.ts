@@ -14,7 +14,10 @@ import {
 import { type Place, familyOf } from './findPlace.ts';
 
 const RECORDS = 50;
-/** A body of `DEFAULT_MAX_WEBHOOK_BYTES` has up to 10,000 records: 4.4 MB here, 50 kB compressed. */
+/**
+ * Maximum number of records, as in a body of `DEFAULT_MAX_WEBHOOK_BYTES`: 4.4 MB here, 50 kB
+ * compressed.
+ */
 const RECORDS_OF_DELIVERY = 20_000;
 
 type BlockRef = Pick<ExplainedBlock['block'], 'number' | 'hash'>;
@@ -26,7 +29,7 @@ export interface BlockSources {
 }
 
 export function createExplainBlock({ store, chains, callsOf }: BlockSources) {
-  /** Queries the nodes. A failed node is reported in the explanation. */
+  /** Queries the nodes. The explanation reports a failed node. */
   const queryNodes = async ({
     chain,
     at,

@@ -1,4 +1,4 @@
-/** Pure functions for the progress of a block and the verdict of each stream. */
+/** Computes the progress of a block and the verdict of each stream. Pure. */
 import {
   type ChainCoverage,
   type ExplainedRecord,
@@ -34,7 +34,7 @@ const reason = (
 
 /**
  * @param health of the chain; undefined if it is not read
- * @param trouble why no node could be queried, for people
+ * @param trouble readable reason why no node could be queried
  */
 export function toBlockStages(
   { chain, number, records, checkpoint, isReplaced }: BlockFacts,
@@ -73,8 +73,8 @@ export function toBlockStages(
 }
 
 /**
- * @param coverage of the stream on the chain, if its rules take the block and nothing was matched
- * @param most maximum number of records returned
+ * @param coverage of the stream on the chain, if its rules match the block but there is no match
+ * @param most maximum number of returned records
  */
 export function toStreamVerdict(
   stream: StreamRecord,
@@ -110,7 +110,7 @@ export function toStreamVerdict(
       ...matchReasons(matches),
     ];
     const name = verdictOf(matches);
-    // A failure decides, even if a confirmation is still pending.
+    // A failure takes precedence, even if a confirmation is still pending.
     const failed = stages.findLast(({ outcome }) => outcome === 'stopped');
     return name === 'failed' ? verdict(name, stages, failed) : verdict(name, stages);
   }
@@ -176,7 +176,7 @@ function unmatchedReason({ addressCount, options }: StreamRecord): ExplainReason
     : reason('address', 'stopped', `no record involves ${countAddresses('its', addressCount)}`);
 }
 
-/** Explains why there is no match although the current rules take the block. */
+/** Explains why there is no match, although the current rules match the block. */
 function coverageReasons(
   stream: StreamRecord,
   { timestamp }: BlockFacts,
@@ -254,7 +254,7 @@ function verdictOf(matches: readonly LedgerMatch[]): ExplainVerdict {
   return matches.some(({ state }) => state === 'frozen') ? 'waiting' : 'cancelled';
 }
 
-/** Whether a stream watches an address, and under which label. */
+/** Returns whether a stream watches an address, and its label. */
 export function toWatchVerdict(
   stream: StreamRecord,
   labels: ReadonlyMap<string, string | null>,

@@ -6,7 +6,7 @@ import type { AptosCalls, ChainCalls } from '../../../chains/calls.ts';
 import type { Store } from '../../../store/store.ts';
 import type { ChainReport } from '../../../store/upkeep/contract.ts';
 
-/** A block, and the part of it that the query names. */
+/** A block, and the part of it that the query refers to. */
 export interface Place {
   kind: Explanation['kind'];
   chain: string;
@@ -26,13 +26,13 @@ export interface PlaceSources {
   aptosCallsOf(chain: string): Pick<AptosCalls, 'heightOf'> | undefined;
 }
 
-/** Returns the place a query names, or a human-readable reason why there is none. */
+/** Returns the place that a query refers to, or a readable reason why there is none. */
 export type FindPlace = (query: string, chain: string | undefined) => Promise<Place | string>;
 
 export const familyOf = (chain: string): ChainFamily =>
   findAptosNetwork(chain) === undefined ? 'evm' : 'aptos';
 
-/** EVM blocks are looked up by hash, so that orphaned ones are found; Aptos blocks by height. */
+/** Looks up EVM blocks by hash, so that orphaned blocks are found; Aptos blocks by height. */
 const atOf = (
   chain: string,
   { number, hash }: { number: number; hash: string },

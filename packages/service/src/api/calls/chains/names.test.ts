@@ -1,4 +1,4 @@
-/** When a real service unpacks the tables for ENS names, which blocks all callers. */
+/** Tests when a service unpacks the tables for ENS names, which blocks all callers. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ async function start(...chains: string[]): Promise<void> {
       apiKey: API_KEY,
       chains: chains.map((id) => ({
         id,
-        // Nothing listens there.
+        // No node listens there.
         urls: ['http://127.0.0.1:9'],
         confirmations: 1,
         pollMs: 1_000,

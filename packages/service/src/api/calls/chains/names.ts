@@ -6,7 +6,7 @@ import type { Handlers } from '../../handlers.ts';
 import type { EvmCalls } from '../../../chains/calls.ts';
 
 export interface NameNeeds {
-  /** Returns undefined for a chain that is not read. */
+  /** Returns the names of a chain; undefined if the chain is not read. */
   callsOf(chain: string): EvmCalls | undefined;
 }
 
@@ -14,9 +14,9 @@ export interface NameNeeds {
 export const findNameChain = ({ callsOf }: NameNeeds): string | undefined =>
   NAME_CHAINS.find((chain) => callsOf(chain) !== undefined);
 
-/** @throws HttpError with a human-readable reason if the name does not resolve. */
+/** @throws HttpError with a readable reason if the name does not resolve. */
 export async function resolveName(given: string, needs: NameNeeds): Promise<ResolvedName> {
-  // Checked before the name, because the Unicode tables are only unpacked if there is such a chain.
+  // Checks for such a chain first, because checking the name unpacks the Unicode tables.
   const chainId = findNameChain(needs);
   if (chainId === undefined) {
     throw new HttpError(

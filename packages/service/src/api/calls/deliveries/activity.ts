@@ -1,4 +1,6 @@
-/** The data of charts: attempts over time, blocks and their matches, reorgs and gaps. */
+/**
+ * Calls that return data for charts: attempts over time, blocks and their matches, reorgs and gaps.
+ */
 import { eventSignature, eventTopic, KNOWN_EVENTS } from '@sluice/kit/contract';
 import type { Store } from '../../../store/store.ts';
 import type { StreamRecord } from '../../../store/streams/contract.ts';

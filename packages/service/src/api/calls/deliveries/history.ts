@@ -1,4 +1,4 @@
-/** History, logs and replays, for both chain families. */
+/** Calls for the history, logs and replays of both chain families. */
 import type { Context } from 'hono';
 import {
   type DeliveryLog,
@@ -24,7 +24,7 @@ import { fromCursor, pageEnd } from '../../pages.ts';
 
 export interface HistoryHandlerNeeds {
   store: Store;
-  /** Called when a delivery is replayed; `isNew` if it was not waiting before. */
+  /** Called when a delivery is replayed; `isNew` is true if it was not waiting before. */
   onReplay(delivery: DeliverySummary, isNew: boolean): void;
 }
 
@@ -90,7 +90,7 @@ export function createHistoryHandlers({ store, onReplay }: HistoryHandlerNeeds) 
   } satisfies Partial<Handlers>;
 }
 
-/** Smaller timestamps are seconds: as milliseconds they would be before March 1973. */
+/** Smaller timestamps are seconds. In milliseconds, they would be before March 1973. */
 const FIRST_MILLISECONDS = 1e11;
 
 const toMs = (timestamp: number, isEnd: boolean): number =>
@@ -126,7 +126,7 @@ function toFilter(
   };
 }
 
-/** Returns both results if no status is requested. */
+/** Returns both results unless a status is requested. */
 function toResults(statuses: readonly DeliveryStatus[] | undefined): AttemptResult[] {
   const results: AttemptResult[] = [];
   if (statuses?.includes('failed') ?? true) results.push('undelivered');
@@ -134,13 +134,13 @@ function toResults(statuses: readonly DeliveryStatus[] | undefined): AttemptResu
   return results;
 }
 
-/** Returns the chain id for lists of both families, where the official client only reads hex. */
+/** Returns the chain id for lists of both families, in which the official client reads only hex. */
 function toListed(chain: string): string {
   const network = findAptosNetwork(chain);
   return network === undefined ? chain : APTOS_CHAINS[network];
 }
 
-/** Converts a chain id from a list to the ledger's. */
+/** Converts a chain id from a list to the form in the ledger. */
 function fromListed(chain: string): string {
   const network = findAptosNetwork(chain);
   return network === undefined ? chain : toAptosChain(network);
@@ -152,7 +152,7 @@ const retriesOf = ({ attempts }: DeliverySummary): number => Math.max(0, attempt
 const sendJson = (context: Context, json: string): Response =>
   context.body(json, 200, { 'content-type': 'application/json' });
 
-/** Inserts the body as stored in the ledger, because parsing megabytes would block the process. */
+/** Inserts the stored body as text, because parsing megabytes would block the process. */
 function toHistoryJson(
   delivery: Omit<AttemptedDelivery, 'body'> & { body: string | undefined },
 ): string {

@@ -1,4 +1,4 @@
-/** Calls about inboxes: the requests they received, and how they respond. */
+/** Calls about inboxes: their requests and their responses. */
 import { DEFAULT_INBOX_RESPONSE } from '@sluice/kit/contract';
 import type { Store } from '../../../store/store.ts';
 import { notFound } from '../../answers.ts';

@@ -1,4 +1,4 @@
-/** Replays earlier deliveries in bulk, and stops a single one. */
+/** Calls that replay deliveries in bulk, or stop a delivery. */
 import type { DeliverySummary, Replay } from '@sluice/kit/contract';
 import type { Store } from '../../../store/store.ts';
 import { HttpError, notFound, setAuditTarget } from '../../answers.ts';

@@ -1,6 +1,6 @@
 /**
- * Bodies of the address calls: one address or up to a million, with or without labels. Bodies in any
- * other than the plain shape are parsed as JSON, with the usual size limit.
+ * Bodies of the address calls: one address or up to a million, with or without labels. Bodies in
+ * any other shape are parsed as JSON, with the usual size limit.
  */
 import type { AddressesBody, ChainFamily, LabelledAddressesBody } from '@sluice/kit/contract';
 import type { Context } from 'hono';
@@ -30,10 +30,10 @@ export async function readAddressBody(
   return readAny(readJson(context), family, { takesLabels, where: 'requestBody' });
 }
 
-/** Fits `{}` with white space. */
+/** Large enough for `{}` with white space. */
 const EMPTY_BODY_BYTES = 16;
 
-/** Reads addresses to remove from the body, or without one, from `?address=…`, which may repeat. */
+/** Reads addresses to remove from the body, or else from `?address=…`, which may be repeated. */
 export async function readRemovedAddresses(
   context: Context,
   family: ChainFamily,
@@ -47,7 +47,7 @@ export async function readRemovedAddresses(
   return readAny({ address }, ADDRESS_FAMILIES[family], { takesLabels: false, where: 'query' });
 }
 
-/** Accepts any JSON, such as escapes and duplicate keys, and reports what is invalid. */
+/** Accepts any JSON, including escapes and duplicate keys, and reports invalid values. */
 function readAny(
   body: unknown,
   family: AddressFamily,

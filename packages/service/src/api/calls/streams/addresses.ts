@@ -1,4 +1,4 @@
-/** The address calls for both families. */
+/** The address calls of both chain families. */
 import type { Context } from 'hono';
 import { type ChainFamily, type StreamAddress, findAptosNetwork } from '@sluice/kit/contract';
 import type { AddressChanges } from '../../../store/addresses/addressChanges.ts';
@@ -17,7 +17,7 @@ export interface AddressHandlerNeeds {
   addressChanges: AddressChanges;
 }
 
-/** Size of the chunks in which a response is written. */
+/** Size of the chunks of a response. */
 const CHUNK_BYTES = 1 << 16;
 /** Retry-After while another client changes the same stream. */
 const RETRY_AFTER_SECONDS = 5;
@@ -68,7 +68,8 @@ function createFamilyHandlers(
     },
 
     async add({ context, params: { id } }: Asked) {
-      // The stream is not read first: the transaction that adds the addresses checks that it exists.
+      // Does not read the stream first, because the transaction that adds the addresses checks that
+      // it exists.
       const body = await readAddressBody(context, { family, takesLabels: true });
       const { keyId } = callerOf(context);
       const outcome = await changes.add(id, { ...body, keyId });
@@ -132,7 +133,7 @@ const toStreamAddress = ({
   label: string | null;
 }): StreamAddress => ({ address, ...(label !== null && { label }) });
 
-/** Streams `AddressesAnswer` with the addresses as sent: up to a million of them. */
+/** Streams `AddressesAnswer` with up to a million addresses as they were sent. */
 function repeat(
   context: Context,
   streamId: string,
@@ -161,7 +162,7 @@ function repeat(
   );
 }
 
-/** Names chains as the streams of their family do. */
+/** Formats chains like the streams of their family. */
 const byName = (effectiveFrom: EffectiveFrom): EffectiveFrom =>
   Object.fromEntries(
     Object.entries(effectiveFrom).map(([chain, from]) => [findAptosNetwork(chain) ?? chain, from]),

@@ -5,7 +5,7 @@ import { notFound } from '../../answers.ts';
 
 export type StreamOf<Family extends ChainFamily> = Extract<StreamRecord, { family: Family }>;
 
-/** Returns the stream with this id; throws a 404 if this family has none. */
+/** Returns the stream with this id; throws a 404 if this family has no such stream. */
 export async function findStream<Family extends ChainFamily>(
   store: Store,
   id: string,
@@ -14,7 +14,7 @@ export async function findStream<Family extends ChainFamily>(
   return ofFamily(await store.readStream(id), family);
 }
 
-/** Returns the record; throws a 404 if it is missing or of another family. */
+/** Returns the record; throws a 404 if it is missing or belongs to the other family. */
 export function ofFamily<Family extends ChainFamily>(
   record: StreamRecord | undefined,
   family: Family,

@@ -1,6 +1,6 @@
 /**
- * Scans the bytes of JSON that has a known shape, without parsing it. JSON of another shape throws
- * `otherShape`, and is left to a parser.
+ * Scans the bytes of JSON with a known shape without parsing it. Throws `otherShape` for any other
+ * JSON, which needs a parser.
  */
 import { CallerError } from '../../../base/errors.ts';
 import { parseJson } from '../../../base/json.ts';
@@ -8,7 +8,7 @@ import { parseJson } from '../../../base/json.ts';
 export interface JsonScanner {
   readonly position: number;
   skipSpaces(): void;
-  /** Skips bytes. */
+  /** Skips this number of bytes. */
   skip(count: number): void;
   /** Skips this character if it comes next, and returns whether it did. */
   take(character: string): boolean;
@@ -29,7 +29,7 @@ const QUOTE = byteOf('"');
 const BACKSLASH = byteOf('\\');
 const SPACES: ReadonlySet<number | undefined> = new Set([' ', '\t', '\r', '\n'].map(byteOf));
 
-/** Thrown by the scanner and its callers when the JSON has another shape. */
+/** Thrown by the scanner and its callers if the JSON has a different shape. */
 export const otherShape = (): CallerError => new CallerError('validation_failed', 'another shape');
 
 export function createJsonScanner(bytes: Buffer): JsonScanner {

@@ -16,18 +16,18 @@ import { type JsonScanner, byteOf, createJsonScanner, otherShape } from './jsonS
 
 export interface AddressBody {
   addresses: AddressList;
-  /** By lowercase address. */
+  /** Labels by lowercase address. */
   labels: ReadonlyMap<string, string>;
   /** The JSON of `address`, as sent. */
   sent: Uint8Array;
 }
 
-/** Bytes read, and addresses compared, before yielding to the event loop. */
+/** Number of bytes to read, and of addresses to compare, before yielding to the event loop. */
 const STEP_BYTES = 1 << 19;
 const COMPARED = 50_000;
 
 /**
- * Returns undefined if the body has another shape.
+ * Returns undefined if the body has a different shape.
  * @throws HttpError 400 or 422 that names the field, its value and what it should be
  */
 export async function readPlainBody(
@@ -76,7 +76,7 @@ function createYield(scanner: JsonScanner): () => Promise<void> {
   };
 }
 
-/** Characters of an address with its quotes. */
+/** Number of characters in an address with its quotes. */
 const quotedLength = (width: number): number => 2 + 2 * width + 2;
 /** Maximum number of bytes that the addresses of a body take when packed. */
 const roomFor = (bytes: Uint8Array, width: number): number =>
@@ -118,12 +118,12 @@ async function readAddresses(
   const breathe = createYield(scanner);
   const packed = new Uint8Array(roomFor(bytes, width));
   let length = 0;
-  /** @param number its index in a list */
+  /** @param number index of the address in a list */
   const readAddress = (number: number | undefined): void => {
     scanner.skipSpaces();
     if (!packQuoted(bytes, scanner.position, width, packed, length)) {
       const text = scanner.readPlain();
-      // Valid, but in another notation.
+      // The address is valid, but in a different notation.
       if (family.toAddress(text) !== undefined) throw otherShape();
       const place = number === undefined ? '' : `.${number}`;
       throw invalidAddress(family, `requestBody.address${place}`, text);

@@ -100,7 +100,8 @@ export function createStreamCalls<Name extends ChainFamily, Wanted, Changes, Sho
 
     async setStatus({ context, params, body: { status } }: Received<'setEvmStreamStatus'>) {
       const before = await find(params.id);
-      // Only failing deliveries put a stream in error, but the hosted API accepts the status, too.
+      // Only failing deliveries put a stream in error, but the hosted API also accepts this status
+      // in requests.
       if (status === 'error') return family.toAnswer(before);
       if (status === 'active' && before.status !== 'active') {
         await tryWebhook(needs, family.name, {
@@ -161,7 +162,10 @@ export async function tryWebhook(
   });
 }
 
-/** Returns the status fields that both families share. `problem` is that of an active stream, or ''. */
+/**
+ * Returns the status fields that both families share. `problem` is the problem of an active stream,
+ * or ''.
+ */
 export function toLife(
   record: StreamRecord,
   problem: string,
@@ -181,7 +185,9 @@ export function toLife(
   };
 }
 
-/** Overrides fields of `base` with those given. Schemas reject null unless it is a valid value. */
+/**
+ * Overrides fields of `base` with the given fields. Schemas reject null unless it is a valid value.
+ */
 export function withGiven<Options extends object>(
   base: Options,
   given: { readonly [K in keyof Options]?: Options[K] | null | undefined },
@@ -194,7 +200,7 @@ export function withGiven<Options extends object>(
   return options;
 }
 
-/** Returns the given fields among those that every stream has. */
+/** Returns the given fields that every stream has. */
 export const commonPatch = (
   given: {
     webhookUrl?: string | undefined;

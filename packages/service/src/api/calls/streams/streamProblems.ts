@@ -4,9 +4,11 @@ import type { StreamOptions, StreamRecord } from '../../../store/streams/contrac
 export interface ProblemNeeds {
   /** Whether blocks of this chain are read. */
   hasSource(chain: string): boolean;
-  /** Whether all nodes of this chain are known not to trace blocks. */
+  /** Whether no node of this chain is known to trace blocks. */
   lacksTraces(chain: string): boolean;
-  /** Events whose filters cannot be read, because the stream's ABI does not have them. */
+  /**
+   * Events with filters that cannot be read, because the stream's ABI does not contain the events.
+   */
   unreadEvents(options: StreamOptions): string[];
 }
 
@@ -41,7 +43,7 @@ export function problemOf(record: StreamRecord, needs: ProblemNeeds): string {
   return problems.join('. ');
 }
 
-/** How many events are named; the rest are counted. */
+/** Maximum number of events that are named; the rest are counted. */
 const NAMED = 3;
 
 /** Aptos chains are shown by network name, EVM chains by id. */

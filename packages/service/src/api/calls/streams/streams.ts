@@ -87,7 +87,7 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
     deleteEvmStream: calls.delete,
     setEvmStreamStatus: calls.setStatus,
     /**
-     * Tests and activates the copy like a new stream; a copy of a paused stream stays paused. It is
+     * Tests and activates the copy like a new stream, unless the original is paused. The copy is
      * paused until it has all its addresses, so that it never matches with only some of them.
      */
     async duplicateEvmStream({ context, params }) {
@@ -116,8 +116,8 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
 }
 
 /**
- * Returns the ABI of a validated body as sent, because webhooks contain it verbatim
- * and schemas reorder keys.
+ * Returns the ABI of a validated body as it was sent, because webhooks contain it verbatim and
+ * schemas reorder keys.
  */
 function givenAbi(body: unknown): { abi?: AbiItem[] } {
   const { abi } = body as { abi?: AbiItem | AbiItem[] | null };

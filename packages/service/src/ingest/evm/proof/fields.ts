@@ -1,4 +1,4 @@
-/** Reads fields of a node's JSON as the bytes that are hashed. */
+/** Converts fields of a node's JSON to the bytes that are hashed. */
 import { previewJson } from '../../../base/preview.ts';
 import { type Json, hex, list, object } from '../../json.ts';
 import { SourceError } from '../../source.ts';
@@ -27,11 +27,11 @@ export const numberBytes = (number: number): Buffer => quantityBytes(`0x${number
 /** Reads a field as bytes. */
 export const bytesOf = (from: Json, key: string): Buffer => toBytes(from[key]);
 
-/** Reads a field as bytes; empty where it is null or absent. */
+/** Reads a field as bytes; empty if it is null or missing. */
 export const optionalBytes = (from: Json, key: string): Buffer =>
   from[key] == null ? Buffer.alloc(0) : bytesOf(from, key);
 
-/** Reads a field as a quantity; empty, like 0, where it is null or absent. */
+/** Reads a field as a quantity; empty, like 0, if it is null or missing. */
 export const quantityOf = (from: Json, key: string): Buffer =>
   from[key] == null ? Buffer.alloc(0) : quantityBytes(hex(from, key));
 

@@ -1,4 +1,4 @@
-/** What a node that lies may say of a block, under the hash of the block that there is. */
+/** Tests lies of a node about a block under the hash of the real block. */
 import { createScriptedChain, scripted, startScriptedChain } from '@sluice/testkit';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -51,7 +51,7 @@ async function readBlocks(): Promise<{ block: Json; receipts: Json[] }[]> {
   return blocks;
 }
 
-/** Reads what the node says as the source does; throws where it is not accepted. */
+/** Reads the node's response like the source; throws if it is not accepted. */
 async function accept(
   header: BlockHeader,
   block: Json,
@@ -98,7 +98,7 @@ beforeAll(async () => {
 
 const at = <T>(items: readonly T[], pick: number): T => items[pick % items.length]!;
 const logsOf = (receipt: Json): Json[] => receipt['logs'] as Json[];
-/** Gives logs the indices and the transaction of their place, as a careful liar does. */
+/** Gives logs the indices and the transaction of their position, like a careful liar. */
 function renumber(receipts: readonly Json[]): void {
   let logIndex = 0;
   for (const receipt of receipts) {

@@ -1,6 +1,7 @@
 /**
- * Proves the contents of a block: rebuilds the transactions root and the receipts root from what a
- * node returned, and compares them with the header. What the roots leave out is computed and compared.
+ * Proves the contents of a block: rebuilds the transactions root and the receipts root from a
+ * node's response and compares them with the header. Fields that the roots do not cover are
+ * computed and compared.
  */
 import { keccak256 } from '@sluice/kit/contract';
 import type { BlockProofs } from '../../../match/evm/block.ts';
@@ -14,8 +15,8 @@ import { encodeTransaction, typeOf } from './transactions.ts';
 import { EMPTY_ROOT, type ListTrie, createListTrie } from './trie.ts';
 
 /**
- * Returns why the block is not proven by the standard rules; empty if it is. The reasons are the same
- * for every block with this problem.
+ * Returns why the block is not proven by the standard rules; empty if it is proven. The reasons are
+ * the same for every block with this problem.
  *
  * @param block with full transactions
  * @param receipts in transaction order
@@ -75,7 +76,7 @@ function findUnprovenTransactions(block: Json, transactions: readonly Json[]): s
     : ['the transactions do not match the transactions root'];
 }
 
-/** Types whose effective gas price and created contract follow Ethereum's rules. */
+/** Transaction types with an effective gas price and a created contract by Ethereum's rules. */
 const FEE_MARKET_TYPES = new Set(['0x2', '0x3', '0x4']);
 const STANDARD_TYPES = new Set(['0x0', '0x1', ...FEE_MARKET_TYPES]);
 
@@ -124,7 +125,10 @@ function findUnprovenReceipts(
   return [];
 }
 
-/** Whether the created contract, if any, has the address that its creator's nonce gives it. */
+/**
+ * Returns whether the created contract, if any, has the address that follows from its creator's
+ * nonce.
+ */
 function hasItsContract(transaction: Json, receipt: Json): boolean {
   const { contractAddress } = receipt;
   if (!STANDARD_TYPES.has(typeOf(transaction))) return true;

@@ -1,4 +1,4 @@
-/** Which chains' blocks must be proven, and what that means for the nodes. */
+/** Tests which chains require proofs, and the consequences for the nodes. */
 import { type RunningScriptedChain, scripted, startScriptedChain } from '@sluice/testkit';
 import { test as base, describe, expect } from 'vitest';
 import { createLog } from '../../../base/log.ts';
@@ -14,7 +14,7 @@ const OTHER = '0x7a69';
 
 interface World {
   start(chainId?: number): Promise<RunningScriptedChain>;
-  /** A second node of the same chain. */
+  /** Adds a second node of the same chain. */
   join(chain: RunningScriptedChain): Promise<RunningScriptedChain>;
   open(nodes: readonly RunningScriptedChain[], options?: Partial<EvmSourceOptions>): Source;
 }
@@ -41,7 +41,7 @@ const test = base.extend<{ world: World }>({
   },
 });
 
-/** Two equal logs: without the second, the first still sets every bit of the blooms. */
+/** Emits two equal logs. Without the second, the first still sets every bit of the blooms. */
 const twins = () => {
   const log = { address: TOKEN, topics: [`0x${'fa'.repeat(32)}`] as const };
   const to = `0x${'bb'.repeat(20)}` as const;
@@ -53,7 +53,7 @@ const twins = () => {
 const readHead = async (source: Source, needs = LOGS) =>
   source.readBlock(await source.readHead(), needs);
 
-/** A ledger that has seen this chain, and keeps settings. */
+/** Creates a ledger that knows this chain and keeps settings. */
 function createLedger(genesisHash: string): VerdictStore & { settings: Map<string, string> } {
   const settings = new Map<string, string>();
   return {
@@ -116,7 +116,7 @@ describe('on Ethereum', () => {
 
 describe('on another chain', () => {
   const BLOCKS = 16;
-  /** Reads every block of the chain, as a stream that needs only logs does. */
+  /** Reads every block of the chain, as for a stream that needs only logs. */
   const readAll = async (source: Source, chain: RunningScriptedChain) => {
     for (const { number } of chain.canonical().slice(1)) {
       await source.readBlock((await source.readHeader(Number(number)))!, LOGS);
@@ -135,7 +135,7 @@ describe('on another chain', () => {
     expect(source.proof!()).toEqual({ isProven: true, reason: '' });
     expect([...verdicts.settings.values()]).toEqual([chain.blockAt(0n)!.hash]);
 
-    // A single node, after a restart.
+    // Simulates a restart with a single node.
     const again = world.open([chain], { verdicts });
     expect((await readHead(again)).logs).toHaveLength(2);
     chain.trouble({ kind: 'missingLog' });

@@ -1,7 +1,7 @@
 /**
- * Decides whether the blocks of a chain must be proven. Known chains always are. Another chain's
- * verdict is found once: from blocks that prove by the standard rules and whose headers two nodes
- * agree about. From then on a block that does not prove is rejected; only the operator can undo that.
+ * Decides whether the blocks of a chain must be proven. Known chains always are. The verdict on
+ * another chain is determined once, from blocks that are proven and whose headers two nodes share.
+ * From then on, unproven blocks are rejected; only the operator can change that.
  */
 import type { ChainProof } from '@sluice/kit/contract';
 import type { Log } from '../../../base/log.ts';
@@ -12,30 +12,30 @@ import type { Provider } from '../provider.ts';
 import { SourceError } from '../../source.ts';
 import { findUnproven } from './proveBlock.ts';
 
-/** Where verdicts are kept. */
+/** Storage for verdicts. */
 export type VerdictStore = Pick<Store, 'readCheckpoint' | 'readSetting' | 'saveSetting'>;
 
 export interface Prover {
-  /** Loads the verdict; call it before the first block is read. */
+  /** Loads the verdict. Must be called before the first block is read. */
   load(): Promise<void>;
-  /** How strictly headers are checked. */
+  /** Strictness of header checks. */
   headers(): HeaderProof;
-  /** Whether a block that does not prove is rejected. */
+  /** Whether unproven blocks are rejected. */
   isRequired(): boolean;
-  /** Whether blocks are needed to find a verdict. */
+  /** Whether blocks are needed to determine a verdict. */
   isJudging(): boolean;
   /**
-   * Proves a block if that is required, and otherwise may take it as a sample.
+   * Proves a block if proofs are required; otherwise, it may use the block as a sample.
    *
    * @param block with full transactions
    * @param receipts in transaction order
-   * @throws SourceError, `inconsistent`, when a block that must be proven is not
+   * @throws SourceError `inconsistent` if a required proof fails
    */
   check(node: Provider, block: Json, receipts: readonly Json[]): Promise<void>;
   health(): ChainProof;
 }
 
-/** Blocks with transactions that must prove before a chain's blocks have to. */
+/** Number of blocks with transactions that must be proven before proofs are required on a chain. */
 const SAMPLE_BLOCKS = 16;
 
 export function createProver({
@@ -46,15 +46,15 @@ export function createProver({
   log,
 }: {
   chain: string;
-  /** `on` or `off` by the operator; undefined to find out. */
+  /** `on` or `off`, set by the operator; undefined to determine a verdict. */
   setting: 'on' | 'off' | undefined;
   nodes(): readonly Provider[];
-  /** Without it, no verdict is looked for. */
+  /** Without it, no verdict is determined. */
   store: VerdictStore | undefined;
   log: Log;
 }): Prover {
   const isKnown = isProvableChain(chain);
-  /** Its value is the hash of block 0, so that a replaced chain has no verdict. */
+  /** The value is the hash of block 0, so that a replaced chain has no verdict. */
   const verdictKey = `provable:${chain}`;
   let isRequired = setting === 'on' || (setting === undefined && isKnown);
   let reason = setting === 'off' ? 'proof=off' : '';

@@ -1,4 +1,4 @@
-/** RLP, the encoding of everything that Ethereum hashes (Yellow Paper, appendix B). */
+/** Encodes RLP, the format of everything that Ethereum hashes (Yellow Paper, appendix B). */
 
 /** Bytes, or a list of items. */
 export type RlpItem = Uint8Array | readonly RlpItem[];
@@ -9,7 +9,7 @@ export function encodeRlp(item: RlpItem): Buffer {
   return target;
 }
 
-/** Encodes a list whose items are encoded already. */
+/** Encodes a list of items that are already encoded. */
 export function encodeList(encoded: readonly Uint8Array[]): Buffer {
   const length = encoded.reduce((sum, item) => sum + item.length, 0);
   const target = Buffer.allocUnsafe(prefixLength(length) + length);
@@ -39,7 +39,7 @@ function lengthOf(item: RlpItem): number {
   return prefixLength(length) + length;
 }
 
-/** Returns the position after the item. */
+/** Writes an item and returns the position after it. */
 function write(item: RlpItem, target: Buffer, at: number): number {
   if (!isBytes(item)) {
     let next = writePrefix(0xc0, payloadLength(item), target, at);

@@ -1,4 +1,4 @@
-/** Tempo's transactions of type 0x76, and its headers around Ethereum's. */
+/** Encodes Tempo's transactions of type 0x76, and its headers, which wrap Ethereum's. */
 import { type Json, list, object } from '../../json.ts';
 import {
   accessListOf,
@@ -43,7 +43,7 @@ const KEYCHAIN_VERSIONS = new Map<unknown, number>([
   ['v2', 4],
 ]);
 
-/** Returns undefined for a kind of signature that isn't known here. */
+/** Encodes a signature; undefined for an unknown kind. */
 function toSignature(value: unknown): Buffer | undefined {
   const signature = object(value, 'signature');
   if (signature['version'] !== undefined) {
@@ -84,7 +84,7 @@ const toFeePayer = (value: unknown): RlpItem => {
 
 const KEY_TYPES = ['secp256k1', 'p256', 'webAuthn'];
 
-/** Returns an empty list if there is none; undefined for a kind that isn't known here. */
+/** Encodes the value; an empty list without one, undefined for an unknown kind. */
 function toKeyAuthorization(value: unknown): RlpItem[] | undefined {
   if (value == null) return [];
   const key = object(value, 'keyAuthorization');
@@ -123,7 +123,7 @@ const toAllowedCall = (item: unknown): RlpItem => {
   return [bytesOf(call, 'target'), rules];
 };
 
-/** Wraps the fields as on Tempo; returns undefined for the header of another chain. */
+/** Wraps the fields as on Tempo; returns undefined for headers of other chains. */
 export function toTempoHeader(block: Json, fields: RlpItem[]): RlpItem[] | undefined {
   if (block['mainBlockGeneralGasLimit'] == null) return undefined;
   const own = ['mainBlockGeneralGasLimit', 'sharedGasLimit', 'timestampMillisPart'];

@@ -1,4 +1,4 @@
-/** Encodes transactions as their block holds them, so that their hash is the Keccak of the encoding. */
+/** Encodes transactions as in their block, so that their hash is the Keccak of the encoding. */
 import { type Json, list, object, optionalHex } from '../../json.ts';
 import {
   accessListOf,
@@ -11,7 +11,7 @@ import {
 import { type RlpItem, encodeRlp } from './rlp.ts';
 import { toTempoFields } from './tempo.ts';
 
-/** Returns undefined for a transaction of a type that isn't known here. */
+/** Encodes a transaction; undefined for an unknown type. */
 export function encodeTransaction(body: Json): Buffer | undefined {
   const type = typeOf(body);
   const fields = FIELDS[type]?.(body);
@@ -22,10 +22,10 @@ export function encodeTransaction(body: Json): Buffer | undefined {
 
 export const LEGACY = '0x0';
 
-/** Nodes from before typed transactions omit the type. */
+/** Nodes older than typed transactions omit the type. */
 export const typeOf = (body: Json): string => optionalHex(body, 'type')?.toLowerCase() ?? LEGACY;
 
-/** @param type a type that has an encoding, other than legacy */
+/** @param type a known type other than legacy */
 export const toTypeByte = (type: string): Buffer => quantityBytes(type);
 
 const FIELDS: Readonly<Record<string, (body: Json) => RlpItem[] | undefined>> = {
@@ -63,11 +63,11 @@ const FIELDS: Readonly<Record<string, (body: Json) => RlpItem[] | undefined>> = 
     }),
     ...signatureOf(body),
   ],
-  // Arbitrum's, which a block begins with.
+  // Arbitrum's internal transaction, which starts a block.
   '0x6a': (body) => [quantityOf(body, 'chainId'), bytesOf(body, 'input')],
   // Tempo's.
   '0x76': toTempoFields,
-  // The OP Stack's deposit.
+  // Deposit of the OP Stack.
   '0x7e': (body) => [
     bytesOf(body, 'sourceHash'),
     bytesOf(body, 'from'),
@@ -96,7 +96,7 @@ const callOf = (body: Json): RlpItem[] => [
   bytesOf(body, 'input'),
 ];
 
-/** `v` is delivered; some nodes return only `yParity`. */
+/** Webhooks contain `v`, but some nodes return only `yParity`. */
 const signatureOf = (body: Json): RlpItem[] => [
   quantityOf(body, body['v'] == null ? 'yParity' : 'v'),
   quantityOf(body, 'r'),

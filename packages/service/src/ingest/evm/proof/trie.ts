@@ -1,6 +1,6 @@
 /**
- * The Merkle Patricia trie of a list (Yellow Paper, appendix D), as in the transactions and receipts
- * roots of a header: the key of a value is its RLP-encoded index.
+ * The Merkle Patricia trie of a list (Yellow Paper, appendix D), for the transactions and receipts
+ * roots of a header. The key of a value is its RLP-encoded index.
  */
 import { keccak256 } from '@sluice/kit/contract';
 import { numberBytes } from './fields.ts';
@@ -15,9 +15,9 @@ export interface ListTrie {
 
 interface Node {
   encoded: Buffer;
-  /** The nibbles of an extension; 0 for others. */
+  /** Number of nibbles of an extension; 0 for other nodes. */
   skip: number;
-  /** By nibble; one for an extension, none for a leaf. */
+  /** Children by nibble; one for an extension, none for a leaf. */
   children: readonly (Node | undefined)[];
 }
 
@@ -51,7 +51,7 @@ export function createListTrie(values: readonly Uint8Array[]): ListTrie {
   };
 }
 
-/** 1 to 127 are their own keys, 0 is 0x80, and longer keys begin with a higher byte. */
+/** Key order: 1 to 127 are their own keys, 0 is 0x80, and longer keys start with a higher byte. */
 function inKeyOrder(values: readonly Uint8Array[]): Entry[] {
   const short = Math.min(values.length, 0x80);
   const order = [...values.keys()];
@@ -64,7 +64,7 @@ function inKeyOrder(values: readonly Uint8Array[]): Entry[] {
 const nibblesOf = (index: number): number[] =>
   [...encodeRlp(numberBytes(index))].flatMap((byte) => [byte >> 4, byte & 15]);
 
-/** Builds the node of these entries, which share the first `depth` nibbles. */
+/** Builds the node for these entries, which share the first `depth` nibbles. */
 function build(entries: readonly Entry[], from: number, to: number, depth: number): Node {
   const first = entries[from]!;
   if (to - from === 1) {
@@ -88,7 +88,7 @@ function build(entries: readonly Entry[], from: number, to: number, depth: numbe
     children[nibble] = build(entries, start, end, depth + 1);
     start = end;
   }
-  // No key is the beginning of another, so a branch has no value of its own.
+  // No key is a prefix of another, so a branch has no value of its own.
   const encoded = encodeList([
     ...children.map((child) => (child === undefined ? NOTHING : referTo(child))),
     NOTHING,
