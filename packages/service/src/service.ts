@@ -1,4 +1,4 @@
-/** Creates the parts of the service and connects them, which happens nowhere else. */
+/** Creates and connects the parts of the service. */
 import { join } from 'node:path';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -52,11 +52,11 @@ import { explainDamage } from './store/engine/sqlite/sqliteDamage.ts';
 import type { Store } from './store/store.ts';
 
 export interface Service {
-  /** `http://host:port`, with the actual port. */
+  /** URL of the service, with the actual port. */
   readonly url: string;
   /** The streams secret that signs webhooks. */
   readonly secret: string;
-  /** The generated API key; undefined when one was given or already stored. */
+  /** The generated API key; undefined if a key was given or already stored. */
   readonly newApiKey: string | undefined;
   /** Stops accepting requests and blocks, waits for running attempts, and closes the ledger. */
   stop(): Promise<void>;
@@ -64,7 +64,7 @@ export interface Service {
 
 export const VERSION = '0.1.0';
 
-/** Longer than any attempt may take, so that a shutdown interrupts none. */
+/** Time for a shutdown, which is longer than any attempt, so that none is interrupted. */
 const DRAIN_MS = 17_000;
 const DAY_MS = 24 * 3_600_000;
 const MIN_FREE_BYTES = 512 * 1024 * 1024;
@@ -72,8 +72,8 @@ const MIN_FREE_BYTES = 512 * 1024 * 1024;
 /**
  * Starts the service and resolves once it listens, even if a chain is unreachable.
  *
- * @throws CallerError when a setting is invalid, or the port, the folder or the database is
- *   unavailable.
+ * @throws CallerError if a setting is invalid, or the port, the folder or the database is
+ * unavailable.
  */
 export async function startService(
   config: ServiceConfig,
@@ -149,7 +149,7 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
     ...{ sealed, sending, delivery, following },
     ...{ live, kept, retries, metrics, readiness, log },
   });
-  // Unpacking blocks the event loop, so it precedes the first request.
+  // Unpacking blocks the event loop, so it happens before the first request.
   if (roles.includes('api') && findNameChain(chains) !== undefined) unpackNames();
   const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false }) as Server;
   await listen(server, config.port, config.host);
@@ -220,7 +220,7 @@ type Sending = ReturnType<typeof createSending>;
 type Delivery = ReturnType<typeof createDelivery>;
 type Following = ReturnType<typeof createFollowing>;
 
-/** Opens the vault and the secrets that the ledger stores sealed. */
+/** Opens the vault and the secrets that the ledger stores encrypted. */
 async function openSealed(ledger: Store, config: ServiceConfig, log: Log) {
   const vault = await openVault(ledger, config, log);
   const store = sealEndpoints(ledger, vault);
@@ -305,7 +305,7 @@ function createDelivery({
 }
 
 function showReplay(store: Store, replay: Replay): void {
-  // The next step announces it again.
+  // The next step reports it again.
   store.announce({ type: 'replay', replay }).catch(() => {});
 }
 
@@ -347,7 +347,7 @@ function createFollowing(
   return { chains, reports };
 }
 
-/** Housekeeping and alerts, which one process at a time does for all processes. */
+/** Starts housekeeping and alerts, which one process at a time does for all processes. */
 function createDuties(
   config: ServiceConfig,
   {

@@ -90,8 +90,8 @@ export function createCommitting<Block extends MaybeUnverified>(
       within(tracing.start(name, { chain }, span), work);
     await matcher.refresh();
     let fetched = await step('block.fetch', () => takeBlock(header));
-    // Match with the rules that are current after the fetch, which takes longer than everything
-    // else.
+    // Matches with the rules that are current after the fetch, because the fetch takes the most
+    // time.
     await withSettledRules(matcher, async (ruleRevision) => {
       if (!suffices(fetched.needs, matcher.needs(chain))) {
         fetched = await step('block.fetch', () => fetchBlock(header));

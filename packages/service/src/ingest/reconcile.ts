@@ -10,7 +10,7 @@ export type Reconciled =
   | { kind: 'too-deep'; oldest: number };
 
 /**
- * Compares a branch of the source with the local window of blocks. A pure function.
+ * Compares a branch of the source with the local window of blocks. Pure.
  *
  * `local` is our chain, newest first, without holes. `branch` is one or more linked headers of the
  * source, oldest first; the last one is the block in question. The cases, in order:
@@ -18,8 +18,8 @@ export type Reconciled =
  * 1. `duplicate`: we already have this block.
  * 2. `gap`: the branch begins above our tip's successor; the blocks from `from` on come first.
  * 3. `extend`: the branch begins on our tip.
- * 4. `reorg`: the branch begins on one of our older blocks, the common ancestor. Every block above
- *    it is removed, newest first.
+ * 4. `reorg`: the branch begins on one of our older blocks, the common ancestor. Every block
+ *    above it is removed, newest first.
  * 5. `too-deep`: the branch reaches below our oldest block, so there is no known ancestor.
  * 6. `detached`: the branch's first parent is not ours: read it, prepend it, and try again.
  *

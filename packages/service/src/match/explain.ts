@@ -1,15 +1,15 @@
 /**
- * Explains why the records of a block match each stream or not, from the matcher's own reasons. A
- * pure function.
+ * Explains why the records of a block match each stream or not, with the matcher's own reasons.
+ * Pure.
  */
 import type { ExplainReason, ExplainedRecord } from '@sluice/kit/contract';
 import type { AddReason } from './reasons.ts';
 
 /**
- * Returns, by stream, the records that the matcher checked and those it took, in the order of their
- * checks. Streams without checked records are omitted.
+ * Returns the checked and the matched records by stream, in the order of their checks. Streams
+ * without checked records are omitted.
  *
- * @param match matches the block and reports on each record; returns what each stream takes
+ * @param match matches the block and reports on each record; returns the match of each stream
  * @param describe returns undefined for a record that needs no explanation
  */
 export function explainRecords<Stream extends { record: { id: string } }, Item>(
@@ -32,7 +32,7 @@ export function explainRecords<Stream extends { record: { id: string } }, Item>(
   const matches = match((stream, item) => {
     const reasons = reasonsOf(stream, item);
     return (reason) => {
-      // Several addresses of a record may be watched: skip repeated reasons.
+      // Skips repeated reasons, because several addresses of a record may be watched.
       if (
         !reasons.some(({ stage, message }) => stage === reason.stage && message === reason.message)
       ) {

@@ -1,7 +1,12 @@
-/** A block has some hundreds, and streams of all addresses observe each of them. */
+/**
+ * Maximum number of others, because streams of all addresses observe hundreds of them per block.
+ */
 const MAX_OTHERS = 20;
 
-/** Most frequent first: all named ones, and at most {@link MAX_OTHERS} others. */
+/**
+ * Returns the entries, most frequent first: all selected ones, and at most {@link MAX_OTHERS}
+ * others.
+ */
 export function mostObserved<T extends { count: number }>(
   entries: readonly T[],
   isNamed: (entry: T) => boolean,

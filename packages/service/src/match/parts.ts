@@ -1,16 +1,16 @@
 /** Splits a match whose body would be too large for one webhook into several matches. */
 
-/** Splits the matches of one family. `Part` is a match with some of the records. */
+/** Splits the matches of one chain family. `Part` is a match with some of the records. */
 interface Division<Part> {
-  /** A part without records. */
+  /** Creates a part without records. */
   empty: Part;
-  /** One part per transaction, in order. */
+  /** Returns one part per transaction, in order. */
   transactions: readonly Part[];
   /** Returns one part per record of a transaction, in order. */
   toRecords(transaction: Part): Part[];
   /** Appends the records of another part. */
   join(part: Part, more: Part): void;
-  /** Upper bound of the webhook's size in bytes. */
+  /** Returns an upper bound of the webhook's size in bytes. */
   weigh(part: Part): number;
 }
 
@@ -20,13 +20,12 @@ export interface WeighedPart<Part> {
   tooLarge: number | undefined;
 }
 
-/** Commas between joined records: a record is in at most this many lists of a body. */
+/** Number of commas between joined records. A record is in at most this number of lists. */
 const SEPARATORS = 16;
 
 /**
- * Returns parts whose webhooks have at most `limit` bytes. The records of a transaction stay
- * together unless they exceed the limit. A single record that exceeds it gets its own part, which
- * is marked.
+ * Returns parts with webhooks of at most `limit` bytes. The records of a transaction stay together
+ * unless they exceed the limit; a single record that exceeds it gets its own, marked part.
  */
 export function divide<Part>(
   { empty, transactions, toRecords, join, weigh }: Division<Part>,

@@ -1,4 +1,4 @@
-/** Reasons why the matcher takes a record or not, for explanations. */
+/** Reasons why a record matches or not, for explanations. */
 import type { ExplainReason, ExplainStage } from '@sluice/kit/contract';
 
 /** Receives each reason as the matcher evaluates a record. */

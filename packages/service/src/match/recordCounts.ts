@@ -1,13 +1,16 @@
-/**
- * Counts the records of each kind in a match, for the ledger (`NewMatch.records`). A pure function.
- */
+/** Counts the records of each kind in a match, for the ledger (`NewMatch.records`). Pure. */
 import { cutText, shortenMovePath } from '@sluice/kit/contract';
 import type { AptosMatch } from './aptos/match.ts';
 import type { Match } from './evm/match.ts';
 
-/** Streams that match everything have hundreds of kinds per block, each a row per minute. */
+/**
+ * Maximum number of kinds. Streams that match everything have hundreds of kinds per block, with a
+ * row per minute for each kind.
+ */
 const MAX_KINDS = 20;
-/** Aptos types include their type arguments, which may be nested deeply. */
+/**
+ * Maximum length of a kind. Aptos types include their type arguments, which may be nested deeply.
+ */
 const MAX_KIND_LENGTH = 200;
 
 export const countEvmRecords = ({ logs, transactions, internalTransactions }: Match) =>
@@ -17,7 +20,7 @@ export const countEvmRecords = ({ logs, transactions, internalTransactions }: Ma
     ...internalTransactions.map(() => 'internalTransaction'),
   ]);
 
-/** Counts transactions by the function they call, and events if the stream receives them. */
+/** Counts transactions by the function that they call, and events if the stream receives them. */
 export const countAptosRecords = ({ stream, transactions }: AptosMatch) =>
   countKinds(
     transactions

@@ -1,7 +1,7 @@
 /**
- * Indexes the streams of one chain family by address, so that a block finds its streams through its
- * own addresses: the cost depends on the block, not on the number of streams or addresses. One
- * index serves all chains, so a stream of several chains stores its addresses once.
+ * Indexes the streams of one chain family by address, so that the cost of matching depends on the
+ * block, not on the number of streams or addresses. All chains share an index, so that a stream of
+ * several chains stores its addresses once.
  */
 import type { ChainFamily } from '@sluice/kit/contract';
 import type { StreamOfFamily } from '../store/streams/contract.ts';
@@ -17,12 +17,12 @@ export interface Indexed<Name extends ChainFamily, Rules> {
 
 export interface RuleIndex<Name extends ChainFamily, Rules> {
   readonly family: Name;
-  /** Revision of the rules in this index; -1 before the first. */
+  /** Revision of the rules in this index; -1 before the first rules. */
   revision: number;
   /** Number of (address, stream) entries, and their size in bytes. */
   readonly addresses: { readonly size: number; readonly sizeBytes: number };
   has(id: string): boolean;
-  /** Adds a stream, or updates its selection; its addresses stay. */
+  /** Adds a stream, or updates its selection without changing its addresses. */
   put(record: StreamOfFamily<Name>): void;
   /** Removes a stream at once; `sweep` frees its addresses later. */
   delete(id: string): void;
@@ -32,17 +32,14 @@ export interface RuleIndex<Name extends ChainFamily, Rules> {
   removeAddresses(id: string, addresses: Uint8Array): void;
   /** Frees some addresses of removed streams; returns true while more remain. */
   sweep(): boolean;
-  /**
-   * Calls `visit` for each stream of the chain that watches the address whose hex digits start at
-   * `at`.
-   */
+  /** Calls `visit` for each stream of the chain that watches the address at position `at`. */
   watching(
     chain: string,
     text: string,
     at: number,
     visit: (stream: Indexed<Name, Rules>) => void,
   ): void;
-  /** Streams of the chain that watch all addresses. */
+  /** Returns the streams of the chain that watch all addresses. */
   unscoped(chain: string): readonly Indexed<Name, Rules>[];
   /** Streams of the chain that can match: those that watch at least one address. */
   matching(chain: string): readonly Indexed<Name, Rules>[];
@@ -66,18 +63,18 @@ export function createRuleIndex<Name extends ChainFamily, Rules>({
 }): RuleIndex<Name, Rules> {
   type Own = Entry<Name, Rules>;
   const streams = new Map<string, Own>();
-  /** By number; undefined if the number is free or its stream was removed. */
+  /** Streams by number; undefined if the number is free or its stream was removed. */
   const byNumber: (Own | undefined)[] = [];
   const freeNumbers: number[] = [];
   let addresses = createAddressIndex(addressBytes);
   /**
-   * Numbers of removed streams with addresses left: removed since the current sweep began, or
-   * before.
+   * Numbers of removed streams that still have addresses: removed since the start of the current
+   * sweep, or before.
    */
   let leaving = new Set<number>();
   let swept = new Set<number>();
   let nextTable = 0;
-  /** By chain, until a stream changes. */
+  /** Streams by chain, cached until a stream changes. */
   const unscoped = new Map<string, readonly Own[]>();
 
   const streamsOf = (chain: string): Own[] =>
@@ -174,8 +171,8 @@ type AnyIndex = Pick<
  * the ledger. Only one call at a time per index.
  *
  * A list may change while it is read, so its pages may mix old and new states. Later changes are
- * then applied in order, and the last change of an address wins. No block is committed with
- * outdated rules, so nothing is ever matched with the mixture.
+ * then applied in order, and no block is committed with outdated rules, so the mixture is never
+ * used.
  */
 export async function refreshRules<Name extends ChainFamily, Rules>(
   index: RuleIndex<Name, Rules>,
@@ -206,13 +203,13 @@ export async function loadAddresses(
   type Page = ReturnType<Reads['readAddresses']>;
   for (let coming: Page | undefined = reads.readAddresses(id); coming !== undefined;) {
     const { addresses, next }: Awaited<Page> = await coming;
-    // The ledger reads the next page while this one is added.
+    // The ledger reads the next page while this page is added.
     coming = next === undefined ? undefined : reads.readAddresses(id, next);
     index.addAddresses(id, addresses.bytes);
   }
 }
 
-/** Returns false when the changes are no longer available. */
+/** Applies the changes of lists; returns false if they are no longer available. */
 async function applyChanges(index: AnyIndex, reads: RuleReads, upTo: number): Promise<boolean> {
   let after: DeltaPosition | undefined = {
     revision: index.revision,
@@ -225,7 +222,7 @@ async function applyChanges(index: AnyIndex, reads: RuleReads, upTo: number): Pr
     for (const { streamId, kind, addresses } of page.changes) {
       if (kind === 'add') index.addAddresses(streamId, addresses.bytes);
       else index.removeAddresses(streamId, addresses.bytes);
-      // Yields to other work: a long list has many parts.
+      // Yields to other work, because a long list has many parts.
       await new Promise(setImmediate);
     }
     after = page.next;

@@ -37,7 +37,7 @@ export function createStreamLists() {
       return segments.length * NODES_PER_SEGMENT * NODE_WORDS * Uint32Array.BYTES_PER_ELEMENT;
     },
     free,
-    /** Returns a list of this stream and those of `next`. */
+    /** Returns a list of this stream and the streams of `next`. */
     push(stream: number, next: number | undefined): number {
       let node = firstFree;
       if (node === undefined) node = grow();
@@ -60,7 +60,9 @@ export function createStreamLists() {
     /** Returns the stream of a list that has exactly one. */
     only: (head: number): number | undefined =>
       nextOf(head) === undefined ? streamOf(head) : undefined,
-    /** Removes the streams that are gone, and returns the list that is left, or undefined for none. */
+    /**
+     * Removes the streams that are gone and returns the remaining list; undefined if it is empty.
+     */
     filter(
       head: number,
       isGone: (stream: number) => boolean,

@@ -75,7 +75,7 @@ const createStream = () =>
     ...DEFAULT_DELIVERY,
   });
 
-/** The alerts so far, verified; each one once, however often it was sent. */
+/** Returns all verified alerts so far, without repeated attempts. */
 const reported = (): Alert[] => {
   const alerts = sink.requests.map(({ headers, body }) =>
     unwrapAlert({ headers, body, secret: 'secret' }),
@@ -100,7 +100,7 @@ const chain = (state: ChainReport['state'], message = ''): ChainReport => ({
   message,
 });
 
-/** Long enough for several checks. */
+/** Waits long enough for several checks. */
 const aWhile = () => new Promise((resolve) => setTimeout(resolve, 300));
 
 describe.each([

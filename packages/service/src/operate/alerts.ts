@@ -1,8 +1,6 @@
 /**
- * Alerts the operator by webhook when something is wrong and when it recovers. Alerts compare the
- * current state with the last one reported instead of following events: a crash loses nothing, and
- * a problem that ends before it is noticed or reported is skipped. Each subject gets at most one
- * alert every five minutes.
+ * Alerts the operator by webhook when something is wrong and when it recovers. It compares the
+ * current state with the last reported one instead of following events, so a crash loses no alert.
  */
 import { createWaker } from '../base/waker.ts';
 import { randomUUID } from 'node:crypto';
@@ -15,9 +13,9 @@ import { type SituationSources, type ErrorText, createSituation } from './proble
 
 const MINUTE_MS = 60_000;
 const CHECK_MS = 2_000;
-/** Minimum time between two alerts about one subject. */
+/** Minimum time between two alerts about a subject. */
 const GAP_MS = 5 * MINUTE_MS;
-/** Minimum time between two requests: many streams may share one failing receiver. */
+/** Minimum time between two requests, because many streams may share a failing receiver. */
 const PACE_MS = 200;
 /** Waits after failure 1, 2, …; then the alert is dropped. */
 const SCHEDULE_MS: readonly number[] = [
@@ -27,16 +25,16 @@ const SCHEDULE_MS: readonly number[] = [
   10 * MINUTE_MS,
   ...Array<number>(8).fill(60 * MINUTE_MS),
 ];
-/** The state of a healthy subject; its row is deleted once the recovery was reported. */
+/** State of a healthy subject. Its row is deleted after the recovery was reported. */
 const WELL = '';
 
 export interface NotifierOptions extends Pick<SituationSources, 'chains' | 'diskFilling'> {
   url: string;
   store: Store;
-  /** Used for alerts only and closed on stop. */
+  /** Sender that is used only for alerts, and closed on stop. */
   sender: Sender;
   log: Log;
-  /** Milliseconds; tests override the defaults. */
+  /** Intervals in milliseconds. Tests override the defaults. */
   timing?: { lookMs?: number; gapMs?: number; haltMs?: number; scheduleMs?: readonly number[] };
 }
 
@@ -60,7 +58,7 @@ export function startNotifier({
   const isMore = (state: string, before: string): boolean =>
     /^\d+$/.test(state) ? Number(state) > Number(before) : state !== before;
 
-  /** Compares what was reported with the current state. */
+  /** Compares the reported state with the current state. */
   const look = async (): Promise<number> => {
     const { now, problems } = await situation.readProblems();
     const rows = new Map((await store.listAlerts()).map((row) => [row.subject, row]));

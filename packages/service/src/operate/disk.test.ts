@@ -20,7 +20,7 @@ test('a disk with too little space is reported with a fix', async () => {
 const GIB = 1024;
 const MINUTE = 60_000;
 
-/** Free MiB, and the MiB of the ledger at each check, one per minute. */
+/** Simulates the free MiB and the size of the ledger at each check, with one check per minute. */
 async function watch(left: number, ledger: readonly number[]): Promise<string | undefined> {
   logged = '';
   vi.useFakeTimers();

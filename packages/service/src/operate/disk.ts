@@ -4,11 +4,11 @@ import type { Log } from '../base/log.ts';
 import { LEDGER_FILE } from '../store/engine/sqlite/sqlite.ts';
 
 export interface DiskWatch {
-  /** Why no new blocks should be read now; undefined while there is enough space. */
+  /** Returns why no new blocks should be read now; undefined while there is enough space. */
   readonly problem: string | undefined;
   /** Used share of the disk at the last check: 0 to 1. */
   readonly usedRatio: number;
-  /** Why the disk will be full soon; undefined while it will not. */
+  /** Returns why the disk will be full soon; undefined otherwise. */
   readonly filling: string | undefined;
   stop(): void;
 }
@@ -22,8 +22,8 @@ type ReadLedger = (folder: string) => Promise<number>;
 const CHECK_MS = 5_000;
 const MIB = 1024 * 1024;
 /**
- * Multiple of the reserved space: less free space than this triggers a warning, however slowly the
- * ledger grows.
+ * Multiple of the reserved space. Less free space triggers a warning, even if the ledger grows
+ * slowly.
  */
 const LITTLE = 4;
 /**
@@ -42,8 +42,8 @@ export interface DiskReaders {
 }
 
 /**
- * Monitors the free space of the disk that holds `folder`. Blocks can be read later, but accepted
- * ones must remain deliverable, and that needs space to write.
+ * Monitors the free space of the disk with `folder`. Reading new blocks can wait, but delivering
+ * accepted ones needs space to write.
  */
 export async function watchDisk(
   folder: string,

@@ -1,7 +1,7 @@
 /**
- * A task that only one process at a time performs, such as reading a chain: the one that holds the
- * lease. The ledger's clock and the lease's epoch decide, not this process: the ledger rejects
- * writes made after the lease was lost.
+ * A task that only one process at a time performs, such as reading a chain: the process that holds
+ * the lease. The ledger's clock and the lease's epoch decide, so the ledger rejects writes after
+ * the lease was lost.
  */
 import { createWaker } from '../base/waker.ts';
 import { hostname } from 'node:os';
@@ -11,13 +11,13 @@ import type { Store } from '../store/store.ts';
 
 export interface Duty {
   start(): void;
-  /** The lease may have been lost: check now. */
+  /** Checks the lease now, because it may have been lost. */
   check(): void;
   /** Ends the task and releases the lease, so that another process can take it at once. */
   stop(): Promise<void>;
 }
 
-/** The work done from taking the lease until losing it. */
+/** The work of the process that holds the lease. */
 export interface Term {
   /** Returns the status to share with other processes; null for none. */
   report(): ChainReport | null;
@@ -26,7 +26,10 @@ export interface Term {
 
 const LEASE_MS = 6_000;
 const RENEW_MS = 2_000;
-/** Milliseconds between checks by standby processes: a dead holder is replaced within 7 seconds. */
+/**
+ * Milliseconds between checks by standby processes, so that a dead holder is replaced within 7
+ * seconds.
+ */
 const STAND_BY_MS = 1_000;
 
 const HOLDER = `${hostname()}:${process.pid}`;

@@ -5,23 +5,28 @@ import type { ChainReport, ViolationKind } from '../store/upkeep/contract.ts';
 export interface MetricSources {
   chains(): ChainReport[];
   inFlight(): number;
-  /** Number of streams whose receivers fail or throttle, by breaker state. */
+  /** Number of streams with failing or throttling receivers, by breaker state. */
   breakers(): Readonly<Record<string, number>>;
-  /** Unix milliseconds since when the oldest due delivery has been due; null if none is. */
+  /**
+   * Time since which the oldest due delivery has been due, in Unix milliseconds; null if none is
+   * due.
+   */
   oldestDue(): Promise<number | null>;
-  /** Milliseconds since the oldest transaction of the database began; null if there is none. */
+  /**
+   * Milliseconds since the start of the oldest transaction of the database; null if there is none.
+   */
   oldestTransactionAge(): Promise<number | null>;
   /** Whether the process is ready for traffic, as reported by `/ready`. */
   isReady(): Promise<boolean>;
   /** Used share of the ledger's disk; undefined if the disk is on another machine. */
   diskUsedRatio(): number | undefined;
-  /** The number of blocks of each chain that were accepted unverified. */
+  /** Number of blocks that were accepted unverified, by chain. */
   unverifiedBlocks(): Promise<Readonly<Record<string, number>>>;
-  /** The number of integrity violations, by kind. */
+  /** Number of integrity violations, by kind. */
   violations(): Readonly<Record<ViolationKind, number>>;
 }
 
-/** Adds a gauge whose value is read on collection. */
+/** Adds a gauge with a value that is read on collection. */
 export type AddGauge = (
   name: string,
   help: string,

@@ -9,11 +9,14 @@ import { NEXT_SWEEP } from '../store/upkeep/contract.ts';
 import type { Store } from '../store/store.ts';
 
 export interface HousekeepingOptions {
-  /** How long a delivery that succeeded or was cancelled is kept. */
+  /** Retention of deliveries that succeeded or were canceled. */
   deliveredMs: number;
-  /** How long a delivery that did not reach its receiver is kept. */
+  /** Retention of deliveries that did not reach their receiver. */
   undeliveredMs: number;
-  /** Hours a stream may be in `error` before it is terminated; undefined for no limit. */
+  /**
+   * Number of hours for which a stream may be in `error` before it is terminated; undefined for no
+   * limit.
+   */
   terminateAfterHours: number | undefined;
 }
 
@@ -23,13 +26,11 @@ const TRIM_MS = 10_000;
 const SWEEP_MS = 10 * 60_000;
 const TIDY_MS = 60_000;
 const CHECK_MS = 60_000;
-/** A matcher that has not checked for this long reads complete address lists again. */
+/** Time without a check after which a matcher reads complete address lists again. */
 const ADDRESS_CHANGES_KEPT_MS = 3_600_000;
-/** A change of addresses without progress for this long was started by a process that is gone. */
+/** Time without progress after which a change of addresses counts as abandoned. */
 const ADDRESS_CHANGE_STALE_MS = 60_000;
-/**
- * A step blocks the single writer of SQLite for this long, plus the time the disk takes to write.
- */
+/** Time for which a step blocks the single writer of SQLite, plus the time of the write to disk. */
 const STEP_MS = 20;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -48,8 +49,8 @@ export function startHousekeeping({
   const stopping = new AbortController();
 
   /**
-   * Runs the step until nothing is left, and pauses as long as each step took, so that others get
-   * an equal share of the ledger and of a slow disk.
+   * Repeats the step until nothing is left. It pauses for the duration of each step, so that others
+   * get an equal share of the ledger and the disk.
    */
   const stepByStep = async (step: () => Promise<boolean>): Promise<void> => {
     let began = performance.now();
@@ -63,8 +64,8 @@ export function startHousekeeping({
     const { dropped, shrunk } = await store.tendPartitions(options);
     if (dropped.length > 0) log.info('partitions dropped', { partitions: dropped.join(' ') });
     if (shrunk.length > 0) log.info('partitions truncated', { partitions: shrunk.join(' ') });
-    // A partition is dropped when its youngest row expires; only rows that remain after that are
-    // deleted one by one.
+    // A partition is dropped when its youngest row expires. Only remaining rows are deleted one by
+    // one.
     const spareMs = store.engine === 'postgres' ? DAY_MS : 0;
     let deliveries = 0;
     let undelivered = 0;
@@ -86,7 +87,7 @@ export function startHousekeeping({
       log.warn('deliveries expired before they were sent', { count: undelivered });
   };
 
-  /** Stores the time of the next sweep for reports of what will be deleted. */
+  /** Stores the time of the next sweep, so that reports can show what will be deleted. */
   const sweep = async (): Promise<void> => {
     await forget();
     await store.saveSetting(NEXT_SWEEP, String((await store.readLedgerTime()) + SWEEP_MS));

@@ -1,7 +1,6 @@
 /**
- * Checks the integrity of the ledger periodically, a small part at a time. A violation is a bug of
- * this service or caused by an outside write to the ledger; nothing that happens in normal
- * operation may cause one.
+ * Checks the integrity of the ledger periodically, a small part at a time. A violation means a bug
+ * in this service, or a write to the ledger by another program.
  */
 import type { Log } from '../base/log.ts';
 import {
@@ -16,13 +15,13 @@ import type { Store } from '../store/store.ts';
 export interface InvariantCheck {
   /** Runs one step of each check. */
   look(): Promise<void>;
-  /** Violations found by the last check, by kind. */
+  /** Number of violations found by the last check, by kind. */
   counts(): Readonly<Record<ViolationKind, number>>;
 }
 
 /**
- * Violations up to this number are checked again each time until they are gone; more of them have
- * one cause.
+ * Number of violations that are checked again each time until they are gone. More usually have a
+ * single cause.
  */
 const REMEMBERED = 200;
 const LOGGED = 20;

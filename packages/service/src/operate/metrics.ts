@@ -6,26 +6,28 @@ import type { LocalFailure } from '../deliver/send/localFailure.ts';
 import { type MetricSources, createGauges, watchSources } from './gauges.ts';
 
 export interface Metrics {
-  /** Deliveries whose attempt has just ended. */
+  /** Counts deliveries after an attempt. */
   recordAttempts(deliveries: readonly DeliverySummary[]): void;
-  /** Deliveries that were created, changed or cancelled; counts the quarantined ones. */
+  /**
+   * Counts deliveries that were created, changed or canceled, and the quarantined ones among them.
+   */
   recordSetAside(deliveries: readonly DeliverySummary[]): void;
   recordReorg(chain: string, depth: number): void;
   recordLostLeases(count: number): void;
-  /** Attempts whose outcome could not be recorded: they may be sent again. */
+  /** Counts attempts whose outcome could not be recorded, so that they may be repeated. */
   recordLostOutcomes(count: number): void;
-  /** An attempt that failed in this process rather than at its receiver. */
+  /** Counts an attempt that failed in this process rather than at its receiver. */
   recordLocalFailure(cause: LocalFailure): void;
-  /** An attempt that the address guard rejected. */
+  /** Counts an attempt that the address guard rejected. */
   recordBlockedAddress(reason: string): void;
-  /** Adds gauges, whose values are read on collection. */
+  /** Adds gauges with values that are read on collection. */
   watch(sources: MetricSources): void;
   /** Returns the metrics in the Prometheus text format. */
   read(): Promise<{ contentType: string; text: string }>;
   stop(): void;
 }
 
-/** From a receiver next door to one that used up the retry schedule. */
+/** Buckets from a fast local receiver to one that used up the retry schedule. */
 const LATENCY_BUCKETS_S = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 600, 3600, 86_400];
 const REORG_BUCKETS = [1, 2, 3, 5, 8, 12, 32, 64, 128, 256];
 const NANOSECONDS = 1e9;

@@ -12,19 +12,18 @@ export type ErrorText = Alert extends infer Signal
 export interface SituationSources {
   store: Pick<Store, 'readProblems' | 'readStream'>;
   chains(): ChainReport[];
-  /** Why the ledger's disk will be full soon; undefined while it will not. */
+  /** Returns why the ledger's disk will be full soon; undefined otherwise. */
   diskFilling(): string | undefined;
   /**
-   * Milliseconds a chain must be down. Default 30,000, so that a node's brief outage does not count
-   * as a halt.
+   * Milliseconds for which a chain must be down. Default: 30,000, so that a node's brief outage
+   * does not count as a halt.
    */
   haltMs?: number | undefined;
 }
 
 export interface Situation {
   /**
-   * Returns the alert for each subject with a problem; `state` distinguishes one problem from the
-   * next.
+   * Returns the alert for each subject with a problem; `state` distinguishes different problems.
    */
   readProblems(): Promise<{
     now: number;
@@ -33,8 +32,8 @@ export interface Situation {
   /** Returns the alert for a recovery, or undefined if none is needed. */
   readRecovery(subject: string): Promise<ErrorText | undefined>;
   /**
-   * Whether the subject has recovered. A chain that is starting, or went down a moment ago, has
-   * not, but is not reported again.
+   * Returns whether the subject has recovered. A chain that is starting or just went down has not,
+   * but is not reported again.
    */
   isOver(subject: string): boolean;
 }
@@ -48,7 +47,7 @@ export function createSituation({
   diskFilling,
   haltMs = HALT_MS,
 }: SituationSources): Situation {
-  /** When each chain went down, by a monotonic clock. */
+  /** Times at which chains went down, by a monotonic clock. */
   const downSince = new Map<string, number>();
 
   return {
@@ -93,7 +92,7 @@ export function createSituation({
           : undefined;
       }
       if (kind !== 'chain') return undefined;
-      // A chain that is starting is not being read yet; one that was removed from the settings
+      // A chain that is starting is not being read yet. A chain that was removed from the settings
       // never will be.
       const state = chains().find((chain) => chain.id === id)?.state;
       return state === 'live' || state === 'catching-up'

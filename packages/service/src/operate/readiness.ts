@@ -5,22 +5,30 @@ import { hasCode } from '../base/errors.ts';
 import type { Store } from '../store/store.ts';
 
 export interface Readiness {
-  /** Returns the reasons why it is not ready; empty when it is. */
+  /** Returns the reasons why it is not ready; empty if it is. */
   read(): Promise<string[]>;
-  /** Called when all parts run; before that, the process is starting. */
+  /** Records that all parts run. Before that, the process is starting. */
   started(): void;
-  /** An attempt failed for lack of a resource that this process needs for everything it does. */
+  /**
+   * Records that an attempt failed for lack of a resource that this process needs for all its work.
+   */
   recordLocalFailure(cause: LocalFailure): void;
-  /** Called when the process stops accepting work. */
+  /** Records that the process stops accepting work. */
   stopping(): void;
 }
 
-/** The ledger is written to at most this often, however many clients call. */
+/** Minimum time between writes to the ledger, regardless of the number of calls. */
 const CHECK_MS = 1_000;
 const PATIENCE_MS = 3_000;
-/** Enrichment takes milliseconds, or about 15 seconds if nodes reject a part of it. */
+/**
+ * Maximum wait of enrichment. It usually takes milliseconds, or about 15 seconds if nodes reject a
+ * part of it.
+ */
 const STALLED_MS = 120_000;
-/** How long a resource counts as exhausted after a failure; deliveries are retried every second. */
+/**
+ * Time for which a resource counts as exhausted after a failure. Deliveries are retried every
+ * second.
+ */
 const MISSING_MS = 5_000;
 
 async function inTime<T>(work: Promise<T>): Promise<T> {
@@ -41,13 +49,13 @@ async function inTime<T>(work: Promise<T>): Promise<T> {
 export function createReadiness(
   store: Store,
   log: Log,
-  /** Whether the chain is being read and its nodes respond. */
+  /** Returns whether the chain is being read and its nodes respond. */
   isWell: (chain: string) => boolean,
 ): Readiness {
   let phase: 'starting' | 'running' | 'stopping' = 'starting';
   let looked: { at: number; reasons: Promise<string[]> } | undefined;
   let lacking: { reason: string; at: number } | undefined;
-  /** One write at a time, however long it takes: a write that waits holds a connection. */
+  /** Only one write at a time, because a waiting write holds a connection. */
   let writing: Promise<void> | undefined;
 
   /**
@@ -63,7 +71,7 @@ export function createReadiness(
       );
   };
 
-  /** Details go only to the log, because they may contain host and user names. */
+  /** Only the log gets the details, because they may contain host and user names. */
   const look = async (): Promise<string[]> => {
     writing ??= store.checkWritable().finally(() => (writing = undefined));
     try {

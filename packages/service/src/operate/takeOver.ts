@@ -1,8 +1,8 @@
-/** Releases what the previous process held of a ledger that only one process uses at a time. */
+/** Releases leases of the previous process, for a ledger that only one process uses at a time. */
 import type { Log } from '../base/log.ts';
 import type { Store } from '../store/store.ts';
 
-/** Returns the number of deliveries whose leases were lost. They are due again, or quarantined. */
+/** Returns the number of deliveries with lost leases. They are due again, or quarantined. */
 export async function takeOver(
   store: Pick<Store, 'endLeases' | 'releaseLeases' | 'cleanUpAddresses'>,
   log: Log,

@@ -1,6 +1,6 @@
 /**
  * Encrypts the custom headers of streams, which contain receiver tokens, and the logins in their
- * URLs before they reach the ledger. The store made here reads and writes streams in plain text.
+ * URLs before they reach the ledger. The wrapped store reads and writes streams in plain text.
  */
 import { randomUUID } from 'node:crypto';
 import { eachStream } from '../store/streams/eachStream.ts';
@@ -17,7 +17,7 @@ interface SealedEndpoint {
   headers: Headers;
 }
 
-/** Cached plain texts, so that a delivery costs no decryption. */
+/** Cache of plain texts, so that deliveries need no decryption. */
 const MAX_OPENED = 10_000;
 
 const purposeOf = (streamId: string): string => `headers of stream ${streamId}`;
@@ -121,9 +121,9 @@ export function sealEndpoints(store: Store, vault: Vault): Store {
 }
 
 /**
- * Re-encrypts values that an older master key encrypted, and returns the number of streams changed.
- * @param store with the values still encrypted.
- * @throws CallerError when a value was encrypted with a key that was not provided.
+ * Re-encrypts values that an older master key encrypted, and returns the number of changed streams.
+ * @param store store that returns the values encrypted @throws CallerError if the key of a value
+ * was not provided
  */
 export async function resealEndpoints(store: Store, vault: Vault): Promise<number> {
   let count = 0;

@@ -33,7 +33,7 @@ const start = (): Promise<Service> =>
     { info() {}, warn() {}, error() {} },
   );
 
-/** Returns which of these secrets signed the next test webhook. */
+/** Returns the secrets that signed the next test webhook. */
 async function signedBy(service: Service, path: string, secrets: string[]): Promise<string[]> {
   const client = createClient({ apiKey: API_KEY, baseUrl: service.url });
   await client.streams.create({
@@ -57,7 +57,7 @@ test('a new secret signs every webhook from then on, even after a restart', asyn
   expect(set).toEqual({ secretKey: 'a secret of ours', region: 'us-west-2' });
   expect(service.secret).toBe('a secret of ours');
   expect(await signedBy(service, '/after', secrets)).toEqual(['a secret of ours']);
-  // Settings that are not named do not change.
+  // Omitted settings do not change.
   expect(await client.settings.set({})).toEqual(set);
   await service.stop();
 

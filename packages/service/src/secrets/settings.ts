@@ -8,17 +8,17 @@ import type { Vault } from './vault.ts';
 
 export interface AccountSettings {
   read(): { region: Region; secretKey: string };
-  /** Whether the secret was set at startup; the account then cannot change it. */
+  /** Whether the secret was set at startup. The account cannot change it then. */
   readonly hasFixedSecret: boolean;
   /** Stores the changes and applies them from now on. */
   save(changes: Settings): Promise<void>;
   stop(): void;
 }
 
-/** A self-hosted service has a single location; the name is up to the user. */
+/** A self-hosted service has a single location with an arbitrary name. */
 const DEFAULT_REGION: Region = 'us-east-1';
 
-/** Name of the setting, and the purpose its value is encrypted for. */
+/** Name of the setting, and purpose of its encryption. */
 const SECRET = 'streamsSecret';
 
 /** Re-encrypts the streams secret if an older master key encrypted it; returns whether it did. */
@@ -29,7 +29,9 @@ export async function resealSettings(store: Store, vault: Vault): Promise<boolea
   return true;
 }
 
-/** Another process may change the settings, and its signal may be lost. */
+/**
+ * Interval of reads, because another process may change the settings and its signal may be lost.
+ */
 const CHECK_MS = 2_000;
 
 /** Reads the settings; generates and stores a secret if none was given or stored. */
@@ -40,7 +42,7 @@ export async function openSettings(
 ): Promise<AccountSettings> {
   const readSecret = async (): Promise<string> => {
     const fresh = () => vault.seal(randomBytes(32).toString('hex'), SECRET);
-    // When processes start together, one generates the secret for all.
+    // If several processes start together, one generates the secret for all of them.
     const stored = (await store.readSetting(SECRET)) ?? (await store.keepSetting(SECRET, fresh()));
     return vault.open(stored, SECRET);
   };

@@ -1,6 +1,6 @@
 /**
- * Manages the secrets of streams. Each stream has its own from creation, which signs
- * `webhook-signature`; they are stored encrypted and decrypted on use.
+ * Manages the secrets of streams. Each stream has its own secrets, which sign `webhook-signature`.
+ * They are stored encrypted and decrypted on use.
  */
 import { randomBytes } from 'node:crypto';
 import type { StreamSecret } from '@sluice/kit/contract';
@@ -13,13 +13,13 @@ export interface StreamSecrets {
   create(streamId: string): { secret: string; sealedSecret: string };
   /** Returns the secrets that sign now; empty if the stream is unknown. */
   list(streamId: string): Promise<string[]>;
-  /** Decrypts those of the secrets that sign at this time, newest first. */
+  /** Decrypts the secrets that sign at this time, newest first. */
   open(streamId: string, secrets: readonly SealedSecret[], at: number): string[];
-  /** Undefined if the stream is unknown. */
+  /** Lists the secrets; undefined if the stream is unknown. */
   read(streamId: string): Promise<StreamSecret | undefined>;
   /**
-   * Rotates the secret on behalf of the API key. Previous secrets stay valid for `overlapMs`;
-   * undefined if the stream is unknown.
+   * Rotates the secret on behalf of the API key; undefined if the stream is unknown. Previous
+   * secrets stay valid for `overlapMs`.
    */
   rotate(
     streamId: string,
@@ -28,9 +28,9 @@ export interface StreamSecrets {
 }
 
 const SECRET_BYTES = 32;
-/** A rotation beyond this limit ends the oldest secret early. */
+/** Maximum number of secrets. A further rotation ends the oldest secret early. */
 const MAX_SECRETS = 5;
-/** Cached plain texts, so that a delivery costs no decryption. */
+/** Cache of plain texts, so that deliveries need no decryption. */
 const MAX_OPENED = 10_000;
 
 const purposeOf = (streamId: string): string => `stream ${streamId}`;
@@ -99,7 +99,7 @@ export function createStreamSecrets(store: Store, vault: Vault): StreamSecrets {
           .filter(({ endsAt }) => endsAt > now);
         const sealed = create(streamId).sealedSecret;
         const after = [{ sealed, createdAt: now, endsAt: null }, ...older].slice(0, MAX_SECRETS);
-        // On a concurrent rotation, retry with its result.
+        // Retries after a concurrent rotation, with its result.
         if (await store.replaceStreamSecrets(streamId, before, after, note)) {
           return toAnswer(streamId, after, now);
         }
@@ -109,9 +109,8 @@ export function createStreamSecrets(store: Store, vault: Vault): StreamSecrets {
 }
 
 /**
- * Re-encrypts secrets that an older master key encrypted, and returns the number of streams
- * changed.
- * @throws CallerError when a secret was encrypted with a key that was not provided.
+ * Re-encrypts secrets that an older master key encrypted, and returns the number of changed
+ * streams. @throws CallerError if the key of a secret was not provided
  */
 export async function resealStreamSecrets(store: Store, vault: Vault): Promise<number> {
   let count = 0;

@@ -1,6 +1,6 @@
 /**
- * Keeps secrets out of the ledger's plain text: AES-256-GCM under a master key that is stored
- * elsewhere. Each value names the key that encrypted it, so that keys can be rotated.
+ * Encrypts secrets for the ledger with AES-256-GCM and a master key that is stored elsewhere. Each
+ * value contains the id of its key, so that keys can be rotated.
  */
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -9,18 +9,17 @@ import { CallerError, InternalError, configError } from '../base/errors.ts';
 import { describeError } from '../base/log.ts';
 
 export interface Vault {
-  /** Identifies the key that encrypts, without revealing it. */
+  /** Id of the encryption key, which does not reveal the key. */
   readonly keyId: string;
-  /** @param purpose what the value is encrypted for; it can be decrypted for nothing else. */
+  /** @param purpose purpose of the value, which decryption must repeat */
   seal(text: string, purpose: string): string;
   /**
-   * @throws InternalError when the value was tampered with; CallerError when its key was not
-   * provided.
+   * @throws InternalError if the value was tampered with; CallerError if its key was not provided.
    */
   open(sealed: string, purpose: string): string;
-  /** Whether the value is encrypted with an older key than the current one. */
+  /** Returns whether the value is encrypted with an older key than the current one. */
   isOld(sealed: string): boolean;
-  /** Derives a key of 32 bytes for other uses; the result is fixed for a master key. */
+  /** Derives a key of 32 bytes for other uses, which depends only on the master key. */
   derive(purpose: string): Buffer;
 }
 
@@ -29,7 +28,7 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 const FORMAT = 'v1';
 
-/** @param masterKeys 32 bytes each; the first one encrypts, the others only decrypt. */
+/** @param masterKeys keys of 32 bytes; the first one encrypts, the others only decrypt. */
 export function createVault(masterKeys: readonly Buffer[]): Vault {
   const keys = new Map(masterKeys.map((key) => [idOf(key), key]));
   const [current] = masterKeys;
@@ -77,7 +76,7 @@ export function createVault(masterKeys: readonly Buffer[]): Vault {
 const idOf = (key: Buffer): string => createHash('sha256').update(key).digest('hex').slice(0, 8);
 
 /**
- * Parses master keys, one per line: 32 bytes each, in base64 or hex. `#` starts a comment.
+ * Parses master keys, one per line: 32 bytes in base64 or hex. `#` starts a comment.
  * @throws CallerError that names `where` and the line, never the key.
  */
 export function parseMasterKeys(text: string, where: string): Buffer[] {
@@ -104,7 +103,7 @@ export interface MasterKeySettings {
 
 /**
  * Returns the given master keys, or the one in the data folder, which is created if missing.
- * @throws CallerError when a key cannot be read.
+ * @throws CallerError if a key cannot be read.
  */
 export function readMasterKeys({ masterKey, masterKeyFile, dataFolder }: MasterKeySettings): {
   keys: Buffer[];

@@ -7,9 +7,8 @@ let lastMs = 0;
 let sequence = 0;
 
 /**
- * Returns a version 7 UUID (RFC 9562). Ids sort by creation, so rows of the same time are stored
- * together in an index and lists need no other order. Within this process ids are always in order,
- * even when the clock goes back.
+ * Returns a version 7 UUID (RFC 9562). Ids sort by creation time, so lists need no other order.
+ * Within this process, ids are always in order, even if the clock goes back.
  */
 export function newId(nowMs = Date.now()): string {
   sequence++;
@@ -24,16 +23,16 @@ export function newId(nowMs = Date.now()): string {
 }
 
 /**
- * Returns an id for a time in the past, for data that is recorded later; its position among the ids
- * of that millisecond is arbitrary.
+ * Returns an id for a time in the past, for data that is recorded later. Its position among ids of
+ * the same millisecond is arbitrary.
  */
 export function pastId(ms: number): string {
   return `${firstIdAt(ms).slice(0, 15)}${randomUUID().slice(15)}`;
 }
 
 /**
- * Returns the variant and 62 random bits, cut from a version 4 UUID, for which Node draws random
- * bytes in bulk.
+ * Returns the variant and 62 random bits, cut from a version 4 UUID, because Node generates its
+ * random bytes in bulk.
  */
 const randomTail = (): string => randomUUID().slice(19);
 
@@ -47,6 +46,6 @@ function format(ms: number, order: number, tail: string): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-${version}-${tail}`;
 }
 
-/** Returns when an id was created, in Unix milliseconds. */
+/** Returns the creation time of an id in Unix milliseconds. */
 export const timeOfId = (id: string): number =>
   Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16);

@@ -1,7 +1,4 @@
-/**
- * Copies `target` with some of its methods replaced; each replacement is made from the original
- * method.
- */
+/** Copies `target` with some of its methods replaced. Each replacement gets the original method. */
 export function intercept<Target extends object>(
   target: Target,
   replacements: { [Name in keyof Target]?: (method: Target[Name]) => Target[Name] },

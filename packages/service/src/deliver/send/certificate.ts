@@ -28,7 +28,7 @@ export function readCertificate(socket: Socket): ShownCertificate | null {
 const toLine = (name: string | undefined): string =>
   cutText((name ?? '').replaceAll('\n', ', '), NAME_LENGTH);
 
-/** Explanations for the certificate errors of OpenSSL and Node, by code. */
+/** Explanations for certificate errors of OpenSSL and Node, by code. */
 const REFUSALS: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: 'has expired, or one in its chain has',
   CERT_NOT_YET_VALID: 'is not valid yet, or one in its chain is not',

@@ -55,8 +55,8 @@ export interface SendResult {
   /** Like in `AttemptOutcome`. */
   transport: AttemptTransport | null;
   /**
-   * Why the failure is this process's own, and whether the receiver may have received the webhook
-   * anyway.
+   * The cause, if the failure is this process's own, and whether the receiver may have received the
+   * webhook anyway.
    */
   localFailure?: { cause: LocalFailure; isSent: boolean } | undefined;
 }

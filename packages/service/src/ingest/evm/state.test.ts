@@ -68,7 +68,7 @@ interface Requested {
   params: readonly unknown[];
 }
 
-/** Creates a reader over the real node that records requests; `answer` can override responses. */
+/** Creates a reader that records its requests to a real node; `answer` can override responses. */
 function createReader(answer?: (request: Requested) => unknown): {
   reader: StateReader;
   requests: Requested[];

@@ -1,4 +1,7 @@
-/** Accounts and movements of transactions, and their streams, as a manual table. */
+/**
+ * Tests the accounts and movements of transactions, and the streams that they match, with a
+ * handwritten table.
+ */
 import {
   type ScriptedAptosTransaction,
   aptCoinType,
@@ -44,7 +47,7 @@ const APT_COIN = toType(aptCoinType);
 const nameOf = (address: string): string =>
   Object.entries(NAMES).find(([, each]) => each === address)?.[0] ?? address;
 
-/** Parses the last transaction of the script, as a node would return it. */
+/** Parses the last transaction of the script as a node would return it. */
 const run = (...script: ScriptedAptosTransaction[]): AptosTransaction =>
   toAptosTransaction(runRaw(...script), 'a script');
 
@@ -98,7 +101,7 @@ interface Case {
   of: string;
   script: ScriptedAptosTransaction[];
   touched: Name[];
-  /** `-alice 5 asset` for a withdrawal, `+` for a deposit. */
+  /** Formats a movement: `-alice 5 asset` for a withdrawal, `+` for a deposit. */
   moved?: string[];
   transfer?: string;
   function?: string | null;
@@ -485,7 +488,7 @@ const blockOf = (...transactions: AptosTransaction[]): AptosBlock => ({
   sizeBytes: 1,
 });
 
-/** Indices of the transactions that a stream takes. */
+/** Returns the indices of the transactions that a stream matches. */
 function taken(
   options: Partial<AptosStreamRecord['options']>,
   addresses: string[],

@@ -9,22 +9,22 @@ import { type AptosMovement, readMovements, readTouched } from './movements.ts';
 export interface MatchedAptosTransaction {
   transaction: AptosTransaction;
   movements: readonly AptosMovement[];
-  /** Whether this part continues a transaction that an earlier part contains. */
+  /** True if this part continues a transaction of an earlier part. */
   isContinued?: boolean;
-  /** Describes the first record of a split transaction, for messages. */
+  /** Description of the first record of a split transaction, for messages. */
   record?: string;
 }
 
 /** The match of one stream and one block. */
 export interface AptosMatch {
   stream: CompiledAptosStream;
-  /** In version order. */
+  /** Transactions in version order. */
   transactions: MatchedAptosTransaction[];
 }
 
 /**
- * Matches transactions that touch an account the stream watches, or all if it watches all
- * addresses; the stream takes those that its functions and events select.
+ * Matches the transactions of accounts that the stream watches, or all transactions if it watches
+ * all addresses, if the functions and events of the stream select them.
  *
  * @param addReasonOf returns the receiver of reasons, if they are needed
  */
@@ -68,7 +68,7 @@ export function matchAptosBlock(
   return [...found.values()];
 }
 
-/** Splits a match into parts whose webhooks have at most `limit` bytes; see `parts.ts`. */
+/** Splits a match into parts with webhooks of at most `limit` bytes; see `parts.ts`. */
 export function splitAptosMatch(
   { stream, transactions }: AptosMatch,
   limit: number,
@@ -99,7 +99,7 @@ export function splitAptosMatch(
 }
 
 /**
- * One record of a transaction, or the transaction itself; its lists are its own and can be
+ * One record of a transaction, or the transaction itself. Its lists are copies that can be
  * extended.
  */
 interface Piece extends MatchedAptosTransaction {

@@ -3,7 +3,7 @@ import { toMovePath } from '@sluice/kit/contract';
 
 const word = (digits: string): string => `0x${digits.padStart(64, '0')}`;
 
-/** Returns `0x` and 64 lowercase hex digits; empty for an invalid address. */
+/** Returns the address as `0x` and 64 lowercase hex digits; empty if it is invalid. */
 export function toAccount(value: unknown): string {
   if (typeof value !== 'string') return '';
   if (value.length === 66) return value.toLowerCase();
@@ -12,10 +12,10 @@ export function toAccount(value: unknown): string {
 }
 
 const MAX_TYPES = 10_000;
-/** Caches normalized types, since the same few occur in every block. */
+/** Caches normalized types, because the same few occur in every block. */
 const types = new Map<string, string>();
 
-/** Cached {@link toMovePath}, for values that occur often. */
+/** Works like {@link toMovePath}, with a cache for frequent values. */
 export function toType(value: string): string {
   let type = types.get(value);
   if (type === undefined) {

@@ -8,7 +8,8 @@ import type { AptosEvent, AptosTransaction } from './block.ts';
 export interface AptosMovement {
   kind: 'deposit' | 'withdrawal';
   /**
-   * The account whose balance changed; the store itself if it was deleted and its owner is unknown.
+   * The account with the changed balance; the store itself if it was deleted and its owner is
+   * unknown.
    */
   account: string;
   /** Coin type, or metadata address of the asset; empty if the transaction does not show it. */
@@ -60,7 +61,7 @@ export function readMovements({ events, stores, coinHandles }: AptosTransaction)
     const holder = holderOf(event);
     if (what === undefined || holder === null) continue;
     const twin = [events[n - 1], events[n + 1]].find((other) => isTwin(event, other));
-    // If both events are present, the handle event counts.
+    // If both events exist, the handle event counts.
     if (twin !== undefined && what.by === 'module') continue;
     const { kind } = what;
     const { sequenceNumber } = event;
@@ -78,16 +79,14 @@ export function readMovements({ events, stores, coinHandles }: AptosTransaction)
   return movements;
 }
 
-/**
- * Returns the account or store whose balance an event changed; null if the event does not show it.
- */
+/** Returns the account or store of a balance change; null if the event does not show it. */
 function holderOf(event: AptosEvent): string | null {
   const what = MOVEMENT_EVENTS.get(event.type);
   if (what?.by === 'handle') return event.account;
   return toAccount(event.data[what?.of === 'coin' ? 'account' : 'store']);
 }
 
-/** Whether one is the handle event and the other the module event of the same movement. */
+/** Returns whether the events are the handle event and the module event of the same movement. */
 function isTwin(event: AptosEvent, other: AptosEvent | undefined): boolean {
   if (other === undefined) return false;
   const [one, two] = [MOVEMENT_EVENTS.get(event.type), MOVEMENT_EVENTS.get(other.type)];
@@ -135,7 +134,7 @@ export interface AptosTransfer {
   asset: string;
 }
 
-/** Returns undefined if the transaction is not such a payment, or failed. */
+/** Returns the payment; undefined if the transaction is not a payment, or failed. */
 export function readTransfer(transaction: AptosTransaction): AptosTransfer | undefined {
   const { success, actor, typeArguments, arguments: given } = transaction;
   const isCoin = transaction.function === `${FRAMEWORK}::coin::transfer`;

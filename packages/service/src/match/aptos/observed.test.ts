@@ -161,7 +161,7 @@ test('law: counts equal what a stream that selects only this path gets, and noth
           if (called !== null) expect(functions).toContain(called);
           for (const { type } of emitted) expect(events).toContain(type.replace(/<.*/, ''));
         }
-        // A selected type is listed as it is selected.
+        // A selected type is listed in its selected form.
         for (const type of options.events.map(toType)) {
           const isThere = all.some((each) => each.events.some((event) => isOf(event.type, type)));
           expect(events.has(type)).toBe(isThere);

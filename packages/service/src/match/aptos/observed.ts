@@ -1,7 +1,4 @@
-/**
- * Counts the functions and events of a stream's addresses, whether the stream takes them or not.
- * Pure.
- */
+/** Counts the functions and events of a stream's addresses, including unmatched ones. Pure. */
 import { type ObservedMovePath, shortenMovePath } from '@sluice/kit/contract';
 import type { AptosBlock, AptosTransaction } from './block.ts';
 import { type AptosIndex, type CompiledAptosStream, withoutArguments } from './streamIndex.ts';
@@ -13,10 +10,9 @@ interface Tally extends ObservedMovePath {
 }
 
 /**
- * Counts paths over all streams of the index, most frequent first: all that the streams name, and
- * at most 20 others of each kind. A path counts as often as a stream that names only it would
- * receive it: a type without generic arguments matches all its variants, and variants are listed
- * only if named.
+ * Counts paths over all streams of the index, most frequent first: all selected paths, and at most
+ * 20 others of each kind. A type without generic arguments counts all its variants, which are
+ * listed only if they are selected.
  */
 export function countObservedPaths(
   index: AptosIndex,

@@ -1,13 +1,13 @@
-/** The index of Aptos streams, with the functions and events that they name. */
+/** The index of Aptos streams, with the functions and events that they select. */
 import { toType } from './moveNames.ts';
 import type { AptosStreamRecord } from '../../store/streams/contract.ts';
 import { type Indexed, type RuleIndex, createRuleIndex } from '../ruleIndex.ts';
 import type { AptosTransaction } from './block.ts';
 import { type AddReason, passed, stopped } from '../reasons.ts';
 
-/** Selects the transactions that a stream takes. */
+/** Selects the transactions that a stream matches. */
 export interface AptosSelection {
-  /** The named functions, as `toType` formats them. */
+  /** The selected functions, in the format of `toType`. */
   readonly functions: ReadonlySet<string>;
   readonly events: ReadonlySet<string>;
   takes(transaction: AptosTransaction, addReason?: AddReason): boolean;
@@ -21,7 +21,7 @@ export const createAptosIndex = (): AptosIndex =>
 
 /**
  * Compiles a stream's selection: the transactions that call one of its functions or emit one of its
- * events, or all if it names none. A type without generic arguments matches all its variants.
+ * events, or all if it selects none. A type without generic arguments matches all its variants.
  */
 function compile({ options }: Pick<AptosStreamRecord, 'options'>): AptosSelection {
   const functions = new Set((options.functions ?? []).map(toType));

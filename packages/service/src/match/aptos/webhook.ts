@@ -19,7 +19,7 @@ export interface AptosWebhookParts {
 
 export type AptosBodyTail = Omit<AptosWebhook, keyof AptosWebhookParts['head'] | 'retries'>;
 
-/** Coins have only their type here; enrichment adds their metadata later. */
+/** Coins have only their type here. Enrichment adds their metadata later. */
 export function toAptosWebhookParts(
   network: AptosNetwork,
   block: AptosBlock,

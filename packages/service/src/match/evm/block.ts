@@ -3,15 +3,18 @@ export interface EvmBlock {
   number: number;
   hash: string;
   parentHash: string;
-  /** Unix seconds. */
+  /** Time in Unix seconds. */
   timestamp: number;
-  /** In log order; empty when no stream needs logs. */
+  /** Logs in log order; empty if no stream needs logs. */
   logs: EvmLog[];
-  /** In transaction order; empty when no stream needs transactions. */
+  /** Transactions in transaction order; empty if no stream needs transactions. */
   transactions: EvmTransaction[];
-  /** In execution order; empty when no stream needs them, or no node supports traces. */
+  /**
+   * Internal transactions in execution order; empty if no stream needs them, or no node supports
+   * traces.
+   */
   internalTransactions: EvmInternalTransaction[];
-  /** The reason why an unverified block was accepted; absent for verified blocks. */
+  /** The reason why an unverified block was accepted; undefined for verified blocks. */
   unverified?: string | undefined;
   /** Present for a proven block, if a stream includes proofs. */
   proofs?: BlockProofs | undefined;

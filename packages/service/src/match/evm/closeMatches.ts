@@ -1,4 +1,4 @@
-/** Finds close matches: logs that only one comparison of a filter excluded. A pure function. */
+/** Finds close matches: logs that only one comparison of a filter excluded. Pure. */
 import type { CloseMatch } from '@sluice/kit/contract';
 import type { EvmBlock, EvmLog } from './block.ts';
 import { matchBlock, type CompiledStream, type StreamIndex } from './match.ts';
@@ -6,7 +6,7 @@ import { matchBlock, type CompiledStream, type StreamIndex } from './match.ts';
 /** Maximum number of reported rules; more than people write. */
 const MAX_RULES = 20;
 
-/** Combines all streams of the index, by rule, most frequent first. */
+/** Lists the close matches of all streams of the index by rule, most frequent first. */
 export function findCloseMatches(
   index: StreamIndex,
   chain: string,
@@ -24,7 +24,7 @@ export function findCloseMatches(
         if (stage === 'filter' && outcome === 'stopped') keptOut.set(record as EvmLog, stream);
       },
   );
-  // Another option took the log, or another record of its transaction included it.
+  // Another option matched the log, or another record of its transaction included it.
   for (const { logs } of matches) for (const log of logs) keptOut.delete(log);
 
   const rules = new Map<string, Omit<CloseMatch, 'min' | 'max'> & { values: bigint[] }>();

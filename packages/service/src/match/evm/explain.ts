@@ -1,4 +1,4 @@
-/** Explains why the records of an EVM block match each stream or not. A pure function. */
+/** Explains why the records of an EVM block match each stream or not. Pure. */
 import type { ExplainReason, ExplainedRecord } from '@sluice/kit/contract';
 import type { EvmBlock } from './block.ts';
 import {
@@ -13,8 +13,8 @@ import { passed, stopped } from '../reasons.ts';
 import { hasOverlap } from './transfers.ts';
 
 /**
- * Returns, by stream, the records that the matcher checked and those it took, limited to the given
- * transactions if any. Streams without checked records are omitted.
+ * Returns the checked and the matched records by stream, limited to the given transactions, if any.
+ * Streams without checked records are omitted.
  */
 export function explainBlock(
   index: StreamIndex,
@@ -59,7 +59,10 @@ const OVERLAPPING =
 
 const isStop = ({ outcome }: ExplainReason): boolean => outcome === 'stopped';
 
-/** Whether the record matched on its own: nothing stopped it, or not all of several filters did. */
+/**
+ * Returns whether the record matched on its own: no check failed, or not all of several filters
+ * did.
+ */
 function admits(reasons: readonly ExplainReason[]): boolean {
   if (reasons.length === 0) return false;
   const filters = reasons.filter(({ stage }) => stage === 'filter');

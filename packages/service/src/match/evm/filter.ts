@@ -20,9 +20,9 @@ import {
 } from '@sluice/kit/contract';
 import { previewText } from '../../base/preview.ts';
 
-/** The values that a filter reads. */
+/** Values that a filter reads. */
 export interface FilterSubject {
-  /** The event's decoded parameters by name. */
+  /** Decoded parameters of the event, by name. */
   args: Readonly<Record<string, unknown>>;
   /** Lowercase. */
   contract: string;
@@ -30,7 +30,7 @@ export interface FilterSubject {
   possibleSpam: boolean;
 }
 
-/** The only comparison that excludes a subject. */
+/** A comparison that alone excludes a subject. */
 export interface Miss {
   name: string;
   operator: CloseMatch['operator'];
@@ -39,10 +39,10 @@ export interface Miss {
 }
 
 export interface Filter {
-  /** Maximum comparisons for one subject; a list of values counts as one. */
+  /** Maximum number of comparisons for one subject. A list of values counts as one. */
   readonly comparisons: number;
   passes(subject: FilterSubject): boolean;
-  /** For an excluded subject, the only failing comparison, if it compares numbers. */
+  /** Returns the only failing comparison of an excluded subject, if it compares numbers. */
   missOf(subject: FilterSubject): Miss | undefined;
   /** Describes the result, with the compared values. */
   explain(subject: FilterSubject): string;
@@ -62,7 +62,7 @@ export class FilterError extends CallerError<'validation_failed'> {
 interface Operand {
   isNumber: boolean;
   read(subject: FilterSubject): bigint | string | undefined;
-  /** Returns undefined if the operand is not a value of this type. */
+  /** Parses an operand; undefined if it is not a value of this type. */
   parse(operand: unknown): bigint | string | undefined;
   /** Describes valid operands, for messages. */
   expected: string;
@@ -70,11 +70,11 @@ interface Operand {
 
 /** A compiled part of a filter. */
 interface Compiled extends Filter {
-  /** Set if the part only checks whether a name has one of these values, or none of them. */
+  /** Set if the part only checks that a name has one of these values, or none of them. */
   membership?: { name: string; operand: Operand; values: ReadonlySet<unknown>; isIn: boolean };
 }
 
-/** Deeper than any filter that people write, and safe for the stack. */
+/** Maximum nesting. It is deeper than handwritten filters, and safe for the stack. */
 const MAX_DEPTH = 32;
 
 const COMPARISONS = {
@@ -83,18 +83,18 @@ const COMPARISONS = {
   gt: { sign: '>', holds: (a: bigint | string, b: bigint | string) => a > b },
   gte: { sign: '≥', holds: (a: bigint | string, b: bigint | string) => a >= b },
 } as const;
-/** Maximum values and parts in an explanation; it shows the number of the others. */
+/** Maximum number of values and parts in an explanation, which shows the number of the others. */
 const NAMED = 5;
-/** Maximum names in an error; an event may have thousands of inputs. */
+/** Maximum number of names in an error, because an event may have thousands of inputs. */
 const LISTED = 20;
-/** Maximum characters of one value in an explanation. */
+/** Maximum length of a value in an explanation. */
 const SHOWN = 100;
 const OPERATORS = ['and', 'or', 'eq', 'ne', ...Object.keys(COMPARISONS), 'in', 'nin'];
 
 /**
  * Compiles a filter for this event.
  *
- * @throws FilterError with the path, the value and what it should be
+ * @throws FilterError with the path, the value and the expected value
  */
 export function compileFilter(filter: unknown, event: AbiItem): Filter {
   return compile(filter, operandsOf(event), [], 0);
@@ -212,7 +212,7 @@ function compile(
   };
 }
 
-/** A value that can't be read is neither in the list nor outside it. */
+/** A value that can't be read is neither in the list nor outside of it. */
 function isMember(
   name: string,
   operand: Operand,
@@ -275,8 +275,8 @@ function explainAll(parts: readonly Filter[], subject: FilterSubject): string {
 }
 
 /**
- * Merges the parts of an `or` that check one name for equality into a single set lookup, and those
- * of an `and` that check for inequality: thousands are as fast as one.
+ * Merges equality checks of one name in an `or`, and inequality checks in an `and`, into a single
+ * set lookup. Thousands of them are then as fast as one.
  */
 function mergeMemberships(parts: readonly Compiled[], isIn: boolean): Filter[] {
   const rest: Filter[] = [];
@@ -298,7 +298,7 @@ function mergeMemberships(parts: readonly Compiled[], isIn: boolean): Filter[] {
   return [...sets, ...rest];
 }
 
-/** Cached by event, since thousands of filters may use the same one. */
+/** Cached by event, because thousands of filters may use the same event. */
 const operandsByEvent = new WeakMap<AbiItem, ReadonlyMap<string, Operand>>();
 
 function operandsOf(event: AbiItem): ReadonlyMap<string, Operand> {
@@ -346,7 +346,9 @@ const BOOLEAN = {
   expected: 'true or false',
 } as const;
 
-/** Returns undefined for a parameter without a single value: an array or a tuple. */
+/**
+ * Returns how to read a parameter; undefined for an array or a tuple, which is not a single value.
+ */
 function operandOf({ name, type, indexed }: AbiParameter): Operand | undefined {
   const readText = (subject: FilterSubject): string | undefined => {
     const value = subject.args[name];
@@ -393,7 +395,10 @@ function operandOf({ name, type, indexed }: AbiParameter): Operand | undefined {
   return undefined;
 }
 
-/** Parses decimal or hex text, or a JSON number; beyond 2^53, JSON parsing may have rounded it. */
+/**
+ * Parses a decimal or hex string, or a JSON number. Above 2^53, JSON parsing may have rounded the
+ * number.
+ */
 function toInteger(operand: unknown): bigint | undefined {
   if (typeof operand === 'number') return Number.isInteger(operand) ? BigInt(operand) : undefined;
   if (typeof operand !== 'string' || operand.length > 80) return undefined;

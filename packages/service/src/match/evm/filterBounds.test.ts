@@ -33,7 +33,7 @@ test('the inputs of an event are read once for any number of options', () => {
   expect(readsOf(1_000)).toBe(readsOf(1));
 });
 
-/** Copies the getter, which a spread would lose. */
+/** Copies the getter; a spread would lose it. */
 const mirror = (event: { inputs: typeof inputs }) =>
   Object.defineProperty({}, 'inputs', { enumerable: true, get: () => event.inputs });
 

@@ -32,7 +32,7 @@ const transfer: AbiItem = {
 const address = (n: number): string => `0x${n.toString(16).padStart(40, '0')}`;
 const word = (n: number): string => `0x${n.toString(16).padStart(64, '0')}`;
 
-/** Transfers to address 1, 2, 3, …, one of each. */
+/** Creates one transfer to each of the addresses 1, 2, 3, … */
 const blockOf = (number: number): EvmBlock => ({
   number,
   hash: word(number),
@@ -50,7 +50,7 @@ const blockOf = (number: number): EvmBlock => ({
   internalTransactions: [],
 });
 
-/** Ten receivers of each block, and addresses that never receive anything. */
+/** Ten receivers of each block, and addresses that never receive a transfer. */
 const wanted = (count: number): string[] => {
   const hits = Array.from({ length: BLOCKS }, (_, number) =>
     Array.from({ length: 10 }, (_, n) => address(number * LOGS + n)),

@@ -252,7 +252,7 @@ describe('matchBlock', () => {
     index.put(stream('s', { includeContractLogs: true }));
     expect(matchBlock(index, CHAIN, block)).toHaveLength(1);
     index.delete('s');
-    // Addresses of the deleted stream that are not swept yet belong to no stream.
+    // Addresses of the deleted stream that have not been swept do not belong to any stream.
     index.put(stream('new', { includeContractLogs: true }));
     expect(matchBlock(index, CHAIN, block)).toEqual([]);
     expect(index.addresses.size).toBe(1);

@@ -20,7 +20,7 @@ export interface StreamIndex extends RuleIndex<'evm', Selection> {
   needs(chain: string): BlockNeeds;
 }
 
-/** Creates the index of EVM streams, which also reports the block parts they need. */
+/** Creates the index of EVM streams. It also reports the block parts that they need. */
 export function createStreamIndex(): StreamIndex {
   const index = createRuleIndex<'evm', Selection>({
     family: 'evm',

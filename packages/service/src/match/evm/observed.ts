@@ -1,14 +1,12 @@
-/**
- * Counts the events of a stream's addresses in a block, whether the stream takes them or not. Pure.
- */
+/** Counts the events of a stream's addresses in a block, including unmatched ones. Pure. */
 import type { ObservedEvent } from '@sluice/kit/contract';
 import type { EvmBlock, EvmLog } from './block.ts';
 import { matchBlock, type CompiledStream, type StreamIndex } from './match.ts';
 import { mostObserved } from '../observed.ts';
 
 /**
- * Counts events over all streams of the index, most frequent first: all that the streams name, and
- * at most 20 others. Possible spam is included.
+ * Counts events over all streams of the index, most frequent first: all selected events, and at
+ * most 20 others. Includes possible spam.
  */
 export function countObservedEvents(
   index: StreamIndex,

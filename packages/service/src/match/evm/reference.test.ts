@@ -1,6 +1,6 @@
 /**
- * Compares the matcher with a naive reading of the contract, which checks every record against
- * every stream. The reading shares no code with the matcher and decodes no logs.
+ * Compares the matcher with a naive implementation of the contract, which checks every record
+ * against every stream. It shares no code with the matcher and does not decode logs.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -48,7 +48,7 @@ const ERC721 = transferEvent('tokenId', true);
 
 // Blocks
 
-/** Description of a log. */
+/** Describes a log. */
 interface LogMade {
   transaction: number;
   emitter: string;
@@ -60,7 +60,7 @@ interface LogMade {
 }
 
 const anyAddress = fc.constantFrom(...ADDRESSES);
-/** Mostly small values, so that the bounds of filters are hit. */
+/** Mostly small values, so that they often equal the bounds of filters. */
 const anyValue = fc.oneof(
   { weight: 4, arbitrary: fc.bigInt({ min: 0n, max: 2n }) },
   { weight: 1, arbitrary: fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }) },
@@ -234,7 +234,10 @@ const anyTopic = fc
   .constantFrom(TRANSFER, TRANSFER, APPROVAL)
   .chain((hash) => fc.constantFrom(...SPELLINGS[hash]!));
 
-/** Filters need the event in the ABI, and input names that every event of the topic has. */
+/**
+ * Filters require that the ABI contains the event, and that every event of the topic has the input
+ * names.
+ */
 const anyEvents = fc
   .constantFrom<[AbiItem[] | null, ('value' | 'tokenId')[]]>(
     [null, []],
@@ -263,7 +266,7 @@ const anyEvents = fc
 const anyStream = fc.record({
   chains: fc.constantFrom<readonly Chain[]>(['0x1'], ['0x89'], CHAINS),
   addresses: fc.uniqueArray(anyAddress, { maxLength: 4 }),
-  /** Addresses that were watched earlier. */
+  /** Addresses that were watched before. */
   removed: fc.uniqueArray(anyAddress, { maxLength: 2 }),
   isGone: fc.constantFrom(false, false, false, true),
   events: anyEvents,
@@ -284,7 +287,7 @@ const optionsOf = ({ events, flags }: StreamMade): StreamOptions => ({
   ...flags,
 });
 
-// The naive reading
+// The naive implementation
 
 interface Read {
   logs: number[];
@@ -309,7 +312,7 @@ function read(
     !stream.removed.includes(address) &&
     !flags.allAddresses;
 
-  /** Whether the stream selects the log by its event, and its transaction with it. */
+  /** Returns whether the stream selects the log by its event, and the log's transaction. */
   const wants = (log: LogMade): { log: boolean; transaction: boolean } => {
     const not = { log: false, transaction: false };
     const options = events.advancedOptions ?? [];
@@ -390,7 +393,7 @@ function read(
   };
 }
 
-/** Whether a transfer passes a filter. */
+/** Returns whether a transfer passes a filter. */
 function says(filter: Filter, log: LogMade, chain: Chain, isSpam: boolean): boolean {
   const [operator, body] = Object.entries(filter)[0]!;
   if (operator === 'and') return (body as Filter[]).every((each) => says(each, log, chain, isSpam));
@@ -462,7 +465,7 @@ function toIndex(streams: readonly StreamMade[]) {
   return index;
 }
 
-/** Matches by stream, without streams that match nothing. */
+/** Returns the matches by stream, without streams that have none. */
 const matchesOf = (
   index: ReturnType<typeof toIndex>,
   chain: Chain,
@@ -480,7 +483,7 @@ const matchesOf = (
     ]),
   );
 
-/** The parts of a block that are read for these needs; logs come with transactions. */
+/** Returns the parts of a block that are read for these needs. Logs include transactions. */
 const fetched = (block: EvmBlock, { logs, transactions, traces }: BlockNeeds): EvmBlock => ({
   ...block,
   logs: logs || transactions ? block.logs : [],
@@ -579,7 +582,7 @@ test('law: explanations agree with matches, and each record has the deciding rea
               observed.included++;
               if (last.stage === 'along') observed.along++;
               else {
-                // A filter that excludes the record is outweighed by another that passes.
+                // A filter that passes takes precedence over one that excludes the record.
                 const passing = reasons.some(
                   ({ stage, outcome }) => stage === 'filter' && outcome === 'passed',
                 );

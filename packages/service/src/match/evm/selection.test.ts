@@ -246,7 +246,8 @@ describe('a selection', () => {
         expect(unreadEvents(options)).toEqual([TRANSFER]);
       }
     }
-    // Other options of the event still apply, as do filters that the ABI covers or that need none.
+    // Other options of the event still apply, and so do filters that the ABI covers or that need no
+    // ABI.
     const open = { topic0: keccak256(TRANSFER), filter: {} };
     const both = { topic0: null, abi: null, advancedOptions: [filtered, open] };
     expect(createSelection(both).take(payment, context)).toBe('log');

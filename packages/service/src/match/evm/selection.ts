@@ -1,14 +1,14 @@
 /**
- * Selects the logs that a stream takes: the events it names, if their filters pass. Compiled once
+ * Selects the logs that a stream matches: the selected events, if their filters pass. Compiled once
  * per stream.
  *
- * - Without `topic0` and `advancedOptions` every log is taken.
- * - An event is named by `topic0` or by an advanced option. Logs of other events are not taken.
- * - If the stream's ABI has the event, the number of indexed inputs must match: ERC-20 and ERC-721
- *   share the topic of Transfer.
- * - An event with advanced options is taken when the filter of at least one of them passes; an
- *   option without a filter, or with an empty one, always passes. Other filters fail for logs that
- *   don't decode and for events missing from the ABI.
+ * - Without `topic0` and `advancedOptions`, every log matches.
+ * - `topic0` or an advanced option selects an event. Logs of other events do not match.
+ * - If the stream's ABI has the event, the number of indexed inputs must match, because ERC-20
+ *   and ERC-721 share the topic of Transfer.
+ * - An event with advanced options matches if the filter of at least one of them passes; an
+ *   option without a filter always passes. Filters fail for logs that don't decode and for events
+ *   that are missing from the ABI.
  */
 import { decodeLogs } from '@sluice/kit';
 import {
@@ -39,7 +39,7 @@ export interface LogContext {
 }
 
 export interface Selection {
-  /** Maximum comparisons for one log. */
+  /** Maximum number of comparisons for one log. */
   readonly comparisons: number;
   /** Events that the stream names; empty if it takes all. */
   readonly topics: readonly string[];
@@ -51,17 +51,17 @@ export interface Selection {
     context: LogContext,
     addReason?: AddReason,
   ): 'no' | 'log' | 'log-and-transaction';
-  /** The single comparison that excludes a log, if its filters exclude it by only one. */
+  /** Returns the comparison that excludes a log, if there is only one. */
   missOf(log: EvmLog, context: LogContext): (Miss & { event: string }) | undefined;
-  /** Whether the stream names the event. */
+  /** Returns whether the stream selects the event. */
   names(topic0: string): boolean;
-  /** The signature from the stream's ABI, its topics, or a token standard. */
+  /** Returns the signature from the stream's ABI, its topics, or a token standard. */
   signatureOf(topic0: string): string | undefined;
-  /** The name of the input in this topic, from the stream's ABI. */
+  /** Returns the name of the input in this topic, from the stream's ABI. */
   inputOf(log: EvmLog, topic: number): string | undefined;
 }
 
-/** Maximum options of one event in an explanation. */
+/** Maximum number of options of one event in an explanation. */
 const EXPLAINED = 20;
 
 /** A log has up to four topics, of which the first is its event. */
@@ -69,7 +69,8 @@ const MAX_INDEXED = 3;
 
 interface Option {
   /**
-   * By number of indexed inputs; undefined if every log of the topic passes, empty if none does.
+   * Filters by number of indexed inputs; undefined if every log of the topic passes, empty if none
+   * does.
    */
   filters: ReadonlyMap<number, Filter> | undefined;
   includeNativeTxs: boolean;
@@ -83,7 +84,7 @@ export function createSelection({
 }: Pick<StreamOptions, 'topic0' | 'abi' | 'advancedOptions'>): Selection {
   const events = eventsByTopic(abi ?? []);
   const options = new Map<string, Option[]>();
-  /** By topic, with the signature unless only the hash is known. */
+  /** Events by topic, with the signature unless only the hash is known. */
   const named = new Map<string, string | undefined>();
   for (const [n, option] of (advancedOptions ?? []).entries()) {
     const path = ['advancedOptions', n];
@@ -158,7 +159,7 @@ export function createSelection({
       addReason?.(passed('event', `its event is ${describe(topic)}, which the stream names`));
       const choices = options.get(topic);
       if (choices === undefined) return 'log';
-      // Decoded lazily and only once, whatever the number of options.
+      // Decoded lazily and only once, regardless of the number of options.
       let decoded: { subject: FilterSubject | undefined } | undefined;
       const subject = (): FilterSubject | undefined =>
         (decoded ??= { subject: subjectOf(known?.get(indexed), log, context) }).subject;
@@ -201,10 +202,12 @@ export function createSelection({
   };
 }
 
-/** Limits all filters of a stream, because every log of its contracts is compared. */
+/**
+ * Limits the total size of all filters of a stream, because every log of its contracts is compared.
+ */
 const MAX_COMPARISONS = 1_000;
 
-/** Returns the problems of a stream's filters with their paths; empty if there are none. */
+/** Validates a stream's filters. Returns the problems with their paths; empty if there are none. */
 export function checkSelection(
   options: Parameters<typeof createSelection>[0],
 ): Pick<FilterError, 'path' | 'message'>[] {
@@ -220,7 +223,8 @@ export function checkSelection(
 }
 
 /**
- * Returns named events that have a filter but are missing from the ABI: none of their logs match.
+ * Returns selected events that have a filter but are missing from the ABI, so that none of their
+ * logs match.
  */
 export function unreadEvents({
   abi,
@@ -250,7 +254,7 @@ function explainOption(
   return filter.explain(its);
 }
 
-/** Whether there is no filter, or an empty one, which needs no ABI. */
+/** Returns whether there is no filter, or an empty one, which needs no ABI. */
 const isEmpty = (filter: object | undefined): boolean =>
   filter === undefined || Object.keys(filter).length === 0;
 
@@ -282,7 +286,7 @@ function subjectOf(
   return decoded && { args: decoded.args, contract: log.address, chain, possibleSpam };
 }
 
-/** An ABI with a single event, reused because the decoder prepares each ABI once. */
+/** An ABI with a single event. It is reused, because the decoder prepares each ABI once. */
 type EventAbi = readonly [AbiItem];
 
 /** Events of the ABI by topic and number of indexed inputs; anonymous ones have no topic. */
@@ -297,7 +301,7 @@ function eventsByTopic(abi: readonly AbiItem[]): Map<string, Map<number, EventAb
   return events;
 }
 
-/** Converts the records of a block to the wire format, with every number as decimal text. */
+/** Converts the records of a block to the wire format, with every number as a decimal string. */
 export function toWebhookLog(log: EvmLog): WebhookLog {
   const [topic0 = null, topic1 = null, topic2 = null, topic3 = null] = log.topics;
   return {
@@ -349,7 +353,7 @@ export function toWebhookInternalTransaction(
   };
 }
 
-/** Converts a hex quantity to decimal text; the wire format has no hex numbers. */
+/** Converts a hex quantity to a decimal string, because the wire format has no hex numbers. */
 function toDecimal(quantity: string): string;
 function toDecimal(quantity: string | null): string | null;
 function toDecimal(quantity: string | null): string | null {

@@ -1,8 +1,7 @@
 /**
- * Decodes logs by the token standards into the arrays of the contract, in log order. Logs are
- * recognized by shape alone (topic 0, number of topics, data length), since any contract may emit
- * them; a log that does not fit exactly is skipped. Names, symbols and decimals come from the
- * token's contract: they are empty here, the wire form of unknown, until enrichment.
+ * Decodes logs by the token standards into the lists of the contract, in log order. Logs are
+ * recognized only by their shape (topic 0, number of topics, data length). Names, symbols and
+ * decimals stay empty until enrichment.
  */
 import { type EvmWebhook, keccak256 } from '@sluice/kit/contract';
 import type { EvmLog } from './block.ts';
@@ -22,7 +21,7 @@ const UNKNOWN = { tokenName: '', tokenSymbol: '' } as const;
 const WORD_DIGITS = 64;
 const ADDRESS_PADDING = '0'.repeat(24);
 
-/** @param spam contracts whose records are marked `possibleSpam` */
+/** @param spam contracts with records that are marked `possibleSpam` */
 export function decodeTransfers(
   logs: readonly EvmLog[],
   spam: ReadonlySet<string> = new Set(),
@@ -109,7 +108,7 @@ function decodeLog(log: EvmLog, possibleSpam: boolean, arrays: DecodedArrays): v
     case APPROVAL_FOR_ALL: {
       if (topics.length !== 3 || words !== 1 || !/^0{63}[01]$/.test(value)) return;
       const approved = value.endsWith('1');
-      // Both standards emit this event, so the log does not show which one it is.
+      // Both standards have this event, so the log does not show which one it is.
       const token = { ...UNKNOWN, tokenContractType: '' };
       const parties = { account: first, operator: second };
       arrays.nftApprovals.ERC1155.push({ ...at, ...parties, approved, ...token });
@@ -164,7 +163,7 @@ function* readBatch(digits: string): Generator<Moved> {
 }
 
 interface Batch {
-  /** Word positions where the items of both arrays begin. */
+  /** Word positions at which the items of both arrays start. */
   ids: number;
   amounts: number;
   /** Length of each array. */
@@ -184,10 +183,10 @@ function findBatch(digits: string): Batch | 'overlapping' | undefined {
   return isApart ? { ids: ids.at, amounts: amounts.at, length: ids.length } : 'overlapping';
 }
 
-/** Number of offset words at the beginning of a batch's data. */
+/** Number of offset words at the start of a batch's data. */
 const OFFSETS = 2;
 
-/** Returns the word position of an array's items, and their number. */
+/** Returns the word position and the number of an array's items. */
 function findArray(digits: string, head: number): { at: number; length: number } | undefined {
   const start = toSmall(wordAt(digits, head));
   if (start === undefined || start % 32 !== 0) return undefined;
@@ -202,7 +201,9 @@ const batchOf = ({ topics, data }: EvmLog): Batch | 'overlapping' | undefined =>
     ? findBatch(data.slice(2))
     : undefined;
 
-/** Whether the log is a batch of transfers with overlapping arrays, which is not decoded. */
+/**
+ * Returns whether the log is a batch of transfers with overlapping arrays, which is not decoded.
+ */
 export const hasOverlap = (log: EvmLog): boolean => batchOf(log) === 'overlapping';
 
 /** Returns the number of transfers in a batch; 0 for any other log. */
@@ -216,11 +217,11 @@ function toSmall(word: string): number | undefined {
   return /^0{56}[0-9a-f]{8}$/.test(word) ? Number.parseInt(word, 16) : undefined;
 }
 
-/** Empty or incomplete past the end of the data. */
+/** Returns a word of the data; empty or incomplete after its end. */
 const wordAt = (digits: string, n: number): string =>
   digits.slice(n * WORD_DIGITS, (n + 1) * WORD_DIGITS);
 
-/** Returns undefined if the topic is missing or is not an address. */
+/** Returns the address in a topic; undefined if the topic is missing or is not an address. */
 function toAddress(topic: string | undefined): string | undefined {
   return topic?.slice(2, 26) === ADDRESS_PADDING ? `0x${topic.slice(26)}` : undefined;
 }

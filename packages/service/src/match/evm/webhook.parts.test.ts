@@ -34,7 +34,7 @@ const call = (transactionIndex: number) => ({ transactionIndex }) as EvmInternal
 const records = (match: Match): number =>
   match.logs.length + match.transactions.length + match.internalTransactions.length;
 
-/** Splits at this number of records; the commas between them count as zero bytes here. */
+/** Splits at this number of records. The commas between them count as zero bytes here. */
 const split = (match: Match, limit: number) =>
   splitMatch(match, limit * 100, (part) => records(part) * 80);
 

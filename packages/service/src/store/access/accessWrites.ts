@@ -7,8 +7,8 @@ import type { AccessWrites, ApiKeyRecord, NewApiKey } from './contract.ts';
 import { recordStreamChange } from '../streams/streamChanges.ts';
 
 /**
- * Sessions expire by the clock of the process that handles the request; no two clocks differ by
- * more than this.
+ * Maximum difference between the clocks of two processes. Sessions expire by the clock of the
+ * process that handles the request.
  */
 const CLOCKS_APART_MS = 24 * 3_600_000;
 
@@ -59,7 +59,7 @@ export const createAccessWrites = (db: Kysely<Tables>, engine: Engine): AccessWr
 
   async appendAudit(entry) {
     await db.transaction().execute(async (trx) => {
-      // One at a time, so that each entry can include the hash of the previous one.
+      // Writes one entry at a time, so that it can include the hash of the previous entry.
       await engine.lock(trx, 'audit');
       const last = await trx
         .selectFrom('audit')

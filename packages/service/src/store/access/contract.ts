@@ -10,27 +10,29 @@ export interface ApiKeyRecord extends ApiKey {
 
 export type NewApiKey = Omit<ApiKeyRecord, 'createdAt' | 'lastUsedAt' | 'revokedAt'>;
 
-/** An encrypted secret (`vault.ts`). Times are Unix milliseconds of the ledger's clock. */
+/** A secret, encrypted by `vault.ts`. Times are Unix milliseconds of the ledger's clock. */
 export interface SealedSecret {
   sealed: string;
   createdAt: number;
-  /** When it stops signing; null for the current secret. */
+  /** Time at which the secret stops signing; null for the current secret. */
   endsAt: number | null;
 }
 
 export interface AccessReads {
-  /** Newest first, including revoked keys. */
+  /** Lists keys, newest first, including revoked keys. */
   listApiKeys(): Promise<ApiKeyRecord[]>;
-  /** Ids of console sessions that were ended early and would otherwise still be valid. */
+  /**
+   * Returns the ids of console sessions that were ended early and would otherwise still be valid.
+   */
   listEndedSessions(): Promise<string[]>;
-  /** Newest first, before this entry. */
+  /** Lists audit entries before this entry, newest first. */
   listAudit(page: {
     limit: number;
     before?: number | undefined;
   }): Promise<{ rows: AuditRecord[]; next: number | undefined }>;
-  /** Newest first; undefined if the stream is unknown. */
+  /** Lists secrets, newest first; undefined if the stream is unknown. */
   readStreamSecrets(streamId: string): Promise<SealedSecret[] | undefined>;
-  /** A page of the secrets of all streams that are not deleted, after this stream. */
+  /** Returns a page of the secrets of all streams that are not deleted, after this stream. */
   listStreamSecrets(
     after?: string,
   ): Promise<{ rows: { streamId: string; secrets: SealedSecret[] }[]; next: string | undefined }>;
@@ -39,15 +41,17 @@ export interface AccessReads {
 
 export interface AccessWrites {
   createApiKey(key: NewApiKey): Promise<ApiKeyRecord>;
-  /** Undefined if a key exists or ever existed. */
+  /** Creates the first key; undefined if a key exists or ever existed. */
   createFirstApiKey(key: NewApiKey): Promise<ApiKeyRecord | undefined>;
-  /** Undefined if the key is unknown; a key that is already revoked does not change. */
+  /**
+   * Revokes a key; undefined if the key is unknown. A key that is already revoked does not change.
+   */
   revokeApiKey(id: string): Promise<ApiKeyRecord | undefined>;
   recordApiKeyUse(ids: readonly string[]): Promise<void>;
-  /** Ends a session that would expire at `expiresAt`; it is remembered until a day after that. */
+  /** Ends a session that would expire at `expiresAt`, and stores this until a day later. */
   endSession(session: { id: string; expiresAt: number }): Promise<void>;
   appendAudit(entry: Pick<AuditRecord, 'action' | 'keyId' | 'address' | 'target'>): Promise<void>;
-  /** Replaces the secrets of a stream if they are still `before`; otherwise returns false. */
+  /** Replaces the secrets of a stream if they still equal `before`; otherwise returns false. */
   replaceStreamSecrets(
     streamId: string,
     before: readonly SealedSecret[],

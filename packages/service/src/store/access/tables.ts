@@ -1,8 +1,8 @@
-/** Rows of API keys, ended sessions and the audit log. */
+/** Tables of API keys, ended sessions and the audit log. */
 
 export interface AccessTables {
   api_key: ApiKeyTable;
-  /** Console sessions that were signed out, until they would have expired. */
+  /** Ended console sessions, until they would have expired. */
   ended_session: { id: string; expires_at: number };
   /** Append-only. */
   audit: AuditTable;
@@ -11,7 +11,7 @@ export interface AccessTables {
 interface ApiKeyTable {
   id: string;
   name: string;
-  /** SHA-256 of the complete key, in hex. Keys are random, so one hash without a salt is enough. */
+  /** SHA-256 of the complete key, in hex. Keys are random, so a hash without a salt is enough. */
   hash: string;
   /** JSON arrays. */
   scopes: string;
@@ -22,7 +22,7 @@ interface ApiKeyTable {
   revoked_at: number | null;
 }
 
-/** As `AuditRecord` of the contract. */
+/** Like `AuditRecord` of the contract. */
 interface AuditTable {
   seq: number;
   at: number;

@@ -1,7 +1,6 @@
 /**
- * Changes of a stream's addresses, of any size. Short ones take one transaction, which small
- * additions share; long ones are staged in parts, between which other writers get their turn, and
- * activated at once. A stream has one change at a time; the next one waits.
+ * Changes a stream's addresses. Short changes take one transaction, which small additions share;
+ * long changes are staged in parts, so that other writers get their turn, and activated at once.
  */
 import {
   compareAt,
@@ -20,7 +19,7 @@ import {
 import type { Store } from '../store.ts';
 
 export interface AddressChanges {
-  /** Addresses already in the list stay, and keep their label unless a new one is given. */
+  /** Adds addresses. Existing addresses stay, and keep their label unless there is a new one. */
   add(streamId: string, added: AddedAddresses): Promise<AddressOutcome>;
   /** Removes all of the addresses or none. */
   remove(streamId: string, addresses: AddressList): Promise<AddressOutcome>;
@@ -31,7 +30,7 @@ export interface AddressChanges {
 }
 
 export function createAddressChanges(store: Store): AddressChanges {
-  /** The last waiting or running change of each stream. */
+  /** Last waiting or running change of each stream. */
   const queues = new Map<string, Promise<unknown>>();
   const shared = createSharedAdditions(store);
 
@@ -74,11 +73,11 @@ export function createAddressChanges(store: Store): AddressChanges {
         return { outcome: 'changed', effectiveFrom: activated.effectiveFrom } as const;
       }
       await undo(change);
-      // A change is lost only if the stream was deleted or the process stalled for long.
+      // A change is lost only if the stream was deleted or the process stalled for a long time.
       const stream = await store.readStream(streamId);
       return { outcome: stream === undefined ? 'unknown-stream' : 'busy' } as const;
     } catch (error) {
-      // Housekeeping undoes what cannot be undone now.
+      // Housekeeping undoes the rest later.
       await undo(change).catch(() => undefined);
       throw error;
     }
@@ -117,8 +116,7 @@ export function createAddressChanges(store: Store): AddressChanges {
         );
       }),
 
-    // The source list does not change while it is copied, except by another process, as between any
-    // two requests.
+    // Only another process can change the source list while it is copied.
     copy: (from, to, keyId) =>
       inTurn(from, () => inTurn(to, () => stage(to, partsOfStream(store, from, keyId)))),
   };

@@ -9,7 +9,8 @@ const CLEAN_UP_ROWS = 5_000;
 const EXPIRED_PARTS = 50;
 
 /**
- * Undoes one part of an abandoned change, or deletes the change; false if there is nothing to undo.
+ * Undoes one part of an abandoned change, or deletes the change. Returns false if there is nothing
+ * to undo.
  */
 export async function undoPart(
   db: Kysely<Tables>,
@@ -85,7 +86,7 @@ export async function deleteSomeOfDeletedStreams(
   });
 }
 
-/** Deletes parts of old changes; a matcher that has not read them by then reads complete lists. */
+/** Deletes parts of old changes. A matcher that has not read them by then reads complete lists. */
 export async function expireParts(
   db: Kysely<Tables>,
   engine: Engine,

@@ -7,7 +7,7 @@ import type { StreamOfFamily } from '../streams/contract.ts';
 import { ADDRESSES_PER_PART, type AddressReads, type AddressRecordPage } from './contract.ts';
 import { fromDigits } from './packedAddresses.ts';
 
-/** At most 100 kB each. */
+/** Maximum number of parts per read, which take at most 100 kB each. */
 const PARTS_PER_PAGE = 20;
 
 /**
@@ -38,14 +38,14 @@ async function addressPageOf(
   return { addresses, next: rows.length > limit ? addresses.at(-1)?.address : undefined };
 }
 
-/** Sorts after every hex digit. */
+/** A key that sorts after every hex digit. */
 const AFTER_DIGITS = 'g';
 
-/** A shortened hash, with its middle left out. */
+/** Matches a shortened hash without its middle. */
 const ENDS = /^(0x[0-9a-f]*)(?:…|\.\.\.)([0-9a-f]*)$/;
 
 /**
- * Builds the condition of a search: a range of the key if the search is a prefix; otherwise each
+ * Builds the condition of a search. A prefix becomes a range of the key; for other searches, each
  * address is checked.
  */
 function isSought(find: string) {
@@ -53,7 +53,7 @@ function isSought(find: string) {
   const [, head = wanted, tail = ''] = ENDS.exec(wanted) ?? [];
   if (!/^0x[0-9a-f]*$/.test(head)) {
     const pattern = `%${find.replaceAll(/[\\%_]/g, '\\$&')}%`;
-    // The engine lowers both, because engines differ in the letters they know.
+    // The engine lowercases both sides, because engines support different letters.
     return sql<SqlBool>`(lower(label) like lower(${pattern}) escape '\\'
       or address like lower(${pattern}) escape '\\')`;
   }
@@ -77,7 +77,7 @@ export function createAddressReads(db: Kysely<Tables>): AddressReads {
       afterRevision: number,
       family = 'evm' as Name,
     ) {
-      // One transaction, so that the revision is never newer than the rows.
+      // Reads in one transaction, so that the revision is never newer than the rows.
       return db
         .transaction()
         .setIsolationLevel('repeatable read')

@@ -17,7 +17,7 @@ const PRESENT_ADDRESS = {
 /** Bytes per address. */
 const WIDTHS: Record<ChainFamily, number> = { evm: 20, aptos: 32 };
 
-/** Columns of a stored part and of its effects. */
+/** Columns of a stored part and its effects. */
 const PART = {
   change_id: 'bigint',
   part: 'bigint',
@@ -28,7 +28,7 @@ const PART = {
   dead: 'bigint',
 } as const;
 
-/** A part whose rows are staged. */
+/** A part with staged rows. */
 interface StagedPart {
   streamId: string;
   change: number;
@@ -43,8 +43,8 @@ type PresentAddress = Pick<Tables['stream_address'], keyof typeof PRESENT_ADDRES
 
 /**
  * Locks the lists of these streams for the rest of the transaction. Returns why lists cannot be
- * changed now, by stream; streams that can be changed are omitted. A stream whose family does not
- * match the width of its addresses counts as unknown.
+ * changed now, by stream; streams that can be changed are omitted. Streams of a family with a
+ * different address width count as unknown.
  */
 export async function lockLists(
   trx: Db,
@@ -71,7 +71,9 @@ export async function lockLists(
   );
 }
 
-/** Starts a change of each of these streams, whose lists are locked; returns the id by stream. */
+/**
+ * Starts a change of each of these streams; returns the ids by stream. Their lists must be locked.
+ */
 export async function insertChanges(
   trx: Db,
   engine: Engine,
@@ -89,9 +91,8 @@ function textsOf(engine: Engine, addresses: readonly string[]): RawBuilder<objec
 }
 
 /**
- * Returns the first address of a removal that the stream does not have, neither now nor before
- * `change`. The subquery is placed where no planner turns it into a join, so each address is looked
- * up by key.
+ * Returns the first address of a removal that the stream has neither now nor before `change`. The
+ * subquery cannot become a join, so each address is looked up by key.
  */
 export async function findMissing(
   trx: Db,
@@ -128,7 +129,8 @@ async function remove(
 }
 
 /**
- * Returns the number of rows added, and the number that become dead when the change is activated.
+ * Returns the numbers of rows that were added, and of rows that become dead when the change is
+ * activated.
  */
 async function stageAdded(
   trx: Db,
@@ -151,7 +153,7 @@ async function stageAdded(
       on conflict do nothing`.execute(trx);
     return Number(inserted.numAffectedRows ?? 0);
   };
-  // Relabelling removes a row and adds another.
+  // Relabeling removes a row and adds another.
   const relabelled = present.flatMap((row) => {
     const label = labels[row.address] ?? (clearLabels ? null : row.label);
     return label === row.label ? [] : [{ ...row, label }];
@@ -197,7 +199,7 @@ export async function stageRows(
   return { added: 0, dead: await remove(trx, engine, streamId, change, addresses) };
 }
 
-/** Stores these parts, whose rows are staged, and updates the totals of their changes. */
+/** Stores these parts, which are already staged, and updates the totals of their changes. */
 export async function keepParts(
   trx: Db,
   engine: Engine,
@@ -231,15 +233,15 @@ export async function keepParts(
 }
 
 /**
- * Activates changes together. Returns the results by change; changes that were abandoned, or whose
- * stream was deleted, are omitted.
+ * Activates changes together. Returns the results by change; changes that were abandoned, or belong
+ * to a deleted stream, are omitted.
  */
 export async function activate(
   trx: Db,
   engine: Engine,
   changes: readonly number[],
 ): Promise<Map<number, { streamId: string; effectiveFrom: EffectiveFrom }>> {
-  // Deleting a stream raises the revision too, so no stream is deleted from here on.
+  // Deleting a stream also raises the revision, so no stream is deleted from here on.
   const revision = await raiseRevision(trx);
   const given = sql`select id from ${engine.rows(
     changes.map((id) => ({ id })),
@@ -311,8 +313,8 @@ export async function deleteDead(trx: Db, engine: Engine, part: Part): Promise<v
 }
 
 /**
- * Changes these lists, which are locked and contain all addresses to be removed. Returns the
- * outcomes by stream; streams deleted in the meantime are omitted.
+ * Changes these lists, which must be locked and contain all addresses to be removed. Returns the
+ * outcomes by stream, without streams that were deleted in the meantime.
  */
 export async function changeFree(
   trx: Db,

@@ -19,14 +19,12 @@ import {
 import type { AddressOutcome, AddressWrites } from './contract.ts';
 
 /**
- * Changes the addresses of streams. A change is staged in parts, one transaction each, and
- * activated in a short one: rows of `stream_address` name the changes that added and removed them,
- * and a change that is not `active` has no effect. A small change does all of this in one
- * transaction.
+ * Changes the addresses of streams. A change is staged in parts and then activated: rows of
+ * `stream_address` name the changes that added and removed them, and a change that is not `active`
+ * has no effect.
  *
- * The parts of a change are also stored packed. The matcher reads changes from them without reading
- * the list, and an abandoned change is undone address by address, so that the list needs no index
- * except its key.
+ * The parts of a change are also stored packed, so that the matcher need not read the list, and an
+ * abandoned change can be undone without another index.
  */
 export function createAddressWrites(db: Kysely<Tables>, engine: Engine): AddressWrites {
   return {

@@ -1,4 +1,4 @@
-/** Addresses of streams, and the rules that blocks are matched with. */
+/** Addresses of streams, and the rules for matching blocks. */
 import type { ChainFamily } from '@sluice/kit/contract';
 import type { StreamOfFamily } from '../streams/contract.ts';
 
@@ -11,11 +11,11 @@ export interface AddressList {
 export interface RuleChanges<Name extends ChainFamily> {
   revision: number;
   /**
-   * If true, there was no earlier state, or the changes of lists since then are no longer stored:
-   * `changed` contains every stream that matches, and their addresses must be read again.
+   * If true, the changes since then are no longer stored. `changed` then contains every stream that
+   * matches, and their addresses must be read again.
    */
   whole: boolean;
-  /** Streams created or changed since then, except those of which only the addresses changed. */
+  /** Streams that were created or changed since then, except for changes of only the addresses. */
   changed: StreamOfFamily<Name>[];
   /** Streams that no longer match. */
   gone: string[];
@@ -28,9 +28,7 @@ export interface AddressDelta {
   addresses: AddressList;
 }
 
-/**
- * A position after this part of a change; changes that were committed together have one revision.
- */
+/** Position after this part of a change. Changes that were committed together share a revision. */
 export interface DeltaPosition {
   revision: number;
   change: number;
@@ -43,7 +41,8 @@ export interface AddressRecord {
   address: string;
   label: string | null;
   /**
-   * When the address was added to the stream, in Unix milliseconds; relabelling does not change it.
+   * Time at which the address was added to the stream, in Unix milliseconds. Relabeling does not
+   * change it.
    */
   addedAt: number;
   /** Name of the API key that added it. */
@@ -61,7 +60,7 @@ export type AddressPart =
   | {
       kind: 'add';
       addresses: AddressList;
-      /** Labels by lowercase address; other addresses keep theirs. */
+      /** Labels by lowercase address. Other addresses keep their labels. */
       labels: Record<string, string>;
       /** Removes the labels of addresses that `labels` does not contain. */
       clearLabels: boolean;
@@ -76,7 +75,7 @@ export interface AddressChange {
   parts: readonly AddressPart[];
 }
 
-/** Limits how long one transaction blocks others. */
+/** Limits the time for which a transaction blocks others. */
 export const ADDRESSES_PER_PART = 5_000;
 
 export type AddressOutcome =
@@ -88,35 +87,36 @@ export type AddressOutcome =
   | { outcome: 'busy' };
 
 /**
- * The first block of each chain that a change of rules applies to; on Aptos the first ledger
- * version.
+ * First block of each chain that a change of rules applies to; on Aptos, the first ledger version.
  */
 export type EffectiveFrom = Record<string, number>;
 
 export interface AddressReads {
-  /** In address order. */
+  /** Addresses in order. */
   listAddresses(
     streamId: string,
     page: { limit: number; after?: string | undefined },
   ): Promise<AddressRecordPage>;
-  /** Addresses that match {@link ListAddresses.find}, in address order. */
+  /** Returns the addresses that match {@link ListAddresses.find}, in address order. */
   findAddresses(
     streamId: string,
     search: { find: string; limit: number; after?: string | undefined },
   ): Promise<AddressRecordPage>;
-  /** Streams of a family, by default `evm`, changed after this revision; revision -1 reads all. */
+  /**
+   * Returns streams of a family, by default `evm`, that changed after this revision; -1 reads all.
+   */
   readRules<Name extends ChainFamily = 'evm'>(
     afterRevision: number,
     family?: Name,
   ): Promise<RuleChanges<Name>>;
-  /** A page of a stream's addresses after this one, in address order. */
+  /** Returns a page of a stream's addresses after this one, in address order. */
   readAddresses(
     streamId: string,
     after?: string,
   ): Promise<{ addresses: AddressList; next: string | undefined }>;
   /**
-   * A page of the changes of lists after this position, up to a revision, in order. Undefined if
-   * they are no longer stored completely.
+   * Returns a page of the changes of lists after this position, up to a revision, in order.
+   * Undefined if they are no longer stored completely.
    */
   readAddressChanges(
     after: DeltaPosition,
@@ -124,22 +124,22 @@ export interface AddressReads {
   ): Promise<{ changes: AddressDelta[]; next: DeltaPosition | undefined } | undefined>;
 }
 
-/** `addressChanges.ts` builds complete changes from these steps. */
+/** Steps from which `addressChanges.ts` builds complete changes. */
 export interface AddressWrites {
   /**
-   * Applies small changes in one transaction, each to a different stream. Returns an outcome for
-   * each: a rejected change has no effect, and the others do.
+   * Applies small changes to different streams in one transaction, and returns their outcomes.
+   * Rejected changes have no effect.
    */
   changeAddresses(changes: readonly AddressChange[]): Promise<AddressOutcome[]>;
   /**
-   * Starts a change of many parts, which is invisible until activated. A stream whose family does
-   * not match `width` counts as unknown; without `width`, any family is accepted.
+   * Starts a change of many parts, which is invisible until it is activated. Streams of a family
+   * with a different `width` count as unknown; without `width`, any family is accepted.
    */
   beginAddressChange(
     streamId: string,
     width?: AddressList['width'],
   ): Promise<{ outcome: 'begun'; change: number } | { outcome: 'unknown-stream' | 'busy' }>;
-  /** `lost` if the change was abandoned as stale, or its stream is gone. */
+  /** Adds a part; `lost` if the change was abandoned, or its stream was deleted. */
   stageAddresses(
     change: number,
     part: AddressPart,
@@ -149,11 +149,11 @@ export interface AddressWrites {
   ): Promise<
     { outcome: 'changed'; streamId: string; effectiveFrom: EffectiveFrom } | { outcome: 'lost' }
   >;
-  /** Abandons a change and undoes one of its parts; true while there is more to undo. */
+  /** Abandons a change and undoes one of its parts. Returns true while there is more to undo. */
   undoAddressChange(change: number): Promise<boolean>;
   /**
-   * Performs a limited amount of housekeeping; true while there is more. Undoes changes without
-   * progress for `staleMs`, deletes removed rows and those of deleted streams, and deletes changes
+   * Performs a limited amount of housekeeping; returns true while there is more. Undoes changes
+   * without progress for `staleMs`, and deletes removed rows, rows of deleted streams, and changes
    * older than `keepMs`.
    */
   cleanUpAddresses(ages: { keepMs: number; staleMs: number }): Promise<boolean>;

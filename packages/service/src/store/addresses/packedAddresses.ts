@@ -1,12 +1,13 @@
 /**
- * Lists of addresses as concatenated bytes: 20 bytes each on EVM chains, 32 on Aptos. A million
- * addresses as strings would be a million objects to create, copy between threads and collect.
+ * Lists of addresses as concatenated bytes: 20 bytes per address on EVM chains, 32 on Aptos. As
+ * strings, a million addresses would be a million objects to create, copy between threads and
+ * collect.
  */
 import type { AddressList } from './contract.ts';
 
-/** Addresses handled between two turns of the event loop. */
+/** Number of addresses handled between two turns of the event loop. */
 const STEP = 50_000;
-/** Ranges up to this size are sorted by comparison instead of by radix. */
+/** Maximum size of ranges that are sorted by comparison instead of by radix. */
 const FEW = 32;
 
 export function packAddresses(
@@ -55,9 +56,8 @@ export function compareAt(
 }
 
 /**
- * Sorts and deduplicates addresses: the ledger stores neighbours together, so a sorted batch
- * touches few of its pages. Uses a radix sort from the first byte on, and yields to the event loop
- * in between.
+ * Sorts and deduplicates addresses, because a sorted batch touches fewer pages of the ledger. Uses
+ * a radix sort from the first byte on, and yields to the event loop in between.
  */
 export async function sortAddresses(list: AddressList): Promise<AddressList> {
   const { width, bytes } = list;
@@ -72,7 +72,7 @@ export async function sortAddresses(list: AddressList): Promise<AddressList> {
     await new Promise(setImmediate);
   };
   const compare = (a: number, b: number): number => compareAt(list, a, list, b);
-  /** Splits a range into steps, and yields to the event loop after each. */
+  /** Splits a range into steps and yields to the event loop after each step. */
   async function* stepsOf(start: number, end: number): AsyncGenerator<[from: number, to: number]> {
     for (let from = start; from < end; from += STEP) {
       const to = Math.min(from + STEP, end);
@@ -81,14 +81,14 @@ export async function sortAddresses(list: AddressList): Promise<AddressList> {
     }
   }
 
-  /** Sorts a range of `order` whose addresses are equal up to byte `at`. */
+  /** Sorts a range of `order` with addresses that are equal up to byte `at`. */
   const sortRange = async (start: number, end: number, at: number): Promise<void> => {
     if (end - start <= FEW || at === width) {
       if (at < width) order.subarray(start, end).sort(compare);
       await breathe(end - start);
       return;
     }
-    // For each byte value, the position of its next address; finally, where its range ends.
+    // Position of the next address for each byte value; at the end, the end of its range.
     const next = new Uint32Array(257).fill(start);
     for await (const [from, to] of stepsOf(start, end)) {
       for (let n = from; n < to; n++) next[bytes[order[n]! * width + at]! + 1]!++;

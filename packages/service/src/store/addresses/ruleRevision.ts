@@ -5,7 +5,7 @@ import type { BlockHeader, BlockRef } from '../blocks/contract.ts';
 import type { EffectiveFrom } from './contract.ts';
 
 /**
- * Raises the revision and locks the rules for the rest of the transaction; block commits wait for
+ * Raises the revision and locks the rules for the rest of the transaction. Block commits wait for
  * it.
  */
 export async function raiseRevision(trx: Db): Promise<number> {
@@ -26,7 +26,7 @@ export async function lockRevision(trx: Db, engine: Engine): Promise<number> {
   return rows[0]!.revision;
 }
 
-/** Values for a checkpoint that moves: the rules of the next block are not settled yet. */
+/** Values for a checkpoint that moves. The rules of the next block are not settled yet. */
 export const UNSETTLED = {
   settled_number: null,
   settled_version: null,
@@ -35,9 +35,8 @@ export const UNSETTLED = {
 
 /**
  * Returns the lowest revision of rules that the block may be matched with; undefined if the block
- * does not follow the chain's checkpoint. If the block was matched with older rules, this settles
- * the current ones for it: later changes apply from the block after it. Must be called after {@link
- * lockRevision}.
+ * does not follow the chain's checkpoint. If its rules are older, this settles the current ones for
+ * it. Must be called after {@link lockRevision}.
  */
 export async function settleRules(
   trx: Db,
@@ -80,11 +79,13 @@ export async function settleRules(
   return revision;
 }
 
-/** The last block after a row of `checkpoint` that may commit without the rule changes made now. */
+/**
+ * Expression for the last block after a row of `checkpoint` that may commit without the new rules.
+ */
 export const lastSettled: RawBuilder<number> = sql<number>`coalesce(settled_number, number)`;
 
 /**
- * Returns the first block of each chain that a change applies to; on Aptos the first ledger
+ * Returns the first block of each chain that a change applies to; on Aptos, the first ledger
  * version. Must be called after {@link raiseRevision}.
  */
 export async function readEffectiveFrom(

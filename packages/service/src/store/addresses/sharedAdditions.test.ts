@@ -63,7 +63,7 @@ test('other writers run between shared transactions', async () => {
   await Promise.all([first, ...many]);
   const ended = performance.now();
   await changes.add(id, toAdded(100));
-  // The pause is a quarter of a millisecond for each of the 80 additions.
+  // The pause is 0.25 ms for each of the 80 additions.
   expect(begun.at(-1)! - ended).toBeGreaterThan(15);
 });
 

@@ -1,6 +1,6 @@
 /**
- * Group commit for small additions: those that arrive while a transaction is running share the next
- * one. Additions to one stream become one change.
+ * Commits small additions in groups: additions that arrive during a transaction share the next one.
+ * Additions to the same stream become one change.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import {
@@ -22,9 +22,11 @@ export interface AddedAddresses {
   keyId: string;
 }
 
-/** Maximum number of addresses per transaction, so that no request that shares it waits long. */
+/**
+ * Maximum number of addresses per transaction, so that the requests that share it do not wait long.
+ */
 const SHARED_ADDRESSES = 1_000;
-/** Additions per millisecond; more would delay block commits. */
+/** Maximum number of additions per millisecond. More would delay block commits. */
 const MAX_PER_MS = 4;
 
 /** Additions to one stream that take effect together. */
@@ -36,7 +38,7 @@ interface Batch {
 }
 
 export interface SharedAdditions {
-  /** Whether an addition is small enough to share a transaction. */
+  /** Returns whether an addition is small enough to share a transaction. */
   takes(added: AddedAddresses): boolean;
   /** @param inTurn starts the change of a stream when earlier ones have ended */
   add(
@@ -47,9 +49,9 @@ export interface SharedAdditions {
 }
 
 export function createSharedAdditions(store: Pick<Store, 'changeAddresses'>): SharedAdditions {
-  /** By stream, the batch that other additions may still join. */
+  /** Batch of each stream that other additions may still join. */
   const joinable = new Map<string, Batch>();
-  /** Batches whose turn has come. */
+  /** Batches that are ready to be written. */
   const ready: { batch: Batch; done: () => void }[] = [];
   let working = false;
 
@@ -61,7 +63,7 @@ export function createSharedAdditions(store: Pick<Store, 'changeAddresses'>): Sh
       }
     } catch (error) {
       const alone = batches.flatMap(split);
-      // Nothing was committed, or the result is unknown; repeating additions is safe.
+      // Nothing was committed, or the result is unknown. Additions can be repeated safely.
       if (alone.length > 1 && !isUnavailable(error)) {
         for (const batch of alone) await commit([batch]);
         return;
@@ -127,9 +129,7 @@ const split = ({ streamId, added, outcomes }: Batch): Batch[] =>
     outcomes: [outcomes[n]!],
   }));
 
-/**
- * Computes the combined effect of the additions: an address keeps its first key and its last label.
- */
+/** Combines the additions. An address keeps its first key and its last label. */
 async function toChange({ streamId, added }: Batch): Promise<AddressChange> {
   const [{ addresses }, ...others] = added as [AddedAddresses, ...AddedAddresses[]];
   if (others.length === 0) return { streamId, parts: [toAddition(addresses, added[0]!)] };

@@ -1,8 +1,8 @@
-/** Rows of addresses and of the rules. */
+/** Tables of addresses and rules. */
 import type { Generated } from 'kysely';
 
 export interface AddressTables {
-  /** A single row; raised by each change of a stream or its addresses. */
+  /** A single row. Each change of a stream or its addresses raises the revision. */
   rule_revision: {
     id: number;
     revision: number;
@@ -23,7 +23,7 @@ interface StreamAddressTable {
   /** Lowercase. */
   address: string;
   label: string | null;
-  /** When the address was added to the stream; relabelling does not change it. */
+  /** Time at which the address was added to the stream. Relabeling does not change it. */
   added_at: number;
   /** Id of the API key that added it. */
   key_id: string;
@@ -33,15 +33,15 @@ interface StreamAddressTable {
 }
 
 interface AddressChangeTable {
-  /** Never reused. */
+  /** Ids are never reused. */
   id: Generated<number>;
   stream_id: string;
   /** A stream has at most one change that is not `active`. */
   state: 'staging' | 'active' | 'abandoned';
-  /** Value of `rule_revision` from which it is active. */
+  /** Value of `rule_revision` from which the change is active. */
   revision: number | null;
   parts: number;
-  /** Its effect on the number of addresses. */
+  /** Effect on the number of addresses. */
   delta: number;
   touched_at: number;
 }
@@ -50,10 +50,10 @@ interface AddressChangePartTable {
   change_id: number;
   part: number;
   kind: 'add' | 'remove';
-  /** Bytes per address. */
+  /** Number of bytes per address. */
   width: 20 | 32;
   /** The concatenated addresses in hex, without `0x`. */
   digits: string;
-  /** Rows of `stream_address` that it removed and that still exist. */
+  /** Number of rows of `stream_address` that the change removed and that still exist. */
   dead: number;
 }

@@ -1,4 +1,4 @@
-/** Reads each chain's checkpoint and window. */
+/** Reads the checkpoint and window of each chain. */
 import type { Kysely } from 'kysely';
 import type { Tables } from '../engine/tables.ts';
 import type { BlockReads } from './contract.ts';

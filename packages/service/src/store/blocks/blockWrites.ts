@@ -39,8 +39,8 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
 
     async commitBlock({ chain, epoch, block, ruleRevision, confirmUpTo, windowBlocks, ...commit }) {
       const { unverified, after = { number: block.number - 1, hash: block.parentHash } } = commit;
-      // Blocks in the window must be consecutive; the parent of a block committed after a skipped
-      // range is unknown.
+      // Blocks in the window must be consecutive; the parent of a block after a skipped range is
+      // unknown.
       const keptBlocks = after.hash === block.parentHash ? windowBlocks : 1;
       return db.transaction().execute(async (trx) => {
         if (!(await holdsLease(trx, engine, chain, epoch))) return { outcome: 'lost-lease' };
@@ -52,8 +52,8 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
         if (ruleRevision > settled) {
           await coverEarlier(trx, chain, block, { after: settled, upTo: ruleRevision });
         }
-        // Deletions are the only change that applies to a settled block: they cancel what was not
-        // sent.
+        // Deletions are the only changes that apply to a settled block. They cancel unsent
+        // deliveries.
         const matches =
           revision === ruleRevision ? commit.matches : await withoutDeleted(trx, commit.matches);
 
@@ -154,7 +154,7 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
   };
 }
 
-/** The newest reorgs kept per chain, for display. */
+/** Number of reorgs kept per chain, for display. */
 const REORGS = 100;
 
 async function recordReorg(

@@ -11,8 +11,8 @@ export interface StoredBody {
 
 /**
  * Splits the JSON of a webhook whose first key is `confirmed`: `head` has the other keys before
- * `retries`, `tail` those after it. The parts are stored once per match; the two values that differ
- * between deliveries and attempts are added for each attempt.
+ * `retries`, `tail` the keys after it. The parts are stored once per match; the two values that
+ * differ between deliveries and attempts are added for each attempt.
  */
 export function splitBody(head: object, tail: object): StoredBody {
   return {
@@ -21,7 +21,7 @@ export function splitBody(head: object, tail: object): StoredBody {
   };
 }
 
-/** Same for a webhook without `confirmed`, whose matches are final when delivered. */
+/** Splits a webhook without `confirmed`, which is always final. */
 export function splitFinalBody(head: object, tail: object): StoredBody {
   return {
     bodyHead: `${JSON.stringify(head).slice(0, -1)},"retries":`,
@@ -29,22 +29,22 @@ export function splitFinalBody(head: object, tail: object): StoredBody {
   };
 }
 
-/** Encodes the end of a body alone, for one that is completed later. */
+/** Encodes only the end of a body, for a body that is completed later. */
 export const toBodyTail = (tail: object): string => `,${JSON.stringify(tail).slice(1)}`;
 
 /** Reverses {@link toBodyTail}. */
 export const fromBodyTail = (bodyTail: string): unknown => JSON.parse(`{${bodyTail.slice(1)}`);
 
-/** The longest possible start of a body, plus a number of retries of any length. */
+/** Maximum size of the start of a body and the number of retries. */
 export const ENVELOPE_BYTES = '{"confirmed":false,"removed":true'.length + 10;
 
-/** The largest size of the body in any phase and attempt, in bytes. */
+/** Returns the maximum size of the body in any phase and attempt, in bytes. */
 export const bodyBytes = ({ bodyHead, bodyTail }: StoredBody): number =>
   Buffer.byteLength(bodyHead) + Buffer.byteLength(bodyTail) + ENVELOPE_BYTES;
 
 /**
- * Builds the exact text that one attempt sends and signs; parsing and stringifying it again does
- * not change it.
+ * Builds the exact text that an attempt sends and signs. Parsing and serializing it again does not
+ * change it.
  */
 export function joinBody({
   bodyHead,

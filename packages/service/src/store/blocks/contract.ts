@@ -8,9 +8,9 @@ export interface BlockRef {
 
 export interface BlockHeader extends BlockRef {
   parentHash: string;
-  /** Unix seconds. */
+  /** Timestamp in Unix seconds. */
   timestamp: number;
-  /** On Aptos, the ledger version of the block's last transaction. */
+  /** Ledger version of the block's last transaction; only on Aptos. */
   lastVersion?: number | undefined;
 }
 
@@ -19,8 +19,8 @@ export interface NewMatch {
   streamId: string;
   tag: string;
   /**
-   * If a match is split across several webhooks: the number of this part, from 0, and how many
-   * there are.
+   * If a match is split across several webhooks, the number of this part, from 0, and the number of
+   * parts.
    */
   part: number;
   parts: number;
@@ -28,7 +28,7 @@ export interface NewMatch {
   logs: number;
   transactions: number;
   internalTransactions: number;
-  /** Record counts by type, as in the contract's `ActivityBreakdown`. */
+  /** Record counts by type, like in the contract's `ActivityBreakdown`. */
   records: Readonly<Record<string, number>>;
   /** One-line summary of the body, for people. */
   about: string;
@@ -36,10 +36,13 @@ export interface NewMatch {
   transactionHashes: string[];
   bodyHead: string;
   bodyTail: string;
-  /** JSON of the data that the body still lacks, whose deliveries wait for it; null if complete. */
+  /**
+   * JSON of the data that is missing from the body and that its deliveries wait for; null if
+   * complete.
+   */
   enrichment: string | null;
   /**
-   * Why it cannot be sent, in which case its deliveries are quarantined on creation; null
+   * Reason why the match cannot be sent, so that its deliveries are quarantined on creation; null
    * otherwise.
    */
   setAside: string | null;
@@ -51,27 +54,28 @@ export interface BlockCommit {
   epoch: number;
   block: BlockHeader;
   /**
-   * The checkpoint the block follows. Default: its parent; blocks in between are skipped unread.
+   * The checkpoint that the block follows; blocks in between are skipped unread. Default: its
+   * parent.
    */
   after?: BlockRef | undefined;
   /** Revision of the rules used for matching. */
   ruleRevision: number;
-  /** This block confirms the matches of blocks up to this height. */
+  /** Height up to which this block confirms matches. */
   confirmUpTo: number;
   /** Number of blocks to keep in the window. */
   windowBlocks: number;
   matches: NewMatch[];
-  /** Why the block was accepted although not everything about it could be verified. */
+  /** Reason why the block was accepted unverified. */
   unverified?: string | undefined;
-  /** The newest known block, for display. Default: this block. */
+  /** Newest known block, for display. Default: this block. */
   head?: number | undefined;
 }
 
 export type CommitOutcome =
   | { outcome: 'committed'; deliveries: DeliverySummary[] }
   /**
-   * The rules changed. This block is settled at this revision: matched with it or a newer one, it
-   * commits, whatever changes in the meantime.
+   * The rules changed. The block is settled at this revision: once matched with it or a newer one,
+   * it commits even if they change again.
    */
   | { outcome: 'stale-rules'; revision: number }
   /** The block does not follow the checkpoint, which another writer moved. */
@@ -88,50 +92,51 @@ export interface LedgerMatch {
   streamId: string;
   state: 'frozen' | 'confirmed' | 'orphaned';
   isEnriching: boolean;
-  /** In order of creation. */
+  /** Deliveries in order of creation. */
   deliveries: DeliverySummary[];
 }
 
 export interface BlockReads {
   readCheckpoint(chain: string): Promise<Checkpoint | undefined>;
-  /** The newest stored headers of the chain, newest first, with the number of matches per block. */
+  /**
+   * Returns the newest stored headers of the chain, newest first, with the number of matches per
+   * block.
+   */
   readWindow(chain: string, limit: number): Promise<(BlockHeader & { matches: number })[]>;
 }
 
 export interface ExplainReads {
   /**
-   * Matches of the block with this hash, newest first, at most 1,000; optionally only those of one
-   * transaction.
+   * Returns matches of the block with this hash, newest first, at most 1,000; optionally only for
+   * one transaction.
    */
   listMatchesOf(chain: string, blockHash: string, transactionHash?: string): Promise<LedgerMatch[]>;
   /** Finds the block in which this transaction was matched. */
   findTransaction(hash: string): Promise<{ chain: string; block: BlockRef } | undefined>;
-  /** Hashes of the transactions with records in a delivery, including quarantined ones. */
+  /**
+   * Returns the hashes of the transactions with records in a delivery, which may be quarantined.
+   */
   listTransactionsOf(deliveryId: string): Promise<string[]>;
   /** Searches recent blocks and blocks with matches. */
   findBlock(hash: string): Promise<{ chain: string; block: BlockRef } | undefined>;
-  /** The committed block at this height, as long as its hash is kept. */
+  /** Returns the committed block at this height, while its hash is kept. */
   readBlockAt(chain: string, number: number): Promise<BlockRef | undefined>;
-  /** Streams whose list contains this lowercase address. */
+  /** Returns the streams that watch this lowercase address. */
   listWatchers(address: string): Promise<{ streamId: string; label: string | null }[]>;
-  /**
-   * Labels that the stream gives to these lowercase addresses; addresses without a label are
-   * omitted.
-   */
+  /** Returns the stream's labels of these lowercase addresses; omits addresses without a label. */
   listLabels(streamId: string, addresses: readonly string[]): Promise<Record<string, string>>;
 }
 
 /**
- * Each call names the epoch of the chain's lease under which it started. If another process has
- * taken the lease since, nothing is written, and the result is `lost-lease` or undefined.
+ * Each call passes the epoch of the chain's lease. If another process has taken the lease since
+ * then, nothing is written, and the result is `lost-lease` or undefined.
  */
 export interface BlockWrites {
   /**
-   * Sets a chain's checkpoint when it does not follow the previous one. Without `holeFrom` the
-   * chain starts here: earlier unconfirmed matches are never confirmed, unsent deliveries are
-   * cancelled, and coverage of streams starts at the next block. With it, this applies only to
-   * blocks from there on, and blocks from there up to this one are recorded as a hole. If the chain
-   * is not new, a gap is recorded with `why`, and a halt ends. Returns the cancelled deliveries.
+   * Sets a checkpoint that does not follow the previous one; returns the canceled deliveries.
+   * Without `holeFrom`, the chain and its coverage start here and unsent deliveries are canceled.
+   * With it, this applies only to blocks from there on, which are recorded as a hole. If the chain
+   * is not new, a gap is recorded with `why`, and a halt ends.
    */
   startChain(start: {
     chain: string;
@@ -144,16 +149,16 @@ export interface BlockWrites {
   /** Commits the checkpoint, matches and deliveries of one block atomically. */
   commitBlock(commit: BlockCommit): Promise<CommitOutcome>;
   /**
-   * Rewinds the chain to a common ancestor: matches above it are orphaned, their unsent deliveries
-   * are cancelled, and those already sent get removal webhooks if their streams want them. Returns the
-   * cancelled deliveries and the removal webhooks.
+   * Rewinds the chain to a common ancestor: orphans matches above it, cancels their unsent
+   * deliveries, and creates removal webhooks for sent ones. Returns the canceled deliveries and the
+   * removal webhooks.
    */
   rewindChain(rewind: {
     chain: string;
     epoch: number;
     ancestor: BlockRef;
   }): Promise<DeliverySummary[] | undefined>;
-  /** Records that the chain has halted; if that is already recorded, only the reason is updated. */
+  /** Records that the chain has halted. If that is already recorded, it only updates the reason. */
   recordHalt(halt: { chain: string; epoch: number; why: string }): Promise<void>;
   /** Records that the chain continues after a halt. */
   endHalt(halted: { chain: string; epoch: number }): Promise<void>;

@@ -1,5 +1,6 @@
 /**
- * Which blocks each stream was matched against: where its coverage starts, and what was skipped.
+ * Tracks the blocks that each stream was matched against: the start of its coverage, and skipped
+ * blocks.
  */
 import { type Kysely, sql } from 'kysely';
 import type { BlockRange, ChainCoverage, HoleReason, UnverifiedRange } from '@sluice/kit/contract';
@@ -8,7 +9,7 @@ import { lastSettled } from '../addresses/ruleRevision.ts';
 import type { BlockRef } from './contract.ts';
 import { listByRange, listUnverified, rewindUnverified } from './unverified.ts';
 
-/** Evaluates the stream on exactly these chains, each from its next unsettled block. */
+/** Evaluates the stream on exactly these chains, from the next unsettled block of each chain. */
 export async function beginCoverage(
   trx: Db,
   streamId: string,
@@ -72,8 +73,8 @@ export async function closeHoles(trx: Db, streamId: string): Promise<void> {
 }
 
 /**
- * Corrects the coverage of streams changed between these revisions. Their changes were due from the
- * next block, because this one was settled, but it was matched with them.
+ * Corrects the coverage of streams changed between these revisions. The block was settled without
+ * their changes, but matched with them.
  */
 export async function coverEarlier(
   trx: Db,
@@ -135,7 +136,7 @@ export async function restartCoverage(
       .execute();
     return;
   }
-  // If the chain continues below a stream's start, coverage starts lower.
+  // If the chain continues below the start of a stream, coverage starts at a lower block.
   await trx
     .updateTable('coverage')
     .set({ from_block: block.number + 1 })
@@ -157,8 +158,7 @@ export async function restartCoverage(
 }
 
 /**
- * Blocks above the ancestor are read again: a hole that is still open includes the blocks that
- * replace them.
+ * Blocks above the ancestor are read again, and an open hole includes the blocks that replace them.
  */
 export async function rewindCoverage(trx: Db, chain: string, ancestor: BlockRef): Promise<void> {
   await trx
@@ -228,11 +228,11 @@ export function toCoverage({
   unverified,
   searched,
 }: {
-  /** Blocks that the chain has passed since the stream was created; undefined if there are none. */
+  /** Range of blocks since the creation of the stream; undefined if there are none. */
   live: BlockRange | undefined;
   holes: readonly Hole[];
   backfilled: readonly BlockRange[];
-  /** Blocks that the chain accepted unverified. */
+  /** Ranges of blocks that the chain accepted unverified. */
   unverified: readonly UnverifiedRange[];
   /** Blocks that were searched by their logs, by a backfill or, with `streamId` null, live. */
   searched: readonly (BlockRange & { streamId: string | null })[];

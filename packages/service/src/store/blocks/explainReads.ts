@@ -1,4 +1,4 @@
-/** Finds what the ledger knows about a block, a transaction or an address. */
+/** Finds data of the ledger about a block, a transaction or an address. */
 import { type Kysely, type SqlBool, sql } from 'kysely';
 import { deliveryColumns, toDeliverySummary } from '../rows.ts';
 import type { ExplainReads } from './contract.ts';
@@ -6,7 +6,7 @@ import type { Tables } from '../engine/tables.ts';
 
 const MATCHES = 1_000;
 
-/** An address `its` that a stream watches now: fully added and not yet removed. */
+/** An address `its` that a stream currently watches: fully added and not removed. */
 const IS_LISTED = sql<SqlBool>`
   not exists (select 1 from address_change as added
     where added.id = its.added_by and added.state <> 'active')
@@ -92,7 +92,7 @@ export const createExplainReads = (db: Kysely<Tables>): ExplainReads => ({
   },
 
   async listWatchers(address) {
-    // One seek per stream into the key of its addresses, as `selectAddresses` reads them.
+    // Takes one seek per stream into the key of its addresses, like `selectAddresses`.
     const { rows } = await sql<{ streamId: string; label: string | null }>`
       select stream.id as "streamId", its.label from stream
       join stream_address as its on its.stream_id = stream.id and its.address = ${address}

@@ -1,4 +1,4 @@
-/** Where a chain did not continue block by block, kept for display. */
+/** Records where a chain did not continue block by block, for display. */
 import { type Kysely, sql } from 'kysely';
 import type { ChainGap } from '@sluice/kit/contract';
 import type { Db, Tables } from '../engine/tables.ts';
@@ -6,7 +6,7 @@ import { newId } from '../ids.ts';
 import type { BlockRef } from './contract.ts';
 import type { GapTable } from './tables.ts';
 
-/** The newest gaps kept per chain. */
+/** Number of gaps kept per chain. */
 const GAPS = 100;
 
 /** Records that the chain continues after `block`; does nothing for a new chain. */
@@ -24,7 +24,7 @@ export async function recordRestart(
   if (before === undefined) return;
   await endHalt(trx, chain, now);
   const from = holeFrom ?? 0;
-  // Nothing was skipped if it continues with the next block.
+  // No block was skipped if the chain continues with the next block.
   if (from > block.number) return;
   await insert(trx, {
     chain,
@@ -62,7 +62,7 @@ export async function recordPassedOver(
   });
 }
 
-/** Records that the chain is halted at the block after its checkpoint. */
+/** Records that the chain halted at the block after its checkpoint. */
 export async function recordHalt(
   trx: Db,
   { chain, why, now }: { chain: string; why: string; now: number },
@@ -96,7 +96,7 @@ export async function endHalt(trx: Db, chain: string, now: number): Promise<void
     .execute();
 }
 
-/** Newest first. */
+/** Lists the gaps of a chain, newest first. */
 export async function listGaps(
   db: Kysely<Tables>,
   { chain, limit }: { chain?: string | undefined; limit: number },

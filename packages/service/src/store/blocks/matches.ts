@@ -1,4 +1,4 @@
-/** The lifecycle of a match and its deliveries; each function is part of a transaction. */
+/** The lifecycle of a match and its deliveries. Each function is part of a transaction. */
 import { type Expression, type Selectable, type SqlBool, sql } from 'kysely';
 import type { DeliveryPhase, DeliverySummary } from '@sluice/kit/contract';
 import type { Db, Tables } from '../engine/tables.ts';
@@ -11,8 +11,8 @@ import type { BlockHeader, NewMatch } from './contract.ts';
 import type { MatchState } from './tables.ts';
 
 /**
- * Rows per insert statement: SQLite allows 32,766 parameters, and a delivery has 26 columns with
- * one value each.
+ * Number of rows per insert statement. SQLite allows 32,766 parameters, and a delivery has 26
+ * columns.
  */
 const INSERT_CHUNK = 500;
 
@@ -42,8 +42,8 @@ const firstState = ({ set_aside, enriching }: Pick<DeliveredMatch, 'set_aside' |
   set_aside !== null ? 'quarantined' : enriching ? 'enriching' : 'pending';
 
 /**
- * The origin of matches found while following the chain; the number rises when an announced block
- * comes back.
+ * Origin of matches that were found while following the chain. The number increases when an
+ * announced block comes back.
  */
 export const liveOrigin = (incarnation: number): string => `live:${incarnation}`;
 
@@ -54,7 +54,8 @@ const daysOf = (matches: readonly { block_day: string }[]): string[] => [
 ];
 
 /**
- * Inserts one delivery per match in this phase, on days that are open; existing ones do not change.
+ * Inserts one delivery per match in this phase, on days that are open. Existing deliveries do not
+ * change.
  */
 async function insertDeliveries(
   trx: Db,
@@ -105,9 +106,9 @@ async function insertDeliveries(
 }
 
 /**
- * Inserts the matches of a block with the deliveries that are due at once: for a `frozen` match the
- * unconfirmed one, unless its stream wants only confirmed ones; for a `confirmed` match the
- * confirmed one. Existing matches do not change.
+ * Inserts the matches of a block with the deliveries that are due at once: the unconfirmed delivery
+ * for a `frozen` match, unless its stream wants only confirmed ones, or the confirmed delivery for
+ * a `confirmed` match. Existing matches do not change.
  */
 export async function insertMatches(
   trx: Db,
@@ -244,7 +245,7 @@ export async function confirmMatches(
   );
 }
 
-/** Returns the matches whose streams are not deleted. */
+/** Returns the matches of streams that are not deleted. */
 export async function withoutDeleted(
   trx: Db,
   matches: readonly NewMatch[],
@@ -269,8 +270,8 @@ async function readStreamsOf(trx: Db, matches: readonly { stream_id: string }[])
 }
 
 /**
- * Orphans matches whose blocks left the chain: they are not confirmed or sent for the first time
- * any more. Returns the cancelled deliveries.
+ * Orphans matches of removed blocks, so that they are no longer confirmed or sent for the first
+ * time. Returns the canceled deliveries.
  */
 export async function orphanMatches(
   trx: Db,
@@ -307,8 +308,8 @@ export async function orphanMatches(
 }
 
 /**
- * Creates removal webhooks for the streams that want them: one per match of which anything was or
- * may have been sent.
+ * Creates removal webhooks for the streams that want them: one per match that was or may have been
+ * sent.
  */
 export async function insertRemovals(
   trx: Db,
@@ -351,10 +352,9 @@ export async function insertRemovals(
 }
 
 /**
- * Handles a block that comes back after it left the chain. Deliveries cancelled before they were
- * sent are due again. A match whose removal webhook is queued or was sent is announced again, as
- * its next incarnation, and a removal webhook that is still queued is cancelled because it would
- * now be wrong.
+ * Handles a block that comes back after it left the chain. Unsent deliveries that were canceled are
+ * due again. Matches with a removal webhook are announced again, as their next incarnation, and
+ * removal webhooks that are still queued are canceled.
  */
 export async function returnMatches(
   trx: Db,

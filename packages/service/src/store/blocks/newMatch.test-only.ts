@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { NewMatch } from './contract.ts';
 
-/** A match of one log with an empty body, for tests of its lifecycle. */
+/** Creates a match of one log with an empty body, for tests of its lifecycle. */
 export const newMatch = (streamId: string, changes: Partial<NewMatch> = {}): NewMatch => ({
   streamId,
   tag: 'tag',

@@ -1,4 +1,4 @@
-/** Rows of chains, blocks and matches. */
+/** Tables of chains, blocks and matches. */
 import type { GapKind } from '@sluice/kit/contract';
 
 export interface BlockTables {
@@ -21,11 +21,11 @@ interface CheckpointTable {
   /** Ledger version of the block's last transaction; null except on Aptos. */
   version: number | null;
   /**
-   * The block above the checkpoint whose rules are settled: it commits with those of
-   * `settled_revision`, and later changes apply from the block after it. Null if there is none.
+   * The block above the checkpoint with settled rules: it commits with the rules of
+   * `settled_revision`, and later changes apply to the block after it. Null if there is none.
    */
   settled_number: number | null;
-  /** Its last ledger version; null except on Aptos. */
+  /** Last ledger version of the block; null except on Aptos. */
   settled_version: number | null;
   settled_revision: number | null;
   updated_at: number;
@@ -37,10 +37,10 @@ interface BlockTable {
   number: number;
   hash: string;
   parent_hash: string;
-  /** Unix seconds, as reported by the chain. */
+  /** Timestamp in Unix seconds, as reported by the chain. */
   timestamp: number;
   matches: number;
-  /** When it was committed. */
+  /** Time of the commit. */
   created_at: number;
 }
 
@@ -57,7 +57,7 @@ interface MatchTable {
   block_day: string;
   part: number;
   parts: number;
-  /** Why the block was matched: `live:<incarnation>`, `job:<jobId>` or `manual:<requestId>`. */
+  /** Origin of the match: `live:<incarnation>`, `job:<jobId>` or `manual:<requestId>`. */
   origin: string;
   state: MatchState;
   tag: string;
@@ -66,14 +66,14 @@ interface MatchTable {
   internal_transactions: number;
   /** One-line summary of the body, for people. */
   about: string;
-  /** JSON of the data still to be read from the chain; null once the body is complete. */
+  /** JSON of the data that must still be read from the chain; null once the body is complete. */
   enrichment: string | null;
-  /** Why it cannot be sent; null otherwise. */
+  /** Reason why the match cannot be sent; null otherwise. */
   set_aside: string | null;
   /** The body is stored once, split at `confirmed` and `retries`. */
   body_head: string;
   body_tail: string;
-  /** Length of both together. */
+  /** Total length of both parts. */
   body_bytes: number;
   created_at: number;
 }
@@ -82,14 +82,14 @@ interface MatchTable {
 interface ReorgTable {
   id: string;
   chain: string;
-  /** The newest block of both branches. */
+  /** Common ancestor: the newest block of both branches. */
   block_number: number;
   /** Number of removed blocks. */
   depth: number;
   created_at: number;
 }
 
-/** Where a chain did not continue block by block; see `ChainGap` of the contract. */
+/** A gap, at which a chain did not continue block by block; see `ChainGap` of the contract. */
 export interface GapTable {
   id: string;
   chain: string;
@@ -99,7 +99,7 @@ export interface GapTable {
   to_block: number | null;
   reason: string;
   created_at: number;
-  /** Null while it lasts. */
+  /** End of the halt; null while it lasts. */
   ended_at: number | null;
 }
 

@@ -10,9 +10,9 @@ import type { Tables } from '../engine/tables.ts';
 interface Matched extends Omit<TimelineBlock, 'confirmed' | 'removed'> {
   streamId: string;
   chain: string;
-  /** How many of its matches are not confirmed. */
+  /** Number of matches that are not confirmed. */
   open: number;
-  /** The block's hash; null if it left the chain. */
+  /** Hash of the block; null if the block left the chain. */
   kept: string | null;
 }
 
@@ -33,7 +33,7 @@ export async function listTimelines(
     from (select chain, number, row_number() over (partition by chain order by number desc) as place
       from block) as placed
     where place <= ${limit} group by chain`.execute(db);
-  // Joined in this order: from the blocks of each chain to their matches.
+  // Joins in this order: from the blocks of each chain to their matches.
   const { rows: matched } = await sql<Matched>`
     select match.stream_id as "streamId", match.chain, match.block_number as number,
       match.block_hash as hash,

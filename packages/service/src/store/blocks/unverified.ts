@@ -1,4 +1,4 @@
-/** Blocks that were accepted although not everything about them could be verified. */
+/** Records blocks that were accepted unverified. */
 import type { Kysely } from 'kysely';
 import type { BlockRange, UnverifiedBlocks, UnverifiedRange } from '@sluice/kit/contract';
 import type { Db, Tables } from '../engine/tables.ts';

@@ -21,10 +21,10 @@ import {
   lockLanes,
 } from './lanes.ts';
 
-/** Turns of a lane without limits of its own. */
+/** Turns of a lane without its own limits. */
 const FREE: LaneTurns = { room: Number.POSITIVE_INFINITY, firstAt: 0, intervalMs: 0 };
 
-/** A claimed delivery, and how long it waits for its turn. */
+/** A claimed delivery, and the wait until its turn. */
 interface Turn {
   id: string;
   waitMs: number;
@@ -44,11 +44,10 @@ export function createClaims(db: Kysely<Tables>, engine: Engine): Claims {
         const { now, open } = await readMoment(engine, trx);
         const takenOf = new Map(Object.entries(taken));
         const lanes = await dueLanes(trx, open, now);
-        // Lanes with the fewest deliveries in flight come first, so that a busy one never delays
+        // Lanes with the fewest deliveries in flight come first, so that a busy lane never delays
         // the others.
         lanes.sort((a, b) => (takenOf.get(a.id) ?? 0) - (takenOf.get(b.id) ?? 0));
-        // A few of many streams rather than many of a few; deliveries created together are stored
-        // together on disk.
+        // Limit per lane. Claims take a few deliveries of many streams rather than many of a few.
         const share = Math.ceil(limit / Math.min(lanes.length, LANES_AT_ONCE));
         const due: Turn[] = [];
         let bytes = 0;
@@ -59,8 +58,7 @@ export function createClaims(db: Kysely<Tables>, engine: Engine): Claims {
         ) {
           const held = await lockLanes(trx, engine, lanes.slice(n, n + LANES_AT_ONCE), open);
           const roomy = held.flatMap(({ lane, leased, nextSendAt }): OpenLane[] => {
-            // Deliveries that other processes have in flight use up capacity, and so does a failing
-            // receiver.
+            // Deliveries in flight in other processes use up capacity, and so do failing receivers.
             const busy = Math.max(leased, takenOf.get(lane.id) ?? 0);
             const most = lane.status === 'error' ? 1 : perStream - busy;
             const turns = isLimited(lane) ? toTurns(lane, { leased, nextSendAt }, now) : FREE;
@@ -148,7 +146,7 @@ async function lease(
       'id',
     );
   const waitOf = new Map(due.map(({ id, waitMs }) => [id, waitMs]));
-  // A delivery that was cancelled since it was found is no longer pending.
+  // A delivery that was canceled in the meantime is no longer pending.
   const { rows } = await sql<LeasedRow>`
     update delivery set state = 'leased', claims = claims + 1,
       lease_token = ${leaseToken}, lease_until = ${now + leaseMs}
@@ -217,7 +215,7 @@ async function lease(
   }));
 }
 
-/** Sets the time of the next probe; false if another claimer was first. */
+/** Sets the time of the next probe; returns false if another process was first. */
 async function takeProbe(trx: Db, streamId: string, now: number): Promise<boolean> {
   const { numUpdatedRows } = await trx
     .updateTable('stream')

@@ -29,29 +29,29 @@ export interface ClaimedDelivery {
   claimedAt: number;
   streamId: string;
   phase: DeliverySummary['phase'];
-  /** Attempts made before this one. */
+  /** Number of attempts before this one. */
   attempts: number;
   /** Whether one of them was the fast retry before the schedule. */
   fastRetried: boolean;
   /** The signed request body, as UTF-8. */
   body: Uint8Array;
-  /** Size of the stored body. */
+  /** Size of the stored body in bytes. */
   bodyBytes: number;
   webhookUrl: string;
   records: number;
   headers: Record<string, string>;
   /** Newest first. */
   secrets: SealedSecret[];
-  /** As in {@link NewMatch}. */
+  /** Like in {@link NewMatch}. */
   part: number;
   parts: number;
-  /** The stream is in `error`, and this delivery checks whether its receiver is back. */
+  /** True if the stream is in `error` and this delivery checks whether its receiver works again. */
   isProbe: boolean;
   /** Milliseconds until its turn if the stream has a limit per second; 0 otherwise. */
   waitMs: number;
 }
 
-/** A delivery as stored in the ledger; the schedule decides what comes next. */
+/** A delivery in the ledger. The schedule decides what comes next. */
 export type KeptDelivery = Omit<DeliveryDetail, 'bodyBytes' | 'remainingWaitsMs' | 'labels'> & {
   /** Whether one of its attempts was the fast retry before the schedule. */
   fastRetried: boolean;
@@ -66,43 +66,40 @@ export interface AttemptOutcome {
   id: string;
   leaseToken: string;
   webhookUrl: string;
-  /** Unix milliseconds. */
+  /** Time in Unix milliseconds. */
   startedAt: number;
   durationMs: number;
   /** HTTP status; null if there was no response. */
   status: number | null;
-  /** Null on success. */
+  /** Error; null on success. */
   error: string | null;
   responseBody: string;
-  /**
-   * Null if there is nothing to report: an immediate response on an open connection, or one from a
-   * built-in inbox.
-   */
+  /** Null for an immediate response on an open connection, or from a built-in inbox. */
   transport: AttemptTransport | null;
-  /** `retry` needs `retryInMs`; `quarantined` when its isolated process died. */
+  /** `retry` requires `retryInMs`; `quarantined` means that its isolated process died. */
   result: 'succeeded' | 'retry' | 'failed' | 'quarantined';
   retryInMs: number;
-  /** Whether the retry is the fast one before the schedule. */
+  /** Whether this is the fast retry before the schedule. */
   isFastRetry: boolean;
 }
 
-/** How the last attempt of a delivery ended. */
+/** Outcome of the last attempt of a delivery. */
 export type AttemptResult = 'delivered' | 'undelivered';
 
 export interface AttemptedFilter {
   limit: number;
   /** The last id of the previous page. */
   after?: string | undefined;
-  /** One or both; a delivery that was given up without an attempt is undelivered. */
+  /** One or both. A delivery that was stopped without an attempt counts as undelivered. */
   results: readonly AttemptResult[];
-  /** Includes the bodies; a page then ends early when they become too large together. */
+  /** True to include the bodies. A page then ends early if its bodies become too large. */
   withBody: boolean;
   streamId?: string | undefined;
   /** Lowercase. */
   transactionHash?: string | undefined;
   chains?: readonly string[] | undefined;
   blockNumbers?: readonly number[] | undefined;
-  /** Unix milliseconds, both ends included. */
+  /** Times in Unix milliseconds, both ends included. */
   from?: number | undefined;
   to?: number | undefined;
 }
@@ -121,35 +118,37 @@ export interface DeliveryListing extends DeliveryFilter, DeliveryOrder {
 }
 
 export interface CountReads {
-  /** Reads at most 25,000 rows for each of at most three queries. */
+  /** Counts deliveries. Reads at most 25,000 rows in each of at most three queries. */
   countByField(filter: DeliveryFilter): Promise<DeliveryCounts>;
 }
 
 export interface HistoryReads {
-  /** Newest first; time bounds apply to the creation of the delivery. */
+  /** Lists deliveries, newest first. Time bounds apply to the creation of the delivery. */
   listAttempted(
     filter: AttemptedFilter,
   ): Promise<{ rows: AttemptedDelivery[]; next: string | undefined }>;
-  /** Returns the number of rows on all pages of this filter together, up to a million. */
+  /** Returns the total number of rows for this filter, up to a million. */
   countAttempted(filter: Omit<AttemptedFilter, 'limit' | 'after' | 'withBody'>): Promise<number>;
 }
 
 export interface DeliveryReads {
-  /** Newest first by default. */
+  /** Lists deliveries, by default newest first. */
   listDeliveries(filter: DeliveryListing): Promise<{
     rows: DeliverySummary[];
     next: string | undefined;
   }>;
   readDelivery(id: string): Promise<KeptDelivery | undefined>;
-  /** Returns exactly what the last attempt sent, or what the first one will send. */
+  /** Returns the exact body of the last attempt, or of the first attempt if there is none yet. */
   readDeliveryBody(id: string): Promise<string | undefined>;
-  /** When the oldest delivery was created, in Unix milliseconds; null if there is none. */
+  /**
+   * Returns the creation time of the oldest delivery, in Unix milliseconds; null if there is none.
+   */
   readOldestDelivery(): Promise<number | null>;
-  /** Whether `claimSuspect` would find a delivery. */
+  /** Returns whether `claimSuspect` would find a delivery. */
   hasDueSuspect(): Promise<boolean>;
   /**
-   * When the oldest delivery of an active stream became due, or began to wait for enrichment; null
-   * if none is waiting.
+   * Returns the time since which the oldest delivery of an active stream has been due or waiting
+   * for enrichment; null if there is none.
    */
   readOldestDue(): Promise<number | null>;
 }
@@ -158,11 +157,14 @@ export interface DeliveryWrites {
   /**
    * Leases due deliveries for `leaseMs`: at most `limit` in total, and per stream at most
    * `perStream` minus what is `taken`. A stream in `error` gets one every ten minutes, as a probe.
-   * A stream's own limits and order apply across all processes.
+   * The limits and order of a stream apply across all processes.
    */
   claimDeliveries(claim: {
     limit: number;
-    /** Limit for all bodies together; one delivery is claimed however large it is. */
+    /**
+     * Limit for the total size of all bodies. At least one delivery is claimed, regardless of its
+     * size.
+     */
     maxBytes: number;
     perStream: number;
     taken: Record<string, number>;
@@ -177,24 +179,24 @@ export interface DeliveryWrites {
     notStreams: readonly string[];
   }): Promise<ClaimedDelivery | undefined>;
   /**
-   * The isolated process has received the suspect: losing its lease from now on does not count
-   * against it.
+   * Records that the isolated process has received the suspect, so that losing its lease no longer
+   * counts against it.
    */
   recordIsolated(suspect: Pick<ClaimedDelivery, 'id' | 'leaseToken'>): Promise<void>;
   /**
-   * Extends those of the leases that are still held by `leaseMs` from now; returns the ids of their
+   * Extends the leases that are still held by `leaseMs` from now; returns the ids of their
    * deliveries.
    */
   extendLeases(
     leases: readonly Pick<ClaimedDelivery, 'id' | 'leaseToken'>[],
     leaseMs: number,
   ): Promise<string[]>;
-  /** Records attempts whose leases are still held; returns the deliveries that changed. */
+  /** Records attempts if their leases are still held; returns the deliveries that changed. */
   completeDeliveries(outcomes: readonly AttemptOutcome[]): Promise<DeliverySummary[]>;
   /**
-   * Returns deliveries to the queue whose lease expired, or all leased ones with `all`. A delivery
-   * that lost ten leases in a row, despite isolation after the second, is quarantined. Returns how
-   * many of each, and how many became suspect.
+   * Returns deliveries with an expired lease, or all leased ones with `all`, to the queue, and
+   * quarantines those that lost ten leases in a row. Returns their numbers, and the number of new
+   * suspects.
    */
   releaseLeases(
     scope: 'expired' | 'all',
@@ -203,15 +205,16 @@ export interface DeliveryWrites {
 
 export interface HistoryWrites {
   /**
-   * Makes a delivery due at once, whatever its state, and if its receiver is backed off because of
-   * failures, ends the back-off so that this delivery checks whether it is back. A delivery that is
-   * already in progress, or was cancelled, does not change. Returns its state before and after;
-   * undefined if the stream has no such delivery or is deleted.
+   * Makes a delivery due at once and ends a back-off of its receiver, so that the delivery probes
+   * it. A delivery that is in progress or was canceled does not change. Returns its state before
+   * and after; undefined if the stream has no such delivery or is deleted.
    */
   replayDelivery(
     streamId: string,
     id: string,
   ): Promise<{ before: DeliverySummary; after: DeliverySummary } | undefined>;
-  /** Gives up a pending delivery, which then counts as failed. Undefined if it is not pending. */
+  /**
+   * Stops a pending delivery, which then counts as failed. Returns undefined if it is not pending.
+   */
   stopDelivery(id: string): Promise<DeliverySummary | undefined>;
 }

@@ -1,4 +1,4 @@
-/** Counts deliveries by each value of a filter, for a user to choose from. */
+/** Counts deliveries by each value of a filter, so that a user can choose one. */
 import type { DeliveryCounts, DeliveryFilter } from '@sluice/kit/contract';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { allOf, isReorged, toConditions } from './deliveryFilter.ts';
@@ -8,7 +8,7 @@ import type { CountReads } from './contract.ts';
 import type { Tables } from '../engine/tables.ts';
 
 /**
- * Only this many of the newest deliveries are counted, which takes a tenth of a second
+ * Maximum number of deliveries to count, newest first, which takes 0.1 s
  * (`bench/results/counts.md`).
  */
 const READ_LIMIT = 25_000;
@@ -53,7 +53,7 @@ const VALUES: Readonly<Record<CountedField, RawBuilder<string | null>>> = {
 const keep = (filter: DeliveryFilter, isKept: (field: Field) => boolean): DeliveryFilter =>
   Object.fromEntries(Object.entries(filter).filter(([field]) => isKept(field as Field)));
 
-/** The columns that deliveries are grouped by. */
+/** Columns that deliveries are grouped by. */
 const GROUP_COLUMNS = {
   state: 'text',
   phase: 'text',
@@ -86,13 +86,13 @@ const GROUPED = COUNTED_FIELDS.flatMap((name) => FIELDS[name]).filter(
   (field) => !STRETCH.includes(field),
 );
 
-/** Whether the filter sets one of these fields. */
+/** Returns whether the filter sets one of these fields. */
 const isChosen = (filter: DeliveryFilter, name: CountedField, fields: readonly Field[]): boolean =>
   FIELDS[name].some((field) => fields.includes(field) && filter[field] !== undefined);
 
 /** Counts the values of each filter field among deliveries. */
 export function createCountReads(db: Kysely<Tables>, engine: Engine): CountReads {
-  /** @returns counts of the requested fields, and whether older deliveries were left out. */
+  /** @returns counts of the requested fields, and whether older deliveries were omitted. */
   const count = async (
     filter: DeliveryFilter,
     names: readonly CountedField[],
@@ -111,12 +111,11 @@ export function createCountReads(db: Kysely<Tables>, engine: Engine): CountReads
     const toColumn = (column: GroupColumn): RawBuilder<unknown> => {
       if (column === 'reorged') return sql`case when ${isReorged} then 'true' else 'false' end`;
       if (column === 'age') return sql`case ${ages} else 'older' end`;
-      // Prevents SQLite from walking all streams in the index that orders them.
+      // Prevents SQLite from scanning all streams in the index that orders them.
       if (column === 'stream_id') return sql`stream_id || ''`;
       return sql.ref(column);
     };
-    // Each column makes grouping more expensive, so only those that are counted or filtered by are
-    // included.
+    // Each column makes grouping slower, so only the counted and filtered columns are included.
     const columns = new Set(
       COUNTED_FIELDS.filter(
         (name) => names.includes(name) || isChosen(filter, name, GROUPED),
@@ -135,7 +134,7 @@ export function createCountReads(db: Kysely<Tables>, engine: Engine): CountReads
       if (reorged !== undefined) conditions.push(sql`reorged = ${String(reorged)}`);
       return allOf(conditions);
     };
-    // A few grouped rows represent all deliveries; every query runs on these.
+    // Every query runs on a few grouped rows that represent all deliveries.
     const listed = sql.join([...columns].map((column) => sql.ref(column)));
     const { rows: groups } = await sql<object>`
       select ${listed}, count(*) as n
@@ -175,7 +174,7 @@ export function createCountReads(db: Kysely<Tables>, engine: Engine): CountReads
 
   return {
     async countByField(filter) {
-      // Without these fields the index range is a different one, so they are counted separately.
+      // Without these fields, the index range differs, so they are counted separately.
       const apart = COUNTED_FIELDS.filter((name) => isChosen(filter, name, STRETCH));
       const { counts, isCapped } = await count(
         filter,

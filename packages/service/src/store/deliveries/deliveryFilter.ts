@@ -1,4 +1,4 @@
-/** Translates a filter of deliveries into conditions on the table `delivery`. */
+/** Converts a filter of deliveries to conditions on the table `delivery`. */
 import type { DeliveryFilter, OneOrSeveral } from '@sluice/kit/contract';
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { firstIdAt } from '../ids.ts';

@@ -1,4 +1,4 @@
-/** Reads deliveries with their attempts and bodies, and what is due. */
+/** Reads deliveries with their attempts and bodies, and due deliveries. */
 import { type Kysely, sql } from 'kysely';
 import { joinBody } from '../blocks/body.ts';
 import { type Engine, readMoment } from '../engine/engine.ts';
@@ -112,7 +112,7 @@ export function createDeliveryReads(db: Kysely<Tables>, engine: Engine): Deliver
 
     async readOldestDue() {
       const { now, open } = await readMoment(engine, db);
-      // One index seek per stream with pending deliveries, as in claims.
+      // Takes one index seek per stream with pending deliveries, like claims.
       const { rows } = await sql<{ oldest: number | null }>`
         ${lanesIn('pending', open)}
         select min((select min(run_at) from delivery

@@ -9,7 +9,7 @@ import { createClaims } from './claims.ts';
 import type { AttemptOutcome, DeliveryWrites } from './contract.ts';
 import { packTransport } from './transport.ts';
 
-/** Consecutive lost leases that make a delivery suspect, and those that quarantine it unsent. */
+/** Number of consecutive lost leases that make a delivery suspect, or quarantine it unsent. */
 const SUSPECT_LOST = 2;
 const CONDEMNED_LOST = 10;
 const CONDEMNED = `the service crashed ${CONDEMNED_LOST} times in a row when it claimed this delivery, before sending it; replay it once the cause is fixed`;
@@ -70,7 +70,7 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
             fast: 'bigint',
           },
         );
-        // A lease that expired and was taken by another process is not ours to complete.
+        // An expired lease that another process has taken cannot be completed here.
         const { rows } = await sql<DeliveryRow & { block_day: string }>`
           update delivery set state = done.state, run_at = done.run_at,
             attempts = attempts + 1, lease_token = null, lease_until = null, lost = 0,
@@ -136,7 +136,7 @@ async function insertAttempts(
   engine: Engine,
   ended: readonly { outcome: AttemptOutcome; delivery: DeliverySummary; day: string }[],
 ): Promise<void> {
-  // Nearly every attempt uses an open connection: the column is omitted if no row needs it.
+  // Omits the column if no row needs it, because nearly every attempt uses an open connection.
   const hasTransports = ended.some(({ outcome }) => outcome.transport !== null);
   const transport = hasTransports ? sql`, transport` : sql``;
   const attempts = engine.rows(
@@ -173,9 +173,8 @@ async function insertAttempts(
 }
 
 /**
- * Cancels those of the deliveries to be retried that are no longer wanted: their stream was deleted
- * in the meantime, or they report the removal of a block that has come back and was announced
- * again.
+ * Cancels deliveries to be retried that are no longer needed, because their stream was deleted, or
+ * the removed block that they report has come back.
  */
 async function cancelPointless(
   trx: Db,

@@ -1,6 +1,6 @@
 /**
  * Reads attempted deliveries, newest first, for the history and the log. Delivered and undelivered
- * ones have an index each, so that neither query scans the other's rows.
+ * ones have separate indexes, so that neither query scans the other's rows.
  */
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { joinBody } from '../blocks/body.ts';
@@ -17,7 +17,7 @@ import type { Tables } from '../engine/tables.ts';
 
 /** Limit for the bodies of one page together, in bytes. */
 const PAGE_BODY_BYTES = 8 * 1024 * 1024;
-/** Counting stops here: a million rows take about 80 ms. */
+/** Maximum count. Counting a million rows takes about 80 ms. */
 const COUNT_LIMIT = 1_000_000;
 
 export function createHistoryReads(db: Kysely<Tables>, engine: Engine): HistoryReads {
@@ -80,13 +80,13 @@ function toRange(
   result: AttemptResult,
 ): RawBuilder<unknown> {
   const conditions = [
-    // Exactly the condition of the index.
+    // Must equal the condition of the index.
     result === 'delivered' ? sql`attempts > 0 and last_error is null` : sql`last_error is not null`,
     sql`chain = ${chain}`,
   ];
   if (streamId !== undefined) conditions.push(sql`stream_id = ${streamId}`);
   if (after !== undefined) conditions.push(sql`id < ${after}`);
-  // Ids are ordered by time, so that a time is a position in the list.
+  // Ids are ordered by time, so a time is a position in the list.
   if (from !== undefined) conditions.push(sql`id >= ${firstIdAt(from)}`);
   if (to !== undefined) conditions.push(sql`id < ${firstIdAt(to + 1)}`);
   if (transactionHash !== undefined) {

@@ -1,7 +1,6 @@
 /**
- * The queue of one stream, and who may claim from it. On PostgreSQL several processes claim at
- * once: each locks the rows of the streams it claims from and skips rows that another has locked.
- * Deliveries in flight are then counted in the ledger; on SQLite the single process knows them.
+ * Manages the queues of streams and claims from them. On PostgreSQL, several processes claim at
+ * once: each one locks the rows of the streams that it claims from, and skips locked rows.
  */
 import { type SqlBool, sql } from 'kysely';
 import type { Db, Tables } from '../engine/tables.ts';
@@ -17,12 +16,12 @@ export interface OpenLane {
   turns: LaneTurns;
 }
 
-/** Lanes that one claimer locks at a time, so that others find some to claim from. */
+/** Number of lanes that a process locks at a time, so that others find some to claim from. */
 export const LANES_AT_ONCE = 64;
 
 /**
- * Begins a statement with `lane`: the streams with a delivery in this state, found by one index
- * seek each, plus a final null row.
+ * Starts a statement with `lane`, the streams with a delivery in this state, found by one index
+ * seek per stream, and a final null row.
  */
 export const lanesIn = (state: 'pending' | 'enriching', open: DayFilter) => sql`
   with recursive lane(id) as (
@@ -33,10 +32,8 @@ export const lanesIn = (state: 'pending' | 'enriching', open: DayFilter) => sql`
     from lane where lane.id is not null)`;
 
 /**
- * Streams with a due delivery that are active, or in error and due for a probe. Takes one index
- * seek per stream with pending deliveries, so the cost does not grow with the queues. A paused
- * stream keeps its deliveries until it is resumed; those of a deleted one are about to be
- * cancelled.
+ * Selects streams with a due delivery that are active, or in error and due for a probe. Takes one
+ * index seek per stream with pending deliveries, so the cost does not grow with the queues.
  */
 export async function dueLanes(trx: Db, open: DayFilter, now: number): Promise<Lane[]> {
   const { rows } = await sql<Lane>`
@@ -68,8 +65,8 @@ export async function lockLanes(
   const { rows: locked } = await sql<{ id: string; next_send_at: number | null }>`
     select id, next_send_at from stream where id in (${sql.join(wanted)})
     ${engine.skipLocked}`.execute(trx);
-  // A separate statement, because a statement sees only what was committed before it began, and the
-  // lock must be held first.
+  // A separate statement, because a statement sees only data that was committed before its start,
+  // and the lock must be held first.
   const { rows: counted } = await sql<{ stream_id: string; n: number }>`
     select stream_id, count(*) as n from delivery
     where ${open('block_day')} and state = 'leased' and stream_id in (${sql.join(wanted)})
@@ -85,7 +82,7 @@ export async function lockLanes(
     }));
 }
 
-/** Returns due deliveries by lane: per lane at most as many as the largest capacity of any lane. */
+/** Returns due deliveries by lane, limited to the largest capacity of any lane. */
 export async function findDue(
   trx: Db,
   engine: Engine,
@@ -98,7 +95,8 @@ export async function findDue(
   for (const each of lanes) {
     const first =
       each.lane.strict_order === 1 ? await findFirst(trx, each.lane, now, open) : undefined;
-    // Undefined if strict order was set after the deliveries were created.
+    // Returns the first delivery; undefined if strict order was set after the deliveries were
+    // created.
     if (first === undefined) unordered.push(each);
     else if (first.may_go === 1) found.push(first);
   }
@@ -145,7 +143,7 @@ export type LimitedLane = Pick<
 >;
 
 export interface LockedLane {
-  /** Leased deliveries of the lane, in all processes. */
+  /** Number of leased deliveries of the lane in all processes. */
   leased: number;
   nextSendAt: number | null;
 }
@@ -160,7 +158,7 @@ export interface LaneTurns {
   intervalMs: number;
 }
 
-/** Turns are assigned this far ahead so that occasional claims are enough. */
+/** Time for which turns are assigned in advance, so that occasional claims are enough. */
 const TURNS_AHEAD_MS = 250;
 
 export const isLimited = (lane: LimitedLane): boolean =>
@@ -179,7 +177,7 @@ export function toTurns(lane: LimitedLane, held: LockedLane, now: number): LaneT
   return room > 0 ? { room, firstAt, intervalMs } : undefined;
 }
 
-/** Takes the first `count` turns; returns the milliseconds until each. */
+/** Takes the first `count` turns; returns the milliseconds until each turn. */
 export async function takeTurns(
   trx: Db,
   lane: LimitedLane,

@@ -1,4 +1,4 @@
-/** Rows of deliveries and attempts. */
+/** Tables of deliveries and attempts. */
 import type { DeliveryPhase, DeliveryState } from '@sluice/kit/contract';
 
 export interface DeliveryTables {
@@ -9,7 +9,7 @@ export interface DeliveryTables {
 interface DeliveryTable {
   /** Also the `webhook-id` of each attempt. */
   id: string;
-  /** A match has one delivery per phase: a block that is read twice is delivered once. */
+  /** A match has one delivery per phase, so that a block that is read twice is delivered once. */
   match_id: string;
   stream_id: string;
   phase: DeliveryPhase;
@@ -17,17 +17,17 @@ interface DeliveryTable {
   block_number: number;
   block_day: string;
   tag: string;
-  /** Logs, transactions and internal transactions. */
+  /** Number of logs, transactions and internal transactions. */
   records: number;
   /** Copied from its match, so that lists read only this table. */
   about: string;
   state: DeliveryState;
   attempts: number;
-  /** Leases taken, counted separately from attempts. */
+  /** Number of leases, counted separately from attempts. */
   claims: number;
   /**
-   * Consecutive leases that expired: the process died, possibly because of this delivery. From 2 on
-   * the delivery is suspect; leases lost during isolation are not counted.
+   * Number of consecutive expired leases, possibly because this delivery crashed the process. From
+   * 2 on, the delivery is suspect; leases lost during isolation are not counted.
    */
   lost: number;
   /**
@@ -35,7 +35,7 @@ interface DeliveryTable {
    * streams.
    */
   ordered: number;
-  /** 1 once the fast retry before the schedule was used. */
+  /** 1 after the fast retry before the schedule was used. */
   fast_retried: number;
   /** Approximate size of the body, which limits claims. */
   body_bytes: number;
@@ -54,15 +54,15 @@ interface DeliveryTable {
 interface AttemptTable {
   delivery_id: string;
   number: number;
-  /** The day of its delivery's block. */
+  /** Day of the delivery's block. */
   block_day: string;
-  /** Without the login and the values of the query. */
+  /** URL without the login and the values of the query. */
   webhook_url: string;
   started_at: number;
   duration_ms: number;
   status: number | null;
   error: string | null;
   response_body: string;
-  /** Packed by `transport.ts`. */
+  /** Transport, packed by `transport.ts`. */
   transport: string | null;
 }

@@ -1,4 +1,4 @@
-/** Stores how attempts reached their receivers; for nearly every attempt, nothing is stored. */
+/** Stores how attempts reached their receivers. Nothing is stored for nearly all attempts. */
 import type { AttemptParts, DeliveryAttempt } from '@sluice/kit/contract';
 import type { AttemptTransport } from './contract.ts';
 import type { Tables } from '../engine/tables.ts';

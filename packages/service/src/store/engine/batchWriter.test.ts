@@ -13,7 +13,7 @@ interface Row {
   reason?: string;
 }
 
-/** A ledger that rejects batches with certain rows, and the batches it received. */
+/** Creates a ledger that rejects batches with certain rows, and records the batches it received. */
 function createWorld({
   refuses = () => false,
   isAway = () => false,
@@ -60,7 +60,7 @@ describe('a ledger that rejects a row', () => {
       0,
     ]);
     expect(written.at(-1)).toEqual({ id: 0, reason: REFUSED.message });
-    // A rejection is not an outage, so nothing waits.
+    // A rejection is not an outage, so no row waits.
     expect(delays).toEqual([]);
     expect(vi.getTimerCount()).toBe(0);
   });
@@ -96,7 +96,7 @@ describe('a ledger that rejects a row', () => {
           expect(ids).toEqual([...Array(count).keys()].filter((id) => !bad.includes(id)));
           const set = written.filter(({ reason }) => reason !== undefined).map(({ id }) => id);
           expect(set.toSorted((a, b) => a - b)).toEqual(refused);
-          // Each rejected row costs a few halvings and doublings.
+          // Each rejected row takes a few halvings and doublings.
           expect(sizes.length).toBeLessThanOrEqual(
             4 + refused.length * (4 + 3 * Math.ceil(Math.log2(count + 1))),
           );

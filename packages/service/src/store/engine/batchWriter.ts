@@ -1,7 +1,7 @@
 /**
- * Writes rows in batches: each write takes the rows that accumulated during the previous one. A
+ * Writes rows in batches: each write takes the rows that accumulated during the previous write. A
  * batch that the ledger rejects is halved until the invalid row is found and replaced, so that it
- * blocks no other row.
+ * does not block other rows.
  */
 import { isUnavailable } from './unavailable.ts';
 
@@ -21,11 +21,11 @@ export function createBatchWriter<Row>({
 }: {
   write(rows: readonly Row[]): Promise<void>;
   /**
-   * Returns a substitute for a row that the ledger rejects, without any data from outside.
-   * Undefined if the row is already a substitute; it is then dropped.
+   * Returns a substitute without external data for a row that the ledger rejects. Undefined if the
+   * row is already a substitute, which is then dropped.
    */
   toRefused(row: Row, error: unknown): Row | undefined;
-  /** Whether to write now or wait for more rows. Default: always. */
+  /** Returns whether to write now or wait for more rows. Default: always write. */
   isDue?(size: number): boolean;
   /** Called when the ledger is unavailable. The rows stay queued. */
   onDelay(error: unknown, count: number): void;
@@ -43,13 +43,13 @@ export function createBatchWriter<Row>({
         continue;
       } catch (error) {
         const isRefused = !isUnavailable(error);
-        // Also halved when the ledger is unavailable, because the batch may be too large to be
-        // written in time.
+        // Also halves the batch while the ledger is unavailable, because the batch may be too large
+        // to be written in time.
         most = Math.ceil(batch.length / 2);
         if (batch.length > 1) rows.unshift(...batch);
         else {
           const row = isRefused ? toRefused(batch[0]!, error) : batch[0]!;
-          // Goes to the end of the queue, so that it does not block the others.
+          // Moves the row to the end of the queue, so that it does not block the others.
           if (row !== undefined) rows.push(row);
         }
         if (isRefused) continue;

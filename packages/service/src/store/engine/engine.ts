@@ -9,20 +9,20 @@ type ColumnType = 'text' | 'bigint';
 
 export interface Engine {
   readonly name: 'sqlite' | 'postgres';
-  /** The time of the database in Unix milliseconds; leases and schedules use only this clock. */
+  /** The time of the database in Unix milliseconds. Leases and schedules use only this clock. */
   now(): RawBuilder<number>;
   /** A list of plain objects as a table with these columns, passed as one parameter. */
   rows(objects: readonly object[], columns: Record<string, ColumnType>): RawBuilder<object>;
-  /** Many texts as a table of one column: several times faster than `rows`. */
+  /** Many strings as a table of one column. It is several times faster than `rows`. */
   texts(values: readonly string[], column: string): RawBuilder<object>;
   /**
-   * `column in (select)`, looked up value by value. Otherwise PostgreSQL guesses the size of a new
-   * table, and compares each of its rows with each value.
+   * Builds `column in (select)`, looked up value by value. Otherwise, PostgreSQL guesses the size
+   * of a new table and compares each of its rows with each value.
    */
   isIn(select: RawBuilder<unknown>): RawBuilder<unknown>;
   /**
-   * For each row of `outer`, which `where` may reference, the first rows of a table: one index seek
-   * each.
+   * Selects the first rows of a table for each row of `outer`, which `where` may reference, with
+   * one index seek per row.
    */
   firstOfEach<Row>(
     outer: RawBuilder<object>,
@@ -35,20 +35,20 @@ export interface Engine {
     },
   ): RawBuilder<Row>;
   /**
-   * A text column in a condition that the planner cannot use to choose a partial index. When ids
-   * are given, PostgreSQL may otherwise choose an index of pending rows, which its statistics show
-   * as empty, and scan all of them for each id.
+   * A text column in a condition that the planner cannot use to choose a partial index. Otherwise,
+   * PostgreSQL may scan an index of pending rows for each id, because its statistics show it as
+   * empty.
    */
   opaque(column: string): RawBuilder<string>;
   /** Ends a select whose rows are about to be claimed. */
   readonly skipLocked: RawBuilder<unknown>;
-  /** Placed after a table: forces this index on engines that have no statistics to choose one. */
+  /** Forces this index on engines that have no statistics to choose one. It follows a table. */
   indexedBy(index: string): RawBuilder<unknown>;
   /** Locks these names for the rest of the transaction. */
   lock(trx: Db, ...names: string[]): Promise<void>;
   /**
-   * Must be called before a match or delivery of this day is written or becomes pending again:
-   * ensures that its partition exists and is searched for pending rows.
+   * Ensures that the partition of this day exists and is searched for pending rows. Must be called
+   * before a match or delivery of the day is written or becomes pending again.
    */
   openDay(trx: Db, day: string): Promise<void>;
   /** Expression for the days with pending rows; `toDayFilter` makes a filter of its result. */
@@ -61,14 +61,14 @@ const [major = 0, minor = 0] = (process.versions['sqlite'] ?? '').split('.').map
 export const isSqliteFrom351 = major > 3 || (major === 3 && minor >= 51);
 
 /**
- * `jsonb_each` parses a list once, `json_each` parses each object again for each of its columns:
- * 1.7 and 5.2 us for a row of nine.
+ * `jsonb_each` parses a list once; `json_each` parses each object again for each of its columns
+ * (1.7 and 5.2 us for a row of nine).
  */
 const eachRow = sql.raw(isSqliteFrom351 ? 'jsonb_each' : 'json_each');
 
 export const sqliteEngine: Engine = {
   name: 'sqlite',
-  // One process owns the file, so its clock is the database's clock.
+  // One process owns the file, so the process's clock is the database's clock.
   now: () => sql.val(Date.now()),
   rows: (objects, columns) =>
     sql`(select ${sql.join(
@@ -77,7 +77,7 @@ export const sqliteEngine: Engine = {
   texts: (values, column) =>
     sql`(select value as ${sql.ref(column)} from json_each(${toLedgerJson(values)}))`,
   isIn: (select) => sql`in (${select})`,
-  // SQLite has no lateral joins; each list of row ids is short.
+  // SQLite has no lateral joins. Lists of row ids are short.
   firstOfEach: (outer, { from, columns, where, orderBy, limit }) => sql`
     select ${sql.join(columns.map((column) => sql.ref(column)))}
     from ${outer} as outer_row cross join ${sql.table(from)} as found
@@ -111,7 +111,7 @@ export const postgresEngine: Engine = {
   skipLocked: sql`for update skip locked`,
   indexedBy: () => sql``,
   async lock(trx, ...names) {
-    // Locked in a fixed order to prevent deadlocks.
+    // Locks in a fixed order to prevent deadlocks.
     await sql`
       select pg_advisory_xact_lock(hashtextextended(value, 0))
       from json_array_elements_text(${JSON.stringify(names.toSorted())}::json)`.execute(trx);
@@ -127,7 +127,8 @@ export async function readNow(engine: Engine, db: Db): Promise<number> {
 }
 
 /**
- * The time, and the days with unfinished rows: a frozen match, or a delivery that has not ended.
+ * Returns the time, and the days with unfinished rows: a frozen match, or a delivery that has not
+ * ended.
  */
 export interface Moment {
   now: number;

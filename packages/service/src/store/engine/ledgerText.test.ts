@@ -33,7 +33,7 @@ const ENGINES = {
       dialect: new PostgresDialect({ pool: createServers(server.url) }),
     });
     await migrate(db as unknown as Kysely<unknown>);
-    // The day that selects a partition is a text column too, so any text needs a partition.
+    // The day that selects a partition is also a text column, so any text needs a partition.
     for (const table of ['match', 'match_transaction', 'delivery', 'attempt']) {
       await sql`create table ${sql.table(`${table}_any`)} partition of ${sql.table(table)} default`.execute(
         db,
@@ -59,7 +59,7 @@ const utf16 = fc
 interface Column {
   table: string;
   name: string;
-  /** Every column of the table, with a value for it. */
+  /** Returns every column of the table with a value. */
   row: Record<string, unknown>;
 }
 

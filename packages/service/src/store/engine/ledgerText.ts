@@ -13,13 +13,10 @@ function toLedgerText(text: string): string {
 export const toLedgerValue = (value: unknown): unknown =>
   typeof value === 'string' ? toLedgerText(value) : value;
 
-/**
- * Characters that `JSON.stringify` escapes, but that the engines reject once they have unescaped
- * them.
- */
+/** Escapes of `JSON.stringify` that the engines reject after unescaping them. */
 const REFUSED_ESCAPE = /\\u(?:0000|d[89a-f])/;
 
-/** Serializes a list for the database to read as JSON. */
+/** Serializes a list that the database reads as JSON. */
 export function toLedgerJson(list: readonly unknown[]): string {
   const json = JSON.stringify(list);
   return REFUSED_ESCAPE.test(json)

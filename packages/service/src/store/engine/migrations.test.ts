@@ -1,4 +1,4 @@
-/** Migrations of older ledgers, on both engines. */
+/** Tests migrations of older ledgers on both engines. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { migrate, migrations } from './migrations.ts';
 import { openSqlite } from './sqlite/sqliteConnection.ts';
 
-/** A migration as the next release may add: additive, on existing rows. */
+/** A migration that the next release may add: additive, on existing rows. */
 const next: Record<string, Migration> = {
   ...migrations,
   '9999 a later one': {
@@ -56,8 +56,8 @@ const ENGINES = {
     const url = postgres.url.replace(/postgres$/, database);
     return () => {
       const pool = new pg.Pool({ connectionString: url });
-      // Ending a pool does not wait for its connections to close, so a server shutdown can still
-      // raise errors on them and, if they are idle, on the pool.
+      // Ending a pool does not wait for its connections, so a server shutdown can still raise
+      // errors on them and on the pool.
       pool.on('connect', (client) => client.on('error', () => {}));
       pool.on('error', () => {});
       return new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });

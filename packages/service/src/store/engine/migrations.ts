@@ -1,4 +1,4 @@
-/** The schema as migrations. A released migration is never edited; the next change is a new one. */
+/** The schema as migrations. A released migration is never edited; later changes need a new one. */
 import { createHash } from 'node:crypto';
 import {
   DummyDriver,
@@ -120,7 +120,7 @@ const ledger: Migration = {
       .addColumn('added_by', 'bigint', (column) => column.notNull())
       .addColumn('removed_by', 'bigint')
       .addPrimaryKeyConstraint('stream_address_pk', ['stream_id', 'address', 'added_by'])
-      // A row is little more than its key, and SQLite would otherwise store both.
+      // A row is little more than its key, and SQLite would otherwise store the key twice.
       .modifyEnd(isPostgres(db) ? sql`` : sql`without rowid`)
       .execute();
 
@@ -452,7 +452,7 @@ const ledger: Migration = {
       .addPrimaryKeyConstraint('delivery_pk', withDay(db, ['id']))
       .modifyEnd(byDay(db))
       .execute();
-    // With `match_once`, prevents duplicates when a block is read twice.
+    // Prevents duplicates, together with `match_once`, when a block is read twice.
     await db.schema
       .createIndex('delivery_once')
       .unique()
@@ -506,8 +506,8 @@ const ledger: Migration = {
       .on('delivery')
       .columns(['stream_id', 'id'])
       .execute();
-    // Attempted deliveries are in one of two lists, by how their last attempt ended. The history
-    // and the log read and count only these, chain by chain.
+    // Attempted deliveries are in one of two lists, by the outcome of their last attempt. The
+    // history and the log read and count only these, chain by chain.
     for (const [name, outcome] of [
       ['delivery_undelivered', sql`last_error is not null`],
       ['delivery_delivered', sql`attempts > 0 and last_error is null`],
@@ -531,7 +531,7 @@ const ledger: Migration = {
       .addColumn('response_body', 'text', (column) => column.notNull())
       .addColumn('transport', 'text')
       .addPrimaryKeyConstraint('attempt_pk', withDay(db, ['delivery_id', 'number']))
-      // On SQLite the key is the table: one tree to write instead of two.
+      // On SQLite, the key is the table, so that there is only one tree to write.
       .modifyEnd(isPostgres(db) ? byDay(db) : sql`without rowid`)
       .execute();
 
@@ -622,9 +622,9 @@ export const migrations: Record<string, Migration> = {
   '0005 blocks by range': blocksByRange,
 };
 
-/** The table of applied migrations, ordered by name. */
+/** Table of applied migrations, ordered by name. */
 const DONE_TABLE = 'migrations';
-/** The table with the hash of each migration when it was applied. */
+/** Table with the hash of each migration at the time when it was applied. */
 const HASH_TABLE = 'migration_hash';
 
 /**
@@ -632,7 +632,7 @@ const HASH_TABLE = 'migration_hash';
  * migrates and the others wait.
  *
  * @param name of the ledger in errors.
- * @throws Error with the failed migration; CallerError when another program created the ledger.
+ * @throws Error with the failed migration; CallerError if another program created the ledger.
  */
 export async function migrate(
   db: Kysely<unknown>,
@@ -658,8 +658,8 @@ export async function migrate(
 }
 
 /**
- * @throws CallerError when an applied migration is unknown to this program, or has changed since:
- *   unreleased migrations may be edited.
+ * @throws CallerError if an applied migration is unknown to this program, or has changed since
+ * then, because unreleased migrations may be edited.
  */
 export async function refuseOther(
   db: Kysely<unknown>,
@@ -726,7 +726,7 @@ const withHash = (name: string, step: Migration): Migration => ({
   },
 });
 
-/** Identifies a migration by the statements it runs, not by the version of the program. */
+/** Identifies a migration by its statements, not by the version of the program. */
 async function hashStep(step: Migration, onPostgres: boolean): Promise<string> {
   const hash = createHash('sha256');
   const recorder = new Kysely<unknown>({

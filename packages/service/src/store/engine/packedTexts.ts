@@ -1,12 +1,12 @@
 /**
- * Packs texts into shared buffers. Many small ones are then copied between threads as one, and no
- * collection of the young generation copies them again.
+ * Packs strings into shared buffers. Many small ones are then copied between threads as one, and
+ * garbage collections do not copy them again.
  */
 
-/** Limits how much memory of other texts one retained text keeps alive. */
+/** Limits the memory of other strings that a retained string keeps alive. */
 const SLAB_BYTES = 64 * 1024;
 
-/** Returns the UTF-8 of each text. Smaller ones share memory. */
+/** Returns the UTF-8 of each string. Smaller ones share memory. */
 export function packTexts(texts: readonly string[]): Uint8Array[] {
   const sizes = texts.map((text) => Buffer.byteLength(text));
   let slab = new ArrayBuffer(0);
@@ -24,7 +24,7 @@ export function packTexts(texts: readonly string[]): Uint8Array[] {
   });
 }
 
-/** Size of as many of the following texts as fit into a slab, and at least one. */
+/** Returns the total size of the next strings that fit into a slab, and of at least one. */
 function slabBytes(sizes: readonly number[], first: number): number {
   let bytes = sizes[first]!;
   for (let n = first + 1; n < sizes.length && bytes + sizes[n]! <= SLAB_BYTES; n++) {

@@ -9,11 +9,13 @@ const DAY_MS = 86_400_000;
 /** Days whose partitions are created before their first block: today and the next two. */
 const DAYS_AHEAD = 2;
 /**
- * A partition with at most this many rows to keep is truncated and those rows are inserted again,
- * while readers of it wait: about thirty files are created and written to disk.
+ * Maximum number of rows that are inserted again after a partition is truncated, while its readers
+ * wait.
  */
 const FEW_ROWS = 500;
-/** How long statements may have to wait for a partition that is about to be dropped, per table. */
+/**
+ * Maximum time, per table, for which statements wait for a partition that is about to be dropped.
+ */
 const LOCK_TIMEOUT = '50ms';
 
 /** PostgreSQL's code for a lock timeout. */
@@ -21,15 +23,16 @@ const LOCK_NOT_AVAILABLE = '55P03';
 
 interface Ages {
   /**
-   * Upper bounds for the ids of deliveries old enough to be deleted, if they were delivered or not.
+   * Upper bounds for the ids of deliveries that are old enough to be deleted, delivered or
+   * undelivered.
    */
   delivered: string;
   undelivered: string;
 }
 
 /**
- * Maintains partitions: creates them ahead, closes those without pending rows, and drops those
- * whose rows are all old.
+ * Maintains partitions: creates them in advance, closes partitions without pending rows, and drops
+ * partitions with only old rows.
  */
 export function createPartitionWrites(
   db: Kysely<Tables>,
@@ -62,7 +65,7 @@ export function createPartitionWrites(
   };
 }
 
-/** Runs in a transaction that changes nothing if a lock times out; the next sweep tries again. */
+/** Runs in a transaction that has no effect if a lock times out; the next sweep tries again. */
 async function giveUp(db: Kysely<Tables>, work: (trx: Db) => Promise<boolean>): Promise<boolean> {
   try {
     return await db.transaction().execute(async (trx) => {
@@ -84,11 +87,11 @@ const waits = (name: string) => sql<SqlBool>`
   or exists (select 1 from ${partOf('delivery', name)} where state = 'enriching')
   or exists (select 1 from ${partOf('match', name)} where state = 'frozen')`;
 
-/** Sets whether the partition is open, from its rows, and returns the result. */
+/** Updates whether the partition is open, and returns the result. */
 async function findWaiting(db: Kysely<Tables>, name: string): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
-    // A process that opens it holds the lock until its rows are committed; the next statement then
-    // sees them.
+    // A process that opens the partition holds the lock until its rows are committed. The next
+    // statement then sees them.
     await sql`select from partition where name = ${name} for update`.execute(trx);
     const { open } = await trx
       .updateTable('partition')
@@ -100,7 +103,7 @@ async function findWaiting(db: Kysely<Tables>, name: string): Promise<boolean> {
   });
 }
 
-/** Whether all rows are old enough to be deleted if they were delivered. */
+/** Returns whether all rows are old enough to be deleted if they were delivered. */
 async function isAllOld(db: Db, name: string, ages: Ages): Promise<boolean> {
   const { rows } = await sql<{ young: boolean }>`
     select exists (select 1 from ${partOf('delivery', name)} where id >= ${ages.delivered})
@@ -110,8 +113,8 @@ async function isAllOld(db: Db, name: string, ages: Ages): Promise<boolean> {
 }
 
 /**
- * Deliveries to keep in an old partition: pending ones, and recent failures. One query per state,
- * because each state has an index of only its rows.
+ * Selects the deliveries to keep in an old partition: pending ones, and recent failures. Uses one
+ * query per state, because each state has its own index.
  */
 const survivors = (name: string, ages: Ages) =>
   sql.join(
@@ -136,7 +139,7 @@ async function drop(trx: Db, name: string, ages: Ages): Promise<boolean> {
   return true;
 }
 
-/** Truncates the partition except for the rows to keep, if there are few. */
+/** Truncates the partition except for the rows to keep, if these are few. */
 async function shrink(trx: Db, name: string, ages: Ages): Promise<boolean> {
   const { rows: counted } = await sql<{ n: number }>`
     select count(*) as n from (
@@ -147,8 +150,8 @@ async function shrink(trx: Db, name: string, ages: Ages): Promise<boolean> {
   const { rows: more } = await sql`
     select 1 from ${partOf('delivery', name)} limit 1 offset ${counted[0]!.n}`.execute(trx);
   if (more.length === 0) return false;
-  // Forces lookups by key: the planner would overestimate the number of rows, and scan everything
-  // that is to be deleted.
+  // Forces lookups by key: the planner would overestimate the number of rows and scan all rows that
+  // are to be deleted.
   for (const plan of ['seqscan', 'hashjoin', 'mergejoin']) {
     await sql`set local ${sql.raw(`enable_${plan}`)} = off`.execute(trx);
   }

@@ -1,4 +1,4 @@
-/** Creation, use and removal of PostgreSQL partitions. */
+/** Tests the creation, use and removal of PostgreSQL partitions. */
 import { type Postgres, startPostgres } from '@sluice/testkit';
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -210,7 +210,7 @@ describe('a partition is open', () => {
     await tend();
     await commit(nowS, 400);
     await sql('analyze');
-    // Connections report their scans when they end.
+    // Connections report their scans only when they end.
     const scans = async (): Promise<Record<string, number>> => {
       await store.close();
       store = await openPostgresStore(url);
@@ -246,7 +246,7 @@ describe('an old partition', () => {
       expect(await countIn(table)).toBe(0);
     }
     expect(await partitions()).not.toContain(name);
-    // A block of that day creates it again.
+    // A block of that day creates the partition again.
     await commit(old);
     expect(await partitions()).toContain(name);
   });

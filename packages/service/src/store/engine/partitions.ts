@@ -1,46 +1,48 @@
 /**
- * On PostgreSQL, matches and deliveries with their dependent rows are partitioned by the UTC day of
- * their block: old rows are dropped with their partition instead of one by one, and pending rows
- * are searched for only in the few partitions that have any. The table `partition` lists the
- * partitions and which of them are open. On SQLite the tables are not partitioned.
+ * On PostgreSQL, matches, deliveries and their dependent rows are partitioned by the UTC day of
+ * their block. Old rows are dropped with their partition, and pending rows are searched only in
+ * open partitions.
  */
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Db } from './tables.ts';
 
-/** Each has a column `block_day`. */
+/** Partitioned tables. They all have a column `block_day`. */
 export const PARTITIONED = ['match', 'match_transaction', 'delivery', 'attempt'] as const;
 
-/** Older days share a partition with the rest of their month, so that a backfill creates few. */
+/**
+ * Age from which days share a partition with their month, so that a backfill creates few
+ * partitions.
+ */
 const DAYS_OF_THEIR_OWN = 35;
 const DAY_MS = 86_400_000;
 
 /**
- * A row is updated three times or more: free space keeps its new versions on the same page, and
+ * A row is updated three times or more. Free space keeps its new versions on the same page, and
  * frequent vacuuming removes old versions before claims have to skip many of them.
  */
 const STORAGE = sql`with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02,
   autovacuum_vacuum_threshold = 1000, autovacuum_analyze_scale_factor = 0.05,
   autovacuum_vacuum_cost_delay = 1)`;
 
-/** The days from `fromDay` up to but not including `toDay`. */
+/** The days from `fromDay` up to, but not including, `toDay`. */
 export interface DayRange {
   fromDay: string;
   toDay: string;
 }
 
-/** Tests whether the day in a column is in one of some ranges. */
+/** Tests whether the day in a column is in one of several ranges. */
 export type DayFilter = (column: string) => RawBuilder<SqlBool>;
 
-/** UTC day of a time in milliseconds, `YYYY-MM-DD`. */
+/** Returns the UTC day of a time in milliseconds, `YYYY-MM-DD`. */
 export const toDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
 const LAST_DAY_S = Date.UTC(9999, 11, 1) / 1000;
 
-/** The day of a block with this timestamp in seconds, limited to years with four digits. */
+/** Returns the day of a block with this timestamp in seconds, limited to years with four digits. */
 export const toBlockDay = (timestamp: number): string =>
   toDay(Math.min(Math.max(0, timestamp), LAST_DAY_S) * 1000);
 
-/** Constants allow pruning at planning time: other partitions are not even opened. */
+/** Constants allow pruning at planning time, so that other partitions are not even opened. */
 export function toDayFilter(ranges: readonly DayRange[]): DayFilter {
   const merged: DayRange[] = [];
   for (const range of ranges.toSorted((a, b) => (a.fromDay < b.fromDay ? -1 : 1))) {
@@ -59,7 +61,7 @@ export function toDayFilter(ranges: readonly DayRange[]): DayFilter {
     )})`;
 }
 
-/** The partitions with a frozen match, or with a delivery that has not ended. */
+/** Returns the partitions with a frozen match, or with a delivery that has not ended. */
 export const openDays = sql`(
   select coalesce(json_agg(json_build_object('fromDay', from_day, 'toDay', to_day)), '[]')
   from partition where open)`;
@@ -85,8 +87,8 @@ export async function openDay(trx: Db, day: string): Promise<void> {
 }
 
 /**
- * Attached rather than created in place, which would wait for every running statement and block
- * those after it.
+ * Attaches the partition, because creating it in place would wait for every running statement and
+ * block later ones.
  */
 async function createPartition(trx: Db, day: string): Promise<void> {
   const { fromDay, toDay: end } = await chooseRange(trx, day);
@@ -114,11 +116,9 @@ const DISTINCT: Readonly<Record<(typeof PARTITIONED)[number], readonly string[]>
 };
 
 /**
- * Gives the planner the statistics that it otherwise gets only from the first `ANALYZE`: that all
- * rows are of this partition's days, and that ids are distinct. Without them it assumes that a
- * condition on the day leaves almost nothing and that there are 200 distinct ids, and ignores the
- * indexes for claims. So sample rows are inserted, analyzed and removed; other columns keep the
- * default estimates.
+ * Gives the planner the statistics that it otherwise gets only from the first `ANALYZE`: all rows
+ * are from the days of this partition, and ids are distinct. Without them, it ignores the indexes
+ * for claims. Inserts, analyzes and removes sample rows.
  */
 async function teachPlanner(
   trx: Db,
@@ -142,7 +142,7 @@ async function teachPlanner(
 }
 
 /**
- * Returns the day alone, or for an old day its month, unless a day of that month already has a
+ * Returns the day or, for an old day, its month, unless a day of that month already has a
  * partition.
  */
 async function chooseRange(trx: Db, day: string): Promise<DayRange> {

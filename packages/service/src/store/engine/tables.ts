@@ -1,4 +1,4 @@
-/** The rows of the ledger. Times are Unix milliseconds unless a name ends in another unit. */
+/** The tables of the ledger. Times are Unix milliseconds unless a name ends in another unit. */
 import type { Kysely, Transaction } from 'kysely';
 import type { StreamTables } from '../streams/tables.ts';
 import type { AddressTables } from '../addresses/tables.ts';
@@ -41,6 +41,6 @@ interface PartitionTable {
   from_day: string;
   /** Exclusive. */
   to_day: string;
-  /** False if no match in it is frozen, and every delivery has ended. */
+  /** False if the partition has no frozen match and every delivery has ended. */
   open: boolean;
 }

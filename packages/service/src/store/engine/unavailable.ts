@@ -3,21 +3,21 @@
 import { RetryableError } from '../../base/errors.ts';
 
 /**
- * PostgreSQL's SQLSTATE classes for connections, resources (such as a full disk), and operator
+ * SQLSTATE classes of PostgreSQL for connections, resources (such as a full disk), and operator
  * intervention.
  */
 const SQL_STATES = /^(08|53|57P)/;
-/** The server became a standby, or was promoted a moment ago. */
+/** Codes of a server that became a standby, or was just promoted. */
 const READ_ONLY = '25006';
 const NETWORK = /^E(CONN(REFUSED|RESET|ABORTED)|TIMEDOUT|PIPE|HOSTUNREACH|NETUNREACH)$/;
 /**
- * For errors without a code: SQLite's lose theirs between its thread and ours, and some of `pg`
- * have none.
+ * Messages of errors without a code: errors of SQLite lose it between threads, and some errors of
+ * `pg` have none.
  */
 const MESSAGES =
   /database or disk is full|disk I\/O error|database is locked|connection (terminated|error)|timeout|not queryable/i;
 
-/** Whether the same call may succeed later: the ledger is full or unavailable for now. */
+/** Returns whether the same call may succeed later: the ledger is full or unavailable for now. */
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error ? String(error.code) : '';

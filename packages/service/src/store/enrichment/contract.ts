@@ -1,4 +1,6 @@
-/** Data that matches lack when they are committed: tokens, and the ends of their bodies. */
+/**
+ * Data that is missing from matches when they are committed: tokens, and the ends of their bodies.
+ */
 import type { DeliverySummary } from '@sluice/kit/contract';
 import type { BlockRef } from '../blocks/contract.ts';
 
@@ -6,12 +8,12 @@ import type { BlockRef } from '../blocks/contract.ts';
 export interface Token {
   /** Lowercase. */
   address: string;
-  /** Empty if the contract does not provide it. */
+  /** Name; empty if the contract does not provide it. */
   name: string;
   symbol: string;
-  /** 0 to 255; null if the contract does not provide it. */
+  /** Decimals from 0 to 255; null if the contract does not provide them. */
   decimals: number | null;
-  /** As declared by the contract (ERC-165); empty if it declares neither. */
+  /** Standard declared by the contract (ERC-165); empty if it declares neither. */
   standard: 'ERC721' | 'ERC1155' | '';
   /** The block at which it was read. */
   blockNumber: number;
@@ -20,14 +22,14 @@ export interface Token {
 /** The completed end of a body. */
 export interface CompleteBody {
   bodyTail: string;
-  /** As in {@link NewMatch}; empty if unchanged. */
+  /** Like in {@link NewMatch}; empty if unchanged. */
   about: string;
 }
 
-/** How the enrichment of a match ended. */
+/** Result of the enrichment of a match. */
 export type CompletedMatch = { matchId: string } & (
   | CompleteBody
-  /** Why it cannot be completed: its deliveries are quarantined with this reason. */
+  /** Reason why the match cannot be completed. Its deliveries are quarantined with this reason. */
   | { setAside: string }
 );
 
@@ -39,16 +41,19 @@ export interface EnrichingMatch {
   bodyTail: string;
   /** Maximum size of everything that is sent before the tail. */
   bodyHeadBytes: number;
-  /** As in {@link NewMatch}. */
+  /** Like in {@link NewMatch}. */
   enrichment: string;
 }
 
 export interface EnrichReads {
-  /** When the oldest delivery of an active stream began to wait for enrichment, by chain. */
+  /**
+   * Returns the time since which the oldest delivery of an active stream has waited for enrichment,
+   * by chain.
+   */
   listEnrichingSince(): Promise<{ chain: string; since: number }[]>;
   /**
-   * Matches of a chain that wait for enrichment, oldest first: at most `limit`, and at most
-   * `perStream` of each stream, except those of the given streams and the given matches.
+   * Returns matches of a chain that wait for enrichment, oldest first: at most `limit`, and at most
+   * `perStream` of each stream, except for the given streams and matches.
    */
   listEnriching(page: {
     chain: string;
@@ -57,7 +62,9 @@ export interface EnrichReads {
     notStreams: readonly string[];
     notMatches: readonly string[];
   }): Promise<EnrichingMatch[]>;
-  /** Stored tokens of these contracts, and when each was read, in Unix milliseconds. */
+  /**
+   * Returns stored tokens of these contracts, and the times of their reads in Unix milliseconds.
+   */
   readTokens(
     chain: string,
     addresses: readonly string[],
@@ -65,13 +72,12 @@ export interface EnrichReads {
 }
 
 export interface EnrichWrites {
-  /** At most 500 at once. */
+  /** Stores at most 500 tokens at once. */
   saveTokens(chain: string, tokens: readonly Token[]): Promise<void>;
   /**
    * Completes the bodies of a chain's matches and makes their deliveries due, or quarantines the
-   * deliveries. A match that is already complete, or whose block left the chain, does not change.
-   * Returns the deliveries that changed; undefined if another process holds the chain's lease, in
-   * which case nothing is written.
+   * deliveries. Matches that are already complete or orphaned do not change. Returns the deliveries
+   * that changed; undefined if another process holds the chain's lease.
    */
   completeEnrichments(completed: {
     chain: string;

@@ -5,7 +5,7 @@ import type { DayFilter } from '../engine/partitions.ts';
 import type { EnrichReads, EnrichingMatch, Token } from './contract.ts';
 import type { Tables } from '../engine/tables.ts';
 
-/** Matches to enrich; those that cannot be completed are excluded. */
+/** Selects matches to enrich, without the ones that cannot be completed. */
 const IS_WAITING = sql`enrichment is not null and set_aside is null`;
 
 /** Reads matches that wait for enrichment, and stored tokens. */
@@ -17,7 +17,7 @@ export const createEnrichReads = (db: Kysely<Tables>, engine: Engine): EnrichRea
 
   async listEnriching({ chain, limit, perStream, notStreams, notMatches }) {
     const { open } = await readMoment(engine, db);
-    // One index seek per stream and position in its queue, regardless of the queue's length.
+    // Takes one index seek per stream and position in its queue, regardless of the queue's length.
     const oldest = Array.from(
       { length: perStream },
       (_, place) => sql`
@@ -87,7 +87,10 @@ export const createEnrichReads = (db: Kysely<Tables>, engine: Engine): EnrichRea
 const noneOf = (column: string, values: readonly string[]) =>
   values.length === 0 ? sql`` : sql`and ${sql.ref(column)} not in (${sql.join(values)})`;
 
-/** When deliveries of active streams began to wait, by chain, for days selected by `open`. */
+/**
+ * Selects the times since which deliveries of active streams have waited, by chain, for days
+ * selected by `open`.
+ */
 export async function readEnrichingSince(
   db: Kysely<Tables>,
   open: DayFilter,

@@ -1,4 +1,4 @@
-/** Rows of tokens. */
+/** Tables of tokens. */
 
 export interface EnrichmentTables {
   token: TokenTable;
@@ -8,11 +8,11 @@ export interface EnrichmentTables {
 interface TokenTable {
   chain: string;
   address: string;
-  /** Empty if the contract does not provide it. */
+  /** Name; empty if the contract does not provide it. */
   name: string;
   symbol: string;
   decimals: number | null;
-  /** `ERC721`, `ERC1155` or empty. */
+  /** Standard: `ERC721`, `ERC1155` or empty. */
   standard: string;
   /** The block at which it was read. */
   block_number: number;

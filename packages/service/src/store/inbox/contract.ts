@@ -8,9 +8,9 @@ import type {
 } from '@sluice/kit/contract';
 
 export interface InboxReads {
-  /** Sorted by name. */
+  /** Lists inboxes, sorted by name. */
   listInboxes(): Promise<Inbox[]>;
-  /** Newest first. */
+  /** Lists requests, newest first. */
   listInboxRequests(page: {
     inbox: string;
     limit: number;
@@ -23,7 +23,7 @@ export interface InboxReads {
 export interface InboxWrites {
   /** Creates the inbox, or changes its response and resets its count to 0. */
   setInbox(name: string, answer: InboxResponse): Promise<Inbox>;
-  /** Deletes the inbox with its requests; false if it does not exist. */
+  /** Deletes the inbox with its requests; returns false if it does not exist. */
   deleteInbox(name: string): Promise<boolean>;
   clearInbox(name: string): Promise<void>;
   /** Stores a webhook and trims older ones; creates the inbox if it does not exist. */

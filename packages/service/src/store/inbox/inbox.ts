@@ -1,4 +1,4 @@
-/** The built-in receiver's requests, limited in number and bytes per inbox. */
+/** Stores the requests of the built-in receiver, limited in number and size per inbox. */
 import { type Kysely, type Selectable, sql } from 'kysely';
 import {
   DEFAULT_INBOX_RESPONSE,
@@ -153,7 +153,7 @@ export const createInboxWrites = (db: Kysely<Tables>, engine: Engine): InboxWrit
         answer_delay_ms: answer.delayMs,
       };
       await trx.insertInto('inbox_request').values(row).execute();
-      // Finds the newest row beyond a limit once; all older rows are beyond it as well.
+      // Finds the newest row beyond a limit once, because all older rows are beyond it as well.
       await sql`
         delete from inbox_request where inbox = ${inbox} and id <= (
           select max(id) from (

@@ -1,4 +1,4 @@
-/** Rows of the built-in receiver. */
+/** Tables of the built-in receiver. */
 
 export interface InboxTables {
   inbox: { name: string; answer: string; received: number };
@@ -17,7 +17,7 @@ interface InboxRequestTable {
   verified: number;
   /** Status of the response. */
   status: number;
-  /** JSON object. */
+  /** Headers as a JSON object. */
   headers: string;
   body: string;
   body_bytes: number;

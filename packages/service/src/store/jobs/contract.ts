@@ -1,4 +1,4 @@
-/** Backfills, and which blocks each stream was matched against. */
+/** Backfills, and the blocks that each stream was matched against. */
 import type {
   ChainCoverage,
   DeliverySummary,
@@ -9,26 +9,28 @@ import type {
 import type { BlockHeader, NewMatch } from '../blocks/contract.ts';
 
 export interface JobReads {
-  /** By chain; empty for an unknown stream. */
+  /** Returns the coverage by chain; empty for an unknown stream. */
   readCoverage(streamId: string): Promise<ChainCoverage[]>;
-  /** Blocks of this chain that were accepted unverified; null if there are none. */
+  /** Returns the blocks of this chain that were accepted unverified; null if there are none. */
   readUnverified(chain: string): Promise<UnverifiedBlocks | null>;
   readJob(id: string): Promise<Job | undefined>;
-  /** Newest first. */
+  /** Lists jobs, newest first. */
   listJobs(filter: { streamId?: string | undefined; limit: number }): Promise<Job[]>;
-  /** Oldest first. */
+  /** Lists running jobs, oldest first. */
   listRunningJobs(chain: string): Promise<Job[]>;
 }
 
 export interface JobWrites {
-  /** Undefined if the stream is unknown. */
+  /** Creates a job; undefined if the stream is unknown. */
   createJob(job: {
     streamId: string;
     chain: string;
     blockFrom: number;
     blockTo: number;
   }): Promise<Job | undefined>;
-  /** Undefined if the job is unknown, or cannot change to this state. */
+  /**
+   * Changes the state of a job; undefined if the job is unknown, or cannot change to this state.
+   */
   setJobState(id: string, state: JobState, message: string): Promise<Job | undefined>;
   /** Sets the reason why a running job is waiting. */
   setJobMessage(id: string, message: string): Promise<void>;
@@ -50,11 +52,11 @@ export interface JobWrites {
     blocks: readonly {
       block: BlockHeader;
       matches: readonly NewMatch[];
-      /** As in {@link BlockCommit}. */
+      /** Like in {@link BlockCommit}. */
       unverified?: string | undefined;
     }[];
   }): Promise<{ job: Job; deliveries: DeliverySummary[] } | undefined>;
-  /** Sends one block to one stream once more; each request creates its own deliveries. */
+  /** Sends one block to one stream again. Each request creates its own deliveries. */
   commitManual(commit: {
     chain: string;
     block: BlockHeader;

@@ -226,7 +226,7 @@ describe('PostgreSQL store', () => {
       await expect(openPostgresStore(postgres.url)).rejects.toThrow(
         '20 commits are waiting for a standby of the database, and none responds',
       );
-      // Existing connections wait too, and readiness reports it.
+      // Existing connections also wait, and readiness reports it.
       await expect
         .poll(() => readiness.read(), { timeout: 15_000, interval: 1_000 })
         .toEqual(['commits are waiting for a standby of the database, and none responds']);

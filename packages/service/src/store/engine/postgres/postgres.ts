@@ -17,7 +17,7 @@ type Write = (...args: unknown[]) => Promise<unknown>;
  * Opens and migrates the ledger at `url` (`postgres://user:password@host:port/database`, or
  * `host:port,host:port` for several servers, of which the primary is used).
  *
- * @throws CallerError when no writable server can be reached, or it rejects the login.
+ * @throws CallerError if no writable server can be reached, or it rejects the login.
  */
 export async function openPostgresStore(url: string): Promise<Store> {
   try {

@@ -1,11 +1,10 @@
 /**
- * The feed of a ledger that several processes share: one row for each write that others may watch,
- * inserted in the transaction of that write, so that each has exactly one row. The table is
- * unlogged: it adds nothing to the WAL, and is empty after a crash or failover of the server.
- * Earlier readers then have to start over.
+ * The feed of a ledger that several processes share, with one row for each write that others may
+ * watch. The table is unlogged, so it is empty after a crash or failover of the server, and earlier
+ * readers then have to start over.
  *
  * Rows are ordered by transaction id. A transaction may commit after a later one, so only rows
- * older than every running transaction are read: none can be added before them.
+ * older than every running transaction are read.
  */
 import type { LiveEvent } from '@sluice/kit/contract';
 import { type Kysely, type Transaction, sql } from 'kysely';
@@ -15,10 +14,10 @@ import type { Signals } from '../../live/signals.ts';
 import type { Tables } from '../tables.ts';
 
 const BATCHES_AT_ONCE = 20;
-/** A signal may be lost, or arrive before its row is readable. */
+/** Interval of polls, because a signal may be lost or arrive before its row is readable. */
 const POLL_MS = 250;
 
-/** All transactions below it have ended, in the snapshot of this statement. */
+/** Transaction id below which all transactions have ended, in the snapshot of this statement. */
 const horizon = sql<number>`pg_snapshot_xmin(pg_current_snapshot())::text::bigint`;
 const ownId = sql<number>`pg_current_xact_id()::text::bigint`;
 
@@ -87,7 +86,7 @@ export function createPostgresFeed(db: Kysely<Tables>, signals: Signals): Postgr
     },
     async newest() {
       let newest = await readNewest();
-      // Creates a first batch to continue from.
+      // Creates the first batch to continue from.
       if (newest === undefined) await db.transaction().execute((trx) => append(trx, []));
       while (newest === undefined) {
         await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
@@ -119,7 +118,7 @@ export function createPostgresFeed(db: Kysely<Tables>, signals: Signals): Postgr
   };
 }
 
-/** Includes the time, because the server may reuse an id after a crash. */
+/** Position of a row. Includes the time, because the server may reuse an id after a crash. */
 const toPosition = ({ xid, created_at: createdAt }: { xid: number; created_at: number }): string =>
   `${xid}-${createdAt}`;
 
@@ -133,7 +132,9 @@ function fromPosition(position: string): number | undefined {
   return Number.isSafeInteger(xid) ? xid : undefined;
 }
 
-/** Wraps a database so that its transactions call `record` with their result as their last step. */
+/**
+ * Wraps a database, so that its transactions call `record` with their result as their last step.
+ */
 export function recording(
   db: Kysely<Tables>,
   record: (trx: Transaction<Tables>, answer: unknown) => Promise<void>,

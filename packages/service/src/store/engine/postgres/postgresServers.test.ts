@@ -36,7 +36,7 @@ describe('the servers of a URL', () => {
 describe('a broken network path', () => {
   afterEach(() => void vi.useRealTimers());
 
-  /** Starts a proxy to a real server; a connection goes silent after a query with this text. */
+  /** Starts a proxy to a real server. A connection goes silent after a query with this text. */
   async function startDeadPath(text: string) {
     const postgres = await startPostgres();
     let lost = 0;

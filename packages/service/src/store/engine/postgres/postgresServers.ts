@@ -1,6 +1,6 @@
 /**
- * Connections to the PostgreSQL server that the ledger is written to. With several servers, it is
- * the writable one; after a failover, the one that was promoted last.
+ * Connects to the PostgreSQL server that the ledger is written to. With several servers, this is
+ * the writable one or, after a failover, the one that was promoted last.
  */
 import { RetryableError, configError } from '../../../base/errors.ts';
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
@@ -8,9 +8,9 @@ import pg from 'pg';
 import { toLedgerValue } from '../ledgerText.ts';
 
 /**
- * A query without a response for this long is given up with its connection, because the network may
- * have lost it. This is not a `statement_timeout`, which would end a commit's wait for its standby
- * and report it as committed.
+ * Time after which a query without a response times out and its connection is closed, because the
+ * network may have lost it. A `statement_timeout` would report a commit that waits for its standby
+ * as committed.
  */
 const QUERY_TIMEOUT_MS = 30_000;
 /** Timeout to connect, or for a connection of the pool to become free. */
@@ -18,7 +18,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const CONNECTIONS = 10;
 
 /**
- * Soon releases what a vanished process held. The last setting is not available on every platform.
+ * Releases locks of a vanished process soon. The last setting is not available on every platform.
  */
 const SESSION = `
   set idle_in_transaction_session_timeout = '10s';
@@ -31,21 +31,21 @@ const SESSION = `
   exception when others then null; end $$`;
 
 /**
- * Counts commits that wait for a standby that does not respond. A client that gives up such a query
- * leaves its session behind, which the server ends only when the standby is back.
+ * Counts commits that wait for an unresponsive standby. If such a query times out, its session
+ * stays until the standby is back.
  */
 export const WAITING_COMMITS = `
   select count(*)::int as n from pg_stat_activity
   where datname = current_database() and wait_event = 'SyncRep'
     and query_start < clock_timestamp() - interval '2 s'`;
 /**
- * With this many, no session is added: its writes would wait as well, and its connection would be
- * left behind.
+ * Number of waiting commits from which no session is added, because its writes would wait as well.
  */
 const MAX_WAITING_COMMITS = 20;
 
 /**
- * The timeline is the first eight digits of a WAL file's name; each promotion begins a newer one.
+ * The timeline is the first eight digits of a WAL file's name. Each promotion starts a newer
+ * timeline.
  */
 const STANDING = `
   select current_setting('transaction_read_only') = 'off' as writable,
@@ -60,7 +60,7 @@ interface Standing {
 /**
  * Returns the URL of each server in `postgres://user:password@host:port,host:port/database`.
  *
- * @throws CallerError when a part is not a URL, or `target_session_attrs` is not `read-write` or
+ * @throws CallerError if a part is not a URL, or `target_session_attrs` is not `read-write` or
  * `primary`.
  */
 export function parseServers(url: string): string[] {
@@ -94,7 +94,7 @@ export function parseServers(url: string): string[] {
 /**
  * Creates connections for Kysely. With `isPatient`, queries have no timeout.
  *
- * @throws Error as {@link parseServers}.
+ * @throws Error like {@link parseServers}.
  */
 export function createServers(url: string, { isPatient = false } = {}): PostgresPool {
   const urls = parseServers(url);
@@ -133,14 +133,14 @@ export function createServers(url: string, { isPatient = false } = {}): Postgres
     );
   };
 
-  /** Another server may be the primary by now: the next connection checks again. */
+  /** Another server may be the primary by now, so the next connection checks again. */
   const doubt = (): void => {
     primary = undefined;
   };
 
   return {
     async connect() {
-      // A single server is not checked first: it reports its own errors.
+      // A single server is not checked first, because it reports its own errors.
       const chosen = (primary ??= urls.length === 1 ? Promise.resolve(pools[0]!) : findPrimary());
       try {
         return toClient(await (await chosen).connect(), isPatient, doubt);
@@ -163,14 +163,13 @@ function createPool(url: string): pg.Pool {
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
-    // A broken connection is replaced at the next query, and a query running on it rejects. Its
-    // error needs a listener, or it ends the process: the pool listens while it is idle, but not
-    // between two queries of a transaction.
+    // A broken connection is replaced at the next query. Its error needs a listener, or it ends the
+    // process; the pool does not listen between two queries of a transaction.
     verify(client, done) {
       client.on('error', () => {});
       void openSession(client, done);
     },
-    // Every bigint of the ledger is a block number or a time in milliseconds: below 2^53.
+    // Every bigint of the ledger is a block number or a time in milliseconds, below 2^53.
     types: {
       getTypeParser: (oid, format) =>
         oid === pg.types.builtins.INT8
@@ -213,7 +212,7 @@ export async function queryInTime<T>(client: pg.ClientBase, ask: () => Promise<T
 
 const clients = new WeakMap<pg.PoolClient, PostgresPoolClient>();
 
-/** Wraps a client to give its queries a timeout. */
+/** Wraps a client so that its queries time out. */
 function toClient(
   client: pg.PoolClient,
   isPatient: boolean,

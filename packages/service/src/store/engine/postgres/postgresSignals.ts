@@ -6,7 +6,7 @@ import { queryInTime, createServers } from './postgresServers.ts';
 
 const CHANNEL = 'sluice';
 const RECONNECT_MS = 1_000;
-/** Signals need no durability, so they do not wait for the disk or a standby. */
+/** Signals need no durability, so they don't wait for the disk or a standby. */
 const SESSION = `set synchronous_commit = off; listen ${CHANNEL}`;
 const EVERYTHING: readonly Signal[] = [
   'deliveries',
@@ -22,7 +22,7 @@ export function createPostgresSignals(url: string): Signals {
   const local = createSignals();
   const servers = createServers(url, { isPatient: true });
   const self = randomUUID();
-  /** Signals sent in this process but not yet to the others. */
+  /** Signals that were sent in this process, but not yet to the others. */
   const unsent = new Set<Signal>();
   let opening: pg.PoolClient | undefined;
   let session: pg.PoolClient | undefined;
@@ -53,8 +53,8 @@ export function createPostgresSignals(url: string): Signals {
       // Signals may have been missed while not listening.
       else local.send(EVERYTHING);
     } catch {
-      // The ledger's other connections report the problem. Not released, ten such clients would
-      // exhaust the pool.
+      // The ledger's other connections report the problem. Without the release, ten such clients
+      // would exhaust the pool.
       opening?.release(true);
       opening = undefined;
       reconnect();
@@ -65,7 +65,7 @@ export function createPostgresSignals(url: string): Signals {
   };
   void connect();
 
-  /** Sends one NOTIFY for all signals that accumulated during the last one. */
+  /** Sends one NOTIFY for all signals that accumulated during the previous one. */
   const pass = async (): Promise<void> => {
     while (unsent.size > 0 && session !== undefined) {
       const client = session;
@@ -76,7 +76,7 @@ export function createPostgresSignals(url: string): Signals {
           client.query('select pg_notify($1, $2)', [CHANNEL, payload]),
         );
       } catch {
-        // The session is reopened, and other processes poll in the meantime.
+        // The session is opened again, and other processes poll in the meantime.
       }
     }
     isSending = false;

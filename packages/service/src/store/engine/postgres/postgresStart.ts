@@ -9,7 +9,7 @@ import { isUnavailable } from '../unavailable.ts';
 
 const CONNECTION = /^E(CONN|TIMEDOUT|HOSTUNREACH|NETUNREACH|AI_AGAIN|NOTFOUND)/;
 
-/** Returns a CallerError for common causes; any other error is returned as is. */
+/** Returns a CallerError for common causes; returns any other error unchanged. */
 export function toStartError(error: unknown, url: string): unknown {
   const code = codeOf(error);
   const servers = parseServers(url).map((each) => new URL(each));

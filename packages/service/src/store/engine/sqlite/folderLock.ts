@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { CallerError } from '../../../base/errors.ts';
 
-/** In the data folder. */
+/** Name of the lock file in the data folder. */
 export const LOCK_FILE = 'lock.db';
 
 /** Loaded on first use, because most commands need no lock. */
@@ -39,7 +39,7 @@ export function lockFolder(folder: string): DatabaseSync {
   }
 }
 
-/** Whether a process holds the folder. Creates nothing. */
+/** Returns whether a process holds the folder. Does not create any files. */
 export function isFolderLocked(folder: string): boolean {
   if (!existsSync(join(folder, LOCK_FILE))) return false;
   const lock = open(folder);

@@ -81,7 +81,7 @@ describe('SQLite store', () => {
     const path = join(folder, 'together');
     const store = await openSqliteStore(path);
     const other = new DatabaseSync(join(path, 'sluice.db'));
-    // Like a full disk: the failed statement rolls back the entire transaction.
+    // As on a full disk, the failed statement rolls back the entire transaction.
     other.exec(`create trigger refuse before insert on setting when new.key = 'bad'
       begin select raise(rollback, 'no room for it'); end`);
     other.close();
@@ -118,7 +118,7 @@ describe('SQLite store', () => {
     const commit = { chain, epoch, ruleRevision: revision, windowBlocks: 256 };
     await store.commitBlock({ ...commit, block: header(2), confirmUpTo: 2, matches: parts });
 
-    // A negative age expires new rows. Each step deletes some, however short its time.
+    // A negative age expires new rows. Each step deletes some of them, regardless of its time.
     const rule = { deliveredMs: -86_400_000, undeliveredMs: -86_400_000, forMs: 0 };
     const claim = { limit: 1, maxBytes: 1e9, perStream: 1000, taken: {}, leaseMs: 40_000 };
     const forgotten: number[] = [];

@@ -1,4 +1,4 @@
-/** The ledger in one SQLite file: no server to run, one process at a time. */
+/** The ledger in one SQLite file, for one process at a time. */
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { Worker } from 'node:worker_threads';
@@ -24,7 +24,7 @@ export type WorkerReply = { id: number; value: unknown } | { id: number; error: 
 /** The file name of the ledger in its folder. */
 export const LEDGER_FILE = 'sluice.db';
 
-/** Reads that scan very many rows and take tenths of a second or more. */
+/** Long reads, which scan many rows and take 0.1 s or more. */
 const LONG_READS: ReadonlySet<string> = new Set<keyof Reads>([
   'countByField',
   'estimateReplay',
@@ -34,9 +34,8 @@ const LONG_READS: ReadonlySet<string> = new Set<keyof Reads>([
 ]);
 
 /**
- * Opens the ledger in `folder`, creating and migrating it as needed. Writes run in one thread and
- * reads in another, so neither blocks the event loop; long reads run in a third, started on demand,
- * so that no list waits for a count.
+ * Opens the ledger in `folder`, and creates or migrates it if necessary. Writes and reads run in
+ * separate threads; long reads run in a third one, which is started on demand.
  *
  * @throws when another process holds the folder.
  */
@@ -44,7 +43,7 @@ export async function openSqliteStore(folder: string): Promise<Store> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const lock = lockFolder(folder);
   const path = join(folder, LEDGER_FILE);
-  // Created before SQLite does, so that only the owner can read it and its journals.
+  // Creates the file before SQLite does, so that only the owner can read it and its journals.
   closeSync(openSync(path, 'a', 0o600));
   let setup: ReturnType<typeof openSqlite> | undefined;
   try {
@@ -60,8 +59,7 @@ export async function openSqliteStore(folder: string): Promise<Store> {
     lock.close();
     throw explainDamage(error, path);
   }
-  // Closed last, because the last connection to close takes over the log, which a read-only one
-  // cannot.
+  // Closed last, because the last connection must copy the log, which a read-only one cannot.
   const { db: keeper } = setup;
   const reads = createThread(path, 'reads');
   const longReads = createThread(path, 'reads');
@@ -93,7 +91,7 @@ export async function openSqliteStore(folder: string): Promise<Store> {
   };
 }
 
-/** Returns the same methods, each executed by `call`. */
+/** Returns the same methods, executed by `call`. */
 const mapMethods = <Methods extends object>(
   methods: Methods,
   call: (name: string, args: unknown[]) => Promise<unknown>,

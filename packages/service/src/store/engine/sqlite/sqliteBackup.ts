@@ -26,8 +26,8 @@ import { markClosed } from './sqliteDamage.ts';
  * and checks it. Writers to the ledger do not wait.
  *
  * @returns the size of the file in bytes.
- * @throws CallerError, code `not_confirmed`, when the file exists; Error when there is no ledger,
- * or the copy is not sound.
+ * @throws CallerError `not_confirmed` if the file exists; Error if there is no ledger, or the copy
+ * is damaged.
  */
 export function backUpSqlite(folder: string, file: string): number {
   const source = join(folder, LEDGER_FILE);
@@ -40,13 +40,13 @@ export function backUpSqlite(folder: string, file: string): number {
   mkdirSync(dirname(file), { recursive: true });
   const unfinished = `${file}.unfinished`;
   rmSync(unfinished, { force: true });
-  // Created before SQLite writes to it, so that no other user can ever read it: it contains
-  // secrets.
+  // Creates the file before SQLite writes to it, so that no other user can ever read its secrets.
   closeSync(openSync(unfinished, 'wx', 0o600));
   try {
     const ledger = new DatabaseSync(source, { readOnly: true, timeout: 10_000 });
     try {
-      // One read transaction: a copy page by page would restart with each write of the service.
+      // Uses one read transaction, because a copy page by page would restart with each write of the
+      // service.
       ledger.prepare('vacuum into ?').run(unfinished);
     } finally {
       ledger.close();
@@ -64,8 +64,8 @@ export function backUpSqlite(folder: string, file: string): number {
 /**
  * Replaces the ledger in `folder` with a backup. The next start of the service continues from it.
  *
- * @throws CallerError, code `not_confirmed`, when there is a ledger and `overwrite` is not set;
- * Error when a service is using the folder, or the file is not a ledger that this program can read.
+ * @throws CallerError `not_confirmed` if there is a ledger and `overwrite` is not set; Error if a
+ * service uses the folder, or this program cannot read the file.
  */
 export async function restoreSqlite(
   file: string,
@@ -92,7 +92,7 @@ export async function restoreSqlite(
     closeSync(openSync(unfinished, 'wx', 0o600));
     copyFileSync(file, unfinished);
     sync(unfinished);
-    // The journal of the old ledger would be replayed into the new one.
+    // Otherwise, the journal of the old ledger would be replayed into the new one.
     markClosed(target);
     for (const journal of ['-wal', '-shm']) rmSync(target + journal, { force: true });
     renameSync(unfinished, target);
@@ -103,7 +103,7 @@ export async function restoreSqlite(
 }
 
 /**
- * @throws Error when the file is not a SQLite database with a ledger, or a page of it is damaged.
+ * @throws Error if the file is not a SQLite database with a ledger, or one of its pages is damaged.
  */
 function checkSound(file: string): void {
   let problem: string | undefined;

@@ -5,11 +5,11 @@ import { type CheckpointerData, STAGE, checkpoint, createLogReader } from './sql
 import { openSqlite } from './sqliteConnection.ts';
 
 /**
- * Pages that the committing thread may copy itself: it takes some hundredths of a second, or tenths
- * on a slow disk.
+ * Number of pages that the committing thread may copy itself, which takes about 0.05 s, or more on
+ * a slow disk.
  */
 const LEFT_PAGES = 250;
-/** Milliseconds to wait before retrying while a long read still needs the old state of the file. */
+/** Milliseconds between retries while a long read still needs the old state of the file. */
 const HELD_UP_MS = 100;
 
 const { path, stage } = workerData as CheckpointerData;
@@ -19,8 +19,8 @@ const readLog = createLogReader(sqlite);
 parentPort!.on('message', () => void takeOver());
 
 /**
- * Copies the entire log, and then what was written in the meantime, as long as that keeps
- * shrinking.
+ * Copies the entire log, and then pages that were written in the meantime, while their number
+ * shrinks.
  */
 async function takeOver(): Promise<void> {
   let left = Number.POSITIVE_INFINITY;

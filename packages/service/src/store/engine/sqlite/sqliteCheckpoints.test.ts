@@ -17,7 +17,7 @@ const SOON = { timeout: 10_000, interval: 5 };
 describe.runIf(isSqliteFrom351)('the write-ahead log', () => {
   const path = join(folder, 'ledger.db');
   const { db, sqlite } = openSqlite(path, false);
-  // Tests how much each thread writes, not durability.
+  // Tests the amount that each thread writes, not durability.
   sqlite.exec('pragma synchronous = off; create table page (id integer primary key, filler blob)');
   const readLog = createLogReader(sqlite);
   const left = (): number => readLog().log - readLog().checkpointed;
@@ -27,7 +27,7 @@ describe.runIf(isSqliteFrom351)('the write-ahead log', () => {
     await db.destroy();
   });
 
-  // Pages that the committing thread copies itself, per checkpoint.
+  // Returns the number of pages that the committing thread copies itself, per checkpoint.
   const own: number[] = [];
   const prepare = sqlite.prepare.bind(sqlite);
   vi.spyOn(sqlite, 'prepare').mockImplementation((text) => {
@@ -36,7 +36,7 @@ describe.runIf(isSqliteFrom351)('the write-ahead log', () => {
   });
   beforeEach(() => void own.splice(0));
 
-  /** Commits at least this many pages. */
+  /** Commits at least this number of pages. */
   const commit = (pages: number): void => {
     const insert = prepare('insert into page (filler) values (zeroblob(4096))');
     sqlite.exec('begin');

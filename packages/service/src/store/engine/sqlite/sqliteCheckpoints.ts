@@ -1,9 +1,7 @@
 /**
- * Keeps the write-ahead log of a SQLite ledger short. Copying the log into the file (a checkpoint)
- * writes all over it and waits for the disk, which takes seconds when it is busy. So a separate
- * thread does it (`sqliteCheckpointer.ts`) while commits continue; but the log can only restart
- * from the beginning once a checkpoint reaches its end, which it never does while other threads
- * write. The committing thread therefore copies the last small part itself.
+ * Keeps the write-ahead log of a SQLite ledger short. A separate thread copies the log into the
+ * file (`sqliteCheckpointer.ts`), because that can take seconds. The committing thread copies the
+ * last small part itself, because a log restarts only after it was copied completely.
  */
 import { extname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
@@ -17,12 +15,12 @@ import { isSqliteFrom351 } from '../engine.ts';
 const LOG_PAGES = 10_000;
 
 /**
- * Milliseconds before starting another thread after one that could not start, for example without
- * free file descriptors.
+ * Milliseconds before another start if the thread could not start, for example without free file
+ * descriptors.
  */
 const AGAIN_MS = 1_000;
 
-/** The state shared by the two threads, in one number. */
+/** State that the two threads share, in one number. */
 export const STAGE = { idle: 0, underWay: 1, nearlyDone: 2 } as const;
 
 export interface CheckpointerData {
@@ -30,10 +28,10 @@ export interface CheckpointerData {
   stage: Int32Array;
 }
 
-/** In pages. */
+/** Length of the log in pages. */
 export interface LogState {
   log: number;
-  /** Pages that have also been copied into the file. */
+  /** Number of pages that have been copied into the file. */
   checkpointed: number;
 }
 
@@ -45,7 +43,8 @@ export interface Checkpoints {
 
 /** Takes over the checkpoints of this connection, the only one that writes. */
 export function createCheckpoints(path: string, sqlite: DatabaseSync): Checkpoints {
-  // An older SQLite does not report the length of its log, and keeps making its own checkpoints.
+  // Older versions of SQLite do not report the length of the log, and keep making their own
+  // checkpoints.
   if (!isSqliteFrom351) return { look: () => undefined, stop: () => Promise.resolve() };
   sqlite.exec('pragma wal_autocheckpoint = 0');
   const readLog = createLogReader(sqlite);
@@ -57,7 +56,8 @@ export function createCheckpoints(path: string, sqlite: DatabaseSync): Checkpoin
       new URL(`./sqliteCheckpointer${extname(import.meta.url)}`, import.meta.url),
       { workerData: { path, stage } satisfies CheckpointerData, name: 'sqlite checkpoints' },
     );
-    // Without a listener, its error would end this thread too. The log stays intact and only grows.
+    // Without a listener, its error would also end this thread. The log stays intact and only
+    // grows.
     started.on('error', () => {
       worker = undefined;
       setTimeout(() => set('idle'), AGAIN_MS).unref();
@@ -92,14 +92,14 @@ export function createLogReader(sqlite: DatabaseSync): () => LogState {
 }
 
 /**
- * Copies the part of the log that no reader prevents from being copied, without waiting. Returns
- * the state of the log when it started.
+ * Copies the log without waiting, up to the part that a reader still needs. Returns the state of
+ * the log when it started.
  */
 export function checkpoint(sqlite: DatabaseSync): LogState | undefined {
   try {
     return sqlite.prepare('pragma wal_checkpoint(passive)').get() as unknown as LogState;
   } catch {
-    // The disk is full or fails: the log stays intact, and the next commit reports the error.
+    // If the disk is full or fails, the log stays intact, and the next commit reports the error.
     return undefined;
   }
 }

@@ -11,12 +11,12 @@ import {
 import { toLedgerValue } from '../ledgerText.ts';
 import type { Tables } from '../tables.ts';
 
-/** Statements kept prepared per connection; the ledger has fewer than this. */
+/** Maximum number of prepared statements per connection. The ledger has fewer. */
 const PREPARED_STATEMENTS = 200;
 
 /**
- * Kysely assumes that SQLite cannot change a schema in a transaction. It can, so a failed migration
- * leaves no changes.
+ * Contrary to Kysely's assumption, SQLite can change a schema in a transaction, so a failed
+ * migration leaves no changes.
  */
 class TransactionalAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl(): boolean {
@@ -25,7 +25,7 @@ class TransactionalAdapter extends SqliteAdapter {
 }
 
 /**
- * A transaction of its own, and a part of a shared one (`sqliteWorker.ts`), start and end the same
+ * Separate transactions and parts of a shared one (`sqliteWorker.ts`) start and end in the same
  * way.
  */
 class SavepointDriver extends SqliteDriver {
@@ -45,8 +45,7 @@ class SavepointDriver extends SqliteDriver {
   }
 
   override async rollbackTransaction(): Promise<void> {
-    // A full disk has already rolled back: report that error, not that there is nothing to roll
-    // back.
+    // A full disk has already rolled back the transaction, so this reports the original error.
     if (!this.#sqlite.isTransaction) return;
     await this.#execute('rollback to transaction_part; release transaction_part');
   }
@@ -60,7 +59,7 @@ type PreparedStatement = ReturnType<SqliteDatabase['prepare']>;
 
 /**
  * Adapts a statement for Kysely. Rows are read as arrays and converted here, because the objects of
- * `node:sqlite` are dictionaries, which take longer to create and three times as long to read.
+ * `node:sqlite` are slower to create and to read.
  */
 function toPrepared(statement: StatementSync): PreparedStatement {
   const names = statement.columns().map(({ name }) => name);
@@ -82,7 +81,7 @@ function toPrepared(statement: StatementSync): PreparedStatement {
 }
 
 /**
- * Opens a Kysely database over `node:sqlite`, and returns both. Destroying the first closes both.
+ * Opens a Kysely database over `node:sqlite` and returns both. Destroying the first closes both.
  */
 export function openSqlite(
   path: string,
@@ -90,8 +89,8 @@ export function openSqlite(
 ): { db: Kysely<Tables>; sqlite: DatabaseSync } {
   const sqlite = new DatabaseSync(path, { readOnly, timeout: 10_000 });
   if (!readOnly) {
-    // FULL: a committed transaction survives a power loss, not only the end of the process.
-    // Checkpoints every 40 MB of log instead of every 4, so that fewer commits wait for one.
+    // With FULL, a committed transaction survives a power loss. Checkpoints run every 40 MB of log
+    // instead of every 4, so that fewer commits wait for one.
     sqlite.exec(
       'pragma journal_mode = wal; pragma synchronous = full; pragma wal_autocheckpoint = 10000',
     );

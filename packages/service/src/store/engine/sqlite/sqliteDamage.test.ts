@@ -17,7 +17,7 @@ import { openSqliteStore } from './sqlite.ts';
 import { backUpSqlite, restoreSqlite } from './sqliteBackup.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-damage-'));
-/** The ledger of a killed process, with its commits still in the log. */
+/** Creates the ledger of a killed process, with its commits still in the log. */
 const killed = join(folder, 'killed');
 beforeAll(async () => {
   const live = join(folder, 'live');

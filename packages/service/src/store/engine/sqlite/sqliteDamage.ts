@@ -1,7 +1,6 @@
 /**
- * Detects damaged files of a SQLite ledger. Between checkpoints, commits are only in the
- * write-ahead log; without its log, SQLite silently opens a ledger in the state of the last
- * checkpoint, perhaps empty. So a marker file next to the ledger shows while the log must exist.
+ * Detects damaged files of a SQLite ledger. Without the write-ahead log, SQLite silently opens the
+ * state of the last checkpoint, so a marker file shows that the log must exist.
  */
 import { closeSync, existsSync, fsyncSync, openSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -15,7 +14,7 @@ const markOf = (path: string): string => `${path}-open`;
 const restoreFix = (folder: string): string =>
   `Restore a backup: sluice restore FILE --data ${folder} --yes`;
 
-/** @throws CallerError when the log existed when the ledger was last used, and is missing now. */
+/** @throws CallerError if the log existed when the ledger was last used, but is missing now. */
 export function refuseLostLog(path: string): void {
   if (!existsSync(markOf(path)) || existsSync(walOf(path))) return;
   throw new CallerError(
@@ -29,7 +28,7 @@ export function refuseLostLog(path: string): void {
   );
 }
 
-/** Records that the log must exist from here on. */
+/** Records that the log must exist from now on. */
 export function markOpen(path: string): void {
   for (const each of [markOf(path), dirname(path)]) {
     const descriptor = openSync(each, each === dirname(path) ? 'r' : 'w', 0o600);
@@ -38,10 +37,10 @@ export function markOpen(path: string): void {
   }
 }
 
-/** Records that the log may be missing: the ledger was closed properly, or replaced. */
+/** Records that the log may be missing, because the ledger was closed properly or replaced. */
 export const markClosed = (path: string): void => rmSync(markOf(path), { force: true });
 
-/** Converts the error of a damaged ledger to a CallerError; any other error is returned as is. */
+/** Converts the error of a damaged ledger to a CallerError; returns any other error unchanged. */
 export function explainDamage(error: unknown, path: string): unknown {
   const text = describeError(error);
   if (!/database disk image is malformed|file is not a database/i.test(text)) return error;

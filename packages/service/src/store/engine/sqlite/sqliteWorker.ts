@@ -1,7 +1,7 @@
 /**
- * One connection to the SQLite file, in its own thread: runs the store methods it receives, one at
- * a time in order of arrival. Waiting writes are committed together, so that they wait for the disk
- * once; none is answered before it is durable.
+ * A connection to the SQLite file in its own thread, which runs store methods one at a time.
+ * Waiting writes are committed together, so that they wait for the disk only once, and resolve when
+ * they are durable.
  */
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { createCheckpoints } from './sqliteCheckpoints.ts';
@@ -10,7 +10,7 @@ import { sqliteEngine } from '../engine.ts';
 import { createReads, createWrites } from '../../statements.ts';
 import type { WorkerCall, WorkerReply } from './sqlite.ts';
 
-/** A transaction that took this long accepts no more writes, so that its writes are answered. */
+/** Time after which a transaction accepts no more writes, so that its writes resolve. */
 const SHARED_MS = 20;
 
 const { path, role } = workerData as { path: string; role: 'reads' | 'writes' };
@@ -76,7 +76,7 @@ let working = false;
 const work = async (): Promise<void> => {
   working = true;
   while (waiting.length > 0) {
-    // Drains the port: otherwise messages arrive one per turn of the event loop.
+    // Drains the port, because otherwise only one message arrives per turn of the event loop.
     for (let next; (next = receiveMessageOnPort(port)) !== undefined;) waiting.push(next.message);
     const closeAt = waiting.findIndex(({ method }) => method === 'close');
     if (closeAt === 0) {
