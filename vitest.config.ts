@@ -9,38 +9,37 @@ const source = {
   ssr: { resolve: { conditions: ['@sluice/source'] } },
 };
 
-// Hundreds of services are started, each in two threads or a process of its own: what these load is
-// compiled once.
+// Caches compiled code, because hundreds of services are started in their own threads or processes.
 process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(
   new URL('node_modules/.cache/compiled', import.meta.url),
 );
 
-/** The suites of the kit that run in Node alone; all others run in Chromium as well. */
+/** Suites of the kit that run only in Node; all others also run in Chromium. */
 const KIT_IN_NODE_ALONE = [
-  // What a socket does to a call: servers of `node:http` that fall silent or break off.
+  // Failures of sockets, with servers of `node:http` that go silent or disconnect.
   'packages/kit/src/client/requestOverSockets.test.ts',
   'packages/kit/src/client/sluice.test.ts',
   'packages/kit/src/webhooks/testingOverSockets.test.ts',
-  // Express, Fastify, `node:http`: Node itself is what is adapted.
+  // Adapters for Node itself: Express, Fastify, `node:http`.
   'packages/kit/src/webhooks/adapters/adapters.test.ts',
-  // Holds the hashes of `node:crypto` against those in JavaScript.
+  // Compares the hashes of `node:crypto` with the JavaScript ones.
   'packages/kit/src/contract/rules/hash.test.ts',
   // Generates the files again, with packages for Node.
   'packages/kit/src/contract/generated.test.ts',
-  // Reads the kit's sources to see what they import.
+  // Reads the imports of the kit's sources.
   'packages/kit/src/index.test.ts',
 ];
 
-/** What took too long, and nothing else, is tried once more: a machine under load is no finding. */
+/** Repeats only tests that timed out, because the machine may be under load. */
 const retry = { count: 1, condition: /time(d )?out|not within \d+ ms/i };
-/** What is waited for comes soon, or on such a machine after a while. */
+/** Awaited conditions are usually met soon, but later on a machine under load. */
 const expect = { poll: { timeout: 15_000 } };
 
-// `unit` runs beside the code; the others drive the whole program against real chains, databases,
-// browsers and the official client, so they get time to start them.
+// `unit` tests are next to the code. The others run the complete program with real chains,
+// databases, browsers and the official client, so they get time to start these.
 export default defineConfig({
   test: {
-    // Most of the time is waiting: for chains, servers and processes.
+    // Tests mostly wait for chains, servers and processes.
     maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     projects: [
@@ -85,7 +84,7 @@ export default defineConfig({
       },
       {
         ...source,
-        // Not part of `npm test`: `npm run test:faults`.
+        // Not part of `npm test`; run `npm run test:faults`.
         test: {
           name: 'faults',
           expect,
@@ -150,7 +149,7 @@ export default defineConfig({
       },
       {
         ...source,
-        // Not part of `npm test`: `npm run test:browser`.
+        // Not part of `npm test`; run `npm run test:browser`.
         test: {
           name: 'browser',
           retry,
@@ -162,11 +161,11 @@ export default defineConfig({
       },
       {
         ...source,
-        // Not part of `npm test`: `npm run test:looks`.
+        // Not part of `npm test`; run `npm run test:looks`.
         test: {
           name: 'looks',
           include: ['test/looks/**/*.test.ts'],
-          // One after the other: each starts a browser and the seeded day.
+          // Runs sequentially, because each file starts a browser and the sample day.
           fileParallelism: false,
           testTimeout: 240_000,
           hookTimeout: 120_000,

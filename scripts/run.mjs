@@ -29,7 +29,7 @@ try {
   ensureConsole(node);
   if (task === 'start') {
     const command = ['-C', '@sluice/source', 'packages/cli/src/main.ts', 'dev', ...args];
-    // The channel closes when this process ends in any way, which stops the service.
+    // The channel closes when this process ends for any reason, which stops the service.
     handOver(node, command, {}, ['inherit', 'inherit', 'inherit', 'ipc']);
   } else if (task === 'test') {
     ensurePostgres();
@@ -76,14 +76,20 @@ function endWithNpm() {
   }, 1_000).unref();
 }
 
-/** Process id of the npm that runs this script, usually through a shell; undefined without npm. */
+/**
+ * Returns the process id of the npm that runs this script, usually through a shell; undefined
+ * without npm.
+ */
 function findNpm() {
   if (process.env['npm_lifecycle_event'] === undefined) return undefined;
   const [name = '', parent] = readParent();
   return name.endsWith('sh') && parent > 1 ? parent : process.ppid;
 }
 
-/** Name of the parent process and id of its parent. Containers often lack `ps`. */
+/**
+ * Returns the name of the parent process and the id of its parent. Does not use `ps`, which many
+ * containers do not have.
+ */
 function readParent() {
   if (process.platform === 'win32') return [];
   if (process.platform === 'linux') {

@@ -25,7 +25,7 @@ const say = (text) => process.stderr.write(`sluice: ${text}\n`);
 /** Stops the setup; the message is for the user and includes the command to run. */
 export class SetupError extends Error {}
 
-/** Installs packages if those on disk differ from the lockfile. */
+/** Installs packages if the installed ones differ from the lockfile. */
 export async function ensurePackages() {
   if (packagesMatchLock() && !isInstalling()) return;
   await untilNotInstalling();
@@ -39,11 +39,11 @@ export async function ensurePackages() {
 }
 
 /**
- * Contains the id of the installing process. It outlives a killed `npm start`, and two `npm ci` in
- * one folder delete each other's files.
+ * File with the id of the installing process, because two `npm ci` in one folder delete each
+ * other's files.
  */
 const INSTALLING = at('.sluice', 'installing');
-/** After this time the id belongs to another process. */
+/** Age from which the id belongs to another process. */
 const STALE_MS = 15 * 60_000;
 
 function isInstalling() {
@@ -202,7 +202,7 @@ export function ensurePostgres() {
     throw new SetupError('PostgreSQL was installed but its `postgres` binary was not found.');
 }
 
-/** Ensures that the shells for the completion tests are installed; bash is everywhere. */
+/** Ensures that the shells for the completion tests are installed. bash always is. */
 export function ensureShells() {
   if (SHELLS.every(isOnPath)) return;
   installFromSystem(SHELLS.join(' and '), 'the completion tests need them', {
@@ -230,8 +230,8 @@ function hasPostgres() {
 }
 
 /**
- * Returns whether the system's package manager installed it; without a way to install, throws
- * unless optional.
+ * Returns whether the system's package manager installed the program. Without a way to install it,
+ * throws unless it is optional.
  */
 function installFromSystem(name, why, { apt, dnf, brew, optional = false }) {
   const isRoot = process.getuid?.() === 0;
@@ -285,7 +285,7 @@ async function installPackages() {
   mkdirSync(at('.sluice'), { recursive: true });
   writeFileSync(INSTALLING, String(child.pid));
   const hideProgress = showProgress();
-  // On a signal, npm would install everything and then remove it again.
+  // After a signal, npm would install everything and then remove it again.
   const stop = () => child.kill('SIGKILL');
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
   for (const signal of signals) process.once(signal, stop);
@@ -299,7 +299,10 @@ async function installPackages() {
   return status === 0;
 }
 
-/** Shows the number of unpacked packages, which npm does not; returns a function that stops it. */
+/**
+ * Shows the number of unpacked packages, which npm does not show; returns a function that stops
+ * this.
+ */
 function showProgress() {
   const files = Object.entries(readJson(at('package-lock.json')).packages)
     .filter(([path, { optional, link }]) => path.startsWith('node_modules/') && !optional && !link)

@@ -1,6 +1,7 @@
 /**
- * Installs the third-party programs of a folder with its own lock, unless they match it already.
- * Never runs install scripts: everything they would compile has a fallback in JavaScript.
+ * Installs the third-party programs of a folder with its own lock, unless they already match the
+ * lock. Never runs install scripts, because everything that they would compile has a fallback in
+ * JavaScript.
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -8,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual } from 'node:util';
 
 /**
- * @param folder ends in `/`.
+ * @param folder path that ends in `/`.
  * @param what describes the programs in the progress message.
  */
 export function installLocked(folder: URL, what: string): void {
@@ -25,8 +26,8 @@ export function installLocked(folder: URL, what: string): void {
 }
 
 /**
- * Compares the lock with the installed part of it, which npm keeps next to the packages. Optional
- * packages of other platforms may be missing.
+ * Compares the lock with npm's record of the installed packages. Optional packages of other
+ * platforms may be missing.
  */
 function isInstalled(folder: URL): boolean {
   const installed = readPackages(new URL('node_modules/.package-lock.json', folder)) ?? {};

@@ -1,7 +1,7 @@
-/** Runs long test files first, so that no worker is left alone with one at the end. */
+/** Runs long test files first, so that no worker runs a long file alone at the end. */
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Slowest projects first. */
+/** Projects, slowest first. */
 const PROJECTS = ['browser', 'story', 'runtimes', 'packed', 'conformance', 'docs', 'unit'];
 /** Unit tests that wait for scripted chains or fill databases. */
 const LONG_UNITS = /\/service\/src\/(ingest|store|deliver)\//;

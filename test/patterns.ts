@@ -1,6 +1,6 @@
 /**
- * The regular expressions of the product, and an analyser that checks whether each runs in linear
- * time and finds texts on which it does not.
+ * Reads the regular expressions of the product, with an analyzer that checks whether they run in
+ * linear time and finds strings on which they do not.
  */
 import { readFileSync, readdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -9,13 +9,13 @@ import { isSafePattern } from 'redos-detector';
 import { parseSync } from 'vite';
 
 export interface Pattern {
-  /** Its first occurrence, such as `packages/kit/src/x.ts:12`. */
+  /** First occurrence, such as `packages/kit/src/x.ts:12`. */
   place: string;
   source: string;
   flags: string;
 }
 
-/** A pattern built at run time, which no analyser can check. */
+/** A pattern that is built at run time, which no analyzer can check. */
 export interface UnknownPattern {
   place: string;
   code: string;
@@ -24,7 +24,9 @@ export interface UnknownPattern {
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const IS_PRODUCT = /\.tsx?$/;
 const IS_TEST = /\.(test|suite|test-d|test-only)\./;
-/** Limit of the paths through a pattern that match one text; a linear pattern has a handful. */
+/**
+ * Maximum number of paths through a pattern that match one string. A linear pattern has a handful.
+ */
 const MAX_PATHS = 100;
 const TIMEOUT_MS = 20_000;
 
@@ -33,7 +35,9 @@ type Node = Record<string, unknown> & { type: string; start: number; end: number
 const isNode = (value: unknown): value is Node =>
   typeof value === 'object' && value !== null && 'type' in value;
 
-/** Reads every distinct pattern of the packages' sources, and those built at run time. */
+/**
+ * Reads every distinct pattern of the packages' sources, and patterns that are built at run time.
+ */
 export function readPatterns(): { patterns: Pattern[]; unknown: UnknownPattern[] } {
   const patterns = new Map<string, Pattern>();
   const unknown: UnknownPattern[] = [];
@@ -66,7 +70,7 @@ export function findFault(pattern: Pattern): string | undefined {
   return `${pattern.place} /${pattern.source}/${pattern.flags} has ${paths} paths (${error})`;
 }
 
-/** Returns texts of this length on which the pattern backtracks most. */
+/** Returns strings of this length on which the pattern backtracks most. */
 export function worstTexts(pattern: Pattern, length: number): string[] {
   const texts = new Set<string>();
   const repeat = (text: string): void => {
@@ -82,14 +86,14 @@ export function worstTexts(pattern: Pattern, length: number): string[] {
 }
 
 function analyse({ source, flags }: Pattern) {
-  // The analyser's parser accepts named groups only with the flag `u`.
+  // The analyzer's parser accepts named groups only with the flag `u`.
   const unnamed = source.replaceAll(/\(\?<[A-Za-z]\w*>/g, '(');
   // A sticky pattern matches only at `lastIndex`.
   const anchored = flags.includes('y') ? `^(?:${unnamed})` : unnamed;
   const caseInsensitive = flags.includes('i');
   return isSafePattern(anchored, {
     caseInsensitive,
-    // The analyser supports only one of the two flags; without `u`, a surrogate pair is two
+    // The analyzer supports only one of the two flags. Without `u`, a surrogate pair is two
     // characters.
     unicode: flags.includes('u') && !caseInsensitive,
     dotAll: flags.includes('s'),
@@ -108,7 +112,7 @@ const samplesOf = (parts: readonly string[]): string[] =>
       try {
         return new RegExp(`^(?:${part})$`, 'is').test(sample);
       } catch {
-        // A lone surrogate, or another part that is not a valid pattern by itself.
+        // A lone surrogate, or a part that is not a valid pattern by itself.
         return false;
       }
     }),

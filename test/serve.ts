@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 export interface Served {
   readonly url: string;
   readonly pid: number;
-  /** False once the process has ended. */
+  /** False after the process has ended. */
   isRunning(): boolean;
   /** Returns its output on both streams so far. */
   output(): string;

@@ -1,4 +1,4 @@
-/** Prints as JSON which of our files are executed for one block and for one page of deliveries. */
+/** Prints the files that are executed for one block and for one page of deliveries, as JSON. */
 import { Session } from 'node:inspector/promises';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

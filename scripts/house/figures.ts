@@ -22,9 +22,9 @@ export interface Sized {
 export interface Figures {
   files: number;
   lines: number;
-  /** Source files per folder without tests, largest first. */
+  /** Number of source files per folder without tests, largest first. */
   folders: Sized[];
-  /** Lines per file without migrations, longest first. */
+  /** Number of lines per file without migrations, longest first. */
   lengths: Sized[];
   /** Functions above 100 lines, longest first. */
   functions: Sized[];

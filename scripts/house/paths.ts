@@ -7,9 +7,9 @@ import { promisify } from 'node:util';
 import { ROOT } from './figures.ts';
 
 export interface Executed {
-  /** Our files executed for one block, from its head to its POST, in a warm service. */
+  /** Files that are executed for one block, from its head to its POST, in a warm service. */
   block: string[];
-  /** Our files executed in the service for one page of deliveries. */
+  /** Files that the service executes for one page of deliveries. */
   page: string[];
 }
 

@@ -57,7 +57,7 @@ export interface Finding {
   message: string;
 }
 
-/** Characters of context shown with a finding, a third of them before it. */
+/** Number of characters shown with a finding, a third of them before it. */
 const SHOWN = 90;
 
 /** Finds the first match of each pattern in each text. */

@@ -1,5 +1,5 @@
 /**
- * `npm run -s sample [-- COMMIT]`: a random sample of the texts for an editor to read. The seed is the
+ * `npm run -s sample [-- COMMIT]`: prints a random sample of texts for an editor. The seed is the
  * hash of the last commit. With a commit, only files that changed since then are sampled.
  */
 import { execFileSync } from 'node:child_process';
@@ -42,7 +42,7 @@ const sections = pages.flatMap((name) =>
     .map((text) => ({ name, line: 0, text })),
 );
 
-/** Orders by a hash of seed and place, so that the same commit has the same sample. */
+/** Orders by a hash of seed and position, so that the same commit has the same sample. */
 function draw<Item extends { name: string; line: number; text: string }>(
   items: readonly Item[],
   count: number,

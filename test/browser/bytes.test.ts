@@ -1,4 +1,4 @@
-/** Size of the console's built files, compressed as the service does. */
+/** Checks the size of the console's built files, compressed like the service does. */
 import { execFile } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -11,7 +11,9 @@ import {
 } from './visitor.ts';
 import { CONFIRMATIONS, startWorld, type World } from './world.ts';
 
-/** From the chain to the screen; the service polls the head ten times a second here. */
+/**
+ * Maximum time from the chain to the screen. The service polls the head ten times per second here.
+ */
 const LIVE_MS = 10_000;
 
 let world: World;
@@ -63,7 +65,7 @@ test('signing in by hand leads back to the requested page', async () => {
   expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe(
     '/console/deliveries?state=failed',
   );
-  // The refused calls are intended; the browser reports each.
+  // The refused calls are intended; the browser reports all of them.
   visitor.expectComplaints((text) => text.includes('401'));
 });
 
@@ -128,7 +130,7 @@ test('filter, selection and tab are in the URL and survive a reload', async () =
   await page.waitForURL(/stream=/);
   // The other choices keep their counts.
   await filter.getByRole('link', { name: /^quiet/ }).waitFor();
-  // Nothing in the filter overflows it.
+  // No content overflows the filter.
   expect(await filter.evaluate((nav) => nav.scrollWidth - nav.clientWidth)).toBe(0);
   const confirmed = filter.getByRole('link', { name: /^confirmed/ });
   await confirmed.click();
@@ -214,7 +216,7 @@ test('the same keys select and copy rows of both lists', async () => {
   const streamId = await readFocused();
   await page.keyboard.press('c');
   await expect.poll(readCopied).toBe(streamId);
-  // Shown briefly, also to screen readers.
+  // The message is shown briefly, also to screen readers.
   await page.getByRole('status').getByText('Id copied').waitFor();
   await page.getByText('Id copied').waitFor({ state: 'detached' });
   await page.keyboard.press('y');

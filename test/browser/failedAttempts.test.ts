@@ -1,4 +1,4 @@
-/** The explanation of each failed attempt, from real failures, and the actions it offers. */
+/** Tests the explanations and actions of failed attempts with real failures. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';

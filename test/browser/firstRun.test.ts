@@ -81,10 +81,10 @@ test('a first run shows a welcome, on a phone too, and one click shows webhooks'
   await page.getByRole('button', { name: 'Start demo stream' }).click();
   await page.waitForURL(/\/streams\/[0-9a-f-]{36}$/);
   await rowsOf(page).filter({ hasText: 'delivered' }).first().waitFor();
-  // A second tab goes to the list by itself.
+  // A second tab opens the list on its own.
   await phone.getByRole('link', { name: 'demo' }).waitFor();
 
-  // A service that had streams offers the same first steps without the welcome.
+  // A service that has had streams offers the same first steps without the welcome.
   const client = createClient({ baseUrl: url, apiKey: API_KEY });
   const { result } = await client.streams.list({ networkType: 'aptos' });
   await client.streams.delete(result[0]!.id, { networkType: 'aptos' });

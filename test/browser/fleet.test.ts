@@ -1,4 +1,6 @@
-/** The console with hundreds of streams: it renders visible rows only, and all are reachable. */
+/**
+ * Tests the console with hundreds of streams: it renders only visible rows, and all are reachable.
+ */
 import { createSluiceClient } from '@sluice/kit/sluice';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** Goals of the entire console: keyboard access, bad networks, links, accessible dialogs. */
+/** Tests goals of the entire console: keyboard access, bad networks, links, accessible dialogs. */
 import { get } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
@@ -10,7 +10,7 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { expectAccessible, expectContrast, rowsOf, startVisitor, type Visitor } from './visitor.ts';
 import { CONFIRMATIONS, startWorld, type World } from './world.ts';
 
-/** Within this time the page reports that the feed is gone. */
+/** Maximum time until the page reports that the feed is disconnected. */
 const TOLD_MS = 3_000;
 const PATIENCE = { timeout: 20_000, interval: 100 };
 /** Bytes per delivery in a list, compressed and as JSON, with names of ordinary length. */
@@ -178,7 +178,7 @@ test('by keyboard: a replay shows its progress, and its failures are replayed', 
   await row.getByText('by first key').waitFor();
   const readSent = async (): Promise<number> => (await sluice.getReplay(made.id)).replayed;
   await expect.poll(readSent, PATIENCE).toBe(2);
-  // Stops each one, whether or not it was retried meanwhile.
+  // Stops all deliveries, even if they were retried in the meantime.
   const giveUp = async (each: string): Promise<string> => {
     const { state } = await sluice.getDelivery(each);
     if (state === 'pending') await sluice.stopDelivery(each).catch(() => {});
@@ -482,7 +482,7 @@ test('a list opens in the middle by link, and loads in both directions', async (
   /** Deliveries that are no newer than this one, newest first. */
   const listUntil = (id: string) => all.filter((each) => timeOf(each) <= timeOf(id));
   const page = await visitor.open();
-  // Pages of five rows stand for pages of a hundred with 100,000 deliveries.
+  // Pages of five rows simulate pages of a hundred rows with 100,000 deliveries.
   await page.route('**/sluice/deliveries?*', async (route) => {
     const url = new URL(route.request().url());
     const limit = Number(url.searchParams.get('limit'));
@@ -530,7 +530,8 @@ test('scrolled rows stay in order, and the focus leaves with its row', async () 
   const page = await visitor.signedIn(`/deliveries?stream=${stream.id}`, {
     viewport: { width: 1280, height: 240 },
   });
-  // In one step: separate locator calls could read elements that were reused for other rows.
+  // Reads in one step, because separate locator calls could read elements that were reused for
+  // other rows.
   const readShown = () =>
     page.evaluate(() =>
       Array.from(document.querySelectorAll('[data-row-link]'), (link) => ({

@@ -1,4 +1,7 @@
-/** Keys typed at human speed from the first paint on: each has its one effect, none is lost. */
+/**
+ * Tests keys that are typed at human speed from the first paint on. Each key has exactly one
+ * effect.
+ */
 import { createSluiceClient, type DeliveryState } from '@sluice/kit/sluice';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
@@ -12,7 +15,7 @@ type KeyInit = Pick<
 
 /** Milliseconds between two keys. */
 const delay = 80;
-/** Loading time of a part of the code where a test slows it down. */
+/** Loading time of a part of the code that a test slows down. */
 const SLOW_MS = 1_200;
 
 let world: World;
@@ -119,7 +122,7 @@ test('u undoes p, and the missed blocks are matched', async () => {
   // Blocks before a stream's first match are not counted as missed.
   await world.transfer();
   await rowsOf(page).first().waitFor();
-  // A held key acts once.
+  // A held key has a single effect.
   for (let count = 0; count < 4; count++) await page.keyboard.down('p');
   await page.keyboard.up('p');
   await page.getByText('Paused passes').waitFor();
@@ -252,7 +255,7 @@ test('composed text, modifiers and Caps Lock trigger no shortcut', async () => {
   await page.getByText('Paused passes').waitFor({ state: 'hidden' });
   expect(new URL(page.url()).pathname).toBe(`/console/streams/${streamId}`);
 
-  // Enter that ends a composition runs no command.
+  // An Enter that ends a composition does not run a command.
   await page.keyboard.press('Control+k');
   await page.getByRole('option').first().waitFor();
   await search(page).evaluate((field) => {

@@ -1,4 +1,4 @@
-/** ENS names in the console: in the addresses of a new stream, the palette and Explain. */
+/** Tests ENS names in the console: in the addresses of a new stream, the palette and Explain. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

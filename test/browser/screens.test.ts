@@ -1,4 +1,4 @@
-/** Main task of each screen, against the real service, with its accessibility. */
+/** Tests the main task of each screen against the real service, with its accessibility. */
 import { readFile } from 'node:fs/promises';
 import { createSluiceClient, toFixtureName } from '@sluice/kit/sluice';
 import { signedHeaders } from '@sluice/kit/testing';
@@ -63,7 +63,7 @@ test('a useful stream takes two actions: paste, and Ctrl Enter', async () => {
   await page.keyboard.press('n');
   await page.getByLabel('Addresses', { exact: true }).waitFor();
   await page.keyboard.insertText(`${world.token}, token`);
-  // The dry run shows what it would have sent for the last blocks.
+  // The dry run shows the webhooks for the last blocks.
   const dryRun = page.getByRole('region', { name: 'Dry run' });
   await dryRun.getByText(/\d+ records? in \d+ of/).waitFor();
   await dryRun.getByText('1.25 SLD').first().waitFor();
@@ -126,14 +126,14 @@ test('each event shows how often the addresses emitted it, and observed ones can
   expect(await rowOf('Transfer').getByRole('checkbox').isChecked()).toBe(false);
   await expectAccessible(page);
 
-  // It comes with its ABI, which names the fields to filter by; selecting it keeps the counts.
+  // The event includes its ABI, which names the fields to filter by. Selecting it keeps the counts.
   const check = rowOf('Transfer').getByRole('checkbox');
   await check.focus();
   await page.keyboard.press('Space');
   const condition = rowOf('Transfer').getByRole('button', { name: 'Add condition' });
   await condition.waitFor();
   expect(await check.evaluate((box) => box === document.activeElement)).toBe(true);
-  // A condition that is still empty is not an error of the dry run.
+  // An empty condition is not an error of the dry run.
   await condition.click();
   expect(await transfers.innerText()).toBe(told);
   await page.getByRole('button', { name: 'ERC-20 approval' }).click();
@@ -241,7 +241,7 @@ test('a name with right-to-left characters does not reorder the text around it',
   await page.getByRole('button', { name: 'Delete stream' }).click();
   const label = page.getByText(/^Type .* to confirm$/);
   await label.waitFor();
-  // As drawn, from left to right.
+  // The ticks as drawn, from left to right.
   const edges = await label.evaluate((element) => {
     const text = document.createTreeWalker(element, NodeFilter.SHOW_TEXT).nextNode()!;
     return ['Type', 'gnp.eciovni', 'to', 'confirm'].map((word) => {
@@ -253,7 +253,7 @@ test('a name with right-to-left characters does not reorder the text around it',
     });
   });
   expect(edges).toEqual(edges.toSorted((a, b) => a - b));
-  // Elsewhere the name has an element of its own, which isolates its direction.
+  // Elsewhere, the name has its own element, which isolates its direction.
   const heading = page.getByRole('heading', { name: 'gnp.eciovni' }).first();
   await heading.waitFor();
   expect(
@@ -399,7 +399,7 @@ test('triggers and balances are added; errors of form and service show at their 
   await page.reload();
   await trigger.getByLabel('owner: address').waitFor();
   expect(await page.getByRole('button', { name: /^Save/ }).count()).toBe(0);
-  // From saving, and perhaps from the dry run.
+  // Errors of saving, and perhaps of the dry run.
   visitor.expectComplaints((text) => text.includes('422'));
 });
 
@@ -421,7 +421,7 @@ test('imports 5,000 addresses, names invalid lines, and resumes after a lost con
   await dialog.getByText('1 line rejected').waitFor();
   await dialog.getByText('No address found').waitFor();
   await expectAccessible(page);
-  // The connection is lost after the first part, for longer than a call is retried.
+  // The connection is lost after the first part, for longer than the client retries.
   let calls = 0;
   const lost = (url: URL): boolean => url.pathname === `/streams/evm/${id}/address`;
   await page.route(lost, (route) => (calls++ === 0 ? route.continue() : route.abort()));
@@ -434,7 +434,8 @@ test('imports 5,000 addresses, names invalid lines, and resumes after a lost con
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
   const list = page.getByRole('region', { name: 'Addresses' });
-  // By role, because the dialog's last message stays in the document, hidden, until announced.
+  // Finds it by role, because the dialog's last message stays hidden in the document until it is
+  // announced.
   const watched = list.getByRole('paragraph');
   await watched.filter({ hasText: /^5,000 addresses$/ }).waitFor();
   expect(await list.getByRole('row').count()).toBeLessThanOrEqual(60);
@@ -471,10 +472,10 @@ test('a list starts from the sample, and files can be dropped, also on a new str
   await dialog.getByText('3 addresses imported').waitFor();
   await page.keyboard.press('Escape');
   await page.getByText('binance-14', { exact: true }).waitFor();
-  // It arrives with the stream's count, which is a separate request.
+  // The number arrives with the stream's count, which is a separate request.
   const find = page.getByLabel('Find addresses', { exact: true });
   await find.waitFor();
-  // The search is in the link; it matches labels and shortened addresses.
+  // The link contains the search, which matches labels and shortened addresses.
   await page.keyboard.press('/');
   await page.keyboard.insertText('TETHER');
   const list = page.getByRole('region', { name: 'Addresses' });
@@ -579,7 +580,7 @@ test('metrics show responses, chains and record types, with changes made meanwhi
   const changes = page.getByRole('region', { name: 'Changes' });
   await changes.getByText('edited tag by first key').waitFor();
   await changes.getByText('created', { exact: true }).waitFor();
-  // Points at the end of the chart, because the change was just now.
+  // Points at the end of the chart, because the stream has just changed.
   const chart = page.getByRole('img', { name: /failed attempts$/ });
   const box = (await chart.boundingBox())!;
   const beneath = page.getByText('edited tag by first key');
@@ -604,7 +605,7 @@ test('a delivery has its own page, and one key replays it from there', async () 
   const labels = { [world.token]: 'house money' };
   await world.client.streams.addAddress(stream.id, world.token, { labels });
   const sluice = createSluiceClient({ baseUrl: world.url, apiKey: world.apiKey });
-  // Deliveries of a backfill have no pair: they are sent once, as confirmed.
+  // Deliveries of a backfill have no pair, because they are sent only once, as confirmed.
   const findPaired = async () => {
     const listed = await sluice.listDeliveries({ streamId: stream.id, phase: 'confirmed' });
     const details = await Promise.all(listed.result.map((each) => sluice.getDelivery(each.id)));
@@ -613,12 +614,12 @@ test('a delivery has its own page, and one key replays it from there', async () 
   await expect.poll(findPaired).toBeDefined();
   const page = await visitor.signedIn(`/streams/${stream.id}?sel=${await findPaired()}`);
   const inspector = page.getByRole('region', { name: /^Delivery / });
-  // Once per transfer of the block: the chain may have mined two together.
+  // Once per transfer of the block, because the chain may have mined two together.
   await inspector.getByText('house money', { exact: true }).first().waitFor();
   await inspector.getByText('by the current rules').waitFor();
   await page.keyboard.press('o');
   await page.waitForURL(/\/deliveries\/[0-9a-f-]{36}/);
-  // The other delivery of its match is one click away there, too, and back.
+  // The other delivery of its match is one click away, and so is the way back.
   await page.getByRole('link', { name: /same match, unconfirmed/ }).click();
   await page.getByRole('link', { name: /same match, confirmed/ }).click();
   await page.getByRole('link', { name: /same match, unconfirmed/ }).waitFor();
@@ -679,7 +680,7 @@ test('missing pages and records show the reason and an alternative', async () =>
   const page = await visitor.signedIn('/no/such/page');
   await page.getByText('Page not found').waitFor();
   const go = (path: string): Promise<unknown> => page.goto(`${world.url}/console${path}`);
-  // A day in 2025: UUIDs of version 7 begin with their time.
+  // A day in 2025, because version 7 UUIDs start with their time.
   const expired = '01990000-0000-7000-8000-000000000000';
   await go(`/deliveries/${expired}`);
   await page.getByText('Expired by retention').waitFor();
@@ -766,7 +767,7 @@ test('a new stream delivers to the inbox, which responds as configured', async (
   await page.keyboard.press('.');
   await page.getByRole('dialog', { name: 'Webhook' }).getByText('Copy as curl').waitFor();
   await page.keyboard.press('Escape');
-  // The view is a link.
+  // The URL contains the view.
   await page.waitForURL(/\/inbox\/default\?sel=[0-9a-f-]{36}&view=signature$/);
   await page.reload();
   await webhook.getByText('Keccak-256 of this body').waitFor();
@@ -828,7 +829,7 @@ test('all failures of an outage are replayed in three actions', async () => {
     .first()
     .waitFor();
   world.answerWith(200);
-  // Next to the time of the next attempt are the actions to stop or hurry it.
+  // The actions to stop or hurry the next attempt are next to its time.
   await rowsOf(page).first().getByRole('link').click();
   const inspector = page.getByRole('region', { name: /^Delivery / });
   await inspector.getByText(/^(then \+|last attempt)/).waitFor();
@@ -874,7 +875,7 @@ test('explain shows for each stream what happened to a transaction, and why', as
   await page.getByRole('link', { name: 'Explain why it was sent' }).click();
   await verdicts.getByText('delivered').first().waitFor();
 
-  // In the form that lists and the command line use.
+  // The id is in the form of lists and the command line.
   for (const short of [id.slice(-8), `${id.slice(0, 13)}…${id.slice(-6)}`]) {
     await page.getByLabel('Transaction, block, address').fill(short);
     await page.keyboard.press('Enter');
@@ -983,7 +984,7 @@ test('a dry run searches further back, can be stopped and resumed, and ends at t
   const more = dryRun.getByRole('button', { name: /^Check \d+ more$/ });
   let answered = 0;
   await page.route('**/dry-run', async (route) => {
-    // The others stay pending, so that the run can be stopped.
+    // The other requests stay pending, so that the run can be stopped.
     if (++answered <= 3) await route.continue();
   });
   await more.click();

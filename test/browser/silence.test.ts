@@ -1,4 +1,4 @@
-/** The console when a node or the service stops responding, or a chain has no new blocks. */
+/** Tests the console when a node or the service stops responding, or a chain has no new blocks. */
 import { createClient, type Client } from '@sluice/kit';
 import { startScriptedChain, type RunningScriptedChain } from '@sluice/testkit';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -29,7 +29,7 @@ let streamId: string;
 
 async function startPaced(chainId: number): Promise<Paced> {
   const chain = await startScriptedChain({ chainId });
-  // By the chain's own clock, because timers on a busy machine can be late.
+  // Uses the chain's own clock, because timers on a busy machine can be late.
   const mine = (): void => void chain.mine({ timestamp: chain.head.timestamp + 1n });
   let timer: ReturnType<typeof setInterval> | undefined;
   return Object.assign(chain, {

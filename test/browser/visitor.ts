@@ -1,4 +1,4 @@
-/** A user of the console: pages in Chromium, and the checks that apply to each. */
+/** A user of the console: pages in Chromium, and checks that apply to all of them. */
 import { AxeBuilder } from '@axe-core/playwright';
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core';
 import { expect } from 'vitest';
@@ -19,7 +19,7 @@ export interface Visitor {
   signedIn(path?: string, options?: Options): Promise<Page>;
   /** Closes every page; throws if any logged an error or requested another site. */
   leave(): Promise<void>;
-  /** Requires that every complaint so far is expected, and clears them. */
+  /** Requires that all complaints so far are expected, and clears them. */
   expectComplaints(isExpected: (text: string) => boolean): void;
   stop(): Promise<void>;
 }
@@ -32,7 +32,7 @@ export async function startVisitor(world: Pick<World, 'url' | 'apiKey'>): Promis
   const open: Visitor['open'] = async (options = {}) => {
     const context = await browser.newContext({
       viewport: { width: 1280, height: 800 },
-      // Axe would see colours in mid-transition.
+      // Axe would read colors during a transition.
       reducedMotion: 'reduce',
       ...options,
     });
@@ -82,7 +82,7 @@ const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-prac
 export const expectAccessible = (page: Page): Promise<void> =>
   expectNoViolation(page, (axe) => axe.withTags(TAGS));
 
-/** Checks contrast, the only rule whose result depends on the theme. */
+/** Checks contrast, the only rule that depends on the theme. */
 export const expectContrast = (page: Page): Promise<void> =>
   expectNoViolation(page, (axe) => axe.withRules(['color-contrast']));
 
@@ -107,7 +107,7 @@ export async function expectNoSidewaysScroll(page: Page): Promise<void> {
   expect(overflow, page.url()).toEqual([0, 0]);
 }
 
-/** Interactive elements below the minimum target size (WCAG 2.2, 24 px). */
+/** Returns interactive elements below the minimum target size (WCAG 2.2, 24 px). */
 export const smallTargets = (page: Page): Promise<string[]> =>
   page.evaluate(() =>
     [...document.querySelectorAll('button, a, select, input, textarea, summary')]
@@ -116,7 +116,7 @@ export const smallTargets = (page: Page): Promise<string[]> =>
         ({ element, box }) =>
           box.width > 1 &&
           (box.width < 24 || box.height < 24) &&
-          // Links that cover their row, and boxes inside a label, have a larger target.
+          // Links that cover their row, and checkboxes inside a label, have a larger target.
           getComputedStyle(element, '::after').position !== 'absolute' &&
           element.closest('label') === null,
       )

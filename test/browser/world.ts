@@ -52,7 +52,7 @@ const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url));
 
 export const CONFIRMATIONS = 2;
 
-/** @returns the folder that the service serves it from. */
+/** @returns the folder from which the service serves the console. */
 export async function buildConsole(): Promise<string> {
   await promisify(execFile)(process.execPath, ['scripts/run.mjs', 'build'], { cwd: REPOSITORY });
   return join(REPOSITORY, 'packages/console/dist');
@@ -63,7 +63,7 @@ export async function startWorld(): Promise<World> {
   let status = 200;
   let token = '';
   const receiver = createServer((request, response) => {
-    // Also serves the ABI of one contract.
+    // The server also returns the ABI of one contract.
     if (request.url?.startsWith('/abi/') === true) {
       const isKnown = request.url === `/abi/${token}`;
       response.writeHead(isKnown ? 200 : 404).end(JSON.stringify({ abi: sluiceToken.abi }));

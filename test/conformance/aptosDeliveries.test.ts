@@ -1,6 +1,6 @@
 /**
- * The unmodified official npm client with Aptos and EVM deliveries of one service, which reads a
- * scripted fullnode.
+ * Tests the unmodified official npm client with Aptos and EVM deliveries of one service, which
+ * reads a scripted fullnode.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

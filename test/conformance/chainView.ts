@@ -1,5 +1,5 @@
 /**
- * A block in wire format, read and decoded by viem alone, so that no code is shared with the
+ * A block in wire format, read and decoded only with viem, so that it shares no code with the
  * service.
  */
 import type {
@@ -26,7 +26,7 @@ import {
   parseAbi,
 } from 'viem';
 
-/** All records of one block, as webhooks carry them. */
+/** All records of one block, in the form of webhooks. */
 export interface ChainView {
   number: number;
   block: WebhookBlock;
@@ -151,7 +151,7 @@ const EVENTS = {
   ]),
 };
 
-/** Decodes the event with one of these ABIs; undefined if viem cannot. */
+/** Decodes the event with one of these ABIs; undefined if viem cannot decode it. */
 export function readEvent<const A extends Abi>(
   abi: A,
   { topic0, topic1, topic2, topic3, data }: WebhookLog,
@@ -169,7 +169,7 @@ type Decoded = Pick<
   'erc20Transfers' | 'erc20Approvals' | 'nftTokenApprovals' | 'nftApprovals' | 'nftTransfers'
 >;
 
-/** Derives the token arrays from the logs, with the tokens' metadata at that block. */
+/** Derives the token lists from the logs, with the tokens' metadata at that block. */
 export async function decodeTokens(
   client: PublicClient,
   number: number,
@@ -284,7 +284,7 @@ export async function decodeTokens(
   return decoded;
 }
 
-/** Arguments with addresses in wire format. */
+/** Converts arguments, with addresses in wire format. */
 const lower = <T extends object>(args: T): { [K in keyof T]: string } =>
   Object.fromEntries(
     Object.entries(args).map(([name, value]) => [name, String(value).toLowerCase()]),
@@ -313,7 +313,7 @@ const RAW_METADATA = parseAbi([
   'function symbol() view returns (bytes)',
 ]);
 
-/** Drops invalid UTF-8, as the wire does. */
+/** Drops invalid UTF-8, like the wire format. */
 const toReadable = (bytes: Hex): string =>
   new TextDecoder().decode(Buffer.from(bytes.slice(2), 'hex')).replaceAll('\u{fffd}', '');
 
@@ -347,7 +347,7 @@ function createTokenReader(client: PublicClient, blockNumber: bigint) {
   };
 }
 
-/** Formats digits as bignumber.js does: with an exponent from 1e21 up and from 1e-7 down. */
+/** Formats digits like bignumber.js: with an exponent from 1e21 up and from 1e-7 down. */
 function toText(plain: string): string {
   const [whole = '', fraction = ''] = plain.split('.');
   const first = whole === '0' ? -1 - fraction.search(/[1-9]/) : whole.length - 1;

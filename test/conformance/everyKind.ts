@@ -1,7 +1,4 @@
-/**
- * Blocks of a real chain with every kind of record that webhooks carry, failed calls and odd
- * tokens.
- */
+/** Blocks of a real chain with every kind of record in webhooks, failed calls and odd tokens. */
 import {
   type Anvil,
   type DeployedContracts,
@@ -55,12 +52,12 @@ export interface Sent {
   [field: string]: unknown;
 }
 
-/** Enough for all transactions here, and below the limit per transaction (EIP-7825). */
+/** Gas limit: enough for all transactions here, and below the limit per transaction (EIP-7825). */
 const GAS = '0x4c4b40';
 
 /**
  * Mines one block with these transactions and returns its number.
- * @throws Error if the block lacks any of them
+ * @throws Error if the block does not contain all of them
  */
 export async function mine(anvil: Anvil, transactions: readonly Sent[]): Promise<number> {
   await anvil.request('evm_setAutomine', [false]);

@@ -1,5 +1,5 @@
 /**
- * Blocks and streams that strain the matcher, through the entire service: 50,000 logs in a block,
+ * Tests blocks and streams that strain the matcher in the entire service: 50,000 logs in a block,
  * logs that contradict their topic, 100,000 addresses, filters of 10,000 values (faults 23 and 24).
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -161,7 +161,7 @@ describe('a block of 50,000 logs', () => {
     const mined = receipts.flatMap(({ logs }) => logs);
     expect(mined).toHaveLength(TRANSACTIONS * LOGS_EACH + 1);
     const got = parts.flatMap(({ webhook }) => webhook.logs);
-    // Without toEqual, whose message would list 50,000 differences.
+    // Does not use toEqual, because its message would list 50,000 differences.
     expect(
       JSON.stringify(
         got.map(({ logIndex, transactionHash }) => [Number(logIndex), transactionHash]),
@@ -272,7 +272,7 @@ test('logs that contradict their topic stay undecoded, with a reason', async () 
   expect(webhook.nftTransfers.map(({ tokenId }) => tokenId)).toEqual(['5']);
 });
 
-/** Address of the n-th of many unused accounts. */
+/** Returns the address of the n-th of many unused accounts. */
 const nobody = (n: number): Address => pad(toHex(0xabc0_0000 + n), { size: 20 });
 
 test('streams with 100,000 addresses or 10,000 filter values match only theirs', async () => {

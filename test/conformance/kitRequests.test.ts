@@ -1,7 +1,7 @@
 /**
  * Compares the requests of the official client and the kit, call by call, on one recording server:
- * method, path, query and body. Both must also equal the contract's request, the only reference for
- * newer calls, which the official client lacks.
+ * method, path, query and body. Both must also equal the contract's request, which is the only
+ * reference for calls that the official client does not have.
  */
 import { type Client, createClient } from '@sluice/kit';
 import { ROUTES } from '@sluice/kit/contract';
@@ -17,7 +17,7 @@ import {
 
 const API_KEY = 'a-key-of-both';
 
-/** The 25 calls, some repeated with other arguments, by method name of the official client. */
+/** The 25 calls by method name of the official client, some of them with several arguments. */
 type Official = Record<
   | 'add'
   | 'update'
@@ -277,7 +277,7 @@ const cases: readonly Case[] = [
   },
   {
     route: 'updateAptosStream',
-    // The official client throws without a network, which the contract makes optional.
+    // The official client throws without a network, although the contract makes it optional.
     official: (it) => it.update({ ...aptos, id, network: ['testnet'], tag: 'new' }),
     kit: (it) => it.streams.update(id, { ...aptos, network: ['testnet'], tag: 'new' }),
     path: { id },
@@ -398,7 +398,7 @@ const cases: readonly Case[] = [
     path: { streamId: id },
   },
 
-  // Fields that the official client lacks
+  // Fields that the official client does not have
   {
     route: 'setSettings',
     what: 'the secret',

@@ -1,6 +1,6 @@
 /**
- * Undocumented input that the hosted service and its clients accept: unambiguous forms are accepted
- * on every route. The official client sends them where it can.
+ * Tests undocumented input that the hosted service and its clients accept. Unambiguous forms are
+ * accepted on every route.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -115,7 +115,7 @@ test('lists required by the official types are lists even if nothing was set', a
 
 test('unknown query fields are ignored and reported on every route', async () => {
   const routes = eachCall.filter(
-    // The event stream never ends; the other two routes end or require a session.
+    // The event stream never ends; the other two routes end a session or require one.
     ([name, { scope }]) => scope !== 'open' && name !== 'liveEvents',
   );
   expect(routes.length).toBeGreaterThan(70);

@@ -1,6 +1,6 @@
 /**
- * The official npm client, unmodified, against `sluice serve`: code written for the hosted service
- * works after changing only the address.
+ * Tests the unmodified official npm client with `sluice serve`. Code for the hosted service works
+ * after changing only the address.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -179,7 +179,7 @@ test('a stream with every supported option is returned unchanged', async () => {
     includeInternalTxs: false,
     includeAllTxLogs: true,
   });
-  // No source reads two of its chains, which the status reports.
+  // Two of its chains are not read, and the status reports that.
   expect(stream.statusMessage).toMatch(/No source for 0x1, 0x89/);
 });
 
@@ -471,7 +471,8 @@ test('a duplicate is a separate stream with the fields and addresses of the orig
     amountOfAddresses: many.length,
   });
 
-  // A duplicate of a paused stream is paused and untested; if its webhook fails, none is created.
+  // A duplicate of a paused stream is paused and untested. If the webhook of an active one fails,
+  // no duplicate is created.
   await streams.updateStatus({ id: first.id, status: 'paused' });
   sink.clear();
   expect(await kit.streams.duplicate(first.id)).toMatchObject({ status: 'paused', tag: 'changed' });
@@ -514,7 +515,7 @@ test('the official client and ours leave the service in the same state', async (
   expect(find(ours)).toMatchObject({ ...changes, status: 'paused', amountOfAddresses: 2 });
   expect(await kit.streams.listAddresses(theirs)).toEqual(await kit.streams.listAddresses(ours));
 
-  // Both clients read it the same.
+  // Both clients read the same data.
   for (const id of [theirs, ours]) {
     expect((await streams.getById({ id })).raw).toEqual(await kit.streams.get(id));
   }

@@ -1,5 +1,5 @@
 /**
- * The published official npm client with its requests redirected to our service: it has no setting
+ * The published official npm client with its requests redirected to our service. It has no setting
  * for the address, so an interceptor of its HTTP library replaces it. Its types are declared here
  * because its packages are not installed when the project is type-checked.
  */
@@ -135,9 +135,9 @@ export interface SentRequest {
 
 export interface OfficialClient {
   readonly streams: OfficialStreams;
-  /** Returns the same client with another API key. */
+  /** Returns the same client with a different API key. */
   withApiKey(apiKey: string): Promise<OfficialStreams>;
-  /** Requests so far, oldest first, with their original URL. */
+  /** Returns the requests so far, oldest first, with their original URLs. */
   readonly sent: readonly SentRequest[];
 }
 

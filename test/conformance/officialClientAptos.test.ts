@@ -1,4 +1,4 @@
-/** The nine Aptos calls of the unmodified official client, and of the kit. */
+/** Tests the nine Aptos calls of the unmodified official client and the kit. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -22,7 +22,7 @@ const aptos = { networkType: 'aptos' } as const;
 const ONE = `0x${'1'.padStart(64, '0')}`;
 const WALLET = '0x54ad3d30af77b60d939ae356e6606de9a4da67583f02b962d2d3f2e481484e90';
 
-/** Log rows, one of each family. */
+/** Log rows, one per chain family. */
 const LOGS: DeliveryLog[] = [APTOS_CHAINS.mainnet, '0x1'].map((chain) => ({
   id: UNKNOWN_ID,
   streamId: UNKNOWN_ID,

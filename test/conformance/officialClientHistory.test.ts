@@ -1,6 +1,6 @@
 /**
- * The unmodified official client reads deliveries and the account: history, logs, replays, stats
- * and settings, while the receiver fails on cue. The kit reads the same.
+ * Tests that the unmodified official client and the kit read deliveries and the account: history,
+ * logs, replays, stats and settings, while the receiver fails on cue.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -81,7 +81,7 @@ async function transfer(): Promise<void> {
   await anvil.request('anvil_mine', ['0x1']);
 }
 
-/** Reads the history; repeats if a failure arrived between its rows and their count. */
+/** Reads the history; repeats the read if a failure arrived between its rows and their count. */
 const readFailed = () =>
   until('both transfers failed in both phases', async () => {
     const page = await streams.getHistory({ limit: 100 });
@@ -228,7 +228,7 @@ test('filters of history and logs select the same rows for every client', async 
 });
 
 test('stats of the account and of a stream equal the ledger', async () => {
-  // Nothing is being sent, and no retry is due for most of a minute.
+  // No delivery is being sent, and no retry is due for most of a minute.
   const delivered = await until('a delivery succeeds', async () => {
     sink.respond(200, { path: FAILING });
     const [record] = (await streams.getHistory({ limit: 1, excludePayload: true })).result;

@@ -1,6 +1,6 @@
 /**
- * The official npm client of 2022 (2.7.4), unmodified: it repeats path parameters in the query of
- * nearly every call, and adds `network`, `chains[]` and `type`.
+ * Tests the unmodified official npm client of 2022 (2.7.4), which repeats path parameters in the
+ * query of nearly every call, and adds `network`, `chains[]` and `type`.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -106,7 +106,7 @@ test('all its calls for a stream work', async () => {
     total: 1,
   });
   expect((await streams.getAll({ network, limit: 10 })).raw).toMatchObject({ result: [{ id }] });
-  // It requests the list with a stray id, and receives the list.
+  // The client requests the list with a stray id, and receives the list.
   expect((await streams.getById({ id, network })).raw).toMatchObject({ result: [{ id }] });
   await streams.update({ id, ...fields, description: 'new' });
   expect((await streams.updateStatus({ id, network, status: 'paused' })).raw).toMatchObject({

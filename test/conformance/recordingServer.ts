@@ -1,6 +1,6 @@
 /**
  * A server that returns the contract's example for every call and records the requests. It is
- * stateless: it shows the requests of clients, not the behaviour of a service.
+ * stateless, because it only shows the requests of clients.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -12,7 +12,7 @@ type RouteName = keyof typeof ROUTES;
 export interface RecordedRequest {
   readonly method: string;
   readonly path: string;
-  /** Sorted by name; values of one name in their order. */
+  /** Query parameters, sorted by name; values of the same name keep their order. */
   readonly query: readonly (readonly [name: string, value: string])[];
   /** Undefined without a body. */
   readonly body: unknown;
@@ -134,7 +134,7 @@ const ANSWERS: Readonly<Record<RouteName, (body: unknown) => unknown>> = {
   createHistoricalJob: () => ({ message: 'Job created', totalPartitions: 1 }),
 };
 
-/** Literal paths come before parameterized ones, which would match them, too. */
+/** Literal paths come before parameterized ones, which would also match them. */
 const MATCHERS = (Object.keys(ROUTES) as RouteName[])
   .map((name) => ({
     name,

@@ -1,6 +1,6 @@
 /**
- * Compares `toRecords(…, { ids: 'compatible' })` with the unmodified mapping of the hosted SDK: on
- * webhooks of our service for a real chain, and on generated ones of every kind.
+ * Compares `toRecords(…, { ids: 'compatible' })` with the unmodified mapping of the hosted SDK, for
+ * webhooks of a real chain and generated ones of every kind.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -1,7 +1,6 @@
 /**
- * The selection of a stream, flag by flag and filter by filter, on two real chains and through the
- * entire service. The expected records are computed from the blocks as viem reads them; none is
- * typed by hand.
+ * Tests the selection of a stream by flags and filters, on two real chains and in the entire
+ * service. The expected records are computed from blocks that viem reads.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -77,7 +76,7 @@ interface Row {
   logs?: (log: WebhookLog, place: Place) => boolean;
   txs?: (tx: WebhookTransaction, place: Place) => boolean;
   internal?: (call: WebhookInternalTransaction, place: Place) => boolean;
-  /** Set if no record is expected; every other row must match some. */
+  /** True if no record is expected; all other rows must match some. */
   takesNothing?: true;
   phases?: ('unconfirmed' | 'confirmed')[];
 }
@@ -90,7 +89,7 @@ const moves = (who: Address, { fromAddress, toAddress }: WebhookTransaction): bo
   fromAddress === who || toAddress === who;
 const passes = (who: Address, { from, to }: WebhookInternalTransaction): boolean =>
   from === who || to === who;
-/** Whether a matching log belongs to the transaction. */
+/** Returns whether a matching log belongs to the transaction. */
 const hasLog = (hash: string, place: Place, takes: (log: WebhookLog, place: Place) => boolean) =>
   place.view.logs.some((log) => log.transactionHash === hash && takes(log, place));
 
@@ -346,7 +345,7 @@ const flags: Row[] = [
   },
 ];
 
-/** On the spam list of the first chain only. */
+/** Is only on the spam list of the first chain. */
 const spamOf = ({ erc20, mover }: Contracts): string[] => [erc20, mover];
 const isSpam = (address: string | null, { chain, contracts }: Place): boolean =>
   chain === A && address !== null && spamOf(contracts).includes(address);

@@ -1,6 +1,6 @@
 /**
- * Every field of every record, in both phases and to the byte, equals the same blocks of a real
- * chain as viem reads them, and both the official client and the kit parse the webhooks correctly.
+ * Tests that every field of every record equals the same block of a real chain as viem reads it,
+ * and that the official client and the kit parse the webhooks correctly.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -55,7 +55,7 @@ let service: Served;
 let chain: PublicClient;
 let contracts: Contracts;
 let views: ChainView[];
-/** By tag; the ABI as the service returns it. */
+/** Streams by tag. Their ABI is the one that the service returns. */
 const streams = new Map<string, { id: string; abi: readonly AbiItem[] }>();
 
 const events = (...abis: Abi[]): AbiItem[] =>
@@ -239,7 +239,7 @@ test('a stream of one event at all addresses receives its logs with their transa
   const TRANSFER = encodeEventTopics({ abi: crier.abi, eventName: 'Transfer' })[0];
   let webhooks = 0;
   for (const seen of views) {
-    // Matched by topics alone, so logs that do not decode belong to the event as well.
+    // The event is matched only by topics, so it includes logs that do not decode.
     const logs = seen.logs.filter(
       ({ topic0, topic2, topic3 }) => topic0 === TRANSFER && topic2 !== null && topic3 === null,
     );
@@ -298,7 +298,7 @@ function triggersOf({ erc20, erc721 }: Contracts): StreamTrigger[] {
   ];
 }
 
-/** Result of the same call from viem at that block, as a trigger's entry. */
+/** Returns the result of the same call by viem at that block, as a trigger's entry. */
 async function ask(
   address: string,
   abi: Abi,
@@ -454,7 +454,7 @@ describe('every body', () => {
   });
 });
 
-/** Arguments as text, with addresses in lowercase. */
+/** Arguments as strings, with addresses in lowercase. */
 const flat = (args: object): Record<string, string> =>
   Object.fromEntries(
     Object.entries(args).map(([name, value]) => [name, String(value).toLowerCase()]),

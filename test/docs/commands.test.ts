@@ -1,4 +1,4 @@
-/** Documented commands: each runs and prints the output on its page. */
+/** Tests that each documented command runs and prints the output on its page. */
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '@sluice/testkit';
@@ -65,7 +65,7 @@ describe.each(pages)('%s', (_, page) => {
     let run = { stdout: '', stderr: '' };
     for (const command of commands) run = await world.sluice(toArgs(toWorld(command)));
     const { stdout } = run;
-    // The pages write `sluice` for the command of a checkout.
+    // The pages use `sluice` for the command of a checkout.
     const stderr = run.stderr.replaceAll('npm run -s sluice --', 'sluice');
     // Without data on stdout, the page shows stderr without the progress lines.
     const isRight =

@@ -1,4 +1,4 @@
-/** The files in `deploy/`, checked against the program without a container engine. */
+/** Checks the files in `deploy/` against the program, without a container engine. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,7 +13,7 @@ const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 const help = (await sluice(['serve', '--help'])).stdout;
 const variables: (string | undefined)[] = help.match(/SLUICE_\w+/g)!;
 const flags = help.match(/--[a-z-]+/g)!;
-/** Longer than the timeout of an attempt. */
+/** Stop timeout, which must exceed the timeout of an attempt. */
 const DRAIN_S = 20;
 
 describe('the Dockerfile', () => {

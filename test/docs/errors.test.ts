@@ -1,6 +1,6 @@
 /**
- * docs/errors.md explains every code of the kit and the command line, and no others. Errors and the
- * command line link to each (for the console see `errorPanel.test.ts`).
+ * Tests that docs/errors.md explains every code of the kit and the command line, and no others.
+ * Errors and the command line link to the codes.
  */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** The examples, run against one service: each prints or stores its webhooks. */
+/** Runs the examples against one service. Each example prints or stores its webhooks. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -57,12 +57,12 @@ afterAll(async () => {
 
 interface Example {
   readonly url: string;
-  /** Waits until it has printed a line. */
+  /** Waits until the example has printed a line. */
   prints(line: RegExp): Promise<unknown>;
   output(): string;
 }
 
-/** Starts an example on a free port, as a reader does, and waits until it listens. */
+/** Starts an example on a free port, like a reader, and waits until it listens. */
 async function run(name: string, env: Record<string, string> = {}): Promise<Example> {
   const port = await freePort();
   const child = spawn(process.execPath, ['-C', '@sluice/source', join(root, 'examples', name)], {

@@ -1,4 +1,4 @@
-/** The table of faults and their tests. */
+/** Checks the table of faults and their tests. */
 import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { MUTATIONS, mutate } from '../faults/mutations.ts';

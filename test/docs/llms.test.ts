@@ -1,4 +1,4 @@
-/** docs/llms.txt is generated from the two lists of pages; `--update` writes it again. */
+/** Generates docs/llms.txt from the two lists of pages. `--update` writes it again. */
 import { readFileSync } from 'node:fs';
 import { join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';

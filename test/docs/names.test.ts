@@ -1,4 +1,4 @@
-/** Every public name of the kit is documented where it is declared. */
+/** Checks that every public name of the kit is documented where it is declared. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 
@@ -28,7 +28,7 @@ function* namesOf(entry: URL): Generator<[name: string, file: URL]> {
 const DECLARATION =
   /^export (?:async )?(?:abstract )?(?:const|function|interface|type|class) (\w+)/gm;
 
-/** Whether the first declaration of the name follows a doc comment. */
+/** Returns whether the first declaration of the name follows a doc comment. */
 function isDocumented(name: string, file: URL): boolean {
   const text = read(file);
   for (const match of text.matchAll(DECLARATION)) {

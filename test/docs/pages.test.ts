@@ -1,4 +1,4 @@
-/** References in the pages outside their snippets: links, anchors, calls and lists of pages. */
+/** Checks references in the pages outside of snippets: links, anchors, calls and lists of pages. */
 import { existsSync, globSync, readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { createClient } from '@sluice/kit';

@@ -1,20 +1,20 @@
-/** Programs of a documentation page, assembled from its snippets. */
+/** Assembles the programs of a documentation page from its snippets. */
 
 /**
- * A ts block with imports begins a program; one without continues the block before it. A text block
- * is the program's output, unless it follows commands.
+ * A ts block with imports starts a program; a block without imports continues the previous one. A
+ * text block is the program's output, unless it follows commands.
  */
 export interface Program {
   /** `<line of its first block>.ts`, or the name in a first line such as `// handler.ts`. */
   readonly file: string;
   readonly code: string;
-  /** Expected output, undefined without one. `…` matches anything within a line. */
+  /** Expected output; undefined if there is none. `…` matches anything within a line. */
   readonly output: string | undefined;
 }
 
 const BLOCK = /^```(ts|text|sh)\n([\s\S]*?)^```$/gm;
 
-/** @throws Error if a block belongs to no program. */
+/** @throws Error if a block does not belong to a program. */
 export function readPrograms(page: string): Program[] {
   const programs: { file: string; code: string; output: string | undefined }[] = [];
   let isOfCommands = false;
@@ -40,7 +40,7 @@ export function readPrograms(page: string): Program[] {
   return programs;
 }
 
-/** Whether `printed` equals the page's output, or contains its lines. */
+/** Returns whether `printed` equals the page's output, or contains its lines. */
 export function prints(output: string, printed: string, how: 'all' | 'lines in it'): boolean {
   const pattern = output
     .split('…')

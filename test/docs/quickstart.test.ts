@@ -18,7 +18,7 @@ import { prints } from './programs.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const page = readFileSync(join(root, 'docs', 'quickstart.md'), 'utf8');
-/** Inside the repository, in a folder that git ignores, so that imports resolve as for a reader. */
+/** A folder in the repository that git ignores, so that imports resolve as for a reader. */
 const folder = join(root, '.sluice', `quickstart-${process.pid}`);
 const children: ChildProcess[] = [];
 let listening: OnTerminal | undefined;
@@ -32,7 +32,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Blocks of a language, in page order. */
+/** Returns the blocks of a language in page order. */
 const blocksOf = (language: string): string[] =>
   [...page.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'gm'))].map(
     ([, text = '']) => text,

@@ -1,4 +1,7 @@
-/** Files that comments and pages name exist, and comments cite only published documents. */
+/**
+ * Checks that files named in comments and pages exist, and that comments cite only published
+ * documents.
+ */
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parseSync } from 'vite';

@@ -1,8 +1,8 @@
 /**
- * Every snippet of the pages compiles, runs, and prints the output on its page. A program is run in
- * one of four ways:
- * - it listens on port 3000: it gets webhooks until it has printed its output;
- * - it listens and creates a stream: the same, with webhooks of the service;
+ * Checks that every snippet of the pages compiles, runs, and prints the output on its page. A
+ * program is run in one of four ways:
+ * - it listens on port 3000: it gets webhooks until it has printed its output; - it listens and
+ *   creates a stream: it gets webhooks of the service instead;
  * - it exports a handler: the handler gets a signed request;
  * - otherwise: it must exit with code 0 and an empty standard error.
  */
@@ -32,7 +32,7 @@ import { type Program, prints, readPrograms } from './programs.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const docs = join(root, 'docs');
-/** Inside the repository, in a folder that git ignores, so that imports resolve as for a reader. */
+/** A folder in the repository that git ignores, so that imports resolve as for a reader. */
 const folder = join(root, '.sluice', `docs-${process.pid}`);
 const data = mkdtempSync(join(tmpdir(), 'sluice-docs-'));
 
@@ -134,7 +134,7 @@ const isListening = (port: number): Promise<boolean> =>
     socket.on('connect', () => socket.destroy());
   });
 
-/** Sends both webhooks of one block, as the service would. */
+/** Sends both webhooks of one block, like the service. */
 async function sendPair(port: number): Promise<void> {
   const sender = createFakeSender({ to: `http://127.0.0.1:${port}/webhooks`, secret: SECRET });
   const { unconfirmed, confirmed } = await sender.sendPair(sampleWebhook('erc20-transfer'));
@@ -153,7 +153,7 @@ async function runServer(file: string, { code, output }: Program, port: number):
   expect(complained()).toBe('');
 }
 
-/** Calls the exported handler of a file as Next (`POST`) and Workers (`default.fetch`) do. */
+/** Calls the exported handler of a file, like Next (`POST`) and Workers (`default.fetch`). */
 const driverOf = (file: string): string => `
 import * as exported from './${basename(file)}';
 import { sampleWebhook, signedRequest } from '@sluice/kit/testing';

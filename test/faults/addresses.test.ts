@@ -1,5 +1,6 @@
 /**
- * Names that do not resolve or resolve to private addresses, and spellings of private addresses.
+ * Tests names that do not resolve or resolve to private addresses, and spellings of private
+ * addresses.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +13,10 @@ import { isRoot, needRoot } from './root.ts';
 import { type FaultWorld, STORES, type Watch, startWorld } from './world.ts';
 
 const PUBLIC = '93.184.216.34';
-/** Makes sockets for `diverted.example` connect to loopback, whatever the guard resolved. */
+/**
+ * Makes sockets for `diverted.example` connect to loopback, regardless of the address that the
+ * guard resolved.
+ */
 const DIVERTED = fileURLToPath(new URL('divertedSocket.ts', import.meta.url));
 const REFUSED = /private, loopback or reserved|SSRF_BLOCKED/;
 

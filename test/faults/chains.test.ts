@@ -1,4 +1,4 @@
-/** Nodes that lag and lie, chains that fork, and blocks missed during downtime. */
+/** Tests nodes that lag and lie, chains that fork, and blocks missed during downtime. */
 import { createSluiceClient } from '@sluice/kit/sluice';
 import {
   type BlockScript,
@@ -43,7 +43,10 @@ describe.each(STORES)('on %s', (store) => {
     await world.holds([watch]);
   };
 
-  /** Expects a complete webhook although the node fails, because receipts or reads by hash work. */
+  /**
+   * Expects a complete webhook despite the failure of the node, because receipts or reads by hash
+   * work.
+   */
   const completeBlock = async (trouble: Trouble, watch: Watch): Promise<void> => {
     world.chain.trouble(trouble);
     world.mine([watch]);
@@ -51,7 +54,7 @@ describe.each(STORES)('on %s', (store) => {
     world.chain.heal();
   };
 
-  // Runs first: while all streams take only logs, the service reads nothing but `eth_getLogs`.
+  // Runs first. While all streams include only logs, the service calls only `eth_getLogs`.
   test.each<Trouble>([{ kind: 'lag', blocks: 3 }, { kind: 'emptyLogs' }])(
     'fault 18: a node behind a load balancer has too few logs: $kind',
     async (trouble) => {
@@ -190,7 +193,7 @@ describe('several nodes', () => {
 
   beforeAll(async () => {
     world = await startWorld('sqlite');
-    // One more node of the same chain, and one on another branch.
+    // Another node of the same chain, and one on a different branch.
     const own = createScriptedChain();
     for (let n = 0; n < 40; n++) {
       const transfer = {

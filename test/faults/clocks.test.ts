@@ -1,4 +1,4 @@
-/** A process whose clock jumps, and a database whose clock does not. */
+/** Tests a process with a clock that jumps, and a database with a correct clock. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -72,7 +72,7 @@ describe.each(STORES)('on %s', (store) => {
       // Corrects the clock.
       jump(0);
     }
-    // No lease expired early, so nothing is sent twice.
+    // No lease expired early, so no delivery is sent twice.
     await world.holds([watch, slow, later]);
     await until('the retry arrives', () => world.receiver.requestsOf(watch).length > 1);
   });

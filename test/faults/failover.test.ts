@@ -1,4 +1,4 @@
-/** Failover of the database: three PostgreSQL servers lose their primary or both standbys. */
+/** Tests failover of the database: three PostgreSQL servers lose their primary or both standbys. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { type PostgresCluster, startPostgresCluster, until } from '@sluice/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -106,7 +106,7 @@ test('fault 16: the primary is killed under load, a standby is promoted, the old
   const kept = new Set(await succeeded());
   expect(acknowledged.filter((id) => !kept.has(id))).toEqual([]);
 
-  // The old server believes it is primary and is listed first, but no process may write to it.
+  // The old server acts as the primary and is listed first, but no process may write to it.
   await cluster.revive(old);
   const stale = await cluster.query(old, 'select max(number) from checkpoint');
   await wait(1_000);

@@ -1,4 +1,4 @@
-/** The checker itself: a ledger without violations, and one broken in each way. */
+/** Tests the checker itself with a ledger without violations, and with each kind of violation. */
 import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, expect, test } from 'vitest';
 import { type World, checkInvariants } from './invariants.ts';

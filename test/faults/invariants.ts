@@ -1,14 +1,14 @@
 /**
- * Checks the invariants of `docs/faults.md` from outside after a fault: against the ledger's rows,
- * the receiver's record, and an oracle that knows the chain.
+ * Checks the invariants of `docs/faults.md` after a fault, with the ledger's rows, the receiver's
+ * record, and an oracle that knows the chain.
  */
 import type { Ledger } from './ledger.ts';
 
 /** Requests with one webhook id at the receiver. */
 export interface Receipts {
-  /** POSTs that arrived completely. */
+  /** Number of POSTs that arrived completely. */
   total: number;
-  /** POSTs that got a 2xx. */
+  /** Number of POSTs that got a 2xx. */
   accepted: number;
 }
 
@@ -17,13 +17,16 @@ export type BlockPhase = string;
 
 export interface World {
   ledger: Ledger;
-  /** By webhook id. */
+  /** Requests by webhook id. */
   received: ReadonlyMap<string, Receipts>;
   /** Expected block phases by stream; other streams are ignored. */
   expected: ReadonlyMap<string, ReadonlySet<BlockPhase>>;
-  /** Block phases of removed blocks, which the ledger may also have. */
+  /** Block phases of removed blocks, which the ledger may also contain. */
   mayHave?: ReadonlySet<BlockPhase>;
-  /** Leases outstanding at the faults, by delivery: how often it may be resent. Default: 0. */
+  /**
+   * Number of outstanding leases at the faults, by delivery, which limits how often it may be
+   * resent. Default: 0.
+   */
   leasesLost?: ReadonlyMap<string, number>;
   /** Processes that no fault ended. */
   survivors?: readonly { isRunning(): boolean; output(): string }[];
@@ -37,7 +40,7 @@ interface DeliveryRow {
   run_at: number;
   last_error: string | null;
   attempts: number;
-  /** Recorded attempts; `good` counts those with a 2xx. */
+  /** Recorded attempts. `good` counts attempts with a 2xx. */
   good_and_bad: number;
   good: number;
   stream_status: string;
@@ -53,11 +56,11 @@ export interface Verdict {
   /** Violations, each with its invariant. */
   violations: string[];
   deliveries: number;
-  /** Deliveries by their state. */
+  /** Number of deliveries by state. */
   states: Record<string, number>;
-  /** POSTs beyond the recorded attempts. */
+  /** Number of POSTs in addition to the recorded attempts. */
   repeated: number;
-  /** 2xx responses to deliveries that already had one. */
+  /** Number of 2xx responses to deliveries that already had one. */
   acceptedAgain: number;
 }
 
@@ -83,7 +86,7 @@ export async function checkInvariants(world: World): Promise<Verdict> {
         (select count(*) from attempt a where a.delivery_id = d.id and a.error is null) as good
       from delivery d join match m on m.id = d.match_id join stream s on s.id = d.stream_id
       where d.stream_id = '${stream}'`);
-    // Read after the rows, because deliveries made in between would seem to wait for a future time.
+    // Reads it after the rows, because newer deliveries would seem to wait for a future time.
     const now = await world.ledger.now();
     verdict.violations.push(
       ...missingOrDoubled(stream, phases, deliveries, world.mayHave),
@@ -131,7 +134,7 @@ function missingOrDoubled(
   const found = new Map<BlockPhase, number>();
   for (const { event_key } of deliveries) {
     const [chain, hash, phase, part] = event_key.split(':');
-    // Further parts of a match are not duplicates; a unique key guards them.
+    // Further parts of a match are not duplicates, because a unique key prevents these.
     const key = `${chain}:${hash}:${phase}`;
     if (part === '0') found.set(key, (found.get(key) ?? 0) + 1);
   }

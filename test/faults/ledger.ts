@@ -1,4 +1,4 @@
-/** Reads the ledger by plain SQL, so that a check of the service does not rely on its code. */
+/** Reads the ledger with plain SQL, so that checks of the service do not depend on its code. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -74,10 +74,10 @@ function toLedger(
 
 /** Leases that were outstanding when a process or a server ended. */
 export interface LostLeases {
-  /** Lost leases by delivery, which is how often it may have been resent. */
+  /** Number of lost leases by delivery, which limits how often it may have been resent. */
   readonly byDelivery: ReadonlyMap<string, number>;
   readonly total: number;
-  /** Records the leases outstanding now, each once; returns the number of new ones. */
+  /** Records the leases that are outstanding now; returns the number of new ones. */
   note(): Promise<number>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * `npm run -s mutants [-- FAULT…]` shows that the fault tests can fail: it makes each change of
- * `mutations.ts` in a copy of the tree and runs the tests of that fault. Exits with 1 when a change
+ * `npm run -s mutants [-- FAULT…]` proves that the fault tests can fail: it makes each change of
+ * `mutations.ts` in a copy of the tree and runs the tests of that fault. Exits with 1 if a change
  * survives or no longer applies.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
@@ -50,7 +50,7 @@ function copyTree(): string {
 interface Verdict {
   outcome: 'killed' | 'survived' | 'no test ran';
   seconds: number;
-  /** First line of the failure message. */
+  /** Returns the first line of the failure message. */
   why: string;
 }
 

@@ -2,18 +2,18 @@
 
 export interface Mutation {
   fault: number;
-  /** The behaviour of the changed program. */
+  /** Behavior of the changed program. */
   what: string;
   /** Relative to the root of the repository. */
   file: string;
-  /** Replacements; each text must occur exactly once in the file. */
+  /** Replacements. Each string must occur exactly once in the file. */
   edits: readonly (readonly [text: string, by: string])[];
-  /** The suite; `tests` is a pattern of those that must fail. */
+  /** The suite. `tests` is a pattern for the tests that must fail. */
   suite: string;
   tests: string;
 }
 
-/** @throws Error when a text does not occur exactly once. */
+/** @throws Error if a string does not occur exactly once. */
 export function mutate(source: string, { fault, file, edits }: Mutation): string {
   let mutant = source;
   for (const [text, by] of edits) {

@@ -1,16 +1,16 @@
 /**
- * A name server with scripted answers on its own loopback address, and a wrapper that makes one
- * process use it: a mount namespace with its own `/etc/resolv.conf`. Needs root.
+ * A name server with scripted responses on its own loopback address, and a wrapper that makes one
+ * process use it (a mount namespace with its own `/etc/resolv.conf`). Needs root.
  */
 import { type Socket, createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 
-/** IPv4 addresses, or the way the query fails. */
+/** IPv4 addresses, or the failure of the query. */
 export type NameAnswer = readonly string[] | 'NXDOMAIN' | 'SERVFAIL' | 'silence';
 
 export interface NameServer {
-  /** Sets the answer for a name; a function is called for each query of an IPv4 address. */
+  /** Sets the response for a name. A function is called for each query of an IPv4 address. */
   answer(name: string, answer: NameAnswer | (() => NameAnswer)): void;
   stop(): void;
 }
@@ -40,7 +40,7 @@ export async function startNameServer(): Promise<NameServer> {
   socket.on('message', (question, { port, address }) => {
     const { name, type, end } = readQuestion(question);
     const scripted = answers.get(name) ?? 'NXDOMAIN';
-    // Only queries for IPv4 take the next scripted answer; IPv6 has no addresses.
+    // Only queries for IPv4 use the next scripted response; IPv6 has no addresses.
     const isForA = type === TYPE_A;
     const answer = typeof scripted === 'function' ? (isForA ? scripted() : []) : scripted;
     if (answer === 'silence') return;
@@ -77,7 +77,7 @@ function toReply(
 ): Buffer {
   const addresses = typeof answer === 'string' || !isForA ? [] : answer;
   const reply = Buffer.from(question);
-  // Response, recursion desired and available.
+  // Flags: response, recursion desired and available.
   reply.writeUInt16BE(0x8180 | (typeof answer === 'string' ? CODES[answer] : 0), 2);
   reply.writeUInt16BE(1, 4);
   reply.writeUInt16BE(addresses.length, 6);

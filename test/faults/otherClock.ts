@@ -1,7 +1,7 @@
 /**
  * Preload for `sluice serve` and its threads (`node --import`) that shifts `Date.now` by the
  * seconds in the file `FAULT_CLOCK`. Monotonic clocks continue, unlike with `libfaketime`, which
- * stops libuv's timers.
+ * would stop libuv's timers.
  */
 import { readFileSync } from 'node:fs';
 

@@ -1,5 +1,6 @@
 /**
- * Blocks and bodies that strain or kill their handlers. `conformance/hardBlocks` has more blocks.
+ * Tests blocks and bodies that strain or kill their handlers. `conformance/hardBlocks` has more
+ * blocks.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -106,7 +107,7 @@ describe.each(STORES)('on %s', (store) => {
     });
     expect(tooLarge.status).toBe(413);
 
-    // The topics of the event with malformed data for its string: sent undecoded.
+    // A log with the topics of the event and malformed data for its string is sent undecoded.
     const event = {
       type: 'event',
       name: 'Said',
@@ -171,7 +172,8 @@ describe.each(STORES)('on %s', (store) => {
       240_000,
       200,
     );
-    // It killed the service until it was suspect, then the isolated process that sent it.
+    // The delivery killed the service until it was suspect, and then the isolated process that sent
+    // it.
     expect(deaths).toBeGreaterThanOrEqual(2);
     const errors = await world.ledger.rows<{ last_error: string }>(
       "select last_error from delivery where state = 'quarantined'",

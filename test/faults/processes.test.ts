@@ -1,12 +1,12 @@
-/** Processes that are killed at the worst moment, and one that gets SIGTERM. */
+/** Tests processes that are killed at the worst moment, and one that gets SIGTERM. */
 import { until } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type FaultWorld, STORES, startWorld } from './world.ts';
 
-/** The soak (`npm run soak`) makes 200; here as many as time allows. */
+/** Number of kills. The soak (`npm run soak`) makes 200; here, time allows fewer. */
 const KILLS = 8;
 
-/** A lease of 40 s, and a search for expired leases every 3 s. */
+/** Sum of a lease of 40 s and the interval of 3 s between searches for expired leases. */
 const TAKEN_OVER_MS = 45_000;
 
 /** The methods that read a block. */
@@ -49,7 +49,7 @@ describe.each(STORES)('on %s', (store) => {
     }
     expect(world.lostLeases.total).toBeGreaterThan(0);
     await world.holds([watch, quiet]);
-    // Each request of the last kill is resent in time.
+    // All requests of the last kill are resent in time.
     const again = new Map<string, number>();
     for (const { id, receivedAt } of world.receiver.requestsOf(watch)) {
       if (receivedAt > killedAt + 200 && !again.has(id)) again.set(id, receivedAt - killedAt);
@@ -91,7 +91,7 @@ describe.each(STORES)('on %s', (store) => {
     const asked = performance.now();
     expect(await world.service.stop()).toBe(0);
     expect(performance.now() - asked).toBeLessThan(20_000);
-    // Nothing new was claimed, and all outcomes were recorded.
+    // No delivery was claimed, and all outcomes were recorded.
     expect(await world.lostLeases.note()).toBe(0);
     for (const { path } of watches) world.receiver.answer(path, 200);
     await world.start();

@@ -1,4 +1,7 @@
-/** Receivers that hang, drip, flood, refuse, throttle and redirect. Each has its own stream. */
+/**
+ * Tests receivers that hang, drip, flood, refuse, throttle and redirect. Each receiver has its own
+ * stream.
+ */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { until } from '@sluice/testkit';
@@ -97,7 +100,7 @@ describe.each(STORES)('on %s', (store) => {
     await world.holds(drips);
   });
 
-  // Not concurrent, because it measures memory.
+  // Does not run concurrently, because it measures memory.
   test('fault 6: a response of 1 GB, a gzip bomb, a header of 1 MB', async () => {
     const bomb = gzipSync(Buffer.alloc(256 * 1024 * 1024));
     const before = resetPeakKib(world.service.pid);
@@ -127,7 +130,8 @@ describe.each(STORES)('on %s', (store) => {
     const attempts = await attempted(watch, 3);
     expect(attempts.map(({ status }) => status)).toEqual([500, 500, 200]);
     const [first, second, third] = world.receiver.requestsOf(watch);
-    // The quick retry after 5 s, then the schedule's first wait: a minute, here 250 ms.
+    // The quick retry after 5 s, then the first wait of the schedule: a minute, which is 250 ms
+    // here.
     expect(second!.receivedAt - first!.receivedAt).toBeGreaterThanOrEqual(5_000);
     expect(third!.receivedAt - second!.receivedAt).toBeGreaterThanOrEqual(250);
     expect(new Set([first!.id, second!.id, third!.id]).size).toBe(1);
@@ -143,7 +147,7 @@ describe.each(STORES)('on %s', (store) => {
     await until('the stream is in error', async () => (await statusOf(watch)).status === 'error');
     expect((await statusOf(watch)).status_message).toContain('410');
     const asked = world.receiver.requestsOf(watch).length;
-    // Blocks are matched, but not posted.
+    // Blocks are matched but not sent.
     world.mine([watch], 5);
     await world.holds([watch]);
     expect(world.receiver.requestsOf(watch)).toHaveLength(asked);

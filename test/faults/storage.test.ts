@@ -1,4 +1,4 @@
-/** Ledgers whose disk is full, whose server stops, or whose connections go dead. */
+/** Tests ledgers with a full disk, a stopped server, or dead connections. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

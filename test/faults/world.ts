@@ -1,6 +1,6 @@
 /**
- * The world of one fault: a scripted chain, a scripted receiver, a `sluice serve` process on one of
- * the two stores, and an oracle that knows the expected deliveries.
+ * The setup of a fault test: a scripted chain and receiver, a `sluice serve` process on one of the
+ * two stores, and an oracle that knows the expected deliveries.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -44,9 +44,9 @@ const CONFIRMATIONS = 2;
 const TOPIC = '0x00000000000000000000000000000000000000000000000000000000000fa017';
 const SHORT_SCHEDULE = fileURLToPath(new URL('shortSchedule.ts', import.meta.url));
 const SETTLE_MS = Number(process.env['FAULT_SETTLE_MS'] ?? 240_000);
-/** Interval of the checks, each of which reads the complete ledger. */
+/** Interval of the checks, which read the complete ledger. */
 const CHECK_MS = 250;
-/** Longer than the minute between the service's integrity checks. */
+/** Wait that exceeds the minute between the service's integrity checks. */
 const OWN_CHECK_MS = 90_000;
 
 /** A stream with its own address and receiver path. */
@@ -66,15 +66,15 @@ export interface WorldOptions {
   args?: readonly string[];
   serve?: ServeOptions;
   postgres?: PostgresOptions;
-  /** Further nodes, each a provider. */
+  /** URLs of further nodes. */
   nodes?: readonly RunningScriptedChain[];
   /** Replaces the world's own database. */
   cluster?: PostgresCluster;
-  /** Called once the server runs; returns the URL for the service, e.g. of a proxy. */
+  /** Called when the server runs; returns the URL for the service, such as the URL of a proxy. */
   onPostgres?: (postgres: Postgres) => Promise<string>;
   /** Folder of the SQLite ledger. Default: a temporary one. */
   folder?: string;
-  /** Runs the contract's schedule at 1:240 (`shortSchedule.ts`). Default true. */
+  /** Runs the contract's schedule at 1:240 (`shortSchedule.ts`). Default: true. */
   shortSchedule?: boolean;
 }
 
@@ -83,20 +83,22 @@ export interface FaultWorld {
   readonly ledger: Ledger;
   /** The database of a world on PostgreSQL. */
   readonly postgres: Postgres | undefined;
-  /** The service process that runs now. */
+  /** The current service process. */
   readonly service: Served;
   readonly receiver: {
     readonly url: string;
     /** All requests, oldest first. */
     readonly requests: readonly RecordedRequest[];
-    /** Sets the responses of a path; a list has one per request, and the last repeats. */
+    /**
+     * Sets the responses of a path. A list has one response per request, and the last one repeats.
+     */
     answer(path: string, answer: Answer | readonly [Answer, ...Answer[]]): void;
     requestsOf(watch: Watch): RecordedRequest[];
   };
   client(): ReturnType<typeof createClient>;
   /** Returns the chain's part of `/health`. */
   health(): Promise<Pick<ChainHealth, 'state' | 'message' | 'checkpoint'>>;
-  /** Returns the samples of `/metrics` whose name and labels match. */
+  /** Returns the samples of `/metrics` with matching names and labels. */
   metrics(pattern: RegExp): Promise<number[]>;
   /** Creates a stream that watches one address. */
   watch(name: string, options?: Partial<CreateEvmStream> & { url?: string }): Promise<Watch>;
@@ -104,12 +106,12 @@ export interface FaultWorld {
   mine(watches: readonly Watch[], blocks?: number): ScriptedBlock[];
   /** Returns the transactions that `mine` puts into a block. */
   transactionsOf(watches: readonly Watch[]): ScriptedTransaction[];
-  /** Leases lost so far. */
+  /** Leases that were lost so far. */
   readonly lostLeases: LostLeases;
   /** Sends SIGKILL and records the lost leases. */
   kill(): Promise<void>;
   start(options?: WorldOptions): Promise<void>;
-  /** Waits until every invariant holds for these streams; throws with the violations. */
+  /** Waits until every invariant holds for these streams; otherwise throws with the violations. */
   holds(watches: readonly Watch[]): Promise<void>;
   stop(): Promise<void>;
 }
@@ -252,7 +254,7 @@ export async function startWorld(
       rmSync(folder, { recursive: true, force: true });
     },
   };
-  // From here on a response can name the block from which an address is watched.
+  // From here on, a response can name the first block for which an address is watched.
   await until(
     'the first block is committed',
     async () => (await world.health()).checkpoint !== null,
@@ -309,7 +311,7 @@ async function startReceiver(): Promise<
   };
 }
 
-/** A dripping response is abandoned, whatever its status. */
+/** A dripping response is aborted, regardless of its status. */
 function isAcceptance(behaviour: SinkBehaviour): boolean {
   if (typeof behaviour === 'number') return behaviour >= 200 && behaviour < 300;
   if ('silence' in behaviour || behaviour.drip !== undefined) return false;

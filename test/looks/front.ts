@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net';
 export interface Front {
   /** URL of the proxy. */
   url: string;
-  /** Milliseconds without a request, except the live feed. */
+  /** Returns the milliseconds since the last request, except for the live feed. */
   quietMs(): number;
   stop(): Promise<void>;
 }
@@ -21,7 +21,7 @@ const ANOTHER_EACH_TIME: [RegExp, string][] = [
   [/"score":\{"total"[^}]*\}/g, '"score":{"total":12,"latency":12,"lag":0,"failures":0,"doubt":0}'],
 ];
 
-/** @param serviceUrl receives all requests, whatever host they name. */
+/** @param serviceUrl URL that receives all requests, regardless of their host. */
 export async function startFront(serviceUrl: string): Promise<Front> {
   let underWay = 0;
   let since = Date.now();

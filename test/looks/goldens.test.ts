@@ -1,6 +1,6 @@
 /**
- * Every screen looks like its golden. If the browser or fonts differ from those that drew the
- * goldens, the test compares element positions instead of pixels, and reports that.
+ * Tests that every screen looks like its golden. With a different browser or different fonts, it
+ * compares element positions instead of pixels, and reports that.
  */
 import { rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { countOtherPixels, listGoldens, listMoves, readLayout } from './goldens.ts';
 import { startStudio, type Studio } from './studio.ts';
 
-/** Allowed per picture; rendering noise is a tenth of it, one changed word is more. */
+/**
+ * Number of pixels that may differ per picture: ten times the rendering noise, but less than one
+ * changed word.
+ */
 const MAX_PIXELS = 40;
 const DIFFERENCES = new URL('differences/', import.meta.url);
 const RENEW = 'If the change is intended: npm run pictures -- --goldens';

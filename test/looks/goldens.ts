@@ -1,6 +1,6 @@
 /**
- * The pictures that the console is compared with. Colours are reduced to five bits each, which
- * halves the files; `layout.txt` names the renderer and holds the position of every element.
+ * The pictures that the console is compared with. Colors are reduced to five bits per channel,
+ * which halves the files; `layout.txt` contains the renderer and the position of every element.
  */
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import pixelmatch from 'pixelmatch';
@@ -10,14 +10,16 @@ import type { Box, Shot, Studio } from './studio.ts';
 const FOLDER = new URL('goldens/', import.meta.url);
 const LAYOUT = 'layout.txt';
 const KEPT_BITS = 0b1111_1000;
-/** From 0 to 1: tolerates one step of a reduced colour, not two. */
+/** Threshold from 0 to 1, which tolerates one step of a reduced color, not two. */
 const COLOR_TOLERANCE = 0.05;
-/** How far other fonts or another browser may move or stretch an element. */
+/**
+ * Maximum distance in pixels by which different fonts or browsers may move or stretch an element.
+ */
 const BOX_TOLERANCE_PX = 6;
 
 export interface Layout {
   drawnBy: string;
-  /** By the name of the shot. */
+  /** Goldens by the name of the shot. */
   boxes: Map<string, Box[]>;
 }
 
@@ -55,7 +57,7 @@ function parseSection(section: string): [string, Box[]] {
 }
 
 /**
- * Counts the pixels that differ from the golden; above `most`, writes both pictures and their
+ * Counts the pixels that differ from the golden; above `most`, it writes both pictures and their
  * difference to the folder.
  * @returns the count; all pixels if the sizes differ.
  */

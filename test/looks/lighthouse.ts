@@ -19,7 +19,7 @@ const LOADED_MS = 8_000;
 type Category = 'accessibility' | 'best-practices' | 'performance';
 
 interface Report {
-  /** Scores are from 0 to 1. */
+  /** Scores from 0 to 1. */
   categories: Record<string, { score: number | null; auditRefs: { id: string; weight: number }[] }>;
   audits: Record<
     string,
@@ -50,7 +50,7 @@ export async function startAuditor(day: SeededDay): Promise<Auditor> {
     pathToFileURL(entry).href
   )) as Lighthouse;
   const profile = await mkdtemp(join(tmpdir(), 'sluice-lighthouse-'));
-  // Lighthouse opens its own tab over the port; a shared profile signs it in, too.
+  // Lighthouse opens its own tab over the port; a shared profile also signs that tab in.
   const context = await chromium.launchPersistentContext(profile, {
     ...CHROMIUM_OPTIONS,
     args: [...CHROMIUM_OPTIONS.args, '--remote-debugging-port=0'],

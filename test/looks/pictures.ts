@@ -17,7 +17,7 @@ import { startSeededDay, type SeededDay } from './seededDay.ts';
 import { startStudio } from './studio.ts';
 
 const REPOSITORY = fileURLToPath(new URL('../..', import.meta.url));
-/** For live rows to arrive and fonts to load. */
+/** Wait for live rows to arrive and fonts to load. */
 const SETTLE_MS = 1_500;
 
 const { values } = parseArgs({

@@ -11,12 +11,12 @@ export interface Screen {
   path: string;
   /** Prepares the page before the screenshot. */
   act?: (page: Page) => Promise<void>;
-  /** An element that differs on every run, even with fixed randomness. */
+  /** Selector of an element that differs on every run, even with fixed randomness. */
   chance?: (page: Page) => Locator;
 }
 
 /**
- * Waits for the end of the dry run, whose matches depend on the hour; then it offers more blocks.
+ * Waits for the end of the dry run, which then offers more blocks. Its matches depend on the hour.
  */
 const endDryRun = (page: Page): Promise<void> =>
   page.getByRole('button', { name: /^Check \d+ more$/ }).waitFor();
@@ -27,7 +27,7 @@ export async function settle(page: Page): Promise<void> {
 }
 
 /**
- * Lists every route, and what opens over it, by the name of its picture. Creates a stream so that
+ * Lists every route, and the dialogs over it, by the name of its picture. Creates a stream, so that
  * the inbox has content.
  */
 export async function listScreens(day: SeededDay): Promise<Record<string, Screen>> {
@@ -61,7 +61,7 @@ export async function listScreens(day: SeededDay): Promise<Record<string, Screen
     },
     deliveries: {
       path: `/deliveries?sel=${whale}`,
-      // It loads with a delay, and its label appears before the response.
+      // The hint loads with a delay, and its label appears before the response.
       act: (page) => page.getByText('which the stream names').waitFor(),
     },
     filter: { path: '/deliveries' },

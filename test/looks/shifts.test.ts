@@ -1,16 +1,16 @@
 /// <reference lib="dom" />
-/** Layout shifts while a page loads, in either order of the service's responses. */
+/** Tests layout shifts while a page loads, for both orders of the service's responses. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startVisitor, type Visitor } from '../browser/visitor.ts';
 import { listMainPages } from './lighthouse.ts';
 import { NOW, startStillDay } from './stillDay.ts';
 
-/** The console's limit; a shift is its share of the area times its share of the height. */
+/** Limit of the console. A shift is its share of the area times its share of the height. */
 const MOST = 0.02;
 /** Milliseconds between two responses. */
 const STEP_MS = 150;
-/** A page is loaded after this long without a request. */
+/** Time without a request after which a page counts as loaded. */
 const QUIET_MS = 1_500;
 const SLOWEST = 10;
 
@@ -18,7 +18,7 @@ let day: Awaited<ReturnType<typeof startStillDay>>;
 let visitor: Visitor;
 
 beforeAll(async () => {
-  // A day without activity: chains that go down and failing receivers also shift pages.
+  // A day without activity, because chains that go down and failing receivers also shift pages.
   day = await startStillDay();
   visitor = await startVisitor(day);
 });
@@ -28,7 +28,7 @@ afterAll(async () => {
   await day?.stop();
 });
 
-/** Delay of the n-th response. */
+/** Returns the delay of the n-th response. */
 const ORDERS = {
   'in request order': (nth: number) => Math.min(nth, SLOWEST) * STEP_MS,
   'in reverse order': (nth: number) => Math.max(0, SLOWEST - nth) * STEP_MS,

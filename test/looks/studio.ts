@@ -8,9 +8,9 @@ import { DESKTOP, listScreens, PHONE, settle } from './screens.ts';
 import type { SeededDay } from './seededDay.ts';
 import { NOW, startStillDay } from './stillDay.ts';
 
-/** The service's origin as the browser sees it. */
+/** Origin of the service in the browser. */
 const ORIGIN = 'http://127.0.0.1:4400';
-/** A screen is loaded after this long without a request. */
+/** Time without a request after which a screen counts as loaded. */
 const QUIET_MS = 300;
 const PATIENCE_MS = 30_000;
 const SAME_EVERYWHERE = { reducedMotion: 'reduce', locale: 'en-US', timezoneId: 'UTC' } as const;
@@ -29,7 +29,7 @@ export interface Shot {
 }
 
 export interface Studio {
-  /** Identifies browser and fonts, which determine the pixels. */
+  /** Identifies the browser and the fonts, which determine the pixels. */
   drawnBy: string;
   shots(): AsyncGenerator<Shot>;
   stop(): Promise<void>;
@@ -122,7 +122,7 @@ async function signIn(browser: Browser, day: SeededDay) {
   return state;
 }
 
-/** Hashes some rendered characters, to identify the machine's fonts. */
+/** Hashes some rendered characters to identify the machine's fonts. */
 async function readHand(browser: Browser): Promise<string> {
   const page = await browser.newPage();
   await page.setContent(

@@ -1,4 +1,6 @@
-/** The published command line: one tarball in an empty folder, without anvil, on an old Node. */
+/**
+ * Tests the published command line: one tarball in an empty folder, without anvil, on an old Node.
+ */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -49,7 +51,7 @@ afterAll(async () => {
 
 const main = join(project, 'node_modules', 'sluice', 'dist', 'main.js');
 
-/** Starts a program in its own process group, as a terminal does. */
+/** Starts a program in its own process group, like a terminal. */
 function start(
   file: string,
   args: string[],

@@ -1,4 +1,4 @@
-/** Packages as users get them: built, packed, and installed from the tarball by npm. */
+/** Builds, packs and installs the packages with npm, as users get them. */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

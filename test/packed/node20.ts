@@ -1,4 +1,4 @@
-/** The oldest supported Node: the machine's own, or one fetched from the registry. */
+/** Finds the oldest supported Node on the machine, or fetches it from the registry. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';

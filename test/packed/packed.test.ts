@@ -16,7 +16,7 @@ import { readyNode20, versionOf } from './node20.ts';
 
 const here = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'sluice-packed-'));
-/** Works without zod, which only the contract needs. */
+/** Entries that work without zod, which only the contract needs. */
 const esm = join(folder, 'esm');
 const cjs = join(folder, 'cjs');
 const nodes: Record<string, string> = { 26: process.execPath };
@@ -49,7 +49,7 @@ const versionOfZod = (): string =>
 const run = (version: string, cwd: string, ...args: string[]): string =>
   execFileSync(nodes[version]!, args, { cwd, encoding: 'utf8', env: environment });
 
-/** Without this process's flags, which would resolve imports outside the tarball. */
+/** Removes this process's flags, which would resolve imports outside the tarball. */
 const environment = { ...process.env, NODE_OPTIONS: '' };
 
 test('the tarball has all required files and no tests', () => {

@@ -1,4 +1,4 @@
-/** Cost of an import: minified and gzipped bytes, with all its dependencies. */
+/** Tests the size of an import: minified and gzipped bytes, with all its dependencies. */
 import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
@@ -12,7 +12,7 @@ const kit = (names: string, entry = ''): string => `export { ${names} } from '@s
 const keccakAlone = "export { keccak256 } from '../../packages/kit/src/contract/rules/hash.ts'";
 const page = readFileSync(new URL('../../docs/kit/README.md', import.meta.url), 'utf8');
 
-/** The documented limit of an import, in bytes. */
+/** Returns the documented limit of an import, in bytes. */
 const promised = (name: string): number =>
   Number(new RegExp(`^\\| ${name} \\| ([\\d.]+) kB`, 'm').exec(page)?.[1]) * 1000;
 

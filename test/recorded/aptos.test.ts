@@ -1,6 +1,6 @@
 /**
- * Recorded transactions and blocks of Aptos, compared with a table written by hand from their JSON:
- * touched addresses, movements, and transfers of the payload.
+ * Compares recorded transactions and blocks of Aptos with a handwritten table: touched addresses,
+ * movements, and transfers of the payload.
  */
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -57,7 +57,7 @@ const APT = `${pad('1')}::aptos_coin::AptosCoin`;
 
 interface Expected {
   touched: string[];
-  /** Each `account value asset`, in the order of the events. */
+  /** Movements as `account value asset`, in the order of the events. */
   deposits?: string[];
   withdrawals?: string[];
   transfer?: { from: string; to: string; value: string; asset: string };
@@ -65,7 +65,7 @@ interface Expected {
 
 const relay: Expected = { touched: [RELAYER, ORACLE] };
 
-/** By the first digits of the hash. */
+/** Expected results by the first digits of the hash. */
 const TABLE: Record<string, Expected> = {
   '0x6319e20f45': relay,
   '0x4354f125d2': relay,

@@ -1,7 +1,6 @@
 /**
- * The responses of the test kit's scripted Aptos node, compared with recorded responses of
- * fullnodes: they have the same fields with the same kinds of values. Shapes without a recording
- * are listed below.
+ * Compares responses of the test kit's scripted Aptos node with recorded responses of fullnodes:
+ * they must have the same fields with the same kinds of values.
  */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -140,7 +139,7 @@ function mineAll(node: RunningScriptedAptos) {
   node.mine({ end: 'state_checkpoint' });
 }
 
-// Without recordings the tests count as skipped; nothing else depends on them.
+// Without recordings, these tests are skipped.
 describe.skipIf(!existsSync(folder))('the scripted Aptos node responds like a fullnode', () => {
   test('transactions, with their payloads, signatures, events and changes; blocks; resources', async () => {
     const recorded: Shape = new Map();

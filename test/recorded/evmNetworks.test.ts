@@ -1,6 +1,6 @@
 /**
- * Recorded blocks of networks that differ from Ethereum, served by a node and decoded by the kit
- * from a webhook. The recordings are not ours to publish: they are next to the checkout, or in
+ * Tests recorded blocks of networks that differ from Ethereum, served by a node and decoded by the
+ * kit from a webhook. We cannot publish the recordings; they are next to the checkout, or in
  * SLUICE_FIXTURES.
  */
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
@@ -51,9 +51,9 @@ interface RawBlock extends Raw {
 }
 interface Recorded {
   block: RawBlock;
-  /** Receipts in the block's list. */
+  /** Number of receipts in the block's list. */
   listed: RawReceipt[];
-  /** Receipts of the list and those recorded by transaction hash. */
+  /** Number of receipts of the list, and of receipts recorded by transaction hash. */
   receipts: RawReceipt[];
 }
 
@@ -100,7 +100,8 @@ async function startNode(
 ) {
   const before: RawBlock = {
     ...block,
-    // An unknown field prevents verification of the header hash, so this header need not be right.
+    // An unknown field prevents verification of the header hash, so this header need not be
+    // correct.
     madeUp: true,
     number: `0x${(Number(block.number) - 1).toString(16)}`,
     hash: block.parentHash,
@@ -162,7 +163,7 @@ async function startNode(
   };
 }
 
-/** Delivers the complete block to a stream that takes everything, and decodes the webhook. */
+/** Delivers the complete block to a stream that includes all records, and decodes the webhook. */
 async function deliver(
   network: string,
   number: string,
@@ -192,7 +193,7 @@ async function deliver(
       apiKey: API_KEY,
       secret: SECRET,
       chains: [
-        // The block before the recorded one is made up, which no chain that must be proven allows.
+        // The block before the recorded one is made up, so proofs must be off.
         {
           ...{ id: chain, urls: nodes.map(({ url }) => url), confirmations: 0, pollMs: 20 },
           proof: 'off',
@@ -318,7 +319,7 @@ if (!isThere) {
     console.warn(`16 recorded tests did not run: no folder ${folder}`);
   });
 } else {
-  /** Reads the block from two nodes, as if the ledger had seen the chain. */
+  /** Reads the block from two nodes, as if the ledger knew the chain. */
   const prove = async (network: string, number: string, proof?: 'on') => {
     const recorded = readRecorded(network, number);
     const { receipts, block } = recorded;

@@ -1,6 +1,6 @@
 /**
- * Ethereum mainnet block 18,000,000 from a recording, read and matched like a new block. The
- * recording is not ours to publish: it is next to the checkout, or in SLUICE_FIXTURES.
+ * Reads and matches Ethereum mainnet block 18,000,000 from a recording. We cannot publish the
+ * recording; it is next to the checkout, or in SLUICE_FIXTURES.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { type Server, createServer } from 'node:http';

@@ -1,6 +1,6 @@
 /**
- * Results of the kit as plain data, which must be equal in every runtime. Uses web standards only,
- * so that it runs wherever the kit does.
+ * Returns results of the kit as plain data, which must be equal in every runtime. Uses only web
+ * standards, so that it runs wherever the kit does.
  */
 import {
   checksumAddress,
@@ -54,7 +54,7 @@ function failure(act: () => unknown): string {
   }
 }
 
-/** Writes bigints as text, so that the results can be sent as JSON. */
+/** Writes bigints as strings, so that the results can be sent as JSON. */
 const plain = (value: unknown): unknown =>
   JSON.parse(
     JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? `${each}n` : each)),

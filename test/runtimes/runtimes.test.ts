@@ -1,4 +1,7 @@
-/** The kit behaves the same in every supported runtime: other versions of Node, and a Worker. */
+/**
+ * Tests that the kit behaves the same in every supported runtime: other versions of Node, and a
+ * Worker.
+ */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -20,7 +23,7 @@ const peer = (path: string): string => join(root, 'test', 'peers', 'node_modules
 const NODES = [22, 24].map((major) => ({ major, path: peer(`node-${major}/bin/node`) }));
 const WORKERD = peer('@cloudflare/workerd-linux-64/bin/workerd');
 
-// These programs are packaged for Linux on x64 only.
+// These programs are packaged only for Linux on x64.
 const here = NODES.filter(({ path }) => existsSync(path));
 if (here.length < NODES.length || !existsSync(WORKERD)) {
   test('not packaged for this platform', () => {

@@ -1,6 +1,6 @@
 /**
- * The receiver of the soak, in its own thread: counts requests by id and sometimes misbehaves,
- * depending only on seed and id. An id fails at most twice, so that the schedule is not exhausted.
+ * The receiver of the soak, in its own thread. It counts requests by id and sometimes misbehaves,
+ * depending only on seed and id.
  */
 import { hash } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -21,7 +21,7 @@ const receipts = new Map<string, Receipts>();
 let accepted = 0;
 const tell = (message: ReceiverMessage): void => parentPort!.postMessage(message);
 
-/** Chooses a behaviour: of 1,000 requests, 10 fail, 3 are slow and 2 are cut. */
+/** Chooses a behavior: of 1,000 requests, 10 fail, 3 are slow and 2 are cut. */
 function choose(id: string, time: number): 'accept' | 'fail' | 'slow' | 'cut' {
   if (time >= MAX_OFFENCES) return 'accept';
   const draw = Number.parseInt(hash('sha1', `${seed}:${id}:${time}`).slice(0, 8), 16) % 1000;

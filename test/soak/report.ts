@@ -1,4 +1,4 @@
-/** The report of a soak, for people and for programs. */
+/** Writes the report of a soak, for people and for programs. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ export interface SoakReport {
   date: string;
   machine: { cpu: string; cores: number; memoryGib: number; node: string; database: string };
   seconds: { whole: number; untilLastDelivery: number };
-  /** Number of `kill -9`, of service processes and of the postmaster. */
+  /** Numbers of `kill -9` of service processes and of the postmaster. */
   killed: { service: number; database: number };
   leasesLost: number;
   verdict: Verdict;

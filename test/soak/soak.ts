@@ -213,7 +213,7 @@ function readRssMib(pid: number): number | undefined {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');
     return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024;
   } catch {
-    return undefined; // between a kill and the next start
+    return undefined; // Between a kill and the next start
   }
 }
 

@@ -1,4 +1,7 @@
-/** ABIs of verified contracts from a configured server, also behind a proxy, on a real chain. */
+/**
+ * Tests ABIs of verified contracts from a configured server on a real chain, including contracts
+ * behind a proxy.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -23,7 +26,7 @@ let verifier: Server;
 let served: Served;
 let sluice: SluiceClient;
 const asked: string[] = [];
-/** Responses by address; a contract without one is not verified. */
+/** Responses by address. A contract without a response is not verified. */
 const answers = new Map<string, { status?: number; body: string }>();
 
 beforeAll(async () => {

@@ -1,4 +1,7 @@
-/** The breakdown of a stream's metrics, and its changes: on a real chain and on scripted Aptos. */
+/**
+ * Tests the breakdown of a stream's metrics, and its changes, on a real chain and on scripted
+ * Aptos.
+ */
 import { type Client, createClient } from '@sluice/kit';
 import type { SluiceClient } from '@sluice/kit/sluice';
 import {

@@ -1,6 +1,6 @@
 /**
- * Lists of a million addresses are added, replaced and removed in one call each, while the service
- * responds to other calls. A change is atomic.
+ * Tests that lists of a million addresses are added, replaced and removed atomically in a single
+ * call, while the service responds to other calls.
  */
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -60,8 +60,8 @@ interface Answer {
 }
 
 /**
- * Calls over a new connection: while this process builds a list, the service may close an idle
- * connection.
+ * Calls over a new connection, because the service may close an idle one while this process builds
+ * a list.
  */
 async function call(method: string, path: string, body = ''): Promise<Answer> {
   const request = httpRequest(`${service.url}${path}`, {
@@ -165,7 +165,7 @@ test('an import resumes where kill -9 interrupted it, and adds each address once
   let killed: Promise<void> | undefined;
   const cut = importFrom(0, (now) => {
     done = now;
-    // While the next part is in flight.
+    // Runs while the next part is in flight.
     if (now >= 1_000) killed ??= new Promise((go) => setTimeout(go, 10)).then(service.kill);
   });
   await expect(cut).rejects.toMatchObject({ code: 'network_error' });

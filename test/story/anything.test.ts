@@ -1,6 +1,6 @@
 /**
- * Random requests to every route with every kind of key: each gets a response, never a 5xx. No
- * response leaks internals, and none grants access without a key.
+ * Sends random requests to every route with every kind of key. No response is a 5xx, leaks
+ * internals, or grants access without a key.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import type { OutgoingHttpHeaders } from 'node:http';
@@ -116,7 +116,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
   let sink: WebhookSink;
   let service: Served;
   let client: Client;
-  /** Headers that grant access, and headers that do not. */
+  /** Headers with and without access. */
   let good: OutgoingHttpHeaders[];
   let bad: OutgoingHttpHeaders[];
 
@@ -167,7 +167,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
   const body = fc.oneof(
     fc.constant(undefined),
     fc.dictionary(fieldName, value, { maxKeys: 8 }).map((fields) => JSON.stringify(fields)),
-    // Mostly valid, so that requests also get past the checks.
+    // Mostly valid values, so that requests also get past the checks.
     ...[{ chainIds: [CHAIN] }, { network: ['mainnet'] }].map((watched) =>
       fc.dictionary(fieldName, value, { maxKeys: 2 }).map((fields) =>
         JSON.stringify({
@@ -212,7 +212,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     expect(status, text).toBeLessThan(500);
     expect(status).toBeGreaterThanOrEqual(200);
     expect(text).not.toMatch(STACK);
-    // Node rejects malformed HTTP before there is a request with an id.
+    // Node rejects malformed HTTP before the request gets an id.
     if (status < 400 || headers['x-request-id'] === undefined) return;
     const error = JSON.parse(text) as { message: unknown; requestId: unknown };
     expect(error.requestId).toBe(headers['x-request-id']);

@@ -1,5 +1,6 @@
 /**
- * The API reports the problem of each invalid request, stores nothing of it, and keeps serving.
+ * Tests that the API reports the problem of each invalid request, stores nothing, and keeps
+ * serving.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { Agent, type OutgoingHttpHeaders } from 'node:http';
@@ -107,7 +108,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
     return error;
   }
 
-  /** Reads everything that the API can have stored. */
+  /** Reads all data that the API can have stored. */
   async function stored(to = service): Promise<unknown> {
     const look = async (path: string): Promise<string> =>
       (await send('GET', path, { to, over: kept })).text;
@@ -178,7 +179,9 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
   describe('an invalid stream', () => {
     const indexed = { name: 'a', type: 'address', indexed: true };
 
-    /** The problem, a field with it, and the expected field, message and value in the response. */
+    /**
+     * The problem, a field that has it, and the expected field, message and value in the response.
+     */
     const cases: [string, object, readonly [string, RegExp, unknown?]][] = [
       [
         'unknown field',
@@ -650,7 +653,7 @@ describe.each(['SQLite', 'PostgreSQL'])('over %s', (engine) => {
       const vault = `0x${'ab'.repeat(32)}`;
       const listed = async () =>
         (await client.streams.listAddresses(id, { networkType: 'aptos' })).result;
-      // The first shape is read as a stream, the second by the ordinary JSON parser.
+      // The first shape is read as a stream, the second one by the ordinary JSON parser.
       const plain = { address: [vault], labels: { [vault.toUpperCase().replace('X', 'x')]: 'v' } };
       const short = { address: ['0x1'], labels: { '0x01': 'framework' } };
       for (const body of [plain, short]) {

@@ -1,4 +1,4 @@
-/** Aptos, from a fullnode's REST API through a service process to a receiver. */
+/** Tests Aptos from a fullnode's REST API through a service process to a receiver. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -140,7 +140,7 @@ describe('past blocks', () => {
       coinTransfers: [{ valueWithDecimals: 2.5, coin: { symbol: 'APT' } }],
       events: [[{ type: '0x1::fungible_asset::Withdraw' }, {}, {}]],
     });
-    // Includes the other payment, which the stream does not take.
+    // Includes the other payment, which the stream does not match.
     expect(byHeight.observed.map(({ kind, path, count }) => `${count} ${kind} ${path}`)).toEqual([
       '2 event 0x1::transaction_fee::FeeStatement',
       '1 function 0x1::coin::transfer',

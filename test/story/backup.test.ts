@@ -1,4 +1,4 @@
-/** A backup of a running service, and the webhooks that follow its restore. */
+/** Tests a backup of a running service, and the webhooks after its restore. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

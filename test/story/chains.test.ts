@@ -1,4 +1,4 @@
-/** `sluice chains` with its own service on a real chain. */
+/** Tests `sluice chains` with its own service on a real chain. */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

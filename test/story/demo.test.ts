@@ -1,4 +1,4 @@
-/** `sluice dev --seed demo` writes an ordinary ledger. */
+/** Tests that `sluice dev --seed demo` writes an ordinary ledger. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** The first command of a new user: start, watch, Ctrl-C, start again. */
+/** Tests the first command of a new user: start, watch, Ctrl-C, start again. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -23,7 +23,7 @@ afterEach(async () => {
 
 interface Dev {
   output(): string;
-  /** Blocks of the printed webhooks, in order of arrival. */
+  /** Returns the blocks of the printed webhooks, in order of arrival. */
   blocks(): number[];
   chainUrl(): string;
   end(signal: NodeJS.Signals): Promise<number | null>;

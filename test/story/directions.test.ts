@@ -1,4 +1,4 @@
-/** Import directions that a lint rule per folder cannot enforce (docs/architecture.md). */
+/** Checks import directions that a lint rule per folder cannot enforce (docs/architecture.md). */
 import { readFileSync, readdirSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -9,7 +9,7 @@ const packages = fileURLToPath(new URL('../../packages', import.meta.url));
 interface Import {
   from: string;
   to: string;
-  /** A type-only import, absent at run time. */
+  /** A type-only import, which does not exist at run time. */
   isTypeOnly: boolean;
 }
 
@@ -30,7 +30,9 @@ function readImports(folder: string): Import[] {
     });
 }
 
-/** Rooms that each room of the service may import. `service.ts` and `index.ts` may import all. */
+/**
+ * Rooms that each room of the service may import. `service.ts` and `index.ts` may import all rooms.
+ */
 const BELOW: Record<string, readonly string[]> = {
   base: [],
   'config.ts': ['base'],
@@ -45,7 +47,9 @@ const BELOW: Record<string, readonly string[]> = {
   api: ['base', 'config.ts', 'store', 'match', 'secrets', 'deliver', 'chains'],
 };
 
-/** The same for the console; `main.tsx` and `router.tsx` may import all. */
+/**
+ * Rooms that each room of the console may import. `main.tsx` and `router.tsx` may import all rooms.
+ */
 const BELOW_IN_CONSOLE: Record<string, readonly string[]> = {
   ui: [],
   body: ['ui'],

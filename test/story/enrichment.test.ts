@@ -1,6 +1,6 @@
 /**
- * Enrichment of webhooks: token metadata, triggers and native balances as of their block, on a real
- * chain and through the complete service.
+ * Tests enrichment of webhooks with token metadata, triggers and native balances at their block, on
+ * a real chain and in the complete service.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { type IncomingMessage, type Server, createServer } from 'node:http';

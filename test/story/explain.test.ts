@@ -1,4 +1,7 @@
-/** Why a webhook was or was not sent, on a real chain and on scripted Aptos in one service. */
+/**
+ * Tests explanations why a webhook was or was not sent, on a real chain and on scripted Aptos in
+ * one service.
+ */
 import type { Client } from '@sluice/kit';
 import { CALLS } from '@sluice/kit/calls';
 import type { Explanation, SluiceClient } from '@sluice/kit/sluice';
@@ -199,7 +202,7 @@ describe('on an EVM chain', () => {
       const inWebhook = records.filter(({ included }) => included).length;
       return { recordCount, told: records.length, inWebhook };
     };
-    // Each transaction is a record as well as its log.
+    // Each transaction and its log are separate records.
     expect(countOf(await explain(delivery.blockNumber, CHAIN))).toEqual({
       recordCount: 120,
       told: 50,

@@ -1,6 +1,6 @@
 /**
- * A flood of unauthenticated calls: callers with a key are served, webhooks arrive, and the audit
- * log has one line about it.
+ * Tests a flood of unauthenticated calls: callers with a key are served, webhooks arrive, and the
+ * audit log has one line about the flood.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -46,7 +46,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Calls without a key, with wrong keys or a bad session; to routes, pages and unknown paths. */
+/** Calls without a key, with wrong keys or a bad session, to routes, pages and unknown paths. */
 const strangers = [
   { method: 'GET', path: '/streams/evm' },
   { method: 'GET', path: '/streams/evm', headers: { 'x-api-key': 'wrong-key-of-16-characters' } },

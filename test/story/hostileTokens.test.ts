@@ -1,4 +1,4 @@
-/** Contracts of tokens return megabytes: the webhook arrives, and memory stays bounded. */
+/** Tests token contracts that return megabytes: the webhook arrives, and memory stays bounded. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ beforeAll(async () => {
   const textOf = (text: Buffer) =>
     encodeAbiParameters([{ type: 'bytes' }], [`0x${text.toString('hex')}`]);
   const names = [
-    // Letters, truncated characters, surrogates as in CESU-8, NUL.
+    // A name with letters, truncated characters, surrogates as in CESU-8, and NUL.
     ...['61', 'f09f98', 'eda0bd', '00'].map((unit) =>
       textOf(Buffer.alloc(NAME_BYTES, Buffer.from(unit, 'hex'))),
     ),

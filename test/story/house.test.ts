@@ -1,4 +1,7 @@
-/** `npm run house` reports each exceeded limit, and the architecture page lists real paths. */
+/**
+ * Tests that `npm run house` reports each exceeded limit, and that the architecture page lists real
+ * paths.
+ */
 import { expect, test } from 'vitest';
 import type { Figures } from '../../scripts/house/figures.ts';
 import { LIMITS, type Paths, findExcesses } from '../../scripts/house/limits.ts';

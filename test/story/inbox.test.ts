@@ -1,4 +1,4 @@
-/** The inbox on both engines: a stream delivers into the service itself. */
+/** Tests the inbox on both engines: a stream delivers into the service itself. */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -91,7 +91,7 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (engine) => {
     expect(page.result.map(({ status, verified }) => [status, verified])).toEqual([
       [200, true],
       [503, true],
-      // The test webhook of the stream's creation.
+      // The test webhook from the creation of the stream.
       [200, true],
     ]);
     expect(

@@ -1,4 +1,7 @@
-/** The first `npm start` of a clone: the installation shows progress and survives interruptions. */
+/**
+ * Tests the first `npm start` of a clone: the installation shows progress and survives
+ * interruptions.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
@@ -61,7 +64,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Starts `scripts/run.mjs build` or a command that runs it; `output` returns its output so far. */
+/** Starts `scripts/run.mjs build` or a command that runs it. `output` returns its output so far. */
 function start(command = [process.execPath, 'scripts/run.mjs', 'build']): {
   child: ChildProcess;
   output(): string;
@@ -88,7 +91,7 @@ const npmCalls = (): number[] => {
   return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').map(Number) : [];
 };
 
-/** Counts a zombie, ended but not yet reaped, as gone. */
+/** Treats a zombie process as gone. */
 function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -1,6 +1,6 @@
 /**
- * Whenever the process dies, every matching block ends with exactly one unconfirmed and one
- * confirmed delivery, and the receiver gets each at least once.
+ * Tests that every matching block has exactly one unconfirmed and one confirmed delivery, even if
+ * the process dies, and that the receiver gets them at least once.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ import { type Anvil, type WebhookSink, startAnvil, startWebhookSink, until } fro
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { API_KEY, type Served, serve } from '../serve.ts';
 
-/** The soak makes 200; `test/faults` kills at chosen moments. */
+/** Number of kills. The soak makes 200; `test/faults` kills at chosen moments. */
 const KILLS = 8;
 const CONFIRMATIONS = 3;
 

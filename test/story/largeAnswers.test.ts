@@ -1,4 +1,4 @@
-/** Huge responses of a node fill neither `/health` nor the log. */
+/** Tests that huge responses of a node do not fill `/health` or the log. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

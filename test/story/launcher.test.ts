@@ -1,4 +1,4 @@
-/** The service ends with its launcher, in a checkout and on an old Node. */
+/** Tests that the service ends with its launcher, in a checkout and on an old Node. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ afterAll(() => {
 const main = join(root, 'packages/cli/src/main.ts');
 const launch = pathToFileURL(join(root, 'packages/cli/src/launch.ts')).href;
 /**
- * Imitates main.ts on an old Node. With `-e` instead of a file the child would be a launcher too.
+ * Imitates main.ts on an old Node. With `-e` instead of a file, the child would also be a launcher.
  */
 const onOldNode = (args: string[]): string[] => {
   const script = join(folder, 'oldNode.mjs');

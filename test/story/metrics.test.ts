@@ -1,4 +1,4 @@
-/** The Prometheus metrics of a service under real traffic. */
+/** Tests the Prometheus metrics of a service under real traffic. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -43,7 +43,7 @@ const stands = async (): Promise<void> => {
 const read = async (headers: Record<string, string>): Promise<Response> =>
   fetch(`${served.url}/metrics`, { headers });
 
-/** Values by name and labels. */
+/** Returns the values by name and labels. */
 async function values(): Promise<Map<string, number>> {
   const text = await (await read({ authorization: `Bearer ${API_KEY}` })).text();
   return new Map(

@@ -1,4 +1,4 @@
-/** ENS names, and why some do not resolve, on a chain with the id of Ethereum. */
+/** Tests ENS names, and why some do not resolve, on a chain with the id of Ethereum. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

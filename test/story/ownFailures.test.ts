@@ -1,14 +1,19 @@
-/** A suspended service, or one without file descriptors, does not blame its receivers. */
+/**
+ * Tests that a suspended service, or one without file descriptors, does not blame its receivers.
+ */
 import { execFileSync } from 'node:child_process';
 import { setTimeout as wait } from 'node:timers/promises';
 import { until } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type FaultWorld, STORES, type Watch, startWorld } from '../faults/world.ts';
 
-/** Longer than an attempt may take, shorter than a lease. */
+/** Suspension that is longer than an attempt may take, and shorter than a lease. */
 const STOPPED_MS = 18_000;
 const UNDER_WAY = 20;
-/** Below what any process has open from the start, so that it never gets another descriptor. */
+/**
+ * Limit below the number of files that any process has open from the start, so that it never gets
+ * another descriptor.
+ */
 const FEW_FILES = 10;
 
 describe.each(STORES)('on %s', (store) => {

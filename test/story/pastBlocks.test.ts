@@ -1,4 +1,4 @@
-/** Past blocks on a real chain: dry runs, single blocks, backfills, coverage. */
+/** Tests past blocks on a real chain: dry runs, single blocks, backfills, coverage. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -196,7 +196,7 @@ describe('a dry run', () => {
       observed: transfers,
     });
 
-    // The dry run reads logs, though the stream does not send them.
+    // The dry run reads logs, although the stream does not send them.
     const silent = { block: moved[3]!, includeInternalTxs: true, addresses: [receiver] };
     expect(await sluice.dryRunEvm(CHAIN, silent)).toEqual({
       ...{ webhook: null, closeMatches: [], observed: transfers },

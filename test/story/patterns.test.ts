@@ -1,8 +1,13 @@
-/** Callers, nodes and receivers choose the text, so every pattern must run in linear time. */
+/**
+ * Tests that every pattern runs in linear time, because callers, nodes and receivers choose the
+ * input.
+ */
 import { describe, expect, test } from 'vitest';
 import { type Pattern, findFault, readPatterns, worstTexts } from '../patterns.ts';
 
-/** Files whose patterns only see truncated texts; the analyser gives up on their beginnings. */
+/**
+ * Files with patterns that only get truncated strings. The analyzer cannot handle their beginnings.
+ */
 const ON_SHORT_TEXTS: ReadonlySet<string> = new Set([
   // The first 300 characters of a node's error.
   'packages/service/src/ingest/nodes/rpcError.ts',
@@ -28,7 +33,7 @@ test('every regular expression of the packages is a literal', () => {
 });
 
 describe('the analyser', () => {
-  // A former pattern of ours that hid secrets and hung the process.
+  // A former pattern that hid secrets and hung the process.
   const urls = at(String.raw`\b[a-z][a-z+.-]*:[/\\]{2,}[^\s"'<>]+`, 'gi');
 
   test.each([urls, at('^(a+)+$'), at('0+$'), at('^(.*)(.*)x')])(

@@ -1,6 +1,6 @@
 /**
- * A delivery that kills its sender, here through a preload that ends the process on its bytes, is
- * quarantined with the reason; everything else is delivered.
+ * Tests that a delivery that kills its sender is quarantined with the reason, and that all others
+ * are delivered. A preload ends the process on its bytes.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -108,7 +108,7 @@ test('quarantines a delivery that kills its sender, and delivers the others', as
   const sluice = createSluiceClient({ apiKey: API_KEY, baseUrl: service.url });
   const { attemptList } = await sluice.getDelivery(quarantined[0]!.id);
   expect(attemptList.map(({ durationMs }) => Number.isInteger(durationMs))).toEqual([true]);
-  // It killed the service until it was suspect, then only its isolated process.
+  // The delivery killed the service until it was suspect, and then only its isolated process.
   expect(deaths).toBe(2);
   const delivered = deliveries.filter(({ state }) => state === 'succeeded');
   const seen = new Set(sink.requests.map(({ id }) => id));

@@ -1,6 +1,6 @@
 /**
- * Many processes on one PostgreSQL: two ingest, some deliver, two serve the API. Ingesters are
- * killed and stalled; every matching block is delivered, once per phase.
+ * Tests many processes on one PostgreSQL: two ingest, some deliver, two serve the API. Ingesters
+ * are killed and stalled, but every matching block is delivered once per phase.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -49,7 +49,7 @@ const startIngester = (): Promise<Served> =>
 
 beforeAll(async () => {
   [anvil, postgres, sink] = await Promise.all([startAnvil(), startPostgres(), startWebhookSink()]);
-  // In sequence, because two cores start them no faster in parallel.
+  // Starts them in sequence, because two cores would not start them faster in parallel.
   ingesters = [await startIngester(), await startIngester()];
   delivering = await start('--role', 'deliver');
   // One of the API processes has no node.
@@ -106,7 +106,7 @@ async function watch(account: number, on: Served = apis[0]): Promise<{ id: strin
   return { id, to };
 }
 
-/** Waits until each of these blocks is delivered, and checks that it was once per phase. */
+/** Waits until these blocks are delivered, and checks that there is one delivery per phase. */
 async function delivered(streamId: string, blocks: readonly number[]): Promise<void> {
   const expected = blocks.flatMap((block) => [`${block} confirmed`, `${block} unconfirmed`]);
   await until(
@@ -139,7 +139,7 @@ describe('processes with separate roles', () => {
     await anvil.request('anvil_mine', ['0x2']);
     await delivered(id, blocks);
 
-    // Only one reads the chain, and the others know its state.
+    // Only one process reads the chain, and the others know its state.
     expect(findReader().standby.output()).toContain('standing by');
     for (const api of apis) {
       // The reader publishes the state of a chain through the ledger every two seconds.
@@ -272,7 +272,7 @@ test('three delivering processes share the limit of each stream', async () => {
     await start('--role', 'deliver'),
   ];
   sink.clear();
-  // A single process has room for thirty-two streams at their limit.
+  // A single process has capacity for 32 streams at their limit.
   const to = anvil.accounts[3]!.address;
   const ids: string[] = [];
   for (let n = 0; n < STREAMS; n++) {

@@ -1,4 +1,4 @@
-/** The commands and the example of the README work. */
+/** Tests the commands and the example of the README. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { API_KEY, SECRET, type Served, serve } from '../serve.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'sluice-readme-'));
-/** Next to the example, so that its imports resolve the same way. */
+/** A file next to the example, so that its imports resolve in the same way. */
 const copy = join(root, 'examples', `receiver-${process.pid}.ts`);
 let anvil: Anvil;
 let service: Served;

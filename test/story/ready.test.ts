@@ -1,4 +1,4 @@
-/** `/ready` of a process whose database comes and goes. */
+/** Tests `/ready` while the database is stopped and started. */
 import { type Postgres, startPostgres, until } from '@sluice/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Served, serve } from '../serve.ts';

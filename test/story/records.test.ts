@@ -1,4 +1,4 @@
-/** The statements of `examples/records.ts` on SQLite and PostgreSQL. */
+/** Tests the statements of `examples/records.ts` on SQLite and PostgreSQL. */
 import { DatabaseSync } from 'node:sqlite';
 import { type EvmWebhook, TEST_WEBHOOK } from '@sluice/kit/contract';
 import { type Postgres, startPostgres } from '@sluice/testkit';
@@ -157,6 +157,6 @@ describe.each(Object.keys(openings))('%s', (name) => {
 
 test('statements have the same text on both databases', () => {
   const texts = new Set(statementsOf(webhook).map(({ sql }) => sql));
-  // One statement per record type, whatever the number of rows.
+  // One statement per record type, regardless of the number of rows.
   expect(texts.size).toBe(4);
 });

@@ -1,6 +1,6 @@
 /**
- * Replays of many deliveries: estimated, paced, killed, cancelled; and one delivery stopped by
- * hand. The webhook URL has a login and a token, which no list shows.
+ * Tests replays of many deliveries (estimated, paced, killed, canceled), and a delivery that is
+ * stopped manually. The webhook URL has a login and a token, which no list shows.
  */
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -100,7 +100,7 @@ test('a replay is estimated, keeps its rate, and resumes after a kill', async ()
   expect((await sluice.listReplays()).map((each) => each.id)).toEqual([replay.id]);
   const again = sink.requests.slice(before).map((request) => request.receivedAt);
   expect(again.length).toBeGreaterThanOrEqual(6);
-  // One per second, so the last comes five seconds after the first.
+  // One per second, so the last one comes five seconds after the first.
   expect(Math.max(...again) - Math.min(...again)).toBeGreaterThan(4_000);
   expect((await sluice.listDeliveries({ streamId, state: 'succeeded' })).result).toHaveLength(
     BLOCKS,
@@ -151,7 +151,7 @@ test('only the stream itself shows the login and token of its URL', async () => 
   expect((await client.streams.get(streamId)).webhookUrl).toBe(webhookUrl);
 
   const shown = `${sink.url.replace('//', '//***@')}/hook?key=***`;
-  // A failed delivery is in the history.
+  // The history contains a failed delivery.
   sink.respond(404);
   const [again] = (await sluice.listDeliveries({ streamId })).result;
   await client.history.replay({ id: again!.id, streamId });

@@ -1,4 +1,4 @@
-/** Sends one request unchanged, even a malformed one, and reads the response. */
+/** Sends a request unchanged, even if it is malformed, and reads the response. */
 import {
   Agent,
   type IncomingHttpHeaders,
@@ -9,7 +9,7 @@ import { pipeline } from 'node:stream';
 import { text as readText } from 'node:stream/consumers';
 import { type Gunzip, type Inflate, createGunzip, createInflate } from 'node:zlib';
 
-/** By content encoding; a request may ask for any. */
+/** Decoders by content encoding. A request may request any of them. */
 const UNPACKERS: Readonly<Record<string, () => Gunzip | Inflate>> = {
   gzip: createGunzip,
   deflate: createInflate,
@@ -18,12 +18,12 @@ const UNPACKERS: Readonly<Record<string, () => Gunzip | Inflate>> = {
 export interface RawAnswer {
   status: number;
   headers: IncomingHttpHeaders;
-  /** The decoded body. Empty for a stream of events, which is closed. */
+  /** The decoded body; empty for a stream of events, which is closed. */
   text: string;
 }
 
 export interface RawSending {
-  /** Sent as JSON; text and bytes are sent unchanged. */
+  /** Body, which is sent as JSON. Strings and bytes are sent unchanged. */
   body?: unknown;
   /** Overrides the headers of the body; undefined removes one. */
   headers?: OutgoingHttpHeaders;
@@ -54,7 +54,7 @@ export async function sendRaw(
       (chunked ? { 'transfer-encoding': 'chunked' } : { 'content-length': bytes.length })),
     ...headers,
   };
-  // Keeps the connection like clients do, so that the service reads on after its response.
+  // Keeps the connection like clients, so that the service reads on after its response.
   const agent = over ?? new Agent({ keepAlive: true });
   const request = httpRequest({
     agent,
@@ -67,7 +67,7 @@ export async function sendRaw(
   return new Promise<RawAnswer>((resolve, reject) => {
     let answered = false;
     request.on('error', (error) => {
-      // A response that came during the upload counts.
+      // A response during the upload also counts.
       if (!answered) reject(error);
     });
     request.on('response', (response) => {

@@ -1,6 +1,6 @@
 /**
- * Records too large for a webhook, or refused by the ledger, are quarantined, counted and
- * explained; everything else arrives.
+ * Tests that records that are too large for a webhook, or that the ledger refuses, are quarantined,
+ * counted and explained. All others arrive.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -103,7 +103,7 @@ test('quarantines a log over the limit on an EVM chain', async () => {
   evm.mineMany(3);
   const [, huge] = transactions;
 
-  // The earlier logs, the large one, and the log after it; each in both phases.
+  // The earlier logs, the large log, and the log after it, in both phases.
   const deliveries = await ended(id, 6);
   const aside = deliveries.filter(({ state }) => state === 'quarantined');
   const error = expect.stringMatching(

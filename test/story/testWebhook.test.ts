@@ -1,4 +1,4 @@
-/** When and with which body a test webhook is sent (docs/contract.md, "Test webhook"). */
+/** Tests when a test webhook is sent, and its body (docs/contract.md, "Test webhook"). */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -71,7 +71,7 @@ test('is sent on create, on an update with a URL, and when a paused stream becom
 
   expect(new Set(sink.requests.map((request) => request.id)).size).toBe(3);
   for (const { body, headers } of sink.requests) {
-    // Byte for byte the body of the hosted service.
+    // Equals the body of the hosted service byte for byte.
     expect(body).toBe(
       '{"abi":[],"block":{"number":"","hash":"","timestamp":""},"txs":[],"txsInternal":[],"logs":[],"chainId":"","confirmed":true,"retries":0,"tag":"","streamId":"","erc20Approvals":[],"erc20Transfers":[],"nftTokenApprovals":[],"nftApprovals":{"ERC721":[],"ERC1155":[]},"nftTransfers":[],"nativeBalances":[]}',
     );

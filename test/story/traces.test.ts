@@ -1,4 +1,4 @@
-/** The exported traces and JSON log of a service under real traffic. */
+/** Tests the exported traces and the JSON log of a service under real traffic. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,6 +1,7 @@
 /**
- * Compiles contracts/*.sol into src/contracts.generated.ts, so that nothing compiles at start-up.
- * Run it with `npm run contracts -w @sluice/testkit` after a change; a test compares the two.
+ * Compiles contracts/*.sol into src/contracts.generated.ts, so that no contract is compiled at
+ * startup. Run it with `npm run contracts -w @sluice/testkit` after a change; a test compares the
+ * two.
  */
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -21,7 +22,8 @@ interface CompilerOutput {
 /**
  * Compiles every contract and returns the text of `contracts.generated.ts`.
  *
- * @throws Error with the compiler's own messages, warnings included: our contracts have none.
+ * @throws Error with the compiler's own messages, including warnings, because our contracts have
+ * none.
  */
 export function compileContracts(): string {
   const names = readdirSync(contractsFolder)

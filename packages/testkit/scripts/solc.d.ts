@@ -1,4 +1,4 @@
-// solc's own declarations say `any`; these are the two members we use.
+// Declares the two members of solc that we use; its own declarations use `any`.
 declare module 'solc' {
   const solc: {
     /** Takes and returns standard JSON; `import` resolves each import path of the sources. */

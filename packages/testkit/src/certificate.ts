@@ -4,19 +4,19 @@ import { createPrivateKey, generateKeyPairSync, randomBytes, sign } from 'node:c
 export interface CertificateOptions {
   /** Common name. */
   commonName: string;
-  /** DNS names for which it is valid. */
+  /** DNS names for which the certificate is valid. */
   names?: readonly string[];
   validFrom: Date;
   expiresAt: Date;
-  /** Issuer; default: self-signed. */
+  /** Issuer. Default: self-signed. */
   issuer?: CertifiedKey;
-  /** Whether it is a certificate authority. Default false. */
+  /** Whether it is a certificate authority. Default: false. */
   isAuthority?: boolean;
 }
 
 export interface CertifiedKey {
   commonName: string;
-  /** Both as PEM. */
+  /** A certificate and its key, both in PEM. */
   key: string;
   cert: string;
 }

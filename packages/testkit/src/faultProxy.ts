@@ -3,7 +3,7 @@ import { type AddressInfo, type Socket, connect, createServer } from 'node:net';
 
 /** A TCP proxy in front of a server, such as a database, that simulates network failures. */
 export interface FaultProxy {
-  /** On 127.0.0.1; connect here instead of to the server. */
+  /** Port on 127.0.0.1. Connect to it instead of to the server. */
   readonly port: number;
   /** Number of open connections. */
   readonly connections: number;
@@ -15,8 +15,8 @@ export interface FaultProxy {
   /** Resets every open connection (RST), and new ones immediately, until `heal`. */
   cut(): void;
   /**
-   * Lets new connections through again. Connections whose traffic was dropped stay dead, because
-   * lost packets do not come back; the client must detect it.
+   * Lets new connections through again. Connections with dropped traffic stay dead, because lost
+   * packets do not come back; the client must detect it.
    */
   heal(): void;
   /** Resets every connection and frees the port. */
@@ -26,7 +26,7 @@ export interface FaultProxy {
 /** The server to which the proxy connects. */
 export interface FaultProxyTarget {
   port: number;
-  /** Default 127.0.0.1. */
+  /** Default: 127.0.0.1. */
   host?: string;
 }
 

@@ -40,7 +40,7 @@ export function startOtherProcess(code: string): OtherProcess {
   };
 }
 
-/** Whether a process with this id exists. */
+/** Returns whether a process with this id exists. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -10,7 +10,7 @@ import { type SinkBehaviour, behave } from './sinkBehaviour.ts';
 
 /** A webhook receiver that records requests and misbehaves on demand. */
 export interface WebhookSink {
-  /** `http://127.0.0.1:<port>`, without a trailing slash; every path and method is accepted. */
+  /** URL `http://127.0.0.1:<port>` without a trailing slash. Every path and method is accepted. */
   readonly url: string;
   /** Requests whose complete body was read, oldest first. */
   readonly requests: readonly RecordedRequest[];
@@ -83,7 +83,7 @@ export async function startWebhookSink(options: WebhookSinkOptions = {}): Promis
 
   const server = createServer((message, response) => {
     receive(message, response).catch((error: unknown) => {
-      // The test's responder threw. Returns the error in the response, where the test can see it.
+      // Returns an error of the test's responder in the response, so that the test can see it.
       response.writeHead(500).end(`The sink's responder failed: ${String(error)}`);
     });
   });

@@ -38,7 +38,7 @@ export function fromCursor(cursor: string | undefined): Place | undefined {
 
 /**
  * Returns a page without its rows. The last page has no cursor. Its page size, which no list
- * exceeds, tells the official client to stop.
+ * exceeds, makes the official client stop.
  */
 export const pageEnd = (
   total: number,

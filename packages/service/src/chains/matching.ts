@@ -58,12 +58,12 @@ export interface MatchFamily<Name extends ChainFamily, Index, Block, Match, Tail
   nameOf(match: Match): string;
 }
 
-/** Matches one stream on one chain, whatever its status. */
+/** Matches one stream on one chain, regardless of its status. */
 export interface SingleMatcher<Block, DryRunAnswer> extends Pick<
   StreamMatcher<Block>,
   'needs' | 'match'
 > {
-  /** @param block a block with all its logs, since observed events include those not taken */
+  /** @param block a block with all its logs, because observed events include unmatched ones */
   dryRun(block: Block, isConfirmed: boolean): Promise<DryRunAnswer>;
 }
 

@@ -75,7 +75,7 @@ export function startNotifier({
       });
     for (const [subject, { state, alert }] of problems) {
       const row = rows.get(subject);
-      // It recovered briefly, and that was not reported yet.
+      // The subject recovered briefly, and that was not reported.
       if (row?.body != null && row.state === WELL && row.reported === state) {
         await store.saveAlert({ ...row, state, body: null });
       } else if (row === undefined || isMore(state, row.state))

@@ -71,7 +71,7 @@ export function toStreamRecord(row: StreamRow): StreamRecord {
   };
 }
 
-/** Reads options as stored; older versions wrote null for some empty lists. */
+/** Reads stored options. Older versions wrote null for some empty lists. */
 const readOptions = <Options extends object>(defaults: Options, json: string): Options => {
   const written = JSON.parse(json) as Partial<Options>;
   const names = Object.keys(defaults) as (keyof Options)[];
@@ -152,11 +152,11 @@ export const toAddressRecord = (
   addedBy: row.adder ?? row.key_id,
 });
 
-/** Name of the key that requested a replay; null if the ledger does not have it. */
+/** Returns the name of the key that requested a replay; null if the ledger does not have it. */
 export const maker = sql<string | null>`(
   select name from api_key where api_key.id = replay.created_by)`.as('maker');
 
-/** `counts` has the deliveries whose last replay it was, by state. */
+/** `counts` contains the deliveries that this replay was the last to send, by state. */
 export function toReplay(
   row: Selectable<Tables['replay']> & { maker: string | null },
   counts: readonly { state: DeliveryState; n: number }[] = [],
@@ -190,7 +190,7 @@ export function takeWithin<Row extends { bytes: number }>(
   return over < 0 ? [...rows] : rows.slice(0, over);
 }
 
-/** `count(*)` as a number on both engines. */
+/** Expression for `count(*)` as a number on both engines. */
 export async function countRows(
   db: Kysely<Tables>,
   table: keyof Tables,

@@ -38,7 +38,7 @@ import { createRetentionWrites } from './upkeep/retentionWrites.ts';
 import { createServerReads } from './upkeep/server.ts';
 import { createSettingReads, createSettingWrites } from './upkeep/settings.ts';
 
-/** Statements that change nothing. */
+/** Statements that only read. */
 export const createReads = (db: Kysely<Tables>, engine: Engine): Reads => ({
   ...createStreamReads(db, engine),
   ...createAddressReads(db),
@@ -62,7 +62,7 @@ export const createReads = (db: Kysely<Tables>, engine: Engine): Reads => ({
   ...createServerReads(db, engine),
 });
 
-/** Statements that change the ledger, each method one transaction. */
+/** Statements that change the ledger, with one transaction per method. */
 export const createWrites = (db: Kysely<Tables>, engine: Engine): Writes => ({
   ...createStreamWrites(db, engine),
   ...createHealthWrites(db, engine),

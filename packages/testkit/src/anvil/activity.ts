@@ -12,10 +12,10 @@ export interface Activity {
 }
 
 export interface ActivityOptions {
-  /** The chain's JSON-RPC over HTTP; the dev accounts must hold ether on it. */
+  /** URL of the chain's JSON-RPC over HTTP. Its dev accounts must have ether. */
   url: string;
   contracts: DeployedContracts;
-  /** Transactions per second, above 0; limited by how fast the node responds. Default 1. */
+  /** Transactions per second, above 0; limited by the speed of the node. Default: 1. */
   perSecond?: number;
   /** Called for each failed attempt; the activity continues. By default, errors are ignored. */
   onError?: (error: Error) => void;
@@ -41,7 +41,7 @@ export function startActivity(options: ActivityOptions): Activity {
   const sendNext = async () => {
     const dueAt = performance.now() + pauseMs;
     const step = mix[turn % mix.length] as Step;
-    // Incremented before the attempt, because a step that cannot succeed must not stop the others.
+    // Increments before the attempt, so that a step that cannot succeed does not block the others.
     turn += 1;
     try {
       await step(await chain, turn);
@@ -124,7 +124,7 @@ const sendItems: Step = async (chain, turn) => {
   await chain.sendItems(contractsOwner, to, [1n, 2n, 3n], [1n, 2n, BigInt((turn % 9) + 1)]);
 };
 
-/** Steps in the order of sending. ERC-20 transfers are the most common, as on real chains. */
+/** The steps in the order of sending. ERC-20 transfers are the most common, as on real chains. */
 const mix: readonly Step[] = [
   sendToken,
   sendNative,

@@ -4,15 +4,15 @@ import { type DeployedContracts, contractsOwner } from './deployContracts.ts';
 import type { DevAccount } from './devAccounts.ts';
 
 /**
- * Reads from and sends to the chain of an activity. All reads use the pending block, so that steps
- * within one block take each other into account.
+ * Reads from the chain of an activity and sends to it. All reads use the pending block, so that
+ * steps within a block take each other into account.
  */
 export interface ActivityChain {
   readTokenBalance(of: Address): Promise<bigint>;
   readItemBalance(of: Address, id: bigint): Promise<bigint>;
   /** 0 before the first mint. */
   readLastTokenId(): Promise<bigint>;
-  /** Undefined if the token is not minted yet, or burned. Lowercase. */
+  /** Owner in lowercase; undefined if the token was not minted yet, or was burned. */
   readHolder(tokenId: bigint): Promise<Address | undefined>;
   sendNative(from: DevAccount, to: Address, wei: bigint): Promise<void>;
   sendToken(from: DevAccount, to: Address, amount: bigint): Promise<void>;
@@ -25,7 +25,7 @@ export interface ActivityChain {
 }
 
 /**
- * Fixed, to avoid estimates: far above the gas that any step uses, and above the base fee of a
+ * Fixed values instead of estimates: far above the gas of any step, and above the base fee of a
  * chain with nearly empty blocks.
  */
 const gas = 300_000n;

@@ -30,7 +30,7 @@ export interface Anvil {
 }
 
 export interface AnvilOptions {
-  /** Default 31337. */
+  /** Default: 31337. */
   chainId?: number;
   /**
    * Seconds between blocks, at least 1. By default, anvil mines a block as soon as it receives a
@@ -43,16 +43,16 @@ export interface AnvilOptions {
    * File that keeps the chain across restarts; its folder must exist. By default, the chain is lost
    * when the process ends. The state is saved when anvil stops and about every second while it runs
    * (or ten times the duration of the last save, if that is longer), so a `kill -9` of everything
-   * loses only the last seconds. `<path>.previous` is the save before. Use one anvil per path.
+   * loses only the last seconds. `<path>.previous` is the previous save. Use one anvil per path.
    */
   statePath?: string;
   /**
    * Number of the newest blocks that keep their transactions, receipts and logs. Older blocks keep
    * only their headers, and the next start from `statePath` drops these too, except for the genesis
-   * block. Each block costs about 20 kB of memory. Default 10,000; at least 100.
+   * block. Each block costs about 20 kB of memory. At least 100. Default: 10,000.
    */
   keepBlocks?: number;
-  /** If false, anvil's log is written to standard error. Default true. */
+  /** If false, anvil's log is written to standard error. Default: true. */
   silent?: boolean;
   /**
    * Called with a message about a problem that does not fail the call: the state failed to load or
@@ -77,7 +77,7 @@ const stopDeadlineMs = 5_000;
  * Starts anvil on 127.0.0.1 and resolves when it accepts requests. It never outlives this process,
  * however this process ends, and a Ctrl-C in the terminal does not reach it.
  *
- * @throws Error if anvil is not installed (the message lists the three places searched), or if it
+ * @throws Error if anvil is not installed (the message lists the three searched places), or if it
  *   does not start (the message contains its output).
  */
 export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
@@ -240,9 +240,8 @@ function post(url: string, body: unknown): Promise<Response> {
 }
 
 /**
- * Returns a dump of the complete chain, as gzip. A block mined during a dump can make it
- * inconsistent (its effects are in the state, but it is not in the chain), so the dump is then
- * repeated, at most twice. On a chain that never rests, the last dump is used.
+ * Returns a dump of the complete chain, as gzip. A block that is mined during a dump can make the
+ * dump inconsistent, so it is then repeated at most twice.
  */
 async function readDump(url: string): Promise<Buffer> {
   for (let attempt = 1; ; attempt += 1) {

@@ -2,7 +2,7 @@ import type { Hex } from 'viem';
 import { fromHex, keccak, toHex } from '../scriptedChain/keccak.ts';
 import { encodeRlp, rlpNumber } from '../scriptedChain/rlp.ts';
 
-/** The parts of anvil's dump that we change; the rest is kept as it is. */
+/** The parts of anvil's dump that we change; the rest stays unchanged. */
 export interface AnvilDump {
   /** Unordered; a number can occur twice, because each start of anvil adds a genesis block. */
   blocks: { header: AnvilHeader }[];

@@ -29,7 +29,7 @@ import { type AnvilDump, repairDump } from './anvilDump.ts';
 export interface LoadableState {
   /** Plain JSON for `--load-state`; delete it once anvil has started. */
   loadFile: string;
-  /** The saved file that it was created from. */
+  /** The saved file that it comes from. */
   savedFile: string;
 }
 
@@ -104,7 +104,7 @@ export interface StateSaverOptions {
 /** With one block per second, a crash loses at most one or two blocks. */
 const shortestPauseMs = 1_000;
 
-/** Dumping may use a tenth of one core: after a day of blocks, a dump of 1 s every 10 s. */
+/** Maximum share of a core for dumps: after a day of blocks, a dump of 1 s every 10 s. */
 const pausePerDumpMs = 10;
 
 export function startSavingState({

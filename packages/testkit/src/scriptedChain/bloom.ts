@@ -22,7 +22,7 @@ export function bloomOf(logs: Iterable<BloomInput>): Uint8Array {
   return bloom;
 }
 
-/** Whether a bloom may contain the value; false is certain. */
+/** Returns whether a bloom may contain the value; false is certain. */
 export function bloomMayHold(bloom: Uint8Array, value: Hex): boolean {
   return bitsOf(value).every((bit) => ((bloom[byteOf(bit)] as number) & (1 << (bit & 7))) !== 0);
 }

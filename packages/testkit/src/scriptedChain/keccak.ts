@@ -2,14 +2,15 @@ import { getHashes, hash } from 'node:crypto';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import type { Hex } from 'viem';
 
-// OpenSSL 3.2 and later have it, ten times as fast; Node lists it if its own OpenSSL does.
+// The native hash of OpenSSL 3.2 and later, which is ten times as fast. Node lists it if its
+// OpenSSL supports it.
 const isNative = getHashes().includes('keccak-256');
 
 export function keccak(bytes: Uint8Array): Uint8Array {
   return isNative ? hash('keccak-256', bytes, 'buffer') : keccak_256(bytes);
 }
 
-/** Hashes a text, for values that only have to look plausible and be the same on every run. */
+/** Hashes a string, for plausible values that are the same on every run. */
 export function keccakOfText(text: string): Hex {
   return toHex(keccak(Buffer.from(text)));
 }

@@ -9,7 +9,7 @@ export interface ScriptedActivityOptions {
   chain: RunningScriptedChain;
   /** Addresses of the three contracts; the chain returns their names. */
   contracts: DeployedContracts;
-  /** Blocks per second, above 0, with one transaction each. Default 1. */
+  /** Blocks per second, above 0. Each block has one transaction. Default: 1. */
   perSecond?: number;
 }
 
@@ -105,7 +105,7 @@ const TRANSFER_SINGLE: Hex = '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083
 const word = (value: bigint): Hex => `0x${value.toString(16).padStart(64, '0')}`;
 const wordOf = (address: Address): Hex => `0x${address.slice(2).toLowerCase().padStart(64, '0')}`;
 
-/** ABI-encodes a text. */
+/** ABI-encodes a string. */
 const textOf = (text: string): Hex => {
   const hex = Buffer.from(text).toString('hex');
   const padded = hex.padEnd(Math.ceil(hex.length / 64) * 64, '0');

@@ -15,7 +15,7 @@ export interface ScriptedBlock {
   readonly timestamp: bigint;
   readonly logsBloom: Hex;
   readonly gasUsed: bigint;
-  /** Different for every block, so that two branches never share a block by accident. */
+  /** Differs for every block, so that two branches never share a block by accident. */
   readonly mixHash: Hex;
   readonly stateRoot: Hex;
   readonly transactionsRoot: Hex;
@@ -91,7 +91,7 @@ const priorityFee = 1_000_000_000n;
 const gasPrice = fixedHeader.baseFeePerGas + priorityFee;
 
 /**
- * Returns what a transaction's hash covers.
+ * Returns the data that a transaction's hash covers.
  *
  * @param identity unique for the transaction
  */
@@ -106,7 +106,7 @@ export function sign(
     maxFee: gasPrice * 2n,
     gas: gasUsedBy(script) * 2n,
     v: type === 'legacy' ? BigInt(chainId * 2 + 35) : 0n,
-    // Have the form and size of a signature, but are not valid for any key.
+    // Values with the form and size of a signature, but not valid for any key.
     r: BigInt(keccakOfText(`r:${identity}`)),
     s: BigInt(keccakOfText(`s:${identity}`)),
   };

@@ -11,9 +11,8 @@ import type { ScriptedTransaction } from './scriptedTransaction.ts';
 import { encodeTransaction } from './tries.ts';
 
 /**
- * An EVM chain under the control of a test: a tree of blocks, one path of which is canonical. Every
- * mined block stays readable by its hash. `canonical` returns the blocks that a watcher should have
- * seen.
+ * An EVM chain under the control of a test: a tree of blocks with one canonical path. Every mined
+ * block stays readable by its hash. `canonical` returns the blocks that a watcher should have seen.
  */
 export interface ScriptedChain {
   readonly chainId: number;
@@ -37,15 +36,18 @@ export interface ScriptedChain {
   switchTo(tipHash: Hex): void;
   /** Moves the head back by `count` blocks without announcing it, like a reset of a node. */
   rollBack(count: number): void;
-  /** The canonical branch, block 0 first. */
+  /** Returns the canonical branch, starting with block 0. */
   canonical(): readonly ScriptedBlock[];
-  /** The canonical block with this number. */
+  /** Returns the canonical block with this number. */
   blockAt(number: bigint): ScriptedBlock | undefined;
-  /** A block of any branch. */
+  /** Returns a block of any branch. */
   blockOf(hash: Hex): ScriptedBlock | undefined;
-  /** The canonical block that contains the transaction. */
+  /** Returns the canonical block that contains the transaction. */
   blockWith(transactionHash: Hex): ScriptedBlock | undefined;
-  /** Calls `listener` for each new canonical block, oldest first. The result unsubscribes it. */
+  /**
+   * Calls `listener` for each new canonical block, oldest first. Returns a function that
+   * unsubscribes it.
+   */
   onHead(listener: (block: ScriptedBlock) => void): () => void;
 }
 
@@ -67,8 +69,8 @@ export interface ScriptedChainOptions {
   /** Timestamp of block 0, in seconds since 1970. Default 1,700,000,000 (2023-11-14). */
   genesisTimestamp?: bigint;
   /**
-   * Number of the first mined block, to simulate an old chain: the blocks between block 0 and this
-   * one do not exist. Default 1.
+   * Number of the first mined block, to simulate an old chain. The blocks between block 0 and this
+   * one do not exist. Default: 1.
    */
   firstNumber?: bigint;
 }

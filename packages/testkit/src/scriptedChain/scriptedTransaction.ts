@@ -30,7 +30,7 @@ export interface ScriptedInternalCall {
 export interface ScriptedTransaction {
   /** Default: an address derived from the chain's seed. */
   from?: Address;
-  /** If absent or null, the transaction creates a contract. */
+  /** If null or omitted, the transaction creates a contract. */
   to?: Address | null;
   /** Wei. Default 0. */
   value?: bigint;
@@ -79,7 +79,7 @@ export const scripted = {
   creation: ({ from, input = '0x00' }: { from: Address; input?: Hex }) =>
     ({ from, to: null, input }) satisfies ScriptedTransaction,
 
-  /** The same transaction, but reverted: it uses gas and emits no logs. */
+  /** Returns the same transaction, but reverted: it uses gas and emits no logs. */
   reverted: (transaction: ScriptedTransaction) =>
     ({ ...transaction, logs: [], status: 'reverted' }) satisfies ScriptedTransaction,
 };

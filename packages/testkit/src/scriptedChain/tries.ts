@@ -19,7 +19,7 @@ export interface SignedFields {
   s: bigint;
 }
 
-/** Encodes a transaction as in its block; the Keccak of it is its hash. */
+/** Encodes a transaction as in its block. The Keccak of the encoding is its hash. */
 export function encodeTransaction(fields: SignedFields): Buffer {
   const call = [
     rlpNumber(fields.gas),
@@ -71,7 +71,7 @@ export function rootOf(values: readonly Uint8Array[]): Hex {
   return toHex(keccak(encodeRlp(entries.length === 0 ? Buffer.alloc(0) : nodeOf(entries))));
 }
 
-/** A key in hex digits, which are its nibbles, and the value. */
+/** A key as hex digits, which are its nibbles, and the value. */
 type Entry = [key: string, value: Uint8Array];
 
 function nodeOf(entries: readonly Entry[]): RlpItem {

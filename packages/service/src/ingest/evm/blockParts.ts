@@ -24,7 +24,7 @@ export interface Doubt {
 }
 
 export interface CheckedParts extends Pick<EvmBlock, 'logs' | 'transactions' | 'proofs'> {
-  /** Empty when everything is consistent. */
+  /** Doubts; empty if everything is consistent. */
   doubts: Doubt[];
 }
 

@@ -91,7 +91,7 @@ export function toHeader(block: Json, proof: HeaderProof): BlockHeader {
   return header;
 }
 
-/** Whether the header's fields hash to its hash by rules that are known here. */
+/** Returns whether the header's fields result in its hash by known rules. */
 export const isHeaderProven = (block: Json): boolean => encodeHeader(block) !== undefined;
 
 /** Returns the bytes whose Keccak is the block hash; undefined if no rule that is known gives them. */

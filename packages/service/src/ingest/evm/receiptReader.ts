@@ -17,7 +17,7 @@ import type { Provider } from './provider.ts';
 export interface ReceiptReader {
   /** Reads transactions with their receipts and logs. */
   readAll(node: Provider, block: Json, header: BlockHeader): Promise<AssembledParts>;
-  /** Reads only the logs, which is cheaper on most nodes. */
+  /** Reads only the logs, which is less work for most nodes. */
   readLogs(node: Provider, block: Json, header: BlockHeader): Promise<CheckedParts>;
 }
 
@@ -68,8 +68,7 @@ export function createReceiptReader(prover: Pick<Prover, 'check'>): ReceiptReade
     } catch (error) {
       if (!isOfKind(error, 'too-large', 'missing')) throw error;
     }
-    // Receipts contain the same logs, including those that the node's log list omits or is too
-    // small for.
+    // Receipts contain the same logs, including logs that the node's log list omits.
     const { receipts: _receipts, ...parts } = await readAll(node, block, header);
     return parts;
   };

@@ -42,9 +42,9 @@ export interface EvmTransaction {
   transactionIndex: number;
   /** Lowercase. */
   from: string;
-  /** Lowercase; null when the transaction creates a contract. */
+  /** Receiver in lowercase; null if the transaction creates a contract. */
   to: string | null;
-  /** Null, like gas and nonce, if the network omits it. */
+  /** Null if the network omits it, like gas and nonce. */
   value: string | null;
   gas: string | null;
   gasPrice: string | null;
@@ -65,18 +65,18 @@ export interface EvmInternalTransaction {
   index: number;
   /** Lowercase. */
   from: string;
-  /** Lowercase; null for a contract whose address is not in the trace. */
+  /** Receiver in lowercase; null for a contract with an address that is not in the trace. */
   to: string | null;
   value: string;
   gas: string;
 }
 
-/** All null if the transaction has no receipt. */
+/** Fields of the receipt; all null without one. */
 export interface EvmReceipt {
   cumulativeGasUsed: string | null;
   gasUsed: string | null;
   contractAddress: string | null;
-  /** Before Byzantium, instead of `status`. */
+  /** Replaces `status` before Byzantium. */
   root: string | null;
   status: string | null;
 }
@@ -84,7 +84,7 @@ export interface EvmReceipt {
 /** The parts of a block that current streams need. */
 export interface BlockNeeds {
   logs: boolean;
-  /** Transactions with their receipts. */
+  /** Transactions, including their receipts. */
   transactions: boolean;
   traces: boolean;
   /** Proofs of the receipts. Default false. */

@@ -89,7 +89,7 @@ const takesTransactions = ({ includeNativeTxs, advancedOptions }: StreamOptions)
   includeNativeTxs || (advancedOptions ?? []).some((option) => option.includeNativeTxs);
 
 /**
- * Options are validated on save; if some still fail to compile, only that stream matches nothing.
+ * Options are validated on save. If some still fail to compile, only that stream has no matches.
  */
 function compile({ options }: Pick<EvmStreamRecord, 'options'>): Selection {
   try {
@@ -112,11 +112,11 @@ function compile({ options }: Pick<EvmStreamRecord, 'options'>): Selection {
 /** The match of one stream and one block. */
 export interface Match {
   stream: CompiledStream;
-  /** In log order. */
+  /** Logs in log order. */
   logs: EvmLog[];
-  /** In transaction order. */
+  /** Transactions in transaction order. */
   transactions: EvmTransaction[];
-  /** In execution order. */
+  /** Internal transactions in execution order. */
   internalTransactions: EvmInternalTransaction[];
 }
 
@@ -129,7 +129,7 @@ export type AddReasonOf = (stream: CompiledStream, record: EvmRecord) => AddReas
 
 interface Taken {
   logs: Set<EvmLog>;
-  /** By transaction index. */
+  /** Records by transaction index. */
   transactions: Set<number>;
   internal: Set<EvmInternalTransaction>;
 }
@@ -139,14 +139,14 @@ const ADDRESS_TOPIC_PREFIX = `0x${'0'.repeat(24)}`;
 /**
  * Matches a block against the index:
  * - a log matches a stream with `includeContractLogs` when a watched address emitted it or is in
- *   topic 1, 2 or 3, and the stream's selection takes it;
- * - a transaction matches a stream with `includeNativeTxs` when a watched address sent or received
- *   it; streams of all addresses take the transactions of matched logs, and an advanced option with
- *   `includeNativeTxs` takes those of the logs that pass its filter;
- * - an internal transaction matches a stream with `includeInternalTxs` when a watched address sent
- *   or received it; streams of all addresses take those of matched logs;
+ *   topic 1, 2 or 3, and the stream's selection includes it;
+ * - a transaction matches a stream with `includeNativeTxs` when a watched address sent or
+ *   received it; streams of all addresses match the transactions of matched logs, and an advanced
+ *   option with `includeNativeTxs` matches the transactions of the logs that pass its filter;
+ * - an internal transaction matches a stream with `includeInternalTxs` when a watched address
+ *   sent or received it; streams of all addresses match the internal transactions of matched logs;
  * - `includeAllTxLogs` adds every log of each transaction that matched in any of these ways;
- * - `filterPossibleSpamAddresses` excludes everything that a contract in `spam` emitted, sent or
+ * - `filterPossibleSpamAddresses` excludes all records that a contract in `spam` emitted, sent or
  *   received.
  *
  * @param addReasonOf returns the receiver of reasons, if they are needed
@@ -185,7 +185,7 @@ export function matchBlock(
       entry.logs.add(log);
       if (taken === 'log-and-transaction') entry.transactions.add(log.transactionIndex);
     };
-    // The emitting contract, and each topic in the form of an address.
+    // Returns the emitting contract, and each topic in the form of an address.
     index.watching(chain, log.address, 2, takeLog);
     for (let n = 1; n < log.topics.length; n++) {
       const topic = log.topics[n]!;
@@ -296,7 +296,7 @@ function refusesSpam(stream: CompiledStream, addReason: AddReason | undefined): 
   return true;
 }
 
-/** The reason for spam that a stream excludes. */
+/** Reason for excluded spam. */
 export const SPAM = 'its contract is possible spam, and filterPossibleSpamAddresses is on';
 
 const isSpamFree = (stream: CompiledStream): boolean =>

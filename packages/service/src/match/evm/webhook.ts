@@ -85,7 +85,8 @@ export const splitMatch = (
           partOf(match, { internalTransactions: [each] }),
         ),
       ],
-      // Pushed one by one: spreading hundreds of thousands of arguments overflows the stack.
+      // Pushes one by one, because spreading hundreds of thousands of arguments overflows the
+      // stack.
       join(part, more) {
         for (const log of more.logs) part.logs.push(log);
         for (const each of more.transactions) part.transactions.push(each);
@@ -97,7 +98,7 @@ export const splitMatch = (
   );
 
 /**
- * Returns a lower bound of the body's size without building it, which for a huge block would double
+ * Returns a lower bound of the body's size without building it, because a huge body would double
  * the memory in use.
  */
 export const leastBytes = ({ logs, transactions, internalTransactions }: Match): number =>

@@ -39,8 +39,8 @@ export const toDigits = (bytes: Uint8Array): string =>
 export const fromDigits = (digits: string): Uint8Array => Buffer.from(digits, 'hex');
 
 /**
- * Compares the addresses at these positions: negative, 0 or positive if the first is less, equal or
- * greater.
+ * Compares the addresses at these positions: returns a negative number, 0 or a positive number if
+ * the first is less, equal or greater.
  */
 export function compareAt(
   { width, bytes }: AddressList,

@@ -98,7 +98,7 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
           .where('number', '<=', block.number - keptBlocks)
           .execute();
 
-        // Returned matches go first, so that inserting leaves them unchanged.
+        // Writes returned matches first, so that inserting leaves them unchanged.
         const returned = await returnMatches(trx, engine, chain, block, now);
         const created = await insertMatches(trx, engine, {
           chain,

@@ -218,8 +218,8 @@ export async function readCoverage(db: Kysely<Tables>, streamId: string): Promis
 type Hole = BlockRange & { reason: HoleReason };
 
 /**
- * Computes "evaluated from block A to B, except for these". Backfilled blocks are evaluated
- * wherever they are; blocks between the oldest backfill and the live range are a hole too.
+ * Computes the evaluated range and its holes. Backfilled blocks count as evaluated; blocks between
+ * the oldest backfill and the live range are also a hole.
  */
 export function toCoverage({
   live,

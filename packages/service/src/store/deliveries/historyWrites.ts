@@ -34,7 +34,7 @@ export function createHistoryWrites(db: Kysely<Tables>, engine: Engine): History
           .where('block_day', '=', row.block_day)
           .returning(deliveryColumns)
           .executeTakeFirstOrThrow();
-        // A manual replay suggests that the receiver is back, so it is probed now.
+        // A manual replay suggests that the receiver works again, so it is probed now.
         await sql`
           update stream set back_off_until = ${now}
           where id = ${streamId} and back_off_reason = 'failures' and back_off_until > ${now}`.execute(

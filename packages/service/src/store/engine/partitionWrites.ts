@@ -55,7 +55,7 @@ export function createPartitionWrites(
       const partitions = await db.selectFrom('partition').selectAll().orderBy('name').execute();
       for (const { name, to_day: end } of partitions) {
         const isOpen = await findWaiting(db, name);
-        // Claims read open partitions, and would have to wait.
+        // Claims read open partitions, so they would have to wait.
         if (isOpen || end > today || !(await isAllOld(db, name, ages))) continue;
         if (await giveUp(db, (trx) => drop(trx, name, ages))) dropped.push(name);
         else if (await giveUp(db, (trx) => shrink(trx, name, ages))) shrunk.push(name);

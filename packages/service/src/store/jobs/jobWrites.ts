@@ -18,7 +18,7 @@ const MOVES: Record<JobState, readonly JobState[]> = {
   cancelled: [],
 };
 
-/** Writes backfills and manual resends of blocks: past blocks matched for one stream. */
+/** Writes backfills and manual resends of blocks. */
 export function createJobWrites(db: Kysely<Tables>, engine: Engine): JobWrites {
   return {
     async createJob({ streamId, chain, blockFrom, blockTo }) {
@@ -95,7 +95,7 @@ export function createJobWrites(db: Kysely<Tables>, engine: Engine): JobWrites {
           .where('next_block', '=', from)
           .returningAll()
           .executeTakeFirst();
-        // The job was paused, cancelled or moved on: these blocks are read again, or no longer
+        // The job was paused, canceled or moved on, so these blocks are read again or no longer
         // needed.
         if (job === undefined) return undefined;
         const evaluated = { chain, streamId: job.stream_id, from, to };

@@ -1,4 +1,4 @@
-/** Rows of backfills, and of which blocks each stream was matched against. */
+/** Tables of backfills, and of the blocks that each stream was matched against. */
 import type { HoleReason, JobState } from '@sluice/kit/contract';
 
 export interface JobTables {
@@ -18,7 +18,7 @@ interface CoverageTable {
 /** A range of blocks that were not evaluated, both ends included. */
 interface HoleTable {
   chain: string;
-  /** Null for every stream of the chain. */
+  /** Null if the hole applies to all streams of the chain. */
   stream_id: string | null;
   from_block: number;
   /** Null while it is still growing. */
@@ -34,7 +34,7 @@ interface JobTable {
   chain: string;
   block_from: number;
   block_to: number;
-  /** The next block to match; greater than `block_to` when finished. */
+  /** The next block to match; greater than `block_to` after the end. */
   next_block: number;
   state: JobState;
   message: string;

@@ -1,5 +1,5 @@
 /**
- * The effects of writes on others: the signals they send to every process, and the live events they
+ * Effects of writes: the signals that they send to every process, and the live events that they
  * produce.
  */
 import type { ChainBlock, DeliverySummary, LiveEvent } from '@sluice/kit/contract';
@@ -110,7 +110,7 @@ const EFFECTS: Effects = {
   receiveInInbox: { events: ({ request }) => [{ type: 'inbox', request }] },
 };
 
-/** Chains use seconds, our own routes milliseconds. */
+/** Chains use seconds; our own routes use milliseconds. */
 export const toChainBlock = ({
   number,
   hash,

@@ -1,15 +1,15 @@
 /**
- * Changes of the ledger in order, for watchers. They are kept for a while, so that a reader that
- * was disconnected can continue where it stopped.
+ * Changes of the ledger in order, for watchers. They are kept for a while, so that disconnected
+ * readers can resume.
  */
 import { randomBytes } from 'node:crypto';
 import type { LiveEvent } from '@sluice/kit/contract';
 
 /** The events of one write, or of a short period. */
 export interface EventBatch {
-  /** Its position among all batches: letters, digits and hyphens. */
+  /** Position among all batches: letters, digits and hyphens. */
   position: string;
-  /** Each as JSON. */
+  /** Events as JSON. */
   events: string[];
 }
 
@@ -17,19 +17,16 @@ export interface EventFeed {
   /** Returns the newest batch. */
   newest(): Promise<EventBatch>;
   /**
-   * Returns the batch at this position and some of those after it; undefined if it is no longer
-   * kept, or never existed.
+   * Returns the batch at this position and some later ones; undefined if it is no longer kept, or
+   * never existed.
    */
   readFrom(position: string): Promise<EventBatch[] | undefined>;
-  /** Calls the listener when there may be more to read. Returns a function that removes it. */
+  /** Calls the listener when there may be new batches. Returns a function that removes it. */
   on(listener: () => void): () => void;
   close(): void;
 }
 
-/**
- * Delay before listeners are called, in which several states of one object are merged into the
- * last.
- */
+/** Delay before listeners are called. It merges several states of an object into the last one. */
 export const GATHER_MS = 50;
 const HELD_EVENTS = 5_000;
 const BATCHES_AT_ONCE = 20;

@@ -1,20 +1,20 @@
 /**
- * Signals about changes of the ledger, for every process that uses it. A signal may be lost:
- * listeners also poll, and find in the ledger all that they missed.
+ * Signals about changes of the ledger, for every process that uses it. Signals may be lost, so
+ * listeners also poll the ledger.
  */
 
 /**
- * - `deliveries`: some may have become due, or matches wait for enrichment
+ * - `deliveries`: deliveries may have become due, or matches wait for enrichment
  * - `rules`: streams or their addresses changed
- * - `jobs`: one was created or changed
+ * - `jobs`: a job was created or changed
  * - `settings`: the secret or the region changed
- * - `leases`: one became free, or was taken by force
- * - `events`: there are more for watchers
+ * - `leases`: a lease became free, or was taken by force - `events`: there are new events for
+ *   watchers
  */
 export type Signal = 'deliveries' | 'rules' | 'jobs' | 'settings' | 'leases' | 'events';
 
 export interface Signals {
-  /** Signals this process at once, and the others as soon as possible. */
+  /** Signals this process at once, and other processes as soon as possible. */
   send(what: readonly Signal[]): void;
   /** Returns a function that removes the listener. */
   on(what: Signal, listener: () => void): () => void;

@@ -1,4 +1,4 @@
-/** Rows of live events. */
+/** Tables of live events. */
 
 export interface LiveTables {
   live_event: LiveEventTable;
@@ -9,6 +9,6 @@ interface LiveEventTable {
   /** Id of the transaction, which determines the order of the rows for readers. */
   xid: number;
   created_at: number;
-  /** Each as JSON, one per line. */
+  /** Events as JSON, one per line. */
   events: string;
 }

@@ -1,4 +1,4 @@
-/** Replays: sending many earlier deliveries again. */
+/** Replays, which send many earlier deliveries again. */
 import type {
   DeliveryFilter,
   DeliverySummary,
@@ -12,9 +12,9 @@ export interface RunningReplay {
   id: string;
   filter: DeliveryFilter;
   perSecond: number;
-  /** The last delivery processed; empty before the first. */
+  /** Last processed delivery; empty before the first one. */
   position: string;
-  /** The last delivery included. */
+  /** Last included delivery. */
   lastId: string;
   /** Milliseconds until it may continue. */
   dueInMs: number;
@@ -23,14 +23,14 @@ export interface RunningReplay {
 export interface ReplayReads {
   estimateReplay(filter: DeliveryFilter): Promise<ReplayEstimate>;
   readReplay(id: string): Promise<Replay | undefined>;
-  /** Newest first. */
+  /** Lists replays, newest first. */
   listReplays(limit: number): Promise<Replay[]>;
   readReplayProgress(
     replay: Pick<Replay, 'id' | 'state' | 'createdAt' | 'updatedAt'>,
   ): Promise<ReplayProgress>;
-  /** Oldest first. */
+  /** Lists running replays, oldest first. */
   listRunningReplays(): Promise<RunningReplay[]>;
-  /** Ids of replayable deliveries, oldest first. */
+  /** Returns the ids of replayable deliveries, oldest first. */
   listReplayable(page: {
     filter: DeliveryFilter;
     after: string;
@@ -60,6 +60,6 @@ export interface ReplayWrites {
     ids: readonly string[];
     isLast: boolean;
   }): Promise<DeliverySummary[] | undefined>;
-  /** False if the replay is unknown or has ended. */
+  /** Cancels a replay; returns false if it is unknown or has ended. */
   cancelReplay(id: string): Promise<boolean>;
 }

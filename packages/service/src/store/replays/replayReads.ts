@@ -7,7 +7,7 @@ import { maker, toReplay } from '../rows.ts';
 import type { ReplayReads } from './contract.ts';
 import type { Tables } from '../engine/tables.ts';
 
-/** Counting stops here: a million rows take about 80 ms. */
+/** Maximum count. Counting a million rows takes about 80 ms. */
 const COUNT_LIMIT = 1_000_000;
 
 const SECOND = 1000;
@@ -19,7 +19,7 @@ const STEPS_MS = [1, 2, 5, 10, 30]
   .concat([1, 2, 5, 10, 30].map((minutes) => minutes * MINUTE))
   .concat([1, 2, 6, 12].map((hours) => hours * HOUR));
 const MAX_STEPS = 60;
-/** Deliveries made due last are sent within this time. */
+/** Time in which the deliveries of the last step are sent. */
 const LAST_SENT_MS = 15 * SECOND;
 
 /** Reads replayable deliveries, and the progress of replays. */

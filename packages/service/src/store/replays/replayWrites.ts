@@ -9,17 +9,14 @@ import type { ReplayWrites } from './contract.ts';
 
 const REPLAYABLE: readonly DeliveryState[] = ['pending', 'succeeded', 'failed', 'quarantined'];
 
-/** Whether a delivery can be replayed. One whose body could not be created has nothing to send. */
+/** Condition of deliveries that can be replayed, which need a body. */
 export const isReplayable = sql<boolean>`(
   delivery.state in (${sql.join(REPLAYABLE.map((state) => sql.lit(state)))})
   and (delivery.state <> 'quarantined' or not exists (
     select 1 from match where match.id = delivery.match_id and match.block_day = delivery.block_day
       and match.set_aside is not null and match.enrichment is null)))`;
 
-/**
- * Resumes the enrichment of matches that it had set aside, when one of their deliveries is
- * replayed.
- */
+/** Resumes the enrichment of quarantined matches when one of their deliveries is replayed. */
 export async function takeUpAgain(
   trx: Db,
   deliveries: readonly Pick<Selectable<Tables['delivery']>, 'match_id' | 'block_day'>[],
@@ -34,7 +31,7 @@ export async function takeUpAgain(
     .execute();
 }
 
-/** State of a delivery after a replay: its body may still have to be completed. */
+/** State of a delivery after a replay. Its body may still have to be completed. */
 export const REPLAYED_STATE = sql<'enriching' | 'pending'>`
   case when exists (
     select 1 from match where match.id = delivery.match_id and match.block_day = delivery.block_day
@@ -72,7 +69,7 @@ export function createReplayWrites(db: Kysely<Tables>, engine: Engine): ReplayWr
     async advanceReplay({ id, after, ids, isLast }) {
       return db.transaction().execute(async (trx) => {
         const now = await readNow(engine, trx);
-        // Only one process advances the replay: another one finds a different position.
+        // Only one process can advance the replay, because another one finds a different position.
         const moved = await trx
           .updateTable('replay')
           .set((eb) => ({

@@ -1,4 +1,4 @@
-/** Rows of replays. */
+/** Tables of replays. */
 import type { ReplayState } from '@sluice/kit/contract';
 
 export interface ReplayTables {
@@ -15,12 +15,9 @@ interface ReplayTable {
   state: ReplayState;
   total: number;
   replayed: number;
-  /** Id of the last delivery processed; empty before the first. */
+  /** Id of the last processed delivery; empty before the first one. */
   position: string;
-  /**
-   * Greater than the id of every delivery that existed when the replay was created, and less than
-   * those of later ones.
-   */
+  /** Id bound between the deliveries that existed when the replay was created and later ones. */
   last_id: string;
   /** The earliest time of the next step. */
   next_at: number;

@@ -29,8 +29,7 @@ export function createActivityReads(db: Kysely<Tables>, engine: Engine): Activit
     Math.floor((await readNow(engine, db)) / MINUTE_MS);
 
   /**
-   * Returns aligned steps, so that a chart that is read again has the same ones, and the rows
-   * counted in them.
+   * Returns aligned steps, so that a chart that is read again has the same steps, and their rows.
    */
   const span = async ({ streamId, stepMinutes, points }: ActivityRange) => {
     const last = Math.floor((await readMinute()) / stepMinutes);
@@ -97,7 +96,7 @@ export function createActivityReads(db: Kysely<Tables>, engine: Engine): Activit
         ])
         .where('deleted_at', 'is', null)
         .execute();
-      // A day of minutes would be sixty times as many rows.
+      // A day of minutes would have sixty times as many rows.
       const hour = minute - (minute % HOUR_MINUTES);
       const dayAgo = minute - DAY_HOURS * HOUR_MINUTES;
       const { rows: byHour } = await sql<Count & { stream_id: string }>`
@@ -159,7 +158,7 @@ export function createActivityReads(db: Kysely<Tables>, engine: Engine): Activit
   };
 }
 
-/** The first minute of `stream` with a failed attempt after its last minute with a 2xx. */
+/** Expression for the first minute with a failed attempt after the last minute with a 2xx. */
 const firstFailedMinute = sql<number | null>`(
   select failed.minute from stat failed
   where failed.stream_id = stream.id and failed.metric = 'failed_attempts' and failed.minute > coalesce((
@@ -180,10 +179,7 @@ function toSeries(counts: readonly Count[], metric: string, steps: number): numb
   return series;
 }
 
-/**
- * Returns clock hours, followed by the last 60 minutes instead of the current hour, which may have
- * just begun.
- */
+/** Returns clock hours, followed by the last 60 minutes instead of the current hour. */
 function toHourly(byHour: readonly Count[], byStep: readonly Count[], metric: string): number[] {
   const lastHour = toSeries(byStep, metric, SERIES_STEPS).slice(
     -HOUR_MINUTES / SERIES_STEP_MINUTES,

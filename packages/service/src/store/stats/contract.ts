@@ -14,9 +14,9 @@ export interface StreamStats {
   queue: number;
   delivered24h: number;
   failedAttempts24h: number;
-  /** Per 5 minutes for the last 2 hours, oldest first. */
+  /** Attempts per 5 minutes for the last 2 hours, oldest first. */
   deliveredSeries: number[];
-  /** For 23 clock hours, oldest first, and for the last 60 minutes. */
+  /** Attempts in 23 clock hours, oldest first, and in the last 60 minutes. */
   hourlyDelivered: number[];
   /** Failed attempts, in the same form. */
   hourlyFailed: number[];
@@ -26,20 +26,18 @@ export interface StreamStats {
    */
   p95Ms: number | null;
   lastDeliveryAt: number | null;
-  /**
-   * The first minute with a failed attempt after the last one with a 2xx; null if there is none.
-   */
+  /** First minute with a failed attempt after the last minute with a 2xx; null if there is none. */
   failingSince: number | null;
 }
 
-/** Counted since the stream was created, including what retention deleted. */
+/** Totals since the creation of the stream, including deliveries that retention deleted. */
 export interface StreamTotals {
   streamId: string;
-  /** Deliveries in state `succeeded`. */
+  /** Number of deliveries in state `succeeded`. */
   webhooksDelivered: number;
-  /** Deliveries in state `failed`. */
+  /** Number of deliveries in state `failed`. */
   webhooksFailed: number;
-  /** Records of confirmed deliveries in either state. */
+  /** Number of records of confirmed deliveries in either state. */
   logs: number;
   transactions: number;
   internalTransactions: number;
@@ -48,7 +46,7 @@ export interface StreamTotals {
 }
 
 export interface ActivityRange {
-  /** Undefined for all streams together. */
+  /** The stream; undefined for all streams together. */
   streamId?: string | undefined;
   stepMinutes: ActivityStep;
   points: number;
@@ -56,41 +54,41 @@ export interface ActivityRange {
 
 /** An {@link ActivityBreakdown} without the names of events, which the ledger does not know. */
 export type ActivityCounts = Omit<ActivityBreakdown, 'records'> & {
-  /** By type (`NewMatch.records`), highest first. */
+  /** Records by type (`NewMatch.records`), highest first. */
   records: { what: string; matched: number }[];
 };
 
 export interface TotalReads {
-  /** For one stream or for all, including deleted ones. */
+  /** Reads totals of one stream or of all streams, including deleted ones. */
   readTotals(streamId?: string): Promise<StreamTotals[]>;
 }
 
 export interface ActivityReads {
-  /** The last steps, oldest first, without gaps, as of the last roll-up. */
+  /** Returns the last steps, oldest first, without gaps, as of the last roll-up. */
   readActivity(asked: ActivityRange): Promise<ActivityPoint[]>;
-  /** The attempts and matches in the same steps by type, as of the last roll-up. */
+  /** Returns the attempts and matches in the same steps by type, as of the last roll-up. */
   readBreakdown(asked: ActivityRange): Promise<ActivityCounts>;
-  /** For every stream that is not deleted. */
+  /** Reads the activity of all streams that are not deleted. */
   readStreamStats(): Promise<StreamStats[]>;
   /**
-   * The newest blocks of these streams' chains with matches, including removed blocks; in the order
-   * of `streamIds`.
+   * Returns the newest blocks of these streams' chains with matches, including removed blocks, in
+   * the order of `streamIds`.
    */
   listTimelines(asked: { streamIds: readonly string[]; limit: number }): Promise<StreamTimeline[]>;
-  /** When each paused stream was paused, and by whom, as in a {@link StreamChange}. */
+  /** Returns the last pause of each paused stream, like a {@link StreamChange}. */
   listPauses(): Promise<{ streamId: string; at: number; by: string }[]>;
-  /** Newest first; at most 100 are kept per stream. */
+  /** Lists changes of a stream, newest first; at most 100 are kept per stream. */
   listStreamChanges(streamId: string): Promise<StreamChange[]>;
-  /** Newest first; at most 100 are kept per chain. */
+  /** Lists reorgs of a chain, newest first; at most 100 are kept per chain. */
   listReorgs(asked: { chain?: string | undefined; limit: number }): Promise<Reorg[]>;
-  /** Newest first; at most 100 are kept per chain. */
+  /** Lists gaps of a chain, newest first; at most 100 are kept per chain. */
   listGaps(asked: { chain?: string | undefined; limit: number }): Promise<ChainGap[]>;
 }
 
 export interface StatWrites {
   /**
-   * Rolls up some of the new counts, and deletes some of the old ones. True if there may be more of
-   * either.
+   * Rolls up some of the new counts, and deletes some of the old ones. Returns true if there may be
+   * more of either.
    */
   rollUpStats(): Promise<boolean>;
 }

@@ -1,11 +1,10 @@
 /**
- * Durations of attempts, counted in buckets, so that counts of many minutes and streams can be
- * added up.
+ * Counts durations of attempts in buckets, so that counts of many minutes and streams can be added
+ * up.
  */
 
 /**
- * Upper bounds in milliseconds, each about half as large again as the one before; longer durations
- * have a bucket of their own.
+ * Upper bounds in milliseconds, which grow by about 50 %. Longer durations have their own bucket.
  */
 const BOUNDS_MS = [
   1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1_000, 1_500, 2_000, 3_000,
@@ -20,14 +19,14 @@ export function latencyMetricOf(durationMs: number): LatencyMetric {
   return `latency_${bucket < 0 ? BOUNDS_MS.length : bucket}`;
 }
 
-/** Returns the bucket that a metric counts; undefined if it counts something else. */
+/** Returns the bucket of a metric; undefined for other metrics. */
 export function readBucket(metric: string): number | undefined {
   return metric.startsWith('latency_') ? Number(metric.slice('latency_'.length)) : undefined;
 }
 
 /**
- * Returns the duration that this share of attempts does not exceed, as precisely as the buckets
- * allow; null if none was counted.
+ * Returns the duration that this share of attempts does not exceed, with the precision of the
+ * buckets; null without attempts.
  *
  * @param counts by bucket
  */

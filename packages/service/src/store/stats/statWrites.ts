@@ -1,6 +1,6 @@
 /**
- * Counts deliveries and matches. Deltas are appended where events happen and rolled up separately,
- * because counters updated in place deadlock under load.
+ * Counts deliveries and matches. Deltas are appended and rolled up separately, because counters
+ * that are updated in place deadlock under load.
  */
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { DeliverySummary } from '@sluice/kit/contract';
@@ -18,14 +18,14 @@ type Stat = Selectable<Tables['stat_delta']>;
 export const MINUTE_MS = 60_000;
 const HOUR_MINUTES = 60;
 /**
- * Longer than any reader looks back (`MAX_POINTS` of the contract), so that its first step is
+ * Retention, longer than any reader needs (`MAX_POINTS` of the contract), so that its first step is
  * complete.
  */
 const MINUTES_KEPT = 2 * 24 * HOUR_MINUTES + HOUR_MINUTES;
 const HOURS_KEPT_MINUTES = 8 * 24 * HOUR_MINUTES + HOUR_MINUTES;
-/** Rows that one roll-up adds up, and rows that it deletes. */
+/** Number of rows that one roll-up adds up, and that it deletes. */
 const ROWS_AT_ONCE = 2_000;
-/** The minute of totals, which is not a real one. */
+/** Minute of totals, which is not a real minute. */
 export const TOTAL_MINUTE = 0;
 
 export function createStatWrites(db: Kysely<Tables>, engine: Engine): StatWrites {
@@ -42,7 +42,7 @@ export function createStatWrites(db: Kysely<Tables>, engine: Engine): StatWrites
         set n = ${table}.n + excluded.n`.execute(trx);
   };
 
-  /** Deletes some of the rows before this minute, except totals. Returns the number of rows. */
+  /** Deletes some of the rows before this minute, except for totals. Returns their number. */
   const forgetBefore = async (trx: Db, name: 'stat' | 'stat_hour', minute: number) => {
     const table = sql.table(name);
     const { numAffectedRows = 0n } = await sql`
@@ -55,7 +55,7 @@ export function createStatWrites(db: Kysely<Tables>, engine: Engine): StatWrites
   return {
     async rollUpStats() {
       return db.transaction().execute(async (trx) => {
-        // Deleted rather than read up to an id, because a lower id can still commit later.
+        // Deletes rows instead of reading up to an id, because a lower id can still commit later.
         const { rows } = await sql<Stat>`
           delete from stat_delta where ${place} ${engine.isIn(sql`
             select ${place} from stat_delta limit ${ROWS_AT_ONCE} ${engine.skipLocked}`)}
@@ -79,13 +79,13 @@ export const toHours = <Row extends Pick<Stat, 'minute'>>(rows: readonly Row[]):
     .filter(({ minute }) => minute !== TOTAL_MINUTE)
     .map((row) => ({ ...row, minute: row.minute - (row.minute % HOUR_MINUTES) }));
 
-/** An attempt that ended, and the current state of its delivery. */
+/** A finished attempt, and the current state of its delivery. */
 export interface EndedAttempt {
   outcome: Pick<AttemptOutcome, 'status' | 'durationMs' | 'result'>;
   delivery: Pick<DeliverySummary, 'streamId' | 'chainId' | 'attempts' | 'state'>;
 }
 
-/** Counts how attempts ended, in the minute of `now`. */
+/** Counts the outcomes of attempts in the minute of `now`. */
 export async function countActivity(
   trx: Db,
   engine: Engine,
@@ -108,7 +108,7 @@ export async function countActivity(
   );
 }
 
-/** Counts the matches in a block, in the minute of `now`. */
+/** Counts the matches of a block in the minute of `now`. */
 export async function countMatched(
   trx: Db,
   engine: Engine,
@@ -143,7 +143,7 @@ export function activityMetricsOf({ outcome, delivery }: EndedAttempt): Activity
   return metrics;
 }
 
-/** A 2xx whose response never ended counts as no response. */
+/** A 2xx with an incomplete response counts as no response. */
 const failureOf = (status: number | null): AnsweredMetric =>
   `answered_${status !== null && status >= 300 ? status : 'none'}`;
 

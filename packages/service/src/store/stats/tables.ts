@@ -1,19 +1,18 @@
-/** Rows of counts. */
+/** Tables of counts. */
 import type { LatencyMetric } from './latency.ts';
 
 export interface StatTables {
-  /** Append-only, rolled up into `stat`: counters updated in place deadlock under load. */
+  /**
+   * Append-only deltas, which are rolled up into `stat`, because counters that are updated in place
+   * deadlock under load.
+   */
   stat_delta: StatTable;
   stat: StatTable;
-  /** Same, without totals, per hour: `minute` is the first minute of the hour. */
+  /** Counts per hour, without totals; `minute` is the first minute of the hour. */
   stat_hour: StatTable;
 }
 
-/**
- * Counted per minute for two days and per hour for eight: attempts that got a 2xx, with their
- * latency; failed attempts; both by response; retries; deliveries given up; and records when
- * matched.
- */
+/** Metrics, which are kept for two days per minute and eight days per hour. */
 export type ActivityMetric =
   | 'delivered'
   | LatencyMetric
@@ -23,15 +22,15 @@ export type ActivityMetric =
   | 'given_up'
   | MatchedMetric;
 
-/** By status; `none` if there was no response, or an incomplete one. */
+/** Attempts by status; `none` without a complete response. */
 export type AnsweredMetric = `answered_${number | 'none'}`;
 
-/** By type of record, as in `NewMatch.records`. */
+/** Records by type, like in `NewMatch.records`. */
 export type MatchedMetric = `matched_${string}`;
 
 /**
- * Counted since the beginning, at minute 0: deliveries in state `succeeded` and `failed`, and the
- * records of confirmed ones. They remain when the counted rows are deleted.
+ * Totals at minute 0: deliveries in state `succeeded` and `failed`, and the records of confirmed
+ * ones. They remain when retention deletes the counted rows.
  */
 export type TotalMetric =
   | 'webhooks_delivered'

@@ -119,7 +119,7 @@ export interface StreamLife {
   id: string;
   status: StreamStatus;
   statusMessage: string;
-  /** Unix milliseconds since when the status is `error`; null otherwise. */
+  /** Time since which the status is `error`, in Unix milliseconds; null otherwise. */
   errorSince: number | null;
   addressCount: number;
   createdAt: number;
@@ -136,14 +136,14 @@ export type StreamOfFamily<Name extends ChainFamily> = Extract<StreamRecord, { f
 
 export interface BackedOffStream extends BackOff {
   streamId: string;
-  /** Milliseconds until it ends, by the ledger's clock. */
+  /** Milliseconds until the back-off ends, by the ledger's clock. */
   leftMs: number;
 }
 
 export interface NewStreamOptions {
-  /** Default: a new id. */
+  /** Id of the stream. Default: a new id. */
   id?: string;
-  /** Signs its webhooks along with the account's secret. Default: none. */
+  /** Secret that signs its webhooks in addition to the account's secret. Default: none. */
   sealedSecret?: string;
   /** Creates the stream paused, for this reason. Default: active. */
   pausedBecause?: string;
@@ -161,18 +161,18 @@ export interface StreamChangeNote {
 export interface Listed<T> {
   rows: T[];
   total: number;
-  /** Start of the next page; undefined on the last. */
+  /** Start of the next page; undefined on the last page. */
   next: ListPosition | undefined;
 }
 
-/** Where a page starts: after this row in list order. */
+/** Start of a page: after this row in list order. */
 export interface ListPosition {
   at: number;
   id: string;
 }
 
 export interface StreamReads {
-  /** Undefined if the stream is unknown or deleted. */
+  /** Reads a stream; undefined if it is unknown or deleted. */
   readStream(id: string): Promise<StreamRecord | undefined>;
   /** Newest first. */
   listStreams(page: {
@@ -181,9 +181,12 @@ export interface StreamReads {
     family?: ChainFamily | undefined;
     status?: StreamStatus | undefined;
   }): Promise<Listed<StreamRecord>>;
-  /** Streams whose receivers are backed off, or were until less than 30 s ago. */
+  /** Returns streams with a receiver that is backed off, or was until less than 30 s ago. */
   listBackOffs(): Promise<BackedOffStream[]>;
-  /** Streams whose receivers' certificates expire soon, as recorded by `recordCertificate`. */
+  /**
+   * Returns streams with a receiver certificate that expires soon, as recorded by
+   * `recordCertificate`.
+   */
   listCertificates(): Promise<{ streamId: string; endsAt: number }[]>;
 }
 
@@ -192,7 +195,7 @@ export interface StreamWrites {
     draft: Draft,
     options?: NewStreamOptions,
   ): Promise<Extract<StreamRecord, Pick<Draft, 'family'>>>;
-  /** Undefined if the stream is unknown. Without a note, the change is not logged. */
+  /** Changes a stream; undefined if it is unknown. Without a note, the change is not logged. */
   updateStream(
     id: string,
     patch: StreamPatch,
@@ -206,7 +209,7 @@ export interface StreamWrites {
   ): Promise<StreamRecord | undefined>;
   /**
    * Deletes the stream, which stops sending at once; its history stays. For a long queue, only the
-   * first deliveries are cancelled at once.
+   * first deliveries are canceled at once.
    */
   deleteStream(id: string): Promise<StreamRecord | undefined>;
   /**
@@ -238,7 +241,7 @@ export interface HealthWrites {
   endBackOff(ids: readonly string[]): Promise<{ id: string }[]>;
   /**
    * Changes the status from `error` to `terminated` for streams that have been in error for
-   * `afterMs`; they no longer match.
+   * `afterMs`; these streams no longer match.
    */
   terminateStreams(afterMs: number): Promise<StreamRecord[]>;
 }

@@ -7,7 +7,7 @@ import type { HealthWrites } from './contract.ts';
 import { recordStreamChange } from './streamChanges.ts';
 import type { Tables } from '../engine/tables.ts';
 
-/** Status changes made by the service itself; those made by users are in `streamWrites.ts`. */
+/** Status changes by the service itself. Changes by users are in `streamWrites.ts`. */
 export function createHealthWrites(db: Kysely<Tables>, engine: Engine): HealthWrites {
   return {
     async failStream(id, message) {
@@ -126,7 +126,8 @@ export function createHealthWrites(db: Kysely<Tables>, engine: Engine): HealthWr
 }
 
 /**
- * Interval of the deliveries that a stream in `error` gets to check whether its receiver is back.
+ * Interval of the deliveries with which a stream in `error` checks whether its receiver works
+ * again.
  */
 export const PROBE_EVERY_MS = 10 * 60_000;
 

@@ -5,7 +5,7 @@ import type { Db, Tables } from '../engine/tables.ts';
 import { newId } from '../ids.ts';
 import type { StreamChangeNote } from './contract.ts';
 
-/** The newest changes kept per stream. */
+/** Number of changes kept per stream. */
 const CHANGES = 100;
 
 /** @param note only the kind for changes made by the service itself */

@@ -8,7 +8,7 @@ import type { StreamReads } from './contract.ts';
 /** Maximum time from the end of a back-off to the outcome of its probe. */
 const PROBE_TAKES_MS = 30_000;
 
-/** A stream whose receiver is backed off, and the time by the ledger's clock. */
+/** A stream with a backed-off receiver, and the time by the ledger's clock. */
 type Spell = { now: number } & Pick<
   Tables['stream'],
   | 'id'
@@ -20,7 +20,7 @@ type Spell = { now: number } & Pick<
   | 'back_off_until'
 >;
 
-/** Limit for the options and headers of one page's streams together, in bytes. */
+/** Maximum total size of the options and headers of a page, in bytes. */
 const PAGE_BYTES = 2 * 1024 * 1024;
 
 export function createStreamReads(db: Kysely<Tables>, engine: Engine): StreamReads {

@@ -12,7 +12,7 @@ import { recordStreamChange } from './streamChanges.ts';
 import type { SealedSecret } from '../access/contract.ts';
 import type { StreamPatch, StreamRecord, StreamWrites } from './contract.ts';
 
-/** Changes streams; their addresses are changed in `addressWrites.ts`. */
+/** Changes streams. `addressWrites.ts` changes their addresses. */
 export function createStreamWrites(db: Kysely<Tables>, engine: Engine): StreamWrites {
   const changeStream = async (
     id: string,
@@ -146,10 +146,10 @@ export function createStreamWrites(db: Kysely<Tables>, engine: Engine): StreamWr
 
 /** States of unsent deliveries. A delivery moves from the first to the second, never back. */
 const WAITING = ['enriching', 'pending'] as const;
-/** On SQLite each of them is on a page of its own if there are many streams. */
+/** On SQLite, each delivery is on its own page if there are many streams. */
 const CANCELLED_AT_ONCE = 200;
 
-/** Cancels some of a stream's deliveries in this state; false if there are none. */
+/** Cancels some of a stream's deliveries in this state; returns false if there are none. */
 async function cancelSome(
   trx: Db,
   engine: Engine,
@@ -183,7 +183,7 @@ const toLimitValues = ({ maxInFlight, maxPerSecond, strictOrder }: StreamLimits)
 
 /** Applies the stream's new order to deliveries that are already queued. */
 async function reorder(trx: Db, streamId: string, strictOrder: boolean): Promise<void> {
-  // One statement per state, because each state has an index of only its rows.
+  // Uses one statement per state, because each state has its own index.
   for (const state of ['enriching', 'pending', 'leased']) {
     await sql`
       update delivery set ordered = ${Number(strictOrder)}

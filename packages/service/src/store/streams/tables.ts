@@ -1,4 +1,4 @@
-/** Rows of streams and of their changes. */
+/** Tables of streams and their changes. */
 import type {
   ChainFamily,
   DeliverMode,
@@ -17,11 +17,11 @@ interface StreamTable {
   family: ChainFamily;
   tag: string;
   description: string;
-  /** A login in it is encrypted by `sealedEndpoints.ts`. */
+  /** Webhook URL. `sealedEndpoints.ts` encrypts its login. */
   webhook_url: string;
   /** JSON array of chain ids. */
   chain_ids: string;
-  /** JSON of what to match and include, as the options of its family. */
+  /** JSON of the options of its chain family. */
   options: string;
   deliver: DeliverMode;
   /** 1 if removal webhooks are sent for blocks that left the chain. */
@@ -35,24 +35,26 @@ interface StreamTable {
   max_per_second: number | null;
   /** 1 if its deliveries are sent one at a time, in order. */
   strict_order: number;
-  /** The earliest free turn of a stream with `max_per_second`; null before the first. */
+  /** Earliest free turn of a stream with `max_per_second`; null before the first one. */
   next_send_at: number | null;
   /** JSON array of `SealedSecret`, newest first. */
   secrets: string;
   status: StreamStatus;
   status_message: string;
-  /** Since when the status is `error`; null otherwise. */
+  /** Time since which the status is `error`; null otherwise. */
   error_since: number | null;
-  /** When a stream in `error` may next send one delivery to check whether its receiver is back. */
+  /** Time of the next delivery that checks the receiver of a stream in `error`. */
   probe_at: number | null;
-  /** Why its receiver is backed off, as reported by a process that delivers; null otherwise. */
+  /**
+   * Reason for the back-off of its receiver, as reported by a delivering process; null otherwise.
+   */
   back_off_reason: BackOffReason | null;
   back_off_since: number | null;
   back_off_until: number | null;
-  /** When the receiver's certificate expires, if soon; null otherwise. */
+  /** Expiry of the receiver's certificate, if it is soon; null otherwise. */
   certificate_ends_at: number | null;
   address_count: number;
-  /** Value of `rule_revision` at the last change of what the stream matches. */
+  /** Value of `rule_revision` at the last change of the stream's rules. */
   revision: number;
   created_at: number;
   updated_at: number;

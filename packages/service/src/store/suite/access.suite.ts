@@ -1,5 +1,5 @@
 /**
- * Keys, the audit log and the secrets of streams, on every engine. Run by `sqlite.test.ts` and
+ * Tests keys, the audit log and the secrets of streams on every engine. Run by `sqlite.test.ts` and
  * `postgres.test.ts`.
  */
 import { randomUUID } from 'node:crypto';

@@ -33,7 +33,7 @@ export function testBlocks(tools: StoreTools): void {
       expect(await deliveriesOf(id)).toHaveLength(1);
     });
 
-    // The next block can be passed over to as well: its parent is unknown after a skipped range.
+    // The next block can also be skipped to, because its parent is unknown after a skipped range.
     test.each([101, 140])(
       'are passed over in one step up to %i, only from the expected checkpoint and with current rules',
       async (number) => {

@@ -51,7 +51,8 @@ export function testCounts(
         { value: 'pending', count: 1 },
       ];
       expect(ofBusy).toMatchObject({ total: READ_LIMIT, isCapped: true, state: states });
-      // A state filters the examined deliveries; another stream or time changes which are examined.
+      // A state filters the examined deliveries; a different stream or time changes which ones are
+      // examined.
       const ofFailed = await tools.store.countByField({ streamId: busy, state: 'failed' });
       expect(ofFailed).toMatchObject({ total: failed, isCapped: true, state: states });
 

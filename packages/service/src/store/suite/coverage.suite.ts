@@ -26,7 +26,7 @@ export function testCoverage(tools: StoreTools): void {
       await chain.commit(chain.next(), []);
       expect(await coverageOf(id)).toMatchObject({ from: 101, to: 106, holes: growing });
 
-      // A pause that ends before the next block misses nothing.
+      // A pause that ends before the next block misses no block.
       await tools.store.setStreamStatus(id, 'paused', '');
       await tools.store.setStreamStatus(id, 'active', '');
       expect((await coverageOf(id))?.holes).toEqual(growing);
@@ -300,7 +300,7 @@ export function testCoverage(tools: StoreTools): void {
 
   describe('retention', () => {
     const DAY = 86_400_000;
-    /** Deletes what has expired, and expects as many deliveries as were counted before. */
+    /** Deletes expired deliveries, and expects the number that was counted before. */
     const expire = async (rule: { deliveredMs: number; undeliveredMs: number }) => {
       const atMs = await tools.store.readLedgerTime();
       const counted = await tools.store.countExpiring({ ...rule, atMs });

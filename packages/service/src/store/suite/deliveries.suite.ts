@@ -174,7 +174,7 @@ export function testDeliveries(tools: StoreTools): void {
       expect(told('unconfirmed')).toEqual(bodies(false));
       expect(told('confirmed')).toEqual(bodies(true));
       expect(new Set(claimed.map((each) => each.id)).size).toBe(6);
-      // Each is paired with the delivery of its own part in the other phase.
+      // Each delivery is paired with the delivery of its part in the other phase.
       for (const { id: one } of claimed) {
         const pair = (await tools.store.readDelivery(one))!.pair!;
         expect((await tools.store.readDelivery(pair.id))!.pair!.id).toBe(one);
@@ -288,7 +288,7 @@ export function testDeliveries(tools: StoreTools): void {
       expect(await loseLeases()).toMatchObject({ suspects: 0, quarantined: [] });
       expect(await claimOf(id)).toHaveLength(1);
       expect((await loseLeases()).suspects).toBeGreaterThanOrEqual(1);
-      // Normal claims no longer include it.
+      // Normal claims no longer include the suspect.
       expect(await claimOf(id)).toEqual([]);
       expect(await claimSuspectOf(id)).toMatchObject({ streamId: id });
       expect(await claimSuspectOf(id)).toBeUndefined();

@@ -35,7 +35,7 @@ export function testEnrichment(tools: StoreTools): void {
       expect(committed).toMatchObject({ deliveries: [{ state: 'enriching', streamId: id }] });
       expect(await claimOf(id)).toEqual([]);
       for (let n = 0; n < 2; n++) await chain.commit(chain.next(), []);
-      // The confirmed delivery waits too, and the queue counts both.
+      // The confirmed delivery also waits, and the queue counts both.
       expect((await deliveriesOf(id)).map(({ state }) => state)).toEqual([
         'enriching',
         'enriching',
@@ -58,7 +58,7 @@ export function testEnrichment(tools: StoreTools): void {
         due!.map(({ phase, state, about }) => [phase, state, about].join()).toSorted(),
       ).toEqual(['confirmed,pending,Transfer 5 A', 'unconfirmed,pending,Transfer 5 A']);
       expect(await listAll(chain.chain, {})).toEqual([]);
-      // A second process with the same result changes nothing.
+      // A second process with the same result has no effect.
       const again = {
         ...chain.held,
         completed: [{ matchId: match!.id, bodyTail: ',"logs":["other"]}', about: 'other' }],
@@ -101,7 +101,7 @@ export function testEnrichment(tools: StoreTools): void {
       const block = chain.next();
       await chain.commit(block, [waiting(id)]);
       const [match] = await listAll(chain.chain, {});
-      // Nothing was sent, so there is no removal webhook.
+      // No delivery was sent, so there is no removal webhook.
       expect((await chain.rewind(before)).map(({ state }) => state)).toEqual(['cancelled']);
       expect(await listAll(chain.chain, {})).toEqual([]);
       const late = {
@@ -133,7 +133,7 @@ export function testEnrichment(tools: StoreTools): void {
       expect(changed).toMatchObject([{ state: 'quarantined', error: refused.setAside }]);
       expect(await listAll(chain.chain, {})).toEqual([]);
       expect(await claimOf(id)).toEqual([]);
-      // Its confirmed delivery is quarantined too, and unsent ones get no removal webhook.
+      // Its confirmed delivery is also quarantined, and unsent deliveries get no removal webhook.
       for (let n = 0; n < 2; n++) await chain.commit(chain.next(), []);
       const setAside = await deliveriesOf(id);
       expect(setAside.map(({ phase, state, error }) => [phase, state, error])).toEqual([

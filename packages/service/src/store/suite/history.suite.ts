@@ -289,7 +289,7 @@ export function testHistory(open: () => Promise<Store>): void {
                 await countOf({ ...filter, attemptsFrom: attempts, attemptsTo: attempts }),
               );
             }
-            // All deliveries were created a moment ago.
+            // All deliveries have just been created.
             const { createdFrom: _, ...anyTime } = filter;
             const made = await countOf(anyTime);
             expect(counts.age).toEqual(made === 0 ? [] : [{ value: '15m', count: made }]);
@@ -325,7 +325,7 @@ export function testHistory(open: () => Promise<Store>): void {
       const ids = await store.listReplayable({ filter, after: position, lastId, limit: 2 });
       const step = { id: replay.id, after: position, ids, isLast: false };
       expect((await store.advanceReplay(step))?.map((each) => each.id).toSorted()).toEqual(ids);
-      // Another process at the same position changes nothing.
+      // Another process at the same position has no effect.
       expect(await store.advanceReplay(step)).toBeUndefined();
       expect((await running())!.dueInMs).toBeGreaterThan(800);
       expect(await store.readReplay(replay.id)).toMatchObject({ replayed: 2, waiting: 2 });

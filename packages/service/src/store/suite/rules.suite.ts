@@ -1,4 +1,4 @@
-/** The rules that a matcher follows. */
+/** Tests the rules that a matcher follows. */
 import { describe, expect, test } from 'vitest';
 import { createAddressChanges } from '../addresses/addressChanges.ts';
 import { splitFinalBody } from '../blocks/body.ts';
@@ -31,7 +31,7 @@ export function testRules(tools: StoreTools): void {
       const nothing = { revision: all.revision, whole: false, changed: [], gone: [] };
       expect(await tools.store.readRules(all.revision)).toEqual(nothing);
 
-      // A changed list is read as its changes alone, without its stream.
+      // Only the changes of a changed list are read, without its stream.
       await add(active.id, [8]);
       await remove(active.id, [7]);
       const added = await tools.store.readRules(all.revision);

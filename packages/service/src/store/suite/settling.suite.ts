@@ -15,7 +15,7 @@ export function testSettling(open: () => Promise<Store[]>): void {
     const stores = await open();
     const reader = stores.at(-1)!;
     const run = fc.record({
-      /** Each client adds this many addresses, one after the other. */
+      /** Number of addresses that each client adds, one after the other. */
       clients: fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 8 }),
       blocks: fc.integer({ min: 1, max: 12 }),
       ownStreams: fc.boolean(),

@@ -30,7 +30,7 @@ export const draft = (
 
 export const address = (n: number): string => `0x${n.toString(16).padStart(40, '0')}`;
 
-/** The key that the suites add addresses with by default. */
+/** Default key with which the suites add addresses. */
 export const KEY_ID = 'bootstrap';
 
 /** A store that is open during the tests of a suite, and operations on it. */
@@ -77,7 +77,7 @@ export function useStore(open: () => Promise<Store>) {
   };
   const listed = async (id: string): Promise<number[]> =>
     (await store.listAddresses(id, { limit: 100 })).addresses.map((row) => Number(row.address));
-  /** Runs the housekeeping of addresses to its end. */
+  /** Runs the housekeeping of addresses until it is done. */
   const cleanUp = async (ages: { keepMs?: number; staleMs?: number }): Promise<void> => {
     while (await store.cleanUpAddresses({ keepMs: 3_600_000, staleMs: 60_000, ...ages }));
   };

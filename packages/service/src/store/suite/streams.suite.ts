@@ -85,7 +85,7 @@ export function testStreams(tools: StoreTools): void {
     expect(await count('cancelled')).toBe(200);
     expect(await claimOf(id)).toEqual([]);
 
-    // Each step cancels some deliveries, however short its time.
+    // Each step cancels some deliveries, regardless of its time.
     expect(await tools.store.cancelDeleted({ forMs: 0 })).toBe(true);
     expect(await count('cancelled')).toBe(400);
     while (await tools.store.cancelDeleted({ forMs: 0 }));

@@ -3,7 +3,7 @@ import { type Engine, readNow } from '../engine/engine.ts';
 import type { AlertReads, AlertWrites } from './contract.ts';
 import type { Tables } from '../engine/tables.ts';
 
-/** Alerts to the operator: one row for each subject that may have a problem. */
+/** Writes alerts to the operator, with one row for each subject that may have a problem. */
 export function createAlertReads(db: Kysely<Tables>, engine: Engine): AlertReads {
   return {
     async readProblems() {

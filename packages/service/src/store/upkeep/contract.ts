@@ -1,20 +1,20 @@
 /** Maintenance of the ledger: leases, settings, retention, integrity checks and alerts. */
 import type { ChainHealth, StreamStatus } from '@sluice/kit/contract';
 
-/** The alert about one subject: the next one to send, and the last one sent. */
+/** The alert about a subject: the next one to send, and the last one that was sent. */
 export interface AlertRow {
-  /** `stream <id>`, `quarantine <streamId>` or `chain <id>`. */
+  /** Subject: `stream <id>`, `quarantine <streamId>` or `chain <id>`. */
   subject: string;
   /** The state reported by the next or the last alert; empty if there is no problem. */
   state: string;
-  /** The state reported last; empty if none was, or a recovery was. */
+  /** Last reported state; empty before the first report and after a recovery. */
   reported: string;
   id: string;
-  /** The body to send; null once it was sent, or if there is none. */
+  /** Body to send; null after it was sent, or if there is none. */
   body: string | null;
   attempts: number;
   runAt: number;
-  /** When an alert was last sent; null before the first. */
+  /** Time of the last alert; null before the first one. */
   sentAt: number | null;
 }
 
@@ -23,7 +23,7 @@ export interface AlertReads {
   readProblems(): Promise<{
     now: number;
     streams: { id: string; tag: string; status: StreamStatus; reason: string }[];
-    /** The number of quarantined deliveries per stream, and the newest of them. */
+    /** Number of quarantined deliveries per stream, and the newest one. */
     quarantined: {
       streamId: string;
       tag: string;
@@ -32,7 +32,7 @@ export interface AlertReads {
       reason: string;
     }[];
   }>;
-  /** All alerts, those due first. */
+  /** Lists all alerts, due ones first. */
   listAlerts(): Promise<AlertRow[]>;
 }
 
@@ -43,7 +43,7 @@ export interface AlertWrites {
 
 /** A lease on a task that one process at a time performs, by the ledger's clock. */
 export interface Lease {
-  /** The id of a chain, for reading it. */
+  /** Name of the lease: the id of the chain that is read. */
   name: string;
   /** The process that took it last, for display. */
   holder: string;
@@ -55,19 +55,19 @@ export interface Lease {
 
 /** The state of a chain, as reported by the process that reads it. */
 export type ChainReport = Omit<ChainHealth, 'blocks' | 'unverified'> & {
-  /** Whether no node of this chain can trace blocks, as far as is known. */
+  /** Whether no node of this chain is known to trace blocks. */
   lacksTraces: boolean;
 };
 
 export interface LeaseReads {
-  /** All leases that ever existed, by name. */
+  /** Returns all leases that ever existed, by name. */
   listLeases(): Promise<Lease[]>;
 }
 
 export interface LeaseWrites {
   /**
    * Takes a free lease, or with `force` a held one, for `forMs`. Returns its epoch, which is higher
-   * than all before; undefined if another process holds it.
+   * than all earlier ones; undefined if another process holds it.
    */
   takeLease(lease: {
     name: string;
@@ -75,20 +75,20 @@ export interface LeaseWrites {
     forMs: number;
     force?: boolean | undefined;
   }): Promise<number | undefined>;
-  /** Extends it by `forMs` from now; false if another process has taken it. */
+  /** Extends the lease by `forMs` from now; returns false if another process has taken it. */
   renewLease(lease: {
     name: string;
     epoch: number;
     forMs: number;
     report: ChainReport | null;
   }): Promise<boolean>;
-  /** Ends it at once if it is still held with this epoch. */
+  /** Ends the lease at once if it is still held with this epoch. */
   giveUpLease(lease: { name: string; epoch: number }): Promise<void>;
-  /** Ends all leases of a ledger that one process owns: their previous holders are gone. */
+  /** Ends all leases of a ledger that one process owns, because their previous holders are gone. */
   endLeases(): Promise<void>;
 }
 
-/** The integrity checks, each of which runs on its own. */
+/** The integrity checks, which run separately. */
 export const INVARIANTS = ['chains', 'leases', 'matches', 'deliveries', 'totals'] as const;
 
 export type Invariant = (typeof INVARIANTS)[number];
@@ -117,7 +117,7 @@ export interface Violation {
 export interface InvariantScan {
   /** Rows younger than this are never deleted by retention. */
   keptMs: number;
-  /** Where the previous check ended; undefined to start over. */
+  /** End of the previous check; undefined to start over. */
   after: string | undefined;
   /** Ids to check again. */
   again: readonly string[];
@@ -131,7 +131,7 @@ export interface InvariantReads {
   ): Promise<{ violations: Violation[]; next: string | undefined }>;
 }
 
-/** How long deliveries are kept: those that succeeded or were cancelled, and all others. */
+/** Retention of deliveries that succeeded or were canceled, and of all others. */
 export interface RetentionAges {
   deliveredMs: number;
   undeliveredMs: number;
@@ -155,17 +155,16 @@ export interface RetentionReads {
 
 export interface RetentionWrites {
   /**
-   * Goes through the oldest deliveries and matches after this id, `''` for the first, a few at a
-   * time for about `forMs`. Deletes expired deliveries with their attempts, and matches without
-   * deliveries. `undelivered` counts those that had not ended; `next` is undefined when no more
-   * have expired.
+   * Deletes expired deliveries with their attempts, and matches without deliveries, after this id
+   * (`''` for the first), for about `forMs`. `undelivered` counts deliveries that had not ended;
+   * `next` is undefined if no more have expired.
    */
   deleteExpired(
     rule: RetentionAges & { forMs: number; after: string },
   ): Promise<{ deliveries: number; undelivered: number; next: string | undefined }>;
   /**
-   * Creates partitions for the coming days, drops those in which nothing has to be kept, and
-   * empties others except for the few rows to keep. Returns their names. Does nothing on SQLite.
+   * Creates partitions for the coming days, drops old ones without rows to keep, and empties old
+   * ones with only a few. Returns their names. Does nothing on SQLite.
    */
   tendPartitions(ages: RetentionAges): Promise<{ dropped: string[]; shrunk: string[] }>;
 }
@@ -174,8 +173,8 @@ export interface ServerReads {
   /** Commits that have waited for a PostgreSQL standby for at least 2 s. */
   countWaitingCommits(): Promise<number>;
   /**
-   * Milliseconds since the oldest transaction began that keeps the database from cleaning up; null
-   * on engines without this problem.
+   * Age in milliseconds of the oldest transaction that keeps the database from cleaning up; null on
+   * engines without this problem.
    */
   readOldestTransactionAge(): Promise<number | null>;
 }
@@ -186,8 +185,8 @@ export interface SettingReads {
 
 export interface SettingWrites {
   saveSetting(key: string, value: string): Promise<void>;
-  /** Stores the value if there is none yet; returns the stored one. */
+  /** Stores the value if there is none yet; returns the stored value. */
   keepSetting(key: string, value: string): Promise<string>;
-  /** Writes an unused value: rejects when the ledger cannot be written. */
+  /** Writes an unused value; rejects if the ledger cannot be written. */
   checkWritable(): Promise<void>;
 }

@@ -11,14 +11,14 @@ import { firstIdAt } from '../ids.ts';
 import { TOTAL_MINUTE } from '../stats/statWrites.ts';
 import type { Invariant, InvariantScan, InvariantReads, Violation } from './contract.ts';
 
-/** Per check, both of the newest rows and of the walk. */
+/** Number of rows per check, for the newest rows and for the walk. */
 const ROWS = 2_000;
-/** Finished deliveries counted in one check. */
+/** Maximum number of finished deliveries to count in one check. */
 const COUNTED_ROWS = 50_000;
 const STREAMS = 50;
 const BLOCKS = 200;
 const BLOCKS_MS = 10 * 60_000;
-/** No lease is longer, and expired ones are released sooner. */
+/** Maximum age of a lease. Expired leases are released sooner. */
 const LEASE_SLACK_MS = 60_000;
 
 interface ScanState {
@@ -35,7 +35,7 @@ export const createInvariantReads = (db: Kysely<Tables>, engine: Engine): Invari
     totals: (trx, scan) => scanTotals(trx, engine, scan),
   };
   return {
-    // One transaction, so that all rows compared are from one moment.
+    // Uses one transaction, so that all compared rows are from the same moment.
     findViolations: (invariant, scan) =>
       db
         .transaction()
@@ -279,7 +279,7 @@ async function countStream(
   return { examined, wrong };
 }
 
-/** Sums of bigints in PostgreSQL are numeric, which its driver returns as text. */
+/** Sums of bigints in PostgreSQL are numeric, which its driver returns as strings. */
 const numbersOf = <Row extends object>(row: Row): Record<keyof Row, number> =>
   Object.fromEntries(Object.entries(row).map(([name, value]) => [name, Number(value)])) as Record<
     keyof Row,
@@ -287,7 +287,8 @@ const numbersOf = <Row extends object>(row: Row): Record<keyof Row, number> =>
   >;
 
 /**
- * Selects the ids to check: the newest, the next ones of the walk, and those of earlier violations.
+ * Selects the ids to check: the newest, the next ones of the walk, and the ids of earlier
+ * violations.
  */
 async function choose(
   trx: Db,

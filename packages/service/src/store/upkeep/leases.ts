@@ -72,9 +72,9 @@ export function createLeaseWrites(db: Kysely<Tables>, engine: Engine): LeaseWrit
 }
 
 /**
- * Returns whether this epoch is the lease's newest; if so, it stays so until the transaction ends.
- * Renewals do not wait for this lock, but taking the lease does: `for key share` only conflicts
- * with `for update`.
+ * Returns whether this epoch is the newest one of the lease, and locks it until the transaction
+ * ends. Renewals do not wait for this lock, because `for key share` conflicts only with `for
+ * update`.
  */
 export async function holdsLease(
   trx: Db,

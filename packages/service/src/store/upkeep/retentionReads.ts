@@ -4,20 +4,17 @@ import { firstIdAt } from '../ids.ts';
 import type { RetentionAges, RetentionReads } from './contract.ts';
 import type { Tables } from '../engine/tables.ts';
 
-/**
- * The number of oldest deliveries that are examined, which takes some tenths of a second on two
- * cores.
- */
+/** Number of oldest deliveries to examine, which takes less than a second on two cores. */
 const READ_LIMIT = 100_000;
 
-/** Returns the ids at which deliveries are just old enough: all before them may be deleted. */
+/** Returns the ids before which deliveries are old enough to be deleted. */
 export function agedIds({ deliveredMs, undeliveredMs }: RetentionAges, atMs: number) {
   const delivered = firstIdAt(atMs - deliveredMs);
   const undelivered = firstIdAt(atMs - undeliveredMs);
   return { delivered, undelivered, youngest: delivered > undelivered ? delivered : undelivered };
 }
 
-/** Deliveries that are being sent are kept, however old they are. */
+/** Deliveries that are being sent are kept, regardless of their age. */
 export const isExpired =
   ({ delivered, undelivered }: Pick<ReturnType<typeof agedIds>, 'delivered' | 'undelivered'>) =>
   (eb: ExpressionBuilder<Tables, 'delivery'>) =>

@@ -5,10 +5,8 @@ import { agedIds, isExpired } from './retentionReads.ts';
 import type { RetentionWrites } from './contract.ts';
 
 /**
- * Rows examined before the clock is first checked, and at most between two checks. In SQLite,
- * deleting a row touches many pages of the file, which may have to be read from disk, and blocks
- * the single writer meanwhile; PostgreSQL blocks no one, but has many partitions to plan for each
- * time.
+ * Number of rows to examine before the first check of the clock, and at most between two checks.
+ * Deleting a row touches many pages in SQLite and blocks its single writer.
  */
 const ROWS = {
   sqlite: { first: 5, most: 80 },
@@ -16,8 +14,8 @@ const ROWS = {
 } as const;
 
 /**
- * Deletes rows one by one, a few at a time, so that nothing waits for it: everything on SQLite, and
- * on PostgreSQL the rows in partitions that cannot be dropped (`partitionWrites.ts`).
+ * Deletes rows in small batches, so that other work does not wait: all rows on SQLite, and rows in
+ * partitions that cannot be dropped on PostgreSQL (`partitionWrites.ts`).
  */
 export function createRetentionWrites(
   db: Kysely<Tables>,
@@ -51,8 +49,7 @@ export function createRetentionWrites(
 
   /** Deletes matches without deliveries, except those that may still be confirmed. */
   const deleteBare = async (trx: Db, after: string, last: string, delivered: string) => {
-    // Uses only the keys of both tables, because on SQLite a row with its body fills a page of its
-    // own.
+    // Uses only the keys of both tables, because on SQLite, a row with its body fills its own page.
     const sameDay =
       engine.name === 'postgres' ? sql`and delivery.block_day = match.block_day` : sql``;
     const bare = await trx
@@ -132,7 +129,7 @@ export function createRetentionWrites(
           const ended = performance.now();
           if (end === undefined || ended >= until) return { ...sum, next: end };
           position = end;
-          // Increases the number of rows if there is time for more, judging by how long these took.
+          // Increases the number of rows if the duration of this batch leaves time for more.
           if (ended - began < (until - ended) / 4)
             rows = Math.min(2 * rows, ROWS[engine.name].most);
         }

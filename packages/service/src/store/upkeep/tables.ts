@@ -1,4 +1,4 @@
-/** Rows of settings, leases and alerts. */
+/** Tables of settings, leases and alerts. */
 
 export interface UpkeepTables {
   setting: { key: string; value: string };
@@ -8,18 +8,18 @@ export interface UpkeepTables {
 
 /** A lease on a task that one process at a time performs. */
 interface LeaseTable {
-  /** The id of a chain, for reading it. */
+  /** Name of the lease: the id of the chain that is read. */
   name: string;
   /** The process that took it last, for display. */
   holder: string;
-  /** Raised each time it is taken, so that writes of an earlier holder are rejected. */
+  /** Raised each time the lease is taken, so that writes of an earlier holder are rejected. */
   epoch: number;
   until: number;
   /** JSON of the holder's last report about the chain. */
   report: string | null;
 }
 
-/** As `AlertRow`. */
+/** Like `AlertRow`. */
 interface AlertTable {
   subject: string;
   state: string;

@@ -15,7 +15,7 @@ export interface AptosActivity {
 
 export interface AptosActivityOptions {
   ledger: ScriptedAptosLedger;
-  /** Blocks per second, above 0, with one transaction each. Default 1. */
+  /** Blocks per second, above 0. Each block has one transaction. Default: 1. */
   perSecond?: number;
 }
 
@@ -32,7 +32,7 @@ export const aptosDevAsset = namedObjectOf(aptosDevAccounts[0] as Hex, 'USDS');
  * coin, another fungible asset, token mints, transfers and burns, and sponsored, multisig and
  * failed transactions.
  *
- * It keeps no state that the ledger has, so it can continue on any ledger.
+ * Its only state is the ledger, so it can continue on any ledger.
  */
 export function startAptosActivity({ ledger, perSecond = 1 }: AptosActivityOptions): AptosActivity {
   let mined = 0;

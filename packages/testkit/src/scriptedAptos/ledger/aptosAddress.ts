@@ -10,7 +10,7 @@ export const aptMetadata: Hex = `0x${'a'.padStart(64, '0')}`;
 /**
  * Returns the form in which the ledger stores addresses: `0x` and 64 digits, lowercase.
  *
- * @throws Error if the text is not an address.
+ * @throws Error if the string is not an address.
  */
 export function toLongAddress(address: string): Hex {
   const digits = /^(?:0x)?([0-9a-f]{1,64})$/i.exec(address)?.[1];
@@ -44,7 +44,7 @@ export function namedTokenOf(creator: string, collection: string, name: string):
   return namedObjectOf(creator, `${collection}::${name}`);
 }
 
-/** Hashes a text, for values that only have to look plausible and be the same on every run. */
+/** Hashes a string, for plausible values that are the same on every run. */
 export function sha3OfText(text: string): Hex {
   return `0x${hash('sha3-256', text)}`;
 }

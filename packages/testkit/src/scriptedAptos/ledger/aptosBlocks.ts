@@ -32,7 +32,7 @@ export interface AptosPosition {
   /** Root hash of all transactions before it. */
   previousRoot: Hex;
   timestampUsecs: bigint;
-  /** Makes the hashes of two ledgers different. */
+  /** Seed that makes the hashes of two ledgers different. */
   salt: string;
 }
 
@@ -110,7 +110,7 @@ export function toBlockMetadata(
   };
 }
 
-/** Creates the transaction that ends a block, which changes nothing. */
+/** Creates the transaction that ends a block. It has no changes. */
 export function toBlockEnd(
   end: 'block_epilogue' | 'state_checkpoint',
   { timestampUsecs }: AptosBlockHead,
@@ -266,7 +266,7 @@ function toSignature(script: ScriptedAptosTransaction & { sender: Hex }): RestSi
   return secondarySigners.length > 0 ? { ...many, type: 'multi_agent_signature' } : many.sender;
 }
 
-/** Returns a placeholder of the right length, because clients do not check signatures. */
+/** Returns a placeholder of the correct length, because clients do not check signatures. */
 function toAccountSignature(address: Hex): RestAccountSignature {
   const [r, s] = [sha3OfText(`r:${address}`), sha3OfText(`s:${address}`)];
   return {

@@ -20,7 +20,7 @@ export interface AptosViewCall {
 }
 
 /**
- * Answers a view function at the state after a version: metadata of an asset, owner of an object,
+ * Evaluates a view function at the state after a version: metadata of an asset, owner of an object,
  * balance of a store.
  *
  * @throws RestRefusal for unknown functions and missing resources.

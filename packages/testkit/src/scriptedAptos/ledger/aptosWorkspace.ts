@@ -10,7 +10,7 @@ export interface AptosWorkspace {
   read(address: Hex, type: string): MoveValue | undefined;
   /** Writes a resource; undefined deletes it. */
   write(address: Hex, type: string, data: MoveValue | undefined): void;
-  /** All current resources of the address, by type. */
+  /** Returns all current resources of the address, by type. */
   list(address: Hex): Map<string, MoveValue>;
   /**
    * Ends a transaction and returns its writes. The resources of an object form a group that is
@@ -65,7 +65,9 @@ export function createAptosWorkspace(state: AptosState): AptosWorkspace {
   };
 }
 
-/** Whether a type belongs to the resource group of an object. Custom types never do here. */
+/**
+ * Returns whether a type belongs to the resource group of an object. Custom types never do here.
+ */
 export function isOfObjectGroup(type: string): boolean {
   return /^0x1::(?:object|fungible_asset|primary_fungible_store)::|^0x1::coin::Paired|^0x4::/.test(
     type,

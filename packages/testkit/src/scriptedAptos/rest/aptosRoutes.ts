@@ -36,7 +36,7 @@ export function toAptosRequest(
   return { route: 'unknown', parameters: [], query, ...rest };
 }
 
-/** Decodes URL escapes; invalid ones are kept, and later fail as an address or a number. */
+/** Decodes URL escapes. Invalid ones are kept, and later fail as an address or a number. */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -61,7 +61,7 @@ const routes: readonly (readonly [AptosRoute, 'GET' | 'POST', RegExp])[] = [
 ];
 
 /**
- * Answers a request as a fullnode does.
+ * Responds to a request like a fullnode.
  *
  * @throws RestRefusal
  */

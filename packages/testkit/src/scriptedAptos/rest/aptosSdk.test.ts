@@ -1,4 +1,4 @@
-/** The official Aptos client reads the scripted node, and derives the same addresses. */
+/** Tests that the official Aptos client reads the scripted node and derives the same addresses. */
 import {
   AccountAddress,
   Aptos,

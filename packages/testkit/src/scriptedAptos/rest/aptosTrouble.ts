@@ -26,8 +26,8 @@ export interface AptosTroubleScope {
   /** Number of requests that it affects, without those that it leaves unchanged. Default: all. */
   times?: number;
   /**
-   * Affects every nth request: 2 simulates a load balancer that alternates between a good node and
-   * a bad one. Default 1: every request.
+   * Affects every nth request. 2 simulates a load balancer that alternates between a good node and
+   * a bad one. Default: 1.
    */
   every?: number;
 }
@@ -37,7 +37,7 @@ export type AptosTroubleKind =
   | { kind: 'hang' }
   /** The response is delayed. */
   | { kind: 'delay'; delayMs: number }
-  /** 429 with Retry-After, as gateways do; or 503 with Aptos' own error body. Default 429, 1 s. */
+  /** 429 with Retry-After, as gateways do; or 503 with Aptos' own error body. Default: 429, 1 s. */
   | { kind: 'rateLimit'; status?: 429 | 503; retryAfterSeconds?: number }
   /** An HTTP status of a proxy before the node, such as 502, with a page of HTML. */
   | { kind: 'httpError'; status: number }
@@ -53,7 +53,7 @@ export type AptosTroubleKind =
   | { kind: 'truncatedPage'; limit?: number }
   /** A transaction is missing from the middle of a page. */
   | { kind: 'versionGap' }
-  /** Responses and headers name another chain. */
+  /** Responses and headers name a different chain. */
   | { kind: 'wrongChainId'; chainId: number };
 
 export type AptosTroubleOf<Kind extends AptosTrouble['kind']> = Extract<

@@ -9,7 +9,7 @@ export interface RunningScriptedAptosStream {
   readonly calls: readonly number[];
   /** Number of transactions sent. */
   readonly sent: number;
-  /** Replaces the endpoint's trouble; it also affects open streams. */
+  /** Replaces the endpoint's trouble, which also affects open streams. */
   trouble(trouble: AptosStreamTrouble): void;
   /** Ends the trouble. Hanging streams keep hanging. */
   heal(): void;
@@ -30,7 +30,7 @@ export type AptosStreamTrouble =
   | { kind: 'lag'; versions: number }
   /** A transaction is missing from the middle of each message. */
   | { kind: 'versionGap' }
-  /** Messages name another chain. */
+  /** Messages name a different chain. */
   | { kind: 'wrongChainId'; chainId: number }
   /** Messages are invalid. */
   | { kind: 'garbage' };

@@ -14,12 +14,12 @@ import { toRpcTraces } from './rpcTraces.ts';
 import { type ScriptedBlock, lower } from '../scriptedBlock.ts';
 import type { ScriptedChain } from '../scriptedChain.ts';
 
-/** A read-only call that the test answers. */
+/** A read-only call that the test responds to. */
 export interface ScriptedCall {
   to: Address;
   /** The call's input. */
   data: Hex;
-  /** The block whose state the call reads. */
+  /** The block at which the call reads state. */
   block: ScriptedBlock;
 }
 
@@ -46,7 +46,7 @@ const finalizedDepth = 64n;
 const safeDepth = 32n;
 
 /**
- * Answers one call as geth does, errors included.
+ * Responds to one call like geth, including errors.
  *
  * @throws RpcError
  */
@@ -174,7 +174,10 @@ function stateBlock(view: ChainView, tag: unknown = 'latest'): ScriptedBlock {
   return block;
 }
 
-/** Whether the address has emitted logs; on a scripted chain, this alone identifies contracts. */
+/**
+ * Returns whether the address has emitted logs, which alone identifies contracts on a scripted
+ * chain.
+ */
 function hasEmitted({ chain }: ChainView, address: Hex, { number }: ScriptedBlock): boolean {
   for (
     let block = chain.blockAt(number);

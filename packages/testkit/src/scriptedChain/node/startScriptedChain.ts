@@ -25,9 +25,9 @@ export interface RunningScriptedChain extends ScriptedChain {
   trouble(trouble: Trouble): void;
   /** Ends all troubles. Hanging calls never get a response. */
   heal(): void;
-  /** Sets the function that answers `eth_call`. By default, every call returns `0x`. */
+  /** Sets the function that responds to `eth_call`. By default, every call returns `0x`. */
   answerCalls(answer: StateAnswers['call']): void;
-  /** Sets the function that answers `eth_getBalance`. By default, every balance is 0. */
+  /** Sets the function that responds to `eth_getBalance`. By default, every balance is 0. */
   answerBalances(answer: StateAnswers['balance']): void;
   /** Closes every connection, including hanging ones, and frees the port. */
   stop(): Promise<void>;

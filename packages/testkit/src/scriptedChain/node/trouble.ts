@@ -16,8 +16,8 @@ export interface TroubleScope {
    */
   times?: number;
   /**
-   * Affects every nth call: 2 simulates a load balancer that alternates between a good node and a
-   * bad one. Default 1: every call.
+   * Affects every nth call. 2 simulates a load balancer that alternates between a good node and a
+   * bad one. Default: 1.
    */
   every?: number;
 }
@@ -33,7 +33,7 @@ export type TroubleKind =
   | { kind: 'httpError'; status: number }
   /** The JSON of the response is truncated. */
   | { kind: 'malformedJson' }
-  /** A JSON-RPC error; default -32000, "internal error". */
+  /** A JSON-RPC error. Default: -32000, "internal error". */
   | { kind: 'error'; code?: number; message?: string }
   /** The responding node behind a load balancer lags by `blocks`. Default: `eth_getLogs`. */
   | { kind: 'lag'; blocks: number }
@@ -72,7 +72,7 @@ export type TroubleKind =
   | { kind: 'foreignLogs' }
   /** Blocks and `newHeads` name a parent that does not exist. */
   | { kind: 'wrongParentHash' }
-  /** `eth_chainId` and `net_version` name another chain. */
+  /** `eth_chainId` and `net_version` name a different chain. */
   | { kind: 'wrongChainId'; chainId: number }
   /** `newHeads` subscriptions stay open but send nothing. */
   | { kind: 'silentHeads' }
@@ -136,7 +136,7 @@ export function createTroubles(): Troubles {
   };
 }
 
-/** Methods that a kind affects by default; absent for all methods. */
+/** Methods that a kind affects by default; missing if it affects all methods. */
 const defaultMethods: Partial<Record<Trouble['kind'], readonly string[]>> = {
   lag: ['eth_getLogs'],
   rangeLimit: ['eth_getLogs'],
@@ -163,7 +163,7 @@ function methodsOf(trouble: Trouble): { includes(method: string): boolean } {
 
 interface Distortion {
   kind: Trouble['kind'];
-  /** Returns undefined if there is nothing to distort. */
+  /** Distorts the result; undefined if there is nothing to distort. */
   apply: (result: unknown, trouble: Trouble) => unknown;
 }
 

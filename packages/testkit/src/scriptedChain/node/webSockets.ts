@@ -21,7 +21,7 @@ export function serveWebSockets(options: {
   node: RpcNode;
 }): WebSockets {
   const { server, chain, troubles, node } = options;
-  /** By subscription id. */
+  /** Subscriptions by id. */
   const subscribers = new Map<string, WebSocket>();
   let subscriptionsMade = 0;
 

@@ -17,9 +17,9 @@ function open(folder: string): DatabaseSync {
 }
 
 /**
- * Locks the folder until the returned database is closed, or the process ends in any way.
+ * Locks the folder until the returned database is closed or the process ends.
  *
- * @throws CallerError `data_in_use` when another process holds the lock.
+ * @throws CallerError `data_in_use` if another process holds the lock.
  */
 export function lockFolder(folder: string): DatabaseSync {
   const lock = open(folder);

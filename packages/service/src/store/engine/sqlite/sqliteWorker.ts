@@ -50,10 +50,10 @@ const commit = (): Error | undefined => {
 
 /**
  * Executes the first of these calls, and as many of the following as one transaction has time for.
- * A call that fails undoes its own changes; if SQLite rolls back everything, as when the disk is
- * full, each call is executed again alone, so that none fails because of another.
+ * A call that fails undoes its own changes. If SQLite rolls back everything, for example on a full
+ * disk, each call is executed again separately.
  *
- * @returns the number of calls answered
+ * @returns the number of executed calls
  */
 const write = async (calls: readonly WorkerCall[]): Promise<number> => {
   const replies: WorkerReply[] = [];
