@@ -37,6 +37,7 @@ import { checkSelection, unreadEvents } from './match/evm/selection.ts';
 import { startNotifier } from './operate/alerts.ts';
 import { type DiskWatch, watchDisk } from './operate/disk.ts';
 import { type Duty, createDuty } from './operate/duty.ts';
+import { type Holder, createHolder } from './operate/holder.ts';
 import { startHousekeeping } from './operate/housekeeping.ts';
 import { type InvariantCheck, createInvariantCheck } from './operate/invariants.ts';
 import { type Metrics, createMetrics } from './operate/metrics.ts';
@@ -122,7 +123,12 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
   const tracing = await openTracing(process.env, VERSION);
   const live = createLive(store.events);
   const metrics = createMetrics();
-  const readiness = createReadiness(store, log, (id) => reports.find(id)?.message === '');
+  const readiness = createReadiness(
+    store,
+    log,
+    (id) => reports.find(id)?.message === '',
+    () => chains.whyUnprepared(),
+  );
   const invariants = createInvariantCheck({
     store,
     log,
@@ -140,9 +146,14 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
   const delivery = roles.includes('deliver')
     ? createDelivery({ sealed, sending, retries, metrics, readiness, tracing, log })
     : undefined;
-  const following = createFollowing(config, { store, delivery, disk, metrics, tracing, log });
+  const holder = createHolder(store);
+  const following = createFollowing(config, {
+    ...{ store, holder, delivery, disk, metrics, tracing, log },
+  });
   const { chains, reports } = following;
-  const duties = createDuties(config, { store, sending, reports, invariants, disk, kept, log });
+  const duties = createDuties(config, {
+    ...{ store, holder, sending, reports, invariants, disk, kept, log },
+  });
 
   const app = createApi(config, {
     ...callers,
@@ -167,6 +178,7 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
       return Object.fromEntries(ids.map((id, n) => [id, found[n]?.blocks ?? 0]));
     },
     violations: invariants.counts,
+    chainsRead: () => chains.all.filter(({ standing }) => standing === 'holder').length,
     isReady: async () => (await readiness.read()).length === 0,
     diskUsedRatio: () => disk?.usedRatio,
   });
@@ -314,6 +326,7 @@ function createFollowing(
   config: ServiceConfig,
   {
     store,
+    holder,
     delivery,
     disk,
     metrics,
@@ -321,6 +334,7 @@ function createFollowing(
     log,
   }: {
     store: Store;
+    holder: Holder;
     delivery: Delivery | undefined;
     disk: DiskWatch | undefined;
     metrics: Metrics;
@@ -333,6 +347,7 @@ function createFollowing(
   const isReading = roles.includes('ingest') || roles.includes('api');
   const chains = createChains(isReading ? config : { ...config, chains: [], aptos: [] }, {
     store,
+    holder,
     log,
     tracing,
     onReorg: metrics.recordReorg,
@@ -352,6 +367,7 @@ function createDuties(
   config: ServiceConfig,
   {
     store,
+    holder,
     sending,
     reports,
     invariants,
@@ -360,6 +376,7 @@ function createDuties(
     log,
   }: {
     store: Store;
+    holder: Holder;
     sending: Sending;
     reports: ChainReports;
     invariants: InvariantCheck;
@@ -371,16 +388,12 @@ function createDuties(
   const { notifyUrl, terminateAfterHours } = config;
   const options = { ...kept, terminateAfterHours };
   const housekeeping = createDuty({
-    name: 'housekeeping',
-    store,
-    log,
+    ...{ name: 'housekeeping', holder, store, log },
     begin: () => startHousekeeping({ store, log, invariants, options }),
   });
   if (notifyUrl === undefined) return [housekeeping];
   const alerts = createDuty({
-    name: 'alerts',
-    store,
-    log,
+    ...{ name: 'alerts', holder, store, log },
     begin: () =>
       startNotifier({
         url: notifyUrl,

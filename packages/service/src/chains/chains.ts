@@ -6,6 +6,8 @@ import { type FollowedAptos, followAptos } from './aptos/followedAptos.ts';
 import type { ChainSurroundings, FollowedChain } from './followedChain.ts';
 import { type FollowedEvm, followEvm } from './evm/followedEvm.ts';
 import { createEvmMatching } from './evm/matching.ts';
+import { createRuleKeeper } from './ruleKeeper.ts';
+import { createChainSharing } from './sharing.ts';
 
 export interface Chains {
   readonly all: readonly FollowedChain[];
@@ -13,16 +15,19 @@ export interface Chains {
   callsOf(chain: string): FollowedEvm['calls'] | undefined;
   /** Like `callsOf`, for an Aptos network. */
   aptosCallsOf(chain: string): FollowedAptos['calls'] | undefined;
-  /** Starts following each chain that no other process follows. */
+  /** Why no chain is read yet, as a message; undefined when this process is prepared. */
+  whyUnprepared(): string | undefined;
+  /** Loads the rules, and then reads this process's share of the chains. */
   start(): void;
   stop(): Promise<void>;
 }
 
 export function createChains(
   config: Pick<ServiceConfig, 'chains' | 'aptos' | 'spamLists' | 'maxWebhookBytes'>,
-  surroundings: ChainSurroundings,
+  given: Omit<ChainSurroundings, 'isOwn'>,
 ): Chains {
-  const { store } = surroundings;
+  const { store, log, holder } = given;
+  const surroundings: ChainSurroundings = { ...given, isOwn: (chain) => sharing.isOwn(chain) };
   const maxWebhookBytes = config.maxWebhookBytes ?? DEFAULT_MAX_WEBHOOK_BYTES;
   const evm = new Map<string, FollowedEvm>();
   const matching = createEvmMatching({
@@ -45,22 +50,40 @@ export function createChains(
     aptos.set(followed.id, followed);
   }
   const all: FollowedChain[] = [...evm.values(), ...aptos.values()];
-  let forgetRules = (): void => {};
+  const families = [
+    { chains: [...evm.values()], rules: createRuleKeeper(matching.live, given) },
+    { chains: [...aptos.values()], rules: createRuleKeeper(aptosMatching.live, given) },
+  ].filter(({ chains }) => chains.length > 0);
+  const sharing = createChainSharing({
+    id: holder.id,
+    ...{ store, log },
+    listReadable: () =>
+      families
+        .filter(({ rules }) => rules.isLoaded())
+        .flatMap(({ chains }) => chains.map(({ id }) => id)),
+    onChange() {
+      for (const chain of all) chain.check();
+    },
+  });
+  let isStarted = false;
 
   return {
     all,
+    whyUnprepared: () =>
+      isStarted && families.some(({ rules }) => !rules.isLoaded())
+        ? 'the rules and addresses of the streams are being loaded'
+        : undefined,
     callsOf: (chain) => evm.get(chain)?.calls,
     aptosCallsOf: (chain) => aptos.get(chain)?.calls,
     start() {
-      // Loads rules before the next block, so that a long address list does not delay it.
-      forgetRules = store.signals.on('rules', () => {
-        if (evm.size > 0) matching.live.refresh().catch(() => {});
-        if (aptos.size > 0) aptosMatching.live.refresh().catch(() => {});
-      });
+      isStarted = true;
+      for (const { rules } of families) rules.start(sharing.look);
       for (const chain of all) chain.start();
+      sharing.start();
     },
     async stop() {
-      forgetRules();
+      for (const { rules } of families) rules.stop();
+      await sharing.stop();
       await Promise.all(all.map((chain) => chain.stop()));
     },
   };

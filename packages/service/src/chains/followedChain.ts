@@ -3,6 +3,7 @@ import type { DeliverySummary } from '@sluice/kit/contract';
 import type { EnrichPool } from '../enrich/enrichPool.ts';
 import { createBackfill } from '../ingest/backfill.ts';
 import { type Duty, type Term, createDuty } from '../operate/duty.ts';
+import type { Holder } from '../operate/holder.ts';
 import { type Ingest, type IngestOptions, createIngest } from '../ingest/ingest.ts';
 import { resumeChain } from '../ingest/resume.ts';
 import { type ChainSource, type MaybeUnverified, SourceError } from '../ingest/source.ts';
@@ -33,6 +34,9 @@ export interface ChainSurroundings {
    * unknown.
    */
   confirmedUpTo(chain: string): number | null;
+  holder: Holder;
+  /** Whether this process should read the chain. */
+  isOwn(chain: string): boolean;
 }
 
 export interface FollowedChain<Calls = ChainCalls> {
@@ -44,6 +48,8 @@ export interface FollowedChain<Calls = ChainCalls> {
   report(): ChainReport;
   /** Reads the chain, or stands by while another process does. */
   start(): void;
+  /** Checks `isOwn` now, because it may have changed. */
+  check(): void;
   /** Stops after the current work. No work is left partially committed. */
   stop(): Promise<void>;
 }
@@ -62,7 +68,7 @@ export function followChain<Record, Block extends BlockHeader & MaybeUnverified,
 ): FollowedChain<ChainCalls<Record, DryRunAnswer>> {
   const { chain } = options;
   const { source, matching, enrich, surroundings } = parts;
-  const { store, log, onReorg, onDeliveries, refuseBlocks, tracing } = surroundings;
+  const { store, log, onReorg, onDeliveries, refuseBlocks, tracing, holder } = surroundings;
   const { signals } = store;
   const show = (health: Omit<ChainReport, 'lacksTraces'>): void => {
     // The next report repeats the data.
@@ -129,7 +135,10 @@ export function followChain<Record, Block extends BlockHeader & MaybeUnverified,
       },
     };
   };
-  const duty: Duty = createDuty({ name: chain, store, log, begin });
+  const duty: Duty = createDuty({
+    ...{ name: chain, holder, store, log, begin },
+    isOwn: () => surroundings.isOwn(chain),
+  });
 
   return {
     calls: createCalls(options, parts),
@@ -142,6 +151,7 @@ export function followChain<Record, Block extends BlockHeader & MaybeUnverified,
       isStanding = true;
       duty.start();
     },
+    check: () => duty.check(),
     async stop() {
       isClosing = true;
       await duty.stop();

@@ -77,9 +77,14 @@ export interface Explainer<Block> {
   explain(chain: string, block: Block, only: ExplainOnly): Promise<Map<string, ExplainedRecord[]>>;
 }
 
+export interface LiveMatcher<Block> extends Matcher<Block>, Explainer<Block> {
+  /** Whether the rules with their addresses have been loaded. */
+  isLoaded(): boolean;
+}
+
 export interface Matching<Record, Block, DryRunAnswer> {
   /** Matches all current streams, on every chain. */
-  readonly live: Matcher<Block> & Explainer<Block>;
+  readonly live: LiveMatcher<Block>;
   /** Undefined if the stream was deleted, or belongs to another family. */
   open(chain: string, streamId: string): Promise<StreamMatcher<Block> | undefined>;
   /** Matches a stream that is not in the ledger, with these addresses. */
@@ -186,6 +191,7 @@ export function createMatching<
   return {
     live: {
       refresh,
+      isLoaded: () => index.revision >= 0,
       needs: (chain) => family.needs(index, chain),
       match: (chain, block) => matchAll(index, chain, block),
       async explain(chain, block, only) {

@@ -4,14 +4,14 @@
  * the lease was lost.
  */
 import { createWaker } from '../base/waker.ts';
-import { hostname } from 'node:os';
 import { describeError, type Log } from '../base/log.ts';
 import type { ChainReport } from '../store/upkeep/contract.ts';
 import type { Store } from '../store/store.ts';
+import { type Holder, LEASE_MS, RENEW_MS } from './holder.ts';
 
 export interface Duty {
   start(): void;
-  /** Checks the lease now, because it may have been lost. */
+  /** Checks now, because the lease may have been lost, or `isOwn` may have changed. */
   check(): void;
   /** Ends the task and releases the lease, so that another process can take it at once. */
   stop(): Promise<void>;
@@ -24,43 +24,42 @@ export interface Term {
   stop(): Promise<void>;
 }
 
-const LEASE_MS = 6_000;
-const RENEW_MS = 2_000;
 /**
  * Milliseconds between checks by standby processes, so that a dead holder is replaced within 7
  * seconds.
  */
-const STAND_BY_MS = 1_000;
-
-const HOLDER = `${hostname()}:${process.pid}`;
+export const STAND_BY_MS = 1_000;
 
 export function createDuty({
   name,
+  holder,
   store,
   log,
+  isOwn,
   begin,
 }: {
   /** Name of the lease. */
   name: string;
-  store: Store;
+  holder: Holder;
+  store: Pick<Store, 'takeLease' | 'giveUpLease' | 'signals'>;
   log: Log;
+  /**
+   * Whether this process should take the lease when it is free, and keep it; default: always. When
+   * it is false, the lease is handed over.
+   */
+  isOwn?: (() => boolean) | undefined;
   begin(epoch: number): Term;
 }): Duty {
+  const shouldHold = (): boolean => !stopping && (isOwn === undefined || isOwn());
   let stopping = false;
   const waker = createWaker();
   let running: Promise<void> | undefined;
 
   /** Renews the lease until it is lost or the service stops. */
   const hold = async (epoch: number, term: Term): Promise<void> => {
-    while (!stopping) {
+    while (shouldHold()) {
       try {
-        const isHeld = await store.renewLease({
-          name,
-          epoch,
-          forMs: LEASE_MS,
-          report: term.report(),
-        });
-        if (!isHeld) {
+        if (!(await holder.renew({ name, epoch, report: term.report() }))) {
           log.warn('lease lost', { lease: name, epoch });
           return;
         }
@@ -79,7 +78,10 @@ export function createDuty({
     let isStandingBy = false;
     while (!stopping) {
       try {
-        const epoch = await store.takeLease({ name, holder: HOLDER, forMs: LEASE_MS });
+        const isCandidate = shouldHold();
+        const epoch = isCandidate
+          ? await store.takeLease({ name, holder: holder.id, forMs: LEASE_MS })
+          : undefined;
         if (epoch !== undefined) {
           isStandingBy = false;
           log.info('lease taken', { lease: name, epoch });
@@ -89,9 +91,9 @@ export function createDuty({
           await store.giveUpLease({ name, epoch });
           continue;
         }
-        if (!isStandingBy)
+        if (isCandidate && !isStandingBy)
           log.info('standing by: another process holds the lease', { lease: name });
-        isStandingBy = true;
+        isStandingBy = isCandidate;
       } catch (error) {
         log.error('failed to take a lease, retrying', {
           lease: name,
@@ -106,7 +108,7 @@ export function createDuty({
 
   return {
     start() {
-      forget = store.signals.on('leases', waker.wake);
+      if (isOwn === undefined) forget = store.signals.on('leases', waker.wake);
       running = run();
     },
     check: waker.wake,

@@ -4,6 +4,8 @@ import type { ChainReport, ViolationKind } from '../store/upkeep/contract.ts';
 
 export interface MetricSources {
   chains(): ChainReport[];
+  /** Number of chains that this process reads. */
+  chainsRead(): number;
   inFlight(): number;
   /** Number of streams with failing or throttling receivers, by breaker state. */
   breakers(): Readonly<Record<string, number>>;
@@ -54,6 +56,9 @@ export const createGauges =
   };
 
 export function watchSources(sources: MetricSources, addGauge: AddGauge): void {
+  addGauge('sluice_chains_read', 'Chains that this process reads', (gauge) => {
+    gauge.set(sources.chainsRead());
+  });
   addGauge('sluice_deliveries_in_flight', 'Attempts in flight', (gauge) => {
     gauge.set(sources.inFlight());
   });

@@ -5,6 +5,7 @@ import { createMetrics } from './metrics.ts';
 const away = () => Promise.reject(new Error('the ledger is away'));
 const sources: MetricSources = {
   chains: () => [],
+  chainsRead: () => 17,
   inFlight: () => 3,
   breakers: () => ({}),
   oldestDue: away,
@@ -21,6 +22,7 @@ test('a metric that cannot be read is omitted, and the others are reported', asy
   const { text } = await metrics.read();
   metrics.stop();
   expect(text).toMatch(/^sluice_deliveries_in_flight 3$/m);
+  expect(text).toMatch(/^sluice_chains_read 17$/m);
   expect(text).toMatch(/^sluice_ready 0$/m);
   expect(text).toMatch(/^sluice_disk_used_ratio 0.5$/m);
   expect(text).toMatch(/^sluice_chain_unverified_blocks{chain="0x19"} 2$/m);

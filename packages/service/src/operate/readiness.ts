@@ -51,6 +51,8 @@ export function createReadiness(
   log: Log,
   /** Returns whether the chain is being read and its nodes respond. */
   isWell: (chain: string) => boolean,
+  /** Returns why this process cannot do its work yet, as a message. */
+  whyUnprepared: () => string | undefined = () => undefined,
 ): Readiness {
   let phase: 'starting' | 'running' | 'stopping' = 'starting';
   let looked: { at: number; reasons: Promise<string[]> } | undefined;
@@ -98,7 +100,11 @@ export function createReadiness(
       if (looked === undefined || now - looked.at >= CHECK_MS) {
         looked = { at: now, reasons: look() };
       }
-      const reasons = await looked.reasons;
+      const unprepared = whyUnprepared();
+      const reasons = [
+        ...(unprepared === undefined ? [] : [unprepared]),
+        ...(await looked.reasons),
+      ];
       return lacking !== undefined && now - lacking.at < MISSING_MS
         ? [...reasons, lacking.reason]
         : reasons;

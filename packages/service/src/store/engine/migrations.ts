@@ -614,12 +614,25 @@ const blocksByRange: Migration = {
   },
 };
 
+const readers: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    await db.schema
+      .createTable('reader')
+      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('chains', 'text', (column) => column.notNull())
+      .addColumn('joined_at', 'bigint', (column) => column.notNull())
+      .addColumn('until', 'bigint', (column) => column.notNull())
+      .execute();
+  },
+};
+
 export const migrations: Record<string, Migration> = {
   '0001 ledger': ledger,
   '0002 matches set aside': setAside,
   '0003 unverified blocks': unverifiedBlocks,
   '0004 standard names': standardNames,
   '0005 blocks by range': blocksByRange,
+  '0006 readers': readers,
 };
 
 /** Table of applied migrations, ordered by name. */

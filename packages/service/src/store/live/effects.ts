@@ -52,6 +52,7 @@ const EFFECTS: Effects = {
   },
   takeLease: { signals: (epoch) => (epoch === undefined ? [] : ['leases']) },
   giveUpLease: { signals: always('leases') },
+  leaveReaders: { signals: always('leases') },
   startChain: { signals: ifAny, events: deliveriesOf },
   commitBlock: {
     signals: (answer) => (answer.outcome === 'committed' ? ifAny(answer.deliveries) : []),

@@ -33,8 +33,10 @@ export function testLeases(tools: StoreTools): void {
   describe('leases', () => {
     const take = (name: string, forMs: number, force?: boolean) =>
       tools.store.takeLease({ name, holder: 'one', forMs, force });
-    const renew = (name: string, epoch: number) =>
-      tools.store.renewLease({ name, epoch, forMs: 60_000, report: null });
+    const renew = async (name: string, epoch: number) =>
+      (await tools.store.renewLeases([{ name, epoch, report: null }], 60_000)).includes(name);
+    const join = (id: string, chains: string[], forMs: number) =>
+      tools.store.joinReaders({ id, chains, forMs });
     const isFree = async (name: string) =>
       (await tools.store.listLeases()).find((lease) => lease.name === name)!.freeForMs > 0;
 
@@ -63,11 +65,66 @@ export function testLeases(tools: StoreTools): void {
       expect(await take(name, 60_000)).toBeUndefined();
     });
 
-    test('all end at once when their holders are gone', async () => {
+    test('are renewed together, except those that another process has taken', async () => {
+      const names = [newChain(), newChain(), newChain()];
+      for (const name of names) await take(name, 0);
+      await take(names[1]!, 0, true);
+      const renewed = await tools.store.renewLeases(
+        names.map((name) => ({ name, epoch: 1, report: null })),
+        60_000,
+      );
+      expect(renewed.toSorted()).toEqual([names[0], names[2]].toSorted());
+      expect(await Promise.all(names.map(isFree))).toEqual([false, true, false]);
+    });
+
+    test('all end at once when their holders are gone, and so do readers', async () => {
       const names = [newChain(), newChain()];
       for (const name of names) await take(name, 60_000);
+      await join('gone', names, 60_000);
       await tools.store.endLeases();
       for (const name of names) expect(await take(name, 60_000)).toBe(2);
+      expect((await tools.store.readSharing()).readers).toEqual([]);
+    });
+
+    test('of readers end when they leave or fall silent', async () => {
+      const readReaders = async () =>
+        (await tools.store.readSharing()).readers.map(({ id, chains }) => [id, chains]);
+      await tools.store.endLeases();
+      await join('a', ['0x1'], 60_000);
+      await join('b', ['0x1'], 60_000);
+      await join('b', ['0x1', '0x2'], 60_000);
+      expect(await readReaders()).toEqual([
+        ['a', ['0x1']],
+        ['b', ['0x1', '0x2']],
+      ]);
+      await tools.store.leaveReaders('a');
+      await join('c', ['0x1'], -1);
+      expect(await readReaders()).toEqual([['b', ['0x1', '0x2']]]);
+    });
+
+    test('of readers begin again after an interruption', async () => {
+      const readAge = async () => (await tools.store.readSharing()).readers[0]!.joinedForMs;
+      await tools.store.endLeases();
+      await join('a', [], 60_000);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      await join('a', [], -1);
+      // Silent for long: removed by the next one that joins.
+      await join('gone', [], -120_000);
+      expect(await readAge().catch(() => 'none')).toBe('none');
+      const since = Date.now();
+      await join('a', [], 60_000);
+      expect(await readAge()).toBeLessThanOrEqual(Date.now() - since + 1);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      await join('a', [], 60_000);
+      expect(await readAge()).toBeGreaterThanOrEqual(100);
+    });
+
+    test('list the holders of held leases', async () => {
+      const [held, free] = [newChain(), newChain()];
+      await take(held, 60_000);
+      await take(free, -1);
+      const { holders } = await tools.store.readSharing();
+      expect([holders.get(held), holders.get(free)]).toEqual(['one', undefined]);
     });
 
     test('of a chain reject writes of an earlier holder', async () => {

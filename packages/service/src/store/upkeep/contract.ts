@@ -45,7 +45,7 @@ export interface AlertWrites {
 export interface Lease {
   /** Name of the lease: the id of the chain that is read. */
   name: string;
-  /** The process that took it last, for display. */
+  /** The process that took it last. */
   holder: string;
   /** Milliseconds since it became free; 0 while it is held. */
   freeForMs: number;
@@ -59,9 +59,33 @@ export type ChainReport = Omit<ChainHealth, 'blocks' | 'unverified'> & {
   lacksTraces: boolean;
 };
 
+/** A process that reads chains. */
+export interface Reader {
+  /** The holder of its leases. */
+  id: string;
+  /** The chains that it can read now. */
+  chains: readonly string[];
+  /** Milliseconds since it joined; it joins again after an interruption. */
+  joinedForMs: number;
+}
+
+/** The readers, and which process holds each chain. */
+export interface Sharing {
+  readers: Reader[];
+  /** Holders by lease; free leases are omitted. */
+  holders: Map<string, string>;
+}
+
+export interface RenewedLease {
+  name: string;
+  epoch: number;
+  report: ChainReport | null;
+}
+
 export interface LeaseReads {
   /** Returns all leases that ever existed, by name. */
   listLeases(): Promise<Lease[]>;
+  readSharing(): Promise<Sharing>;
 }
 
 export interface LeaseWrites {
@@ -75,16 +99,17 @@ export interface LeaseWrites {
     forMs: number;
     force?: boolean | undefined;
   }): Promise<number | undefined>;
-  /** Extends the lease by `forMs` from now; returns false if another process has taken it. */
-  renewLease(lease: {
-    name: string;
-    epoch: number;
-    forMs: number;
-    report: ChainReport | null;
-  }): Promise<boolean>;
+  /** Extends leases by `forMs` from now; omits the names of those that another process has taken. */
+  renewLeases(leases: readonly RenewedLease[], forMs: number): Promise<string[]>;
   /** Ends the lease at once if it is still held with this epoch. */
   giveUpLease(lease: { name: string; epoch: number }): Promise<void>;
-  /** Ends all leases of a ledger that one process owns, because their previous holders are gone. */
+  /** Lists a reader for `forMs` from now. */
+  joinReaders(reader: { id: string; chains: readonly string[]; forMs: number }): Promise<void>;
+  leaveReaders(id: string): Promise<void>;
+  /**
+   * Ends all leases and readers of a ledger that one process owns, because their previous holders
+   * are gone.
+   */
   endLeases(): Promise<void>;
 }
 

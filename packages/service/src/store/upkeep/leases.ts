@@ -4,6 +4,9 @@ import type { Db, Tables } from '../engine/tables.ts';
 import { type Engine, readNow } from '../engine/engine.ts';
 import type { ChainReport, LeaseReads, LeaseWrites } from './contract.ts';
 
+/** Readers are deleted when they have been silent for this time. */
+const GONE_MS = 60_000;
+
 export const createLeaseReads = (db: Kysely<Tables>, engine: Engine): LeaseReads => ({
   async listLeases() {
     const { rows } = await sql<Tables['lease'] & { now: number }>`
@@ -14,6 +17,22 @@ export const createLeaseReads = (db: Kysely<Tables>, engine: Engine): LeaseReads
       freeForMs: Math.max(0, now - until),
       report: report === null ? null : (JSON.parse(report) as ChainReport),
     }));
+  },
+
+  async readSharing() {
+    const { rows: readers } = await sql<Tables['reader'] & { now: number }>`
+      select reader.*, ${engine.now()} as now from reader
+      where until > ${engine.now()} order by id`.execute(db);
+    const { rows: held } = await sql<{ name: string; holder: string }>`
+      select name, holder from lease where until > ${engine.now()}`.execute(db);
+    return {
+      readers: readers.map(({ id, chains, joined_at: joinedAt, now }) => ({
+        id,
+        chains: JSON.parse(chains) as string[],
+        joinedForMs: now - joinedAt,
+      })),
+      holders: new Map(held.map(({ name, holder }) => [name, holder])),
+    };
   },
 });
 
@@ -43,17 +62,20 @@ export function createLeaseWrites(db: Kysely<Tables>, engine: Engine): LeaseWrit
       });
     },
 
-    async renewLease({ name, epoch, forMs, report }) {
-      const { numUpdatedRows } = await db
-        .updateTable('lease')
-        .set({
-          until: (await readNow(engine, db)) + forMs,
+    async renewLeases(leases, forMs) {
+      const renewed = engine.rows(
+        leases.map(({ name, epoch, report }) => ({
+          ...{ name, epoch },
           report: report === null ? null : JSON.stringify(report),
-        })
-        .where('name', '=', name)
-        .where('epoch', '=', epoch)
-        .executeTakeFirst();
-      return numUpdatedRows > 0n;
+        })),
+        { name: 'text', epoch: 'bigint', report: 'text' },
+      );
+      const { rows } = await sql<{ name: string }>`
+        update lease set until = ${engine.now()} + ${forMs}, report = renewed.report
+        from ${renewed} as renewed
+        where lease.name = renewed.name and lease.epoch = renewed.epoch
+        returning lease.name as name`.execute(db);
+      return rows.map(({ name }) => name);
     },
 
     async giveUpLease({ name, epoch }) {
@@ -65,8 +87,32 @@ export function createLeaseWrites(db: Kysely<Tables>, engine: Engine): LeaseWrit
         .execute();
     },
 
+    async joinReaders({ id, chains, forMs }) {
+      const now = await readNow(engine, db);
+      const its = { chains: JSON.stringify(chains), until: now + forMs };
+      await db
+        .insertInto('reader')
+        .values({ id, joined_at: now, ...its })
+        .onConflict((conflict) =>
+          conflict.column('id').doUpdateSet({
+            ...its,
+            joined_at: sql<number>`case when reader.until < ${now} then ${now} else reader.joined_at end`,
+          }),
+        )
+        .execute();
+      await db
+        .deleteFrom('reader')
+        .where('until', '<', now - GONE_MS)
+        .execute();
+    },
+
+    async leaveReaders(id) {
+      await db.deleteFrom('reader').where('id', '=', id).execute();
+    },
+
     async endLeases() {
       await db.updateTable('lease').set({ until: 0 }).execute();
+      await db.deleteFrom('reader').execute();
     },
   };
 }

@@ -3,6 +3,7 @@
 export interface UpkeepTables {
   setting: { key: string; value: string };
   lease: LeaseTable;
+  reader: ReaderTable;
   alert: AlertTable;
 }
 
@@ -10,13 +11,22 @@ export interface UpkeepTables {
 interface LeaseTable {
   /** Name of the lease: the id of the chain that is read. */
   name: string;
-  /** The process that took it last, for display. */
+  /** The process that took it last. */
   holder: string;
   /** Raised each time the lease is taken, so that writes of an earlier holder are rejected. */
   epoch: number;
   until: number;
   /** JSON of the holder's last report about the chain. */
   report: string | null;
+}
+
+/** A process that reads chains. */
+interface ReaderTable {
+  id: string;
+  /** JSON of the ids of the chains that it can read. */
+  chains: string;
+  joined_at: number;
+  until: number;
 }
 
 /** Like `AlertRow`. */

@@ -1,0 +1,106 @@
+/**
+ * Divides chains among readers. Each reader computes the same assignment from the ledger, takes the
+ * free chains of its share, and hands over what exceeds it.
+ */
+import type { Reader, Sharing } from '../store/upkeep/contract.ts';
+
+/** Chains are handed over only to readers that have been running for this time. */
+export const SETTLED_MS = 10_000;
+
+export interface Share {
+  /** The chains that this reader holds and keeps, or should take now. */
+  own: ReadonlySet<string>;
+  /** The chain to hand over now. */
+  handOver: string | undefined;
+}
+
+/** Returns what one reader should do: at most one chain is on its way from a reader to another. */
+export function findShare(self: string, sharing: Sharing): Share {
+  const { readers, holders } = sharing;
+  const assigned = [...assignChains(sharing)];
+  const isMoving = assigned.some(([chain]) => !holders.has(chain));
+  const settled = new Set(
+    readers.filter(({ joinedForMs }) => joinedForMs >= SETTLED_MS).map(({ id }) => id),
+  );
+  const handOver = isMoving
+    ? undefined
+    : assigned.find(
+        ([chain, reader]) => holders.get(chain) === self && reader !== self && settled.has(reader),
+      )?.[0];
+  const held = [...holders].filter(([, holder]) => holder === self).map(([chain]) => chain);
+  const free = assigned.filter(([chain, reader]) => reader === self && !holders.has(chain));
+  const own = new Set([...held, ...free.map(([chain]) => chain)]);
+  if (handOver !== undefined) own.delete(handOver);
+  return { own, handOver };
+}
+
+/**
+ * Assigns each chain to a reader that can read it, as evenly as the readers' chains allow, with few
+ * changes to who holds what. Chains of holders that are not listed as readers stay with them.
+ */
+export function assignChains({ readers, holders }: Sharing): Map<string, string> {
+  const shares = new Map<Reader, Set<string>>(readers.map((reader) => [reader, new Set()]));
+  const canRead = new Map(readers.map((reader) => [reader, new Set(reader.chains)]));
+  const byId = new Map(readers.map((reader) => [reader.id, reader]));
+  const unassigned: string[] = [];
+  for (const chain of new Set(readers.flatMap(({ chains }) => chains).toSorted())) {
+    const holder = holders.get(chain);
+    const reader = holder === undefined ? undefined : byId.get(holder);
+    if (reader !== undefined && canRead.get(reader)!.has(chain)) shares.get(reader)!.add(chain);
+    else if (holder === undefined || reader !== undefined) unassigned.push(chain);
+  }
+  for (const chain of unassigned) {
+    const able = readers.filter((reader) => canRead.get(reader)!.has(chain));
+    const [least] = able.toSorted((a, b) => shares.get(a)!.size - shares.get(b)!.size);
+    shares.get(least!)!.add(chain);
+  }
+  const isHeld = (chain: string): boolean => holders.has(chain);
+  while (moveOne(shares, canRead, isHeld));
+  return new Map(
+    [...shares].flatMap(([{ id }, chains]) => [...chains].map((chain) => [chain, id] as const)),
+  );
+}
+
+/**
+ * Moves a chain from a reader to one with at least two chains fewer, if need be by way of others
+ * that each pass one on, because readers need not have the same chains. Without such a move, the
+ * assignment is as even as possible. Returns false then.
+ */
+function moveOne(
+  shares: ReadonlyMap<Reader, Set<string>>,
+  canRead: ReadonlyMap<Reader, ReadonlySet<string>>,
+  isHeld: (chain: string) => boolean,
+): boolean {
+  const size = (reader: Reader): number => shares.get(reader)!.size;
+  const bySize = [...shares.keys()].toSorted((a, b) => size(b) - size(a));
+  /** Returns a chain that can move; preferably a free one, whose move interrupts nothing. */
+  const findMovable = (from: Reader, to: Reader): string | undefined => {
+    const chains = [...shares.get(from)!].filter((chain) => canRead.get(to)!.has(chain));
+    return chains.find((chain) => !isHeld(chain)) ?? chains[0];
+  };
+  const findPath = (giver: Reader): Move[] | undefined => {
+    /** The shortest path to each reader found so far; grows during the loop. */
+    const paths = new Map<Reader, Move[]>([[giver, []]]);
+    for (const [from, path] of paths) {
+      if (size(from) <= size(giver) - 2) return path;
+      for (const to of bySize.toReversed()) {
+        const chain = paths.has(to) ? undefined : findMovable(from, to);
+        if (chain !== undefined) paths.set(to, [...path, { chain, from, to }]);
+      }
+    }
+    return undefined;
+  };
+  const paths = bySize.map(findPath).filter((path) => path !== undefined);
+  const [shortest] = paths.toSorted((a, b) => a.length - b.length);
+  for (const { chain, from, to } of shortest ?? []) {
+    shares.get(from)!.delete(chain);
+    shares.get(to)!.add(chain);
+  }
+  return shortest !== undefined;
+}
+
+interface Move {
+  chain: string;
+  from: Reader;
+  to: Reader;
+}
