@@ -75,6 +75,10 @@ test(`after ${KILLS} kill -9 every matching block is delivered, once per phase`,
 
   let service: Served = await serve(args);
   const client = createClient({ apiKey: API_KEY, baseUrl: service.url });
+  await until('the chain is read', async () => {
+    const chains = await createSluiceClient({ apiKey: API_KEY, baseUrl: service.url }).listChains();
+    return chains.every(({ checkpoint }) => checkpoint !== null);
+  });
   const stream = await client.streams.create({
     webhookUrl: sink.url,
     description: 'transfers',

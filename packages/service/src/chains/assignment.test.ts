@@ -182,6 +182,12 @@ describe('readers that follow their shares', () => {
     );
   });
 
+  test('leave other leases alone', () => {
+    const holders = new Map([['housekeeping', 'reader 0']]);
+    const share = findShare('reader 0', { readers: [readerOf(0, ['0x1'])], holders });
+    expect(share).toEqual({ own: new Set(['0x1']), handOver: undefined });
+  });
+
   test('hand nothing over to a reader that has just started', () => {
     const chains = chainIds(2);
     const holders = new Map(chains.map((chain) => [chain, 'reader 0']));

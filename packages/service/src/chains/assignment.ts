@@ -27,7 +27,8 @@ export function findShare(self: string, sharing: Sharing): Share {
     : assigned.find(
         ([chain, reader]) => holders.get(chain) === self && reader !== self && settled.has(reader),
       )?.[0];
-  const held = [...holders].filter(([, holder]) => holder === self).map(([chain]) => chain);
+  const shared = new Set(readers.flatMap(({ chains }) => chains));
+  const held = [...shared].filter((chain) => holders.get(chain) === self);
   const free = assigned.filter(([chain, reader]) => reader === self && !holders.has(chain));
   const own = new Set([...held, ...free.map(([chain]) => chain)]);
   if (handOver !== undefined) own.delete(handOver);

@@ -14,6 +14,7 @@ const createWorld = (
     Pick<Store, 'checkWritable' | 'readLedgerTime' | 'listEnrichingSince' | 'countWaitingCommits'>
   > = {},
   isWell = true,
+  whyUnprepared?: () => string | undefined,
 ) => {
   const store = {
     checkWritable: vi.fn(async () => {}),
@@ -27,6 +28,7 @@ const createWorld = (
     store as unknown as Store,
     createLog((line) => lines.push(line)),
     () => isWell,
+    whyUnprepared,
   );
   return { readiness, store, lines };
 };
@@ -53,6 +55,15 @@ describe('deliveries waiting for enrichment', () => {
   ])('do not when they wait %s', async (_, waitedMs, isWell) => {
     expect(await readWaiting(waitedMs, isWell)).toEqual([]);
   });
+});
+
+test('a process is not ready until it is prepared', async () => {
+  let unprepared: string | undefined = 'addresses are being loaded';
+  const { readiness } = createWorld({}, true, () => unprepared);
+  readiness.started();
+  expect(await readiness.read()).toEqual(['addresses are being loaded']);
+  unprepared = undefined;
+  expect(await readiness.read()).toEqual([]);
 });
 
 test('a process is ready between its start and its end', async () => {
