@@ -27,7 +27,7 @@ const START_MS = 60_000;
 
 export interface ServeOptions {
   allowPrivateEndpoints?: boolean;
-  /** Variables in addition to those of this process. */
+  /** Variables in addition to this process's environment. */
   env?: Readonly<Record<string, string>>;
   /** Flags of Node, such as `--import FILE`. */
   nodeFlags?: readonly string[];

@@ -17,9 +17,9 @@ const SENDER = 0;
 
 export interface World {
   readonly anvil: Anvil;
-  /** The contract whose events are watched. */
+  /** The contract that emits the watched events. */
   readonly contract: `0x${string}`;
-  /** Sends a transaction with this many events; resolves when the node has accepted it. */
+  /** Sends a transaction with this number of events; resolves when the node has accepted it. */
   emit(events: number): Promise<void>;
   stop(): Promise<void>;
 }

@@ -4,7 +4,7 @@ import type { Text } from './read.ts';
 interface Pattern {
   pattern: RegExp;
   instead: string;
-  /** Matches only at the beginning of comments. */
+  /** Matches only at the start of comments. */
   opensComment?: boolean;
 }
 
@@ -37,7 +37,7 @@ const PATTERNS: readonly Pattern[] = [
   { pattern: /\bwhat (came|was sent)\b/i, instead: 'the request, the delivery' },
   { pattern: /\b(is|are|be|was|were|been|being) asked\b/i, instead: 'queried, requested, called' },
   { pattern: /\bask(s|ed|ing)? (for|about|whether)\b/i, instead: 'requests, queries' },
-  { pattern: /\bspar(ed|es|ing)\b/, instead: 'backed off, paused' },
+  { pattern: /\bspar(ed|es|ing)\b/i, instead: 'backed off, paused' },
   { pattern: /\bin trouble\b/i, instead: 'failing, in error' },
   { pattern: /\bnear miss(es)?\b/i, instead: 'close match' },
   { pattern: /\b(tell|told) apart\b/i, instead: 'distinguished, split' },
@@ -50,6 +50,22 @@ const PATTERNS: readonly Pattern[] = [
   { pattern: /\bas without\b/i, instead: 'default' },
   { pattern: /\b(bears?|bearing) being\b/i, instead: 'is idempotent, tolerates' },
   { pattern: /\b(is|are|be|was|were|arrived?|not) whole\b/i, instead: 'complete' },
+  { pattern: /\bfacets?\b/i, instead: 'counts, filter' },
+  {
+    pattern: /^(Absent:|Returns e\.g\.|Rows of)/,
+    instead: 'Default, a format, tables',
+    opensComment: true,
+  },
+  { pattern: /\b(these|those|many|all|two|several|whose) texts\b/i, instead: 'strings, messages' },
+  { pattern: /\bdefault: th(at|ose) (of|in)\b/i, instead: 'the noun again' },
+  { pattern: /\bany more\b(?! than\b)/i, instead: 'no longer' },
+  { pattern: /\b(for|after) this long\b/i, instead: 'the duration' },
+  { pattern: /\b(lower|upper) case\b/i, instead: 'lowercase, uppercase' },
+  {
+    pattern: /\b(labell|favour|behaviour|analyser|neighbour|tunnell)/,
+    instead: 'American spelling',
+  },
+  { pattern: /\b(is|are|was|were|be|been) given up\b/i, instead: 'aborted, timed out, stopped' },
 ];
 
 export interface Finding {
@@ -60,7 +76,7 @@ export interface Finding {
 /** Number of characters shown with a finding, a third of them before it. */
 const SHOWN = 90;
 
-/** Finds the first match of each pattern in each text. */
+/** Finds the first match of each pattern in each string. */
 export function findPhrases(texts: readonly Text[]): Finding[] {
   return texts.flatMap(({ line, text, kind }) =>
     PATTERNS.flatMap(({ pattern, instead, opensComment }) => {

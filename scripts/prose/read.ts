@@ -1,4 +1,4 @@
-/** Reads the texts of a file: comments, strings and JSX of code, prose of pages. */
+/** Reads the text of a file: comments, strings and JSX of code, and prose of pages. */
 import { parseSync } from 'vite';
 
 export interface Text {

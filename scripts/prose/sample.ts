@@ -11,9 +11,9 @@ const COMMENTS = 100;
 const STRINGS = 60;
 const SECTIONS = 10;
 
-/** A string of several words, not a name, a class list or part of a query. */
+/** Matches strings of several words, not names, class lists or parts of a query. */
 const IS_SHOWN = /^\s*[A-Z][^<>=;{}]*\w [a-z]/;
-/** Folders whose strings people see in a browser or a terminal. */
+/** Folders with strings that are shown in a browser or a terminal. */
 const SHOWS = /^packages\/(console|cli)\/src\//;
 const IS_TEST = /\.(test|test-d|test-only|suite)\.tsx?$|^test\//;
 const IS_GENERATED = /\.generated\.ts$/;

@@ -217,8 +217,8 @@ test('the same keys select and copy rows of both lists', async () => {
   await page.keyboard.press('c');
   await expect.poll(readCopied).toBe(streamId);
   // The message is shown briefly, also to screen readers.
-  await page.getByRole('status').getByText('Id copied').waitFor();
-  await page.getByText('Id copied').waitFor({ state: 'detached' });
+  await page.getByRole('status').getByText('ID copied').waitFor();
+  await page.getByText('ID copied').waitFor({ state: 'detached' });
   await page.keyboard.press('y');
   await expect.poll(readCopied).toBe(`${world.url}/console/streams/${streamId}`);
   await page.keyboard.press(' ');

@@ -38,7 +38,7 @@ const LOOPBACK = ['127.0.0.0/8', '::1/128'];
 const FAILURES: Readonly<Record<string, { says: RegExp; offers: string[] }>> = {
   '401': { says: /signature did not verify/, offers: ['Check the signature'] },
   '404': { says: /path or method is wrong/, offers: ['Edit the webhook URL'] },
-  '408': { says: /Answer 2xx first/, offers: ['Copy a handler that answers first'] },
+  '408': { says: /Respond with 2xx first/, offers: ['Copy a handler that responds first'] },
   '413': { says: /This body of 1\.\d kB/, offers: ['Copy the line for Express'] },
   '429': { says: /the next attempt waits until \d\d:\d\d:\d\d/, offers: ['Edit rate limits'] },
   '500': { says: /handler crashed/, offers: ['Copy command to try it on localhost'] },

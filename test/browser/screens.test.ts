@@ -212,8 +212,8 @@ test('a stream without deliveries shows the block it waits for, and next steps',
   await nextSecond();
   await world.mine(1);
   await page.getByText(/^[\d, ]+: 0 webhooks$/).waitFor();
-  await page.getByRole('button', { name: 'Send a sample' }).click();
-  await page.getByText('The receiver answered the sample with 2xx.').waitFor();
+  await page.getByRole('button', { name: 'Send test webhook' }).click();
+  await page.getByText('The receiver responded to the test webhook with 2xx.').waitFor();
   await page.getByRole('link', { name: 'Dry-run recent blocks' }).click();
   await page.getByRole('region', { name: 'Dry run' }).waitFor();
   // The charts keep their frames and time axes, and show the same message.
@@ -536,7 +536,7 @@ test('a stream is tested, edited and, by typing its name, deleted', async () => 
   await page.getByRole('heading', { name: 'short-lived' }).click();
   await page.keyboard.press('t');
   await page.keyboard.press('Enter');
-  await page.getByText('The receiver answered the test webhook with 2xx').waitFor();
+  await page.getByText('The receiver responded to the test webhook with 2xx').waitFor();
   await page.getByRole('button', { name: 'Delete stream' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel(/^Type short-lived/).fill('short');
@@ -927,7 +927,7 @@ test('an export can be imported', async () => {
   expect((await world.client.streams.list()).total).toBe(2 * before);
 });
 
-/** Every page, with a text that appears once its data is loaded. */
+/** Every page, with text that appears after its data has loaded. */
 async function listScreens(): Promise<[path: string, text: string][]> {
   const { result } = await createSluiceClient({
     baseUrl: world.url,
@@ -936,7 +936,7 @@ async function listScreens(): Promise<[path: string, text: string][]> {
   return [
     ['/', 'whale-usdt'],
     ['/deliveries', '200'],
-    [`/deliveries/${result[0]?.id}`, 'Copy id'],
+    [`/deliveries/${result[0]?.id}`, 'Copy ID'],
     [`/streams/${stream.id}`, '200'],
     [`/streams/${stream.id}?tab=addresses`, 'Import'],
     [`/streams/${stream.id}?tab=rules`, 'Dry run'],

@@ -143,7 +143,7 @@ test.each(FREEZES)(
     expect(
       await row(list, 'elsewhere').getByText('active', { exact: true }).count(),
     ).toBeGreaterThan(0);
-    // Its figures are dimmed, and those of the other chain are not.
+    // Its figures are dimmed, and the other chain's figures are not.
     const strip = list.getByRole('region', { name: 'All streams and chains' });
     const color = (code: string) =>
       strip

@@ -82,7 +82,7 @@ export async function startWorld(): Promise<World> {
   const anvil = await startAnvil();
   const { erc20 } = await deployContracts(anvil);
   token = erc20.toLowerCase();
-  // One payment a second, after more blocks than a dry run starts with.
+  // One payment per second, after more blocks than a dry run starts with.
   const aptos = await startScriptedAptos();
   aptos.mineMany(30);
   const payments = startAptosActivity({ ledger: aptos, perSecond: 1 });

@@ -1,4 +1,4 @@
-/** Tries and proofs of blocks next to those of @ethereumjs/mpt, in both directions. */
+/** Compares tries and proofs of blocks with @ethereumjs/mpt, in both directions. */
 import { createRequire } from 'node:module';
 import { type EvmWebhook, isSluiceError, verifyLogProof } from '@sluice/kit';
 import { createScriptedChain, startScriptedChain } from '@sluice/testkit';
@@ -54,7 +54,7 @@ test('roots and paths of any list equal theirs', { timeout: 120_000 }, async () 
             new Uint8Array(values[index]!),
           );
           const path = await createMerkleProof(theirs, key);
-          // Theirs also lists nodes that are inside their parents.
+          // @ethereumjs/mpt also lists nodes that are inside their parents.
           if (bytes >= 32) expect(ours.prove(index).map(toHex)).toEqual(path.map(toHex));
         }
       },
@@ -96,7 +96,7 @@ beforeAll(async () => {
   block = await source.readBlock(await source.readHead(), index.needs('0x1'));
   const [match] = matchBlock(index, '0x1', block);
   const { head, tail } = toWebhookParts('0x1', block, match!);
-  // As it is sent.
+  // The webhook as it is sent.
   webhook = JSON.parse(JSON.stringify({ confirmed: true, ...head, retries: 0, ...tail })) as Proven;
   await source.stop();
   await node.stop();

@@ -46,7 +46,7 @@ describe.each(pages)('%s', (_, page) => {
     await world.stop();
   });
 
-  /** Replaces the reader's app and folder with those of the test. */
+  /** Replaces the reader's app and folder with the test's. */
   const toWorld = (text: string): string =>
     text
       .replaceAll('http://127.0.0.1:3000', world.sink.url)

@@ -62,7 +62,7 @@ export interface Watch {
 export type Answer = SinkBehaviour | ((request: RecordedRequest) => SinkBehaviour);
 
 export interface WorldOptions {
-  /** Flags in addition to those of the ledger, chain and receiver. */
+  /** Flags in addition to the flags for ledger, chain and receiver. */
   args?: readonly string[];
   serve?: ServeOptions;
   postgres?: PostgresOptions;

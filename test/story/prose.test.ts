@@ -37,6 +37,17 @@ test.each([
   ['It stands in the ledger', 'stands'],
   ['This is no key of ours', 'is no key'],
   ['The block was held against it', 'held against'],
+  ['Spared receivers', 'Spared'],
+  ['The facets of a filter', 'facets'],
+  ['Returns e.g. `1 address`', 'Returns e.g.'],
+  ['Absent: a free port', 'Absent:'],
+  ['Compares those texts', 'those texts'],
+  ['Secret; default: that of the service', 'default: that of'],
+  ['Rows cannot be read any more', 'any more'],
+  ['In error for this long', 'for this long'],
+  ['Names in lower case', 'lower case'],
+  ['The behaviour of a sink', 'behaviour'],
+  ['The query is given up', 'is given up'],
 ])('finds a phrase in "%s"', (text, phrase) => {
   expect(phrasesOf(text)).toContainEqual(expect.stringContaining(`"${phrase}"`));
 });

@@ -142,7 +142,7 @@ const aptos = (
 const labelled = (label: string, addresses: readonly string[]) =>
   addresses.map((address, index) => ({ address, label: `${label}-${index + 1}` }));
 
-/** Returns a success whose latency is usually close to `usualMs` and rarely much longer. */
+/** Returns a success with a latency that is usually close to `usualMs`, and rarely much longer. */
 function okAfter(usualMs: number, random: Random): Answer {
   const spread = random.next() + random.next() + random.next() - 1.5;
   const durationMs = Math.round(usualMs * Math.exp(spread * 0.9));

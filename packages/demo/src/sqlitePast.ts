@@ -104,7 +104,7 @@ export interface PastDelivery {
   /** Due time of a waiting delivery. */
   dueAt?: number | undefined;
   attempts: readonly PastAttempt[];
-  /** Why it failed permanently, if not because of the last attempt. */
+  /** Reason for the permanent failure, if it is not the last attempt. */
   error?: string | undefined;
   replayId?: string | undefined;
 }

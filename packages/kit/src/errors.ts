@@ -18,7 +18,7 @@ export const ERROR_HINTS = {
   bad_request: 'The service rejected the request. The message explains why.',
   unauthorized: 'Check apiKey: the service rejected it.',
   forbidden: 'The API key does not allow this call.',
-  not_found: 'Check the id, and that the stream belongs to this API key.',
+  not_found: 'Check the ID, and that the stream belongs to this API key.',
   conflict: 'The stream changed meanwhile: read it again, then repeat the change.',
   payload_too_large: 'Send fewer addresses per call.',
   validation_failed: 'details lists the problems by field.',
@@ -64,7 +64,7 @@ export class SluiceError<Code extends SluiceErrorCode = SluiceErrorCode> extends
   override readonly name = 'SluiceError';
   /** Stable across releases. */
   readonly code: Code;
-  /** How to fix it, usually. */
+  /** The usual fix. */
   readonly hint: string;
   /** URL of the explanation of the code. */
   readonly docUrl: string;

@@ -76,7 +76,9 @@ export interface ServiceConfig {
    * Allowed `Host` names, without port. Default: loopback names on loopback, elsewhere any name.
    */
   allowHosts?: readonly string[] | undefined;
-  /** Origins whose pages may call with a key, such as `https://app.example.com`. Default: none. */
+  /**
+   * Origins of pages that may call with a key, such as `https://app.example.com`. Default: none.
+   */
   corsOrigins?: readonly string[] | undefined;
   /**
    * Long-term calls per second of one API key; see `rateLimits.ts`. 0 for no limit. Default: 500.

@@ -57,7 +57,7 @@ export function declareAddresses(command: Command, terminal: Terminal): void {
       }),
     );
   add('list <stream>', 'List addresses, one per line')
-    .option('--find <text>', 'Only addresses that contain this text, also in the label')
+    .option('--find <text>', 'Only addresses or labels that contain this text')
     .addHelpText(
       'after',
       examples('sluice addresses list payments', 'sluice addresses list payments --find Alice'),
@@ -76,7 +76,7 @@ export function declareAddresses(command: Command, terminal: Terminal): void {
   addFileOptions(add('import <stream> <file>', 'Add addresses from a text or CSV file'))
     .option('--replace', 'Remove addresses that are not in the file')
     .option('-y, --yes', 'Do not prompt before removing addresses')
-    .option('--from <n>', 'Start at this address of the file, to resume an import', '1')
+    .option('--from <n>', 'Address in the file from which to resume an import', '1')
     .option('--rejects <path>', 'File for rejected lines; default: <file>.rejects')
     .addHelpText(
       'after',

@@ -106,7 +106,7 @@ async function plan(
       throw new CommandError(
         'invalid_file',
         `${more.length + 1} streams of the service have the tag ${tag}`,
-        'add the id of each to the file, as sluice export does, or use unique tags',
+        'add the ID of each stream to the file, as sluice export does, or use unique tags',
       );
     }
     if (stream === undefined) {

@@ -194,7 +194,7 @@ function decode(webhook: EvmWebhook | AptosWebhook): unknown {
   if (isAptosWebhook(webhook)) {
     throw new CommandError(
       'usage',
-      '--decode is not supported for Aptos, whose webhooks are already decoded',
+      '--decode is not supported for Aptos, because its webhooks are already decoded',
     );
   }
   return decodeLogs(webhook);

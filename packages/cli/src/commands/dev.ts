@@ -48,7 +48,7 @@ export interface DevOptions extends ServiceOptions {
 export function declareDev(command: Command, terminal: Terminal): Command {
   addServiceOptions(command, '.sluice/dev')
     .option('--fresh', 'Start with an empty data folder')
-    .option('--no-open', 'Do not open the console on the first start of a folder')
+    .option('--no-open', 'Do not open the console on the first start')
     .addHelpText('after', examples('sluice dev', 'sluice dev --fresh --port 4500'));
   const demo = findDemo();
   if (demo !== undefined) {

@@ -86,8 +86,8 @@ function toSections(page: string, text: string): Section[] {
 }
 
 /**
- * Finds the page with this name, the sections with this heading, or else the sections whose heading
- * contains it.
+ * Finds the page with this name, the sections with this heading, or else sections with a heading
+ * that contains it.
  *
  * @throws CommandError `not_found`
  */

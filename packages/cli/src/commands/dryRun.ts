@@ -36,10 +36,10 @@ import type { Terminal } from '../terminal/terminal.ts';
 export const declareDryRun = (command: Command, terminal: Terminal): Command =>
   addConnectionOptions(command)
     .option('-f, --file <file>', 'YAML file with one stream')
-    .option('--stream <stream>', 'Existing stream, by id or tag')
+    .option('--stream <stream>', 'Existing stream, by ID or tag')
     .option('--blocks <range>', 'Blocks to match: one, or from..to')
     .option('--tx <hash>', 'Match one transaction, on any chain')
-    .option('--chain <id>', 'Chain; default: the first of the stream')
+    .option('--chain <id>', 'Chain; default: the first chain of the stream')
     .option('--expect <n>', 'Exit with code 9 unless this number of blocks match')
     .addHelpText(
       'after',

@@ -25,8 +25,8 @@ export const declareExplain = (command: Command, terminal: Terminal): Command =>
   addConnectionOptions(
     command.argument('<what>', 'Transaction, block, address, ENS name, delivery or Aptos version'),
   )
-    .option('--chain <id>', 'Chain of the block or transaction, if several have it')
-    .option('--stream <stream>', 'Only this stream, by id or tag')
+    .option('--chain <id>', 'Chain of the block or transaction, if it is on several chains')
+    .option('--stream <stream>', 'Only this stream, by ID or tag')
     .option('--stages', 'Show every stage, not only the deciding one')
     .addOption(
       new Option('--expect <verdict>', 'Exit with code 9 unless a stream has this verdict').choices(
@@ -80,7 +80,7 @@ async function explain(given: string, options: ExplainOptions, terminal: Termina
     throw new CommandError(
       'not_found',
       found.message,
-      'pass the complete hash, id or number; if several chains have it, add --chain <id>',
+      'pass the complete hash, ID or number; if several chains have it, add --chain <id>',
     );
   }
   const { expect } = options;

@@ -134,7 +134,10 @@ test('sets the secret first, never prints it, and explains a receiver that rejec
   };
   try {
     for (const [status, why] of [
-      [401, 'The receiver verifies with another secret: pass that secret with --streams-secret'],
+      [
+        401,
+        'The receiver verifies with a different secret: pass that secret with --streams-secret',
+      ],
       [404, 'The receiver does not accept POST at this path'],
       [500, 'The receiver failed: check its log'],
     ] as const) {

@@ -30,14 +30,14 @@ export function declareImport(command: Command, terminal: Terminal): void {
     .option('--hosted-url <url>', 'URL of the hosted service', 'https://api.moralis-streams.com')
     .option(
       '--streams-secret <secret>',
-      'Secret that receivers verify with now (env: MORALIS_STREAMS_SECRET); default: prompt',
+      'Secret that receivers currently verify with (env: MORALIS_STREAMS_SECRET); default: prompt',
     )
-    .option('--new-secret', 'Sign with a new secret, which receivers must know first')
+    .option('--new-secret', 'Sign with a new secret; configure it in the receivers first')
     .option(
       '--activate',
       'Activate the streams that are active there; default: import all as paused',
     )
-    .option('--journal <file>', 'Journal of the import, from which a second run resumes', JOURNAL)
+    .option('--journal <file>', 'Journal of the import; a second run resumes from it', JOURNAL)
     .option('--dry-run', 'Print what would be created')
     .addHelpText(
       'after',

@@ -15,9 +15,9 @@ const OUTPUTS = ['interactive', 'compact', 'json', 'quiet'] as const;
 export const declareListen = (command: Command, terminal: Terminal): Command =>
   addConnectionOptions(command.argument('[port]', 'Port, host:port or URL of your app', '3000'))
     .option('--path <path>', 'Path in your app', '/')
-    .option('--stream <stream>', 'Only this stream, by id or tag')
+    .option('--stream <stream>', 'Only this stream, by ID or tag')
     .addOption(new Option('--events <phase...>', 'Only these phases').choices(PHASES))
-    .option('--secret <secret>', 'Secret to sign with; default: that of the service')
+    .option('--secret <secret>', 'Secret to sign with; default: the secret of the service')
     .option('--print-secret', 'Print the secret to verify with, and exit')
     .addOption(
       new Option(

@@ -13,7 +13,7 @@ import type { Terminal } from '../terminal/terminal.ts';
 
 export const declareOpen = (command: Command, terminal: Terminal): Command =>
   addConnectionOptions(
-    command.argument('[what]', 'Page of the console, e.g. deliveries, or a delivery id', ''),
+    command.argument('[what]', 'Page of the console, e.g. deliveries, or a delivery ID', ''),
   )
     .option('--print', 'Only print the URL')
     .addHelpText('after', examples('sluice open', 'sluice open deliveries'))

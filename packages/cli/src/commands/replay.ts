@@ -25,14 +25,17 @@ import type { Terminal } from '../terminal/terminal.ts';
 export const declareReplay = (command: Command, terminal: Terminal): Command =>
   addFilterOptions(
     addConnectionOptions(
-      command.argument('[delivery...]', 'Ids; or select deliveries with the flags below'),
+      command.argument('[delivery...]', 'IDs; or select deliveries with the flags below'),
     ),
   )
     .option('--to <url>', 'Send from this machine to this port or URL instead of the webhook URL')
-    .option('--secret <secret>', 'Secret to sign with, for --to; default: that of the service')
+    .option(
+      '--secret <secret>',
+      'Secret to sign with, for --to; default: the secret of the service',
+    )
     .option('--name <text>', 'Name of the replay', 'sluice replay')
     .option('--rate <n/s>', 'Maximum rate', '50/s')
-    .option('--include-delivered', 'Also send deliveries that succeeded; default: only others')
+    .option('--include-delivered', 'Include deliveries that succeeded; default: exclude them')
     .option('--dry-run', 'Only print how many deliveries match')
     .option('--wait', 'Wait until all have been sent')
     .option('-y, --yes', 'Do not prompt')

@@ -17,7 +17,7 @@ export function declareSecret(command: Command, terminal: Terminal): void {
     });
   addConnectionOptions(command.command('rotate <stream>'))
     .description('Create a new signing secret and keep the old one for a while')
-    .option('--overlap <duration>', 'Time to sign with both secrets; 0: none', '24h')
+    .option('--overlap <duration>', 'Time during which both secrets sign; 0 for none', '24h')
     .addHelpText('after', examples('sluice secret rotate payments --overlap 7d'))
     .action(async (name: string, options: ConnectionOptions & { overlap: string }) => {
       const overlapSeconds = Math.round(toDurationMs('--overlap', options.overlap) / 1_000);

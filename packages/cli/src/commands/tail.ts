@@ -13,7 +13,7 @@ import type { Terminal } from '../terminal/terminal.ts';
 export const declareTail = (command: Command, terminal: Terminal): Command =>
   addConnectionOptions(command)
     .addOption(new Option('--state <state>', 'Only in this state').choices(DELIVERY_STATES))
-    .option('--stream <stream>', 'Only this stream, by id or tag')
+    .option('--stream <stream>', 'Only this stream, by ID or tag')
     .option('--chain <id>', 'Only this chain')
     .option('--since <time>', 'Start at this time: 2h, or 2026-01-31T08:00Z')
     .addHelpText('after', examples('sluice tail', 'sluice tail --stream payments --since 2h'))

@@ -45,11 +45,11 @@ export const declareTrigger = (command: Command, terminal: Terminal): Command =>
       new Argument('<kind>', 'Kind of webhook; transaction requires --from-tx').choices(KINDS),
     ),
   )
-    .option('--to <url>', 'Port or URL of the receiver; default: that of --stream, or 3000')
-    .option('--stream <stream>', 'Use the id, tag, ABI and URL of this stream')
+    .option('--to <url>', 'Port or URL of the receiver; default: the URL of --stream, or port 3000')
+    .option('--stream <stream>', 'Use the ID, tag, ABI and URL of this stream')
     .option(
       '--secret <secret>',
-      'Secret to sign with; default: SLUICE_SECRET, or that of the service',
+      'Secret to sign with; default: SLUICE_SECRET, or the secret of the service',
     )
     .option('--from-tx <hash>', 'Use the records of a transaction on a followed chain')
     .option(
@@ -152,7 +152,7 @@ async function trigger(
     throw new CommandError(
       'check_failed',
       `${refused} of ${sent} were rejected by ${url}`,
-      'respond with 2xx within 15 s; 401 usually means another secret (sluice verify), for 500 see its log',
+      'respond with 2xx within 15 s; 401 usually means a different secret (sluice verify), for 500 see its log',
     );
   }
 }

@@ -7,10 +7,7 @@ import type { Terminal } from '../terminal/terminal.ts';
 
 export const declareVerify = (command: Command, terminal: Terminal): Command =>
   command
-    .option(
-      '--header <name:value...>',
-      'Headers of the request whose names contain webhook or signature',
-    )
+    .option('--header <name:value...>', 'Request headers with webhook or signature in their names')
     .option('--secret <secret>', 'Secret to verify with (env: SLUICE_SECRET)')
     .option('--other-secret <name=secret...>', 'Other secrets that may have signed the webhook')
     .option('--body <file>', 'File with the body; default: standard input')

@@ -34,8 +34,8 @@ export async function findDeliveryId(sluice: SluiceClient, given: string): Promi
   if (found !== undefined) return found;
   throw new CommandError(
     'not_found',
-    `None of the newest 10,000 deliveries has the id ${given}`,
-    'pass the complete id: sluice deliveries list --wide',
+    `None of the newest 10,000 deliveries has the ID ${given}`,
+    'pass the complete ID: sluice deliveries list --wide',
   );
 }
 

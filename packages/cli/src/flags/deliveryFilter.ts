@@ -27,24 +27,27 @@ export interface FilterOptions {
 export const addFilterOptions = (command: Command): Command =>
   command
     .addOption(
-      new Option('--state <state...>', 'Only in one of these states').choices(DELIVERY_STATES),
+      new Option('--state <state...>', 'Only deliveries in these states').choices(DELIVERY_STATES),
     )
     .option('--failed', 'Short for --state failed quarantined')
     .option(
       '--stream <stream...>',
-      'Only of these streams, by id or tag; a deleted stream by its id',
+      'Only deliveries of these streams, by ID or tag; a deleted stream by its ID',
     )
-    .option('--chain <id...>', 'Only of these chains')
-    .addOption(new Option('--phase <phase...>', 'Only in these phases').choices(PHASES))
-    .option('--status <code...>', 'Only with this last response status: 404, 5xx, or none')
+    .option('--chain <id...>', 'Only deliveries on these chains')
+    .addOption(new Option('--phase <phase...>', 'Only deliveries in these phases').choices(PHASES))
+    .option(
+      '--status <code...>',
+      'Only deliveries with this last response status: 404, 5xx, or none',
+    )
     .option('--error <text>', 'Only if the last error contains this text')
-    .option('--attempts <range>', 'Only with this number of attempts: 3, 2..5, or 3..')
+    .option('--attempts <range>', 'Only deliveries with this number of attempts: 3, 2..5, or 3..')
     .option('--reorged', 'Only if the block left the chain in a reorg')
     .option('--no-reorged', 'Only if the block is still on the chain')
-    .option('--since <time>', 'Only created since: 2h, or 2026-01-31T08:00Z')
-    .option('--until <time>', 'Only created until')
-    .option('--blocks <range>', 'Only of these blocks: one, from..to, or from..')
-    .option('--replay <replay>', 'Only last sent by this replay');
+    .option('--since <time>', 'Only deliveries created since: 2h, or 2026-01-31T08:00Z')
+    .option('--until <time>', 'Only deliveries created until this time')
+    .option('--blocks <range>', 'Only deliveries of these blocks: one, from..to, or from..')
+    .option('--replay <replay>', 'Only deliveries last sent by this replay');
 
 /** Builds the filter, which is empty without flags. */
 export async function toFilter(

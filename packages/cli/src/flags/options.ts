@@ -98,14 +98,14 @@ const accessOptions = (): Option[] => [
   ),
   repeatable(
     '--trust-proxy <n|network>',
-    'Number of trusted proxies in front, or their networks; repeatable',
+    'Number of trusted proxies in front of the service, or their networks; repeatable',
     'SLUICE_TRUST_PROXY',
   ),
   repeatable(
     '--allow-host <name>',
     'Accept requests for this host name; repeatable',
     'SLUICE_ALLOW_HOST',
-    'own names on loopback, otherwise any',
+    'loopback names on loopback, otherwise any',
   ),
   repeatable(
     '--cors-origin <origin>',
@@ -114,7 +114,7 @@ const accessOptions = (): Option[] => [
   ),
   option(
     '--rate-limit <n>',
-    'Calls per second for each API key; 0: unlimited',
+    'Calls per second for each API key; 0 for unlimited',
     'SLUICE_RATE_LIMIT',
   ).default('500'),
 ];
@@ -128,7 +128,7 @@ const chainOptions = (): Option[] => [
   ),
   repeatable(
     '--aptos <network=url>',
-    'Aptos fullnode as <network>=<url>[,poll=MS]; repeatable; repeat a network to add a provider or a transaction stream, grpcs://:KEY@host:port',
+    'Aptos fullnode as <network>=<url>[,poll=MS]; repeatable; repeat a network to add a provider, or a transaction stream as grpcs://:KEY@host:port',
     'SLUICE_APTOS',
   ),
   repeatable(
@@ -162,7 +162,7 @@ const webhookOptions = (): Option[] => [
   ),
   option(
     '--max-per-host <n>',
-    'Webhooks per second to one host, over all streams of this process; default: unlimited',
+    'Maximum number of webhooks per second to one host, across all streams of this process; default: unlimited',
     'SLUICE_MAX_PER_HOST',
   ),
   option('--hide-secrets', 'Never return signing secrets except at creation', HIDE_SECRETS).default(
@@ -194,13 +194,13 @@ const keepingOptions = (): Option[] => [
   ).default('30'),
   option(
     '--terminate-after <hours>',
-    'Terminate streams after this long in error; default: never',
+    'Terminate streams after this time in error; default: never',
     'SLUICE_TERMINATE_AFTER',
   ),
   option('--notify-url <url>', 'POST alerts to this URL; default: none', 'SLUICE_NOTIFY_URL'),
   option(
     '--min-free-mib <n>',
-    'Stop reading blocks when the disk of the ledger has less free space, in MiB',
+    'Minimum free disk space for the ledger, in MiB; with less, no blocks are read',
     'SLUICE_MIN_FREE_MIB',
   ).default('512'),
   option(

@@ -78,7 +78,7 @@ async function setSecret(api: Client, secretKey: string): Promise<void> {
     if (!isSluiceError(error, 'conflict')) throw error;
     throw new CommandError(
       'usage',
-      'The service was started with another streams secret (--secret)',
+      'The service was started with a different streams secret (--secret)',
       'restart it with the hosted secret or without --secret, then import again',
     );
   }
@@ -93,7 +93,7 @@ export function explainRefusal(error: unknown): string | undefined {
   if (!/test webhook|Could not POST/.test(said)) return undefined;
   const status = Number(/HTTP (\d{3})/.exec(said)?.[1]);
   if (status === 401 || status === 403) {
-    return 'The receiver verifies with another secret: pass that secret with --streams-secret';
+    return 'The receiver verifies with a different secret: pass that secret with --streams-secret';
   }
   if (status === 404 || status === 405)
     return 'The receiver does not accept POST at this path: check the URL';

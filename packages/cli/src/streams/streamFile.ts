@@ -56,7 +56,10 @@ export function readStreamFile(path: string): DeclaredStream[] {
   const names = streams.map(({ id, tag }) => id ?? tag);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice !== undefined) {
-    throw refuse(`two streams have the tag ${twice}`, 'add the id of each, as sluice export does');
+    throw refuse(
+      `two streams have the tag ${twice}`,
+      'add the ID of each stream, as sluice export does',
+    );
   }
   return streams;
 }

@@ -23,7 +23,7 @@ export const EXIT = {
 } as const;
 
 /**
- * Errors of the command line, in addition to those of the kit: the exit code and the default fix.
+ * Errors of the command line, in addition to the kit's errors: the exit code and the default fix.
  * `usage` refers to the help of its command. docs/errors.md explains each code.
  */
 export const COMMAND_ERRORS = {
@@ -43,7 +43,7 @@ export const COMMAND_ERRORS = {
   },
   /** The confirmation failed, or the command cannot prompt. */
   not_confirmed: { exit: EXIT.usage, fix: 'run the command again and confirm' },
-  not_found: { exit: EXIT.notFound, fix: 'check the name or id' },
+  not_found: { exit: EXIT.notFound, fix: 'check the name or ID' },
   /** Some of several items failed. */
   partial: {
     exit: EXIT.partial,

@@ -51,7 +51,7 @@ export async function confirm(
   if (answer !== expected) {
     throw new CommandError(
       'not_confirmed',
-      `Cancelled: expected ${JSON.stringify(expected)}, got ${JSON.stringify(answer)}`,
+      `Canceled: expected ${JSON.stringify(expected)}, got ${JSON.stringify(answer)}`,
     );
   }
 }

@@ -10,7 +10,10 @@ export type Cell = string | number | { text: string; tone: Tone };
 export interface Column<Row> {
   readonly title: string;
   readonly value: (row: Row) => Cell;
-  /** Where to cut text that does not fit; hashes are cut in the middle. Default: never cut. */
+  /**
+   * Position at which text that does not fit is cut; hashes are cut in the middle. Default: never
+   * cut.
+   */
   readonly cut?: 'middle' | 'end';
   /** Aligns the cells to the right, as for numbers. */
   readonly right?: boolean;
@@ -81,7 +84,7 @@ const toCell = (cell: Cell): { text: string; tone?: Tone } =>
 export interface Part {
   readonly text: string;
   readonly tone?: Tone;
-  /** Where to cut the part if the line is too long. Default: never cut. */
+  /** Position at which the part is cut if the line is too long. Default: never cut. */
   readonly cut?: 'middle' | 'end';
   /** Whether this part is the first to be omitted if the line is too long. */
   readonly optional?: true;

@@ -120,7 +120,7 @@ export const toJson = (value: unknown): string =>
 export function createTerminal(needs: TerminalNeeds): Terminal {
   const { stdin, env } = needs;
   let options: TerminalOptions = {};
-  // Temporarily replaces ESC until the text is escaped. The random value cannot occur in a text.
+  // Temporarily replaces ESC until the text is escaped. The random value cannot occur in text.
   const mark = `\ue000${randomUUID()}`;
   const toOutput = (raw: RawOutput): Output => ({
     isTTY: raw.isTTY,

@@ -1,4 +1,4 @@
-/** The worker: fetches bodies, keeps the long ones, and answers queries about them. */
+/** The worker: fetches bodies, keeps long ones, and runs queries on them. */
 import {
   createBodyReader,
   firstAnswersOf,

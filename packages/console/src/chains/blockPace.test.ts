@@ -29,7 +29,7 @@ test('a chain with blocks on demand has no expected time', () => {
   expect(nextBlock([at(11, 24_000)], 24_000)).toEqual({ number: 12, inMs: null });
 });
 
-/** Creates a chain whose blocks have these gaps, oldest first. */
+/** Creates a chain with these gaps between its blocks, oldest first. */
 function paced(gapsMs: readonly number[], changes: Partial<WatchedChain> = {}): WatchedChain {
   let timestamp = 1_000_000;
   const blocks: ChainBlock[] = [{ number: 0, hash: '0x0', timestamp, matches: 0 }];

@@ -135,7 +135,7 @@ export function streamTimeline(
   const told = new Map(matched.map((block) => [block.hash, block]));
   const left = matched.filter(({ removed }) => removed);
   const byBlock = new Map<number, { records: number; fill: TickFill; confirmed: boolean }>();
-  /** Heights whose older deliveries belong to a removed block. */
+  /** Heights at which older deliveries belong to a removed block. */
   const settled = new Set<number>();
   for (const delivery of deliveries) {
     if (delivery.chainId !== chain.id || settled.has(delivery.blockNumber)) continue;

@@ -13,7 +13,7 @@ export interface Copies {
 
 /** Actions for the menu that `.` opens. */
 export const copyActions = ({ id, link, copyCurl }: Copies): Action[] => [
-  { label: 'Copy id', keycap: 'c', run: () => void copyText(id, 'Id') },
+  { label: 'Copy ID', keycap: 'c', run: () => void copyText(id, 'ID') },
   { label: 'Copy link', keycap: 'y', run: () => void copyText(link, 'Link') },
   ...(copyCurl === undefined ? [] : [{ label: 'Copy as curl', keycap: 'x', run: copyCurl }]),
 ];

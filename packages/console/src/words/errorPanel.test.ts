@@ -19,7 +19,7 @@ test('an error of the service names the log and the request id', () => {
   const requestId = '5d0c1f0e-8a2b-4a5f-8a77-1f3f3c1c2a10';
   const failed = draw(new SluiceError('server_error', 'It failed', { status: 500, requestId }));
   expect(failed).toContain(requestId);
-  expect(failed).toContain('Look for this id in the service log');
+  expect(failed).toContain('Look for this ID in the service log');
   const refused = draw(new SluiceError('bad_request', 'No', { status: 400, requestId }));
   expect(refused).toContain(requestId);
   expect(refused).not.toContain('log');

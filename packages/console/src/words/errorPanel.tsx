@@ -49,9 +49,9 @@ export function ErrorPanel({
         {known?.requestId !== undefined && (
           <p className="mt-1 flex flex-wrap items-center gap-1 text-12 text-faint">
             Request <span className="data break-all">{known.requestId}</span>
-            <CopyButton text={known.requestId} label="Copy request id" iconOnly />
+            <CopyButton text={known.requestId} label="Copy request ID" iconOnly />
             {(known.status ?? 0) >= 500 && (
-              <span>Look for this id in the service log (stderr).</span>
+              <span>Look for this ID in the service log (stderr).</span>
             )}
           </p>
         )}

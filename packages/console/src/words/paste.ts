@@ -127,7 +127,7 @@ export const PASTED_WORDS: Record<Pasted['kind'], string> = {
   block: 'block number',
   'ens-name': 'ENS name',
   'aptos-name': 'Aptos name',
-  id: 'stream or delivery id',
+  id: 'stream or delivery ID',
   event: 'event',
   abi: 'ABI',
   addresses: 'addresses',

@@ -105,7 +105,10 @@ export type AptosStreamChanges = Partial<AptosStreamFields>;
 /** Options of `streams.list`. */
 export interface ListStreamsOptions<Network extends NetworkType = NetworkType>
   extends ListOptions, NetworkChoice<Network> {
-  /** Only streams with this status. Newer than the official client; a service may ignore it. */
+  /**
+   * Only streams with this status. This option is newer than the official client; a service may
+   * ignore it.
+   */
   readonly status?: StreamStatus | undefined;
 }
 
@@ -117,7 +120,9 @@ interface ChainFilter {
   readonly chainId?: readonly (string | number)[] | undefined;
 }
 
-/** All options but `excludePayload` are newer than the official client; a service may ignore it. */
+/**
+ * All options but `excludePayload` are newer than the official client; a service may ignore them.
+ */
 export type ListHistoryOptions = ListOptions & Given<HistoryFilter> & ChainFilter;
 
 /** The filters are newer than the official client; a service may ignore them. */
@@ -287,7 +292,7 @@ const pageOf =
     toPage(answer, toRow);
 
 function createStreams({ one, list }: Calls): StreamsClient {
-  /** Sends a call whose response is a stream. */
+  /** Sends a call with a stream as its response. */
   const streamCall = <Answer>(
     networkType: unknown,
     build: (network: NetworkCalls) => Call,

@@ -514,7 +514,7 @@ export interface About {
   environment: 'dev' | 'prod';
   /** The database of the ledger. */
   database: 'sqlite' | 'postgres';
-  /** Retention of succeeded and cancelled deliveries, in milliseconds. */
+  /** Retention of succeeded and canceled deliveries, in milliseconds. */
   deliveredMs: number;
   /** Retention of all other deliveries, in milliseconds. */
   undeliveredMs: number;
@@ -609,7 +609,7 @@ export interface ActivityPoint {
   at: number;
   /** Deliveries that got a 2xx. */
   delivered: number;
-  /** Deliveries that were given up. */
+  /** Deliveries that failed permanently. */
   failed: number;
   /** Failed attempts, including those of deliveries that succeeded later. */
   failedAttempts: number;
@@ -848,7 +848,7 @@ export interface WebhookNativeBalance {
   /** Wei, decimal. */
   balance: string;
 }
-/** Deprecated by the contract in favour of `WebhookNftTokenApproval`; still delivered. */
+/** Deprecated by the contract in favor of `WebhookNftTokenApproval`; still delivered. */
 export interface WebhookNftApprovals {
   ERC721: {
     transactionHash: string;
@@ -1646,7 +1646,7 @@ export interface Replay {
   total: number;
   /** Queued so far. */
   replayed: number;
-  /** Delivered; `failed` were given up, `waiting` are queued or in flight. Deliveries that a later replay sent again are not counted. */
+  /** Delivered; `failed` failed permanently, `waiting` are queued or in flight. Deliveries that a later replay sent again are not counted. */
   succeeded: number;
   failed: number;
   waiting: number;

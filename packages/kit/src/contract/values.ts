@@ -118,7 +118,7 @@ export const EXPLAIN_VERDICTS = [
   'not-watched',
 ] as const;
 
-/** How the query was interpreted. */
+/** Interpretations of a query. */
 export const EXPLAIN_KINDS = [
   'transaction',
   'block',

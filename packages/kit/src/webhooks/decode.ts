@@ -50,11 +50,12 @@ export type DecodedLogOf<A extends Abi | readonly AbiItem[]> = number extends A[
   : EventOf<A[number]>;
 
 /**
- * Why a log could not be decoded: `unknown-event`: the ABI has no event with its first topic, and
- * no matching anonymous event; `indexed-mismatch`: the ABI has the event with a different number of
- * indexed parameters; `unsupported-type`: the event has a parameter type that cannot be decoded,
- * such as `fixed`; `malformed`: its topics or data do not encode the event's parameters;
- * `overlapping`: two parameters share bytes, so a small log could decode to a large value.
+ * Reason why a log could not be decoded: `unknown-event`: the ABI has no event with its first
+ * topic, and no matching anonymous event; `indexed-mismatch`: the ABI has the event with a
+ * different number of indexed parameters; `unsupported-type`: the event has a parameter type that
+ * cannot be decoded, such as `fixed`; `malformed`: its topics or data do not encode the event's
+ * parameters; `overlapping`: two parameters share bytes, so a small log could decode to a large
+ * value.
  */
 export type UndecodedReason =
   | 'unknown-event'

@@ -1,4 +1,4 @@
-/** Checks that the logs of a webhook are in a block, from the proofs in the webhook. */
+/** Checks with the proofs in a webhook that its logs are in a block. */
 import { keccak256 } from '../contract/rules/hash.ts';
 import type { EvmWebhook, WebhookLog } from '../contract/shapes.generated.ts';
 import { SluiceError, isSluiceError } from '../errors.ts';
@@ -7,24 +7,27 @@ import { SluiceError, isSluiceError } from '../errors.ts';
 export type ProvenWebhook = Pick<EvmWebhook, 'block' | 'logs' | 'proofs'>;
 
 export interface VerifyLogProofOptions {
-  /** The hash of the block, from a source that you trust: your own node, a light client, a checkpoint. */
+  /**
+   * Block hash from a source that you trust, such as your own node, a light client, or a
+   * checkpoint.
+   */
   blockHash?: string | undefined;
 }
 
 /**
  * - `isVerified: true`: the logs are in the block with the hash that you passed.
- * - `isVerified: false`: the logs are in a block with the hash `compare`. Anyone can make up such a
- *   block: compare the hash with one from a source that you trust.
+ * - `isVerified: false`: the logs are in a block with the hash `compare`. Anyone can make up such
+ *   a block, so compare the hash with one from a source that you trust.
  */
 export type LogProof =
   | { readonly isVerified: true; readonly blockHash: string }
   | { readonly isVerified: false; readonly compare: string };
 
 /**
- * Checks the address, topics and data of every log, its transaction's place in the block, and the
+ * Checks the address, topics and data of every log, the position of its transaction, and the
  * block's number and time. Transaction hashes and records other than `logs` are not proven.
  *
- * @throws SluiceError `invalid_proof` when a log is not proven, or the block is a different one.
+ * @throws SluiceError `invalid_proof` if a log is not proven, or the block is a different one.
  */
 export function verifyLogProof(
   webhook: ProvenWebhook,
@@ -49,7 +52,7 @@ function check({ block, logs, proofs }: ProvenWebhook, blockHash: string | undef
     fail(`The webhook is about block ${hash}, not ${blockHash}`);
   }
   const fields = toList(decode(encoded));
-  // Tempo's headers begin with fields of its own, then have Ethereum's as a list.
+  // Tempo's headers start with its own fields, followed by Ethereum's as a list.
   const header = Array.isArray(fields[3]) ? fields[3] : fields;
   if (
     toHex(header[8]) !== quantity(block.number) ||
@@ -96,7 +99,7 @@ function toHex(item: Item | undefined): string {
 const toList = (item: Item): readonly Item[] =>
   item instanceof Uint8Array ? fail('The proof is malformed') : item;
 
-/** A decimal number as RLP has it: hex without leading zero bytes. */
+/** Converts a decimal number to its RLP form: hex without leading zero bytes. */
 function quantity(decimal: string): string {
   const hex = BigInt(decimal).toString(16);
   return hex === '0' ? '0x' : `0x${hex.length % 2 === 0 ? '' : '0'}${hex}`;
@@ -115,7 +118,7 @@ function decode(bytes: Uint8Array): Item {
       for (length = 0; at < lengthEnd; at++) length = length * 256 + (bytes[at] ?? Number.NaN);
     }
     const stop = at + length;
-    // Also false for a length that is not a number.
+    // The comparison is also false for a length that is not a number.
     if (!(stop <= end)) fail('The proof is malformed');
     if (!isList) return bytes.subarray(at, (at = stop));
     const items: Item[] = [];
@@ -160,12 +163,12 @@ function follow(root: string, index: string, nodes: readonly string[]): Uint8Arr
   }
 }
 
-/** A log as text, to compare. */
+/** Formats a log as a string for comparison. */
 const textOf = (address: string, topics: readonly string[], data: string): string =>
   [address, topics.join(), data].join(' ').toLowerCase();
 
 function logsOf(receipt: Uint8Array): string[] {
-  // Receipts of typed transactions begin with the type.
+  // Receipts of typed transactions start with the type.
   const fields = toList(decode(receipt[0]! < 0xc0 ? receipt.subarray(1) : receipt));
   return toList(fields[3]!).map((log) => {
     const [address, topics, data] = toList(log);
@@ -173,7 +176,7 @@ function logsOf(receipt: Uint8Array): string[] {
   });
 }
 
-/** Whether the logs are in the receipt, as far apart as their indices say. */
+/** Returns whether the logs are in the receipt, at the distances of their indices. */
 function areIn(own: readonly WebhookLog[], proven: readonly string[]): boolean {
   const isAt = ({ address, topic0, topic1, topic2, topic3, data }: WebhookLog, place: number) =>
     proven[place] ===

@@ -162,7 +162,7 @@ export interface SentAttempt {
   readonly status: number | null;
   /** The response, as text. */
   readonly body: string;
-  /** Why the attempt failed; undefined for a 2xx. */
+  /** Reason for the failure; undefined for a 2xx. */
   readonly error: string | undefined;
   /**
    * Minimum wait of the service after this attempt, in milliseconds; undefined after the last

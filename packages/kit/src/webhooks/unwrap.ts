@@ -93,7 +93,7 @@ interface Received<Webhook> {
 }
 
 /**
- * Why a request was rejected, in the error's `details.reason`. `diagnose` finds the cause of a
+ * Reason for a rejection, in the error's `details.reason`. `diagnose` finds the cause of a
  * `mismatch`, at a higher cost.
  */
 export type RefusalReason =

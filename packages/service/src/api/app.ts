@@ -57,7 +57,7 @@ export interface AppNeeds
   consoleFolder: string | undefined;
   /** Whether the service accepts requests with this `Host` header. */
   isOurHost(host: string): boolean;
-  /** Origins whose pages may call with a key. */
+  /** Origins of pages that may call with a key. */
   corsOrigins: readonly string[];
   environment: SluiceHandlerNeeds['environment'];
   /** Retention of deliveries. */

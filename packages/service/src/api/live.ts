@@ -104,7 +104,7 @@ export function createLive(feed: EventFeed): Live {
       return new ReadableStream<Uint8Array>(
         {
           async pull(controller) {
-            // When the ledger is unreachable, the stream ends and the reader reconnects.
+            // If the ledger is unreachable, the stream ends and the reader reconnects.
             const text = await read().catch(() => undefined);
             if (isLeft) return;
             if (text !== undefined) return controller.enqueue(encoder.encode(text));

@@ -34,8 +34,8 @@ export interface MatchFamily<Name extends ChainFamily, Index, Block, Match, Tail
   /** Returns the parts of a block that the streams of the index need. */
   needs(index: Index, chain: string): BlockNeeds;
   /**
-   * Returns how blocks that concern the streams of the index are found by their logs; undefined if
-   * every block must be read. Absent for families without such queries.
+   * Returns a plan to find the blocks of the index's streams by their logs; undefined if every
+   * block must be read. Missing for families without such queries.
    */
   search?(index: Index, chain: string, addressesOf: AddressesOf): LogSearch | undefined;
   match(index: Index, chain: string, block: Block): Match[];

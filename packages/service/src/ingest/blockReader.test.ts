@@ -27,7 +27,7 @@ const CHAIN = '0x7a69';
 const ADDRESSES = Array.from({ length: 4 }, (_, n): Hex => `0x${`${n + 1}`.repeat(40)}`);
 const MOVED = 'Moved(address,address)';
 const EVENTS: Hex[] = [toEventSelector(MOVED), `0x${'0b'.repeat(32)}`, `0x${'0c'.repeat(32)}`];
-/** The ABI of the first event, of whose inputs this many are indexed. */
+/** Returns the ABI of the first event with this number of indexed inputs. */
 const abiOf = (indexed: number): StreamOptions['abi'] => [
   {
     type: 'event',
@@ -58,7 +58,7 @@ const anyBlock = fc
         : scripted.log(each),
     ),
   }));
-/** Few blocks concern a stream, or every other one. */
+/** Either few blocks or every other block concerns the stream. */
 const anyBlocks = (minLength: number, maxLength: number): fc.Arbitrary<BlockScript[]> =>
   fc
     .constantFrom(1, 4, 12)
@@ -146,7 +146,7 @@ test('law: searching by logs finds what reading each block finds, for all rules,
       fc.record({
         blocks: anyBlocks(200, 400),
         branch: anyBlocks(1, 300),
-        /** How much of the job is done when the branch replaces as many blocks. */
+        /** Progress of the job at which the branch replaces the same number of blocks. */
         forkAfter: fc.nat(6),
         options: anyOptions,
         watched: fc.subarray(ADDRESSES, { minLength: 1 }),

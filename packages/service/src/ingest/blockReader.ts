@@ -1,4 +1,7 @@
-/** Reads the blocks of backfills, searching for them where that costs less than reading all. */
+/**
+ * Reads the blocks of backfills. Searches for matching blocks if that takes fewer queries than
+ * reading all.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import type { Job } from '@sluice/kit/contract';
 import type { BlockNeeds } from '../match/evm/block.ts';
@@ -15,26 +18,26 @@ import {
 /** The current rules of one stream. */
 export interface StreamMatcher<Block> {
   needs: BlockNeeds;
-  /** The rules; equal by content as long as they have not changed. */
+  /** The rules, which stay equal by content until they change. */
   rules: unknown;
-  /** How its blocks are found by their logs; undefined if every block must be read. */
+  /** Plan to find its blocks by their logs; undefined if every block must be read. */
   search(): LogSearch | undefined;
-  /** Returns several matches when one webhook can't hold them all; none when nothing matches. */
+  /** Returns several matches if one webhook can't contain them all; none without a match. */
   match(block: Block): NewMatch[];
 }
 
 /** The next blocks of a job. */
 export interface ReadBlocks<Block> {
-  /** The last one; those that are not in `blocks` do not concern the stream. */
+  /** Last block. Blocks that are not in `blocks` do not concern the stream. */
   to: number;
   blocks: Block[];
-  /** Whether only an answer without logs shows that. */
+  /** Whether only a response without logs shows that. */
   byRange: boolean;
 }
 
 export interface Limits {
   upTo: number;
-  /** Blocks above this one are read one by one. */
+  /** Height above which blocks are read one by one. */
   searchUpTo: number;
 }
 
@@ -46,20 +49,23 @@ export type BlockReader<Block> = (
   readsAhead: boolean,
 ) => Promise<ReadBlocks<Block>>;
 
-/** Blocks that are read at once and committed together. */
+/** Number of blocks that are read at once and committed together. */
 const BATCH_BLOCKS = 16;
-/** How long blocks are read one by one after a range where most concerned the stream. */
+/**
+ * Number of blocks that are read one by one after a range in which most blocks concerned the
+ * stream.
+ */
 const DENSE_BLOCKS = 2_048;
-/** Jobs whose searches are remembered; others start again with small ranges. */
+/** Maximum number of stored searches. Other jobs start again with small ranges. */
 const REMEMBERED = 16;
 
 /** The search of one job. */
 interface Progress<Block> {
   rules: unknown;
   search: BlockSearch | undefined;
-  /** Found blocks that were not read yet. */
+  /** Found blocks that have not been read yet. */
   found: FoundBlocks | undefined;
-  /** Blocks below this one are read one by one. */
+  /** Height below which blocks are read one by one. */
   denseUpTo: number;
   /** Blocks that were read ahead, from a block on. */
   coming: { from: number; blocks: Promise<ReadBlocks<Block>> } | undefined;
@@ -118,7 +124,9 @@ export function createReader<Block extends BlockHeader & MaybeUnverified>(
     return { to, blocks, byRange: false };
   };
 
-  /** Returns the blocks from `from` on that a search found; undefined when each must be read. */
+  /**
+   * Returns the blocks from `from` on that a search found; undefined if every block must be read.
+   */
   const find = async (
     progress: Progress<Block>,
     from: number,
@@ -184,7 +192,7 @@ export function createReader<Block extends BlockHeader & MaybeUnverified>(
     const from = read.to + 1;
     if (readsAhead && from <= limits.upTo) {
       const blocks = readNext(progress, from, matcher, limits);
-      // The error surfaces when these blocks are next.
+      // The error is reported again when these blocks are next.
       blocks.catch(() => {});
       progress.coming = { from, blocks };
     }

@@ -40,7 +40,7 @@ export interface IngestListener extends LedgerListener {
 
 export interface Ingest {
   report(): ChainReport;
-  /** As in {@link LocalChain}. */
+  /** See {@link LocalChain}. */
   settledUpTo(): number | null;
   start(): void;
   /** Stops after the current block, which is either committed or not started. */

@@ -34,7 +34,7 @@ export interface LocalChain {
     genesisHash: string,
     gap?: { holeFrom?: number; why?: string },
   ): Promise<void>;
-  /** Removes this many blocks, down to the ancestor. */
+  /** Removes this number of blocks, down to the ancestor. */
   rewind(ancestor: BlockRef, removed: number): Promise<void>;
   /**
    * Commits a block after the tip, or further ahead when `after` is the tip. Returns `stale-rules`

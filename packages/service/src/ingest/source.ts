@@ -22,7 +22,7 @@ export interface FoundBlocks {
   isProven: boolean;
 }
 
-/** A search for the blocks of some streams, which adapts to what the nodes answer. */
+/** A search for the blocks of some streams, which adapts to the limits of the nodes. */
 export interface BlockSearch {
   /**
    * Searches some blocks from `from` on, at most up to `upTo`. Returns undefined when the nodes

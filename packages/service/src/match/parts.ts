@@ -1,4 +1,4 @@
-/** Splits a match whose body would be too large for one webhook into several matches. */
+/** Splits a match that is too large for one webhook into several matches. */
 
 /** Splits the matches of one chain family. `Part` is a match with some of the records. */
 interface Division<Part> {

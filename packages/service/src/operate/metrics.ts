@@ -14,7 +14,7 @@ export interface Metrics {
   recordSetAside(deliveries: readonly DeliverySummary[]): void;
   recordReorg(chain: string, depth: number): void;
   recordLostLeases(count: number): void;
-  /** Counts attempts whose outcome could not be recorded, so that they may be repeated. */
+  /** Counts attempts that could not be recorded, so that they may be repeated. */
   recordLostOutcomes(count: number): void;
   /** Counts an attempt that failed in this process rather than at its receiver. */
   recordLocalFailure(cause: LocalFailure): void;

@@ -180,7 +180,9 @@ export function toReplay(
   };
 }
 
-/** Returns the longest prefix of the rows that fits into this many bytes, but at least one row. */
+/**
+ * Returns the longest prefix of the rows that fits into this number of bytes, but at least one row.
+ */
 export function takeWithin<Row extends { bytes: number }>(
   rows: readonly Row[],
   mostBytes: number,

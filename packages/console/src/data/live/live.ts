@@ -1,4 +1,4 @@
-/** The live feed: one connection per page, whose events update the query cache in batches. */
+/** The live feed: one connection per page. Its events update the query cache in batches. */
 import type { DeliveryDetail, LiveEvent, LiveState, Replay } from '@sluice/kit/sluice';
 import { notifyManager, type QueryClient } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';

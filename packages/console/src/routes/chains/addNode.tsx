@@ -35,7 +35,7 @@ export function AddNode({
         )}
         {chosen === '' && (
           <TextField
-            label="Chain id"
+            label="Chain ID"
             mono
             placeholder="0x1"
             help="Hex, e.g. 0x1, or aptos:mainnet."

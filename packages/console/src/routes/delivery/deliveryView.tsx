@@ -136,7 +136,7 @@ function Header({
       <h2 className="data min-w-16 truncate font-medium" title={id}>
         {formatId(id)}
       </h2>
-      <CopyButton text={id} label="Copy id" iconOnly className="max-sm:hidden" />
+      <CopyButton text={id} label="Copy ID" iconOnly className="max-sm:hidden" />
       <span className="ml-auto" />
       <Button disabled={onSend === null} onClick={onSend ?? undefined}>
         <RotateCw size={14} strokeWidth={1.5} aria-hidden="true" />

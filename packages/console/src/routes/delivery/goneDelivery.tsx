@@ -21,7 +21,7 @@ export function GoneDelivery({ id }: { id: string }) {
     <div className="p-4">
       <p className="font-medium">{isExpired ? 'Expired by retention' : 'Delivery not found'}</p>
       <p className="mt-1 max-w-140 text-muted">
-        {madeAt !== null && `The id was created on ${formatDateTime(madeAt)}. `}
+        {madeAt !== null && `The ID was created on ${formatDateTime(madeAt)}. `}
         {isExpired
           ? `Successful deliveries are kept for ${formatSpan(about.deliveredMs)}, others for ${formatSpan(about.undeliveredMs)}.`
           : 'The link is incomplete, or for another service or an earlier ledger.'}

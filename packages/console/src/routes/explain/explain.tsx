@@ -109,7 +109,7 @@ function Question({ asked, chain }: { asked: string; chain: string | undefined }
         {pasted !== undefined &&
           text !== asked &&
           (toQuestion(pasted) === undefined
-            ? `${PASTED_WORDS[pasted.kind]}: paste a hash, block, address or id instead`
+            ? `${PASTED_WORDS[pasted.kind]}: paste a hash, block, address or ID instead`
             : PASTED_WORDS[pasted.kind])}
       </span>
     </form>
@@ -136,7 +136,7 @@ function Examples() {
     <div className="px-4 py-6">
       <p className="font-medium">Why was a webhook sent or not sent?</p>
       <p className="mt-1 text-muted">
-        Paste a transaction hash, block hash, block number, address or delivery id. Ids may be
+        Paste a transaction hash, block hash, block number, address or delivery ID. IDs may be
         shortened as in lists. Each stream shows the rule that decided.
       </p>
       <ul className="mt-3">

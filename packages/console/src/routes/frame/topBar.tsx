@@ -61,7 +61,7 @@ export function TopBar({
         className="control mx-auto flex min-w-0 items-center gap-2 rounded-control px-2 text-12 text-faint hover:text-text md:w-80 md:border md:border-line md:hover:border-line-strong"
       >
         <Search size={14} strokeWidth={1.5} aria-hidden="true" className="shrink-0" />
-        <span className="truncate max-md:sr-only">Search or paste an address, hash, id…</span>
+        <span className="truncate max-md:sr-only">Search or paste an address, hash, ID…</span>
         <span className="ml-auto max-md:hidden">
           <Keycap>{IS_APPLE ? '⌘K' : 'Ctrl K'}</Keycap>
         </span>

@@ -29,7 +29,7 @@ export function CancelReplay({ replay, onClose }: { replay: Replay; onClose: () 
       >
         <p>
           Sent so far: {formatCount(replay.replayed)}. Not sent:{' '}
-          {formatQuantity(left, 'delivery', 'deliveries')}. You can't resume a cancelled replay. To
+          {formatQuantity(left, 'delivery', 'deliveries')}. You can't resume a canceled replay. To
           send the rest later, create a new one.
         </p>
       </CallForm>

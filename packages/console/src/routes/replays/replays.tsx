@@ -50,7 +50,7 @@ export function ReplaysPage() {
       )}
       <div className="flex flex-wrap items-center gap-x-4 gap-y-1 border-b border-line px-4 py-2">
         <p className="text-12 text-muted max-sm:hidden">
-          Replayed deliveries keep their ids, so receivers can skip the ones they have handled.
+          Replayed deliveries keep their IDs, so receivers can skip the ones they have handled.
         </p>
         <Button variant="primary" className="ml-auto" onClick={() => setNew(true)}>
           <RotateCw size={14} strokeWidth={1.5} aria-hidden="true" />

@@ -122,7 +122,7 @@ function AboutSections() {
           counts no longer include them. Totals stay.
         </p>
         <dl className="mt-2 grid grid-cols-[auto_minmax(0,1fr)] gap-x-6 gap-y-1 sm:grid-cols-[auto_auto_minmax(0,1fr)]">
-          <dt>Delivered or cancelled</dt>
+          <dt>Delivered or canceled</dt>
           <dd className="data">{formatSpan(deliveredMs)}</dd>
           <dd className="data text-faint max-sm:col-span-2">--keep-delivered</dd>
           <dt>Other deliveries</dt>

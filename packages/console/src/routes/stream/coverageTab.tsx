@@ -166,7 +166,7 @@ function Covered({
   );
 }
 
-/** Lists matched blocks whose data could not be fully verified. */
+/** Lists matched blocks with data that could not be fully verified. */
 function Unverified({ ranges }: { ranges: ChainCoverage['unverified'] }) {
   const [most, setMost] = useState(FIRST_HOLES);
   if (ranges.length === 0) return null;

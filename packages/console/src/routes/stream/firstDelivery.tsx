@@ -34,7 +34,7 @@ export function FirstDelivery({ stream }: { stream: StreamSummary }) {
       </div>
       <div className="mt-4 flex flex-wrap gap-2">
         <Button disabled={test.isPending} onClick={() => test.mutate()}>
-          Send a sample
+          Send test webhook
         </Button>
         <Link
           from="/streams/$streamId"
@@ -47,11 +47,15 @@ export function FirstDelivery({ stream }: { stream: StreamSummary }) {
       </div>
       {test.isSuccess && (
         <p className="mt-2 text-muted">
-          <output>The receiver answered the sample with 2xx.</output>
+          <output>The receiver responded to the test webhook with 2xx.</output>
         </p>
       )}
       {test.isError && (
-        <ErrorPanel what="The sample failed" error={test.error} onRetry={() => test.mutate()} />
+        <ErrorPanel
+          what="The test webhook failed"
+          error={test.error}
+          onRetry={() => test.mutate()}
+        />
       )}
     </div>
   );

@@ -125,7 +125,7 @@ export function StreamHeader({ row }: { row: FleetStream }) {
       )}
       {test.isSuccess && (
         <p className="px-4 pb-2 text-muted">
-          <output>The receiver answered the test webhook with 2xx.</output>
+          <output>The receiver responded to the test webhook with 2xx.</output>
         </p>
       )}
       {test.isError && (

@@ -119,7 +119,7 @@ function Destination({ draft, problems, onChange }: PartProps) {
         help={
           inbox
             ? 'Stored by this service and shown under Inbox.'
-            : 'Must answer a test webhook with 2xx before the stream is saved.'
+            : 'Must respond to a test webhook with 2xx before the stream is saved.'
         }
         error={draft.webhookUrl === '' ? undefined : problems.webhookUrl}
         value={draft.webhookUrl}

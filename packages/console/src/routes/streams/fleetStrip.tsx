@@ -131,7 +131,7 @@ export function FleetStrip({
           <span className="inline-flex items-center gap-3">
             {number(delivered)}
             {streams !== undefined && (
-              <Sparkline values={totalSeries(streams)} label="Delivered per hour, last 24 hours" />
+              <Sparkline values={totalSeries(streams)} label="Deliveries per hour, last 24 hours" />
             )}
           </span>
         </Figure>

@@ -58,7 +58,10 @@ export function useStreamActions({
           run: () => onMark(stream.id, false),
         },
         {
-          label: marks.size > 0 ? `Replay failed (${marks.size} selected)…` : 'Replay failed…',
+          label:
+            marks.size > 0
+              ? `Replay failed deliveries (${marks.size} selected)…`
+              : 'Replay failed deliveries…',
           keycap: 'r',
           run: () => onReplay(stream.id),
         },

@@ -79,7 +79,7 @@ export function StreamBar({
           </Button>
           <Button onClick={onReplay}>
             <RotateCw size={14} strokeWidth={1.5} aria-hidden="true" />
-            Replay failed…
+            Replay failed deliveries…
             <Keycap>r</Keycap>
           </Button>
         </span>

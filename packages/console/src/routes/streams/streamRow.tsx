@@ -103,7 +103,7 @@ export const StreamRow = memo(function StreamRow({
         <td className="px-2 max-lg:hidden">
           <Sparkline
             values={stream.hourlyDelivered}
-            label={`Delivered by ${name} per hour, last 24 hours`}
+            label={`Deliveries of ${name} per hour, last 24 hours`}
           />
         </td>
         <FigureCells stream={stream} />

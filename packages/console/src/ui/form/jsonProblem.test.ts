@@ -14,7 +14,7 @@ test.each([
   ['{"a": "b}', 1, 7, 'The string has no closing quote.'],
   ['["\\x"]', 1, 2, 'Invalid escape in the string.'],
   ['["\t"]', 1, 2, 'Unescaped control character in the string.'],
-  ['[1 // one\n]', 1, 4, 'JSON has no comments.'],
+  ['[1 // one\n]', 1, 4, 'Comments are not allowed in JSON.'],
   ['{} {}', 1, 4, 'Unexpected text after the end.'],
 ])('%j is not JSON: line %i, column %i', (text, line, column, message) => {
   expect(jsonProblem(text)).toEqual({ line, column, message });

@@ -13,7 +13,7 @@ const REASONS: Readonly<Record<string, string>> = {
   CloseBraceExpected: 'Expected a }.',
   CloseBracketExpected: 'Expected a ].',
   EndOfFileExpected: 'Unexpected text after the end.',
-  InvalidCommentToken: 'JSON has no comments.',
+  InvalidCommentToken: 'Comments are not allowed in JSON.',
   UnexpectedEndOfString: 'The string has no closing quote.',
   InvalidUnicode: 'Invalid escape in the string.',
   InvalidEscapeCharacter: 'Invalid escape in the string.',

@@ -131,7 +131,7 @@ const about = named(
       .describe('`dev`: a local service, from `sluice dev`; `prod`: one that others may rely on.'),
     database: z.enum(['sqlite', 'postgres']).describe('The database of the ledger.'),
     deliveredMs: number.describe(
-      'Retention of succeeded and cancelled deliveries, in milliseconds.',
+      'Retention of succeeded and canceled deliveries, in milliseconds.',
     ),
     undeliveredMs: number.describe('Retention of all other deliveries, in milliseconds.'),
     retryWaitsMs: z

@@ -9,7 +9,7 @@ const activityPoint = shape(
   z.strictObject({
     at: unixMs.describe('Start of the step, in Unix milliseconds.'),
     delivered: count.describe('Deliveries that got a 2xx.'),
-    failed: count.describe('Deliveries that were given up.'),
+    failed: count.describe('Deliveries that failed permanently.'),
     failedAttempts: count.describe(
       'Failed attempts, including those of deliveries that succeeded later.',
     ),

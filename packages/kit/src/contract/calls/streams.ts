@@ -285,7 +285,7 @@ export const evmStreamsCalls = tagged('EVM streams', {
     audited: true,
     params: { id: idOf('stream') },
     summary: 'Delete a stream and return it',
-    description: 'Pending deliveries are cancelled; the history stays.',
+    description: 'Pending deliveries are canceled; the history stays.',
     answer: evmStream,
     errors: [404, 422],
   },

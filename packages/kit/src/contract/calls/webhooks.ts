@@ -150,7 +150,7 @@ const nativeBalance = shape(
 
 const nftApprovals = shape(
   'WebhookNftApprovals',
-  'Deprecated by the contract in favour of `WebhookNftTokenApproval`; still delivered.',
+  'Deprecated by the contract in favor of `WebhookNftTokenApproval`; still delivered.',
   z.strictObject({
     ERC721: z.array(
       z.strictObject({

@@ -3,7 +3,7 @@ import { component, typed } from '../named.ts';
 import type { InboxResponse } from '../shapes.generated.ts';
 import { text, wholeFrom } from './fields.ts';
 
-/** Absent fields default to `DEFAULT_INBOX_RESPONSE`. */
+/** Missing fields default to `DEFAULT_INBOX_RESPONSE`. */
 export const inboxResponseSchema: z.ZodType<Partial<InboxResponse>> = component(
   'SetInbox',
   typed(

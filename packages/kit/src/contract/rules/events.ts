@@ -209,7 +209,7 @@ function readSignature(text: string): string | SignatureProblem {
   return problem ?? `${name}${inputs}`;
 }
 
-/** Splits a text into words and punctuation, up to and including the first other character. */
+/** Splits text into words and punctuation, up to and including the first other character. */
 function tokenize(text: string): { at: number; found: string }[] {
   const end = text.trimEnd().length;
   const tokens: { at: number; found: string }[] = [];

@@ -49,7 +49,7 @@ export function nativeKeccak(): Keccak | undefined {
     if (hash?.('keccak-256', 'abc', 'hex') !== KECCAK_OF_ABC) return undefined;
     return (input) => hash('keccak-256', input, 'hex');
   } catch {
-    // Platforms throw if they lack the algorithm.
+    // Platforms throw if they do not support the algorithm.
     return undefined;
   }
 }

@@ -1,4 +1,4 @@
-/** When failed deliveries are retried, for the service and the test sender. */
+/** The schedule of retries, for the service and the test sender. */
 import { parseRetryAfter } from './retryAfter.ts';
 
 const MINUTE = 60_000;

@@ -24,7 +24,7 @@ export function readCertificate(socket: Socket): ShownCertificate | null {
   };
 }
 
-/** Certificates may lack a subject or an issuer name. */
+/** Certificates may have no subject or issuer name. */
 const toLine = (name: string | undefined): string =>
   cutText((name ?? '').replaceAll('\n', ', '), NAME_LENGTH);
 

@@ -61,7 +61,7 @@ test('a missing response after a stall is a local failure, not the receiver’s'
   });
 });
 
-test('without a stall, the deadline passes once unless it is cancelled', async () => {
+test('without a stall, the deadline passes once unless it is canceled', async () => {
   const passed: string[] = [];
   const end = startDeadline(10, () => passed.push('ended'));
   end();

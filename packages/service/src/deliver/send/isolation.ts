@@ -31,10 +31,10 @@ const senderDied = (how: string): InternalError => new InternalError('sender_die
  * read.
  */
 export interface IsolatedSetup {
-  /** Like in `AddressGuardOptions`. */
+  /** See `AddressGuardOptions`. */
   allowCidrs: readonly string[];
   timeoutMs?: number | undefined;
-  /** Like in `SenderOptions`. */
+  /** See `SenderOptions`. */
   egressProxy?: string | undefined;
 }
 
@@ -51,7 +51,7 @@ export interface SendJob {
 export type Report = 'ready' | 'taken' | SendResult;
 
 export interface IsolationOptions extends IsolatedSetup {
-  /** Like in `SenderOptions`. */
+  /** See `SenderOptions`. */
   secret(): string;
   region(): string;
   /** Heap of the process in MiB. Default: 512, which is many times the largest webhook. */

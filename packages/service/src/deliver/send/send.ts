@@ -52,7 +52,7 @@ export interface SendResult {
   retryAfterMs?: number | undefined;
   /** The first 4 KiB of the response, as text. */
   responseBody: string;
-  /** Like in `AttemptOutcome`. */
+  /** See `AttemptOutcome`. */
   transport: AttemptTransport | null;
   /**
    * The cause, if the failure is this process's own, and whether the receiver may have received the

@@ -1,4 +1,4 @@
-/** Selects the addresses whose native balances a stream includes. */
+/** Selects the addresses for the native balances of a stream. */
 import { type NativeBalanceSelection, selectableOf } from '@sluice/kit/contract';
 import { type BodyTail, recordsOf } from './records.ts';
 import { type Problem, checkSelector, isSelector } from './selectors.ts';

@@ -77,7 +77,7 @@ const MESSAGES = {
   Multisig: { multisigAddress: '1 string', payload: '2 MultisigInner' },
   MultisigInner: { entryFunction: '2 EntryFunction' },
   Signature: { multiAgent: '4 ManySigners', feePayer: '5 ManySigners' },
-  // Multi-agent signatures lack field 4.
+  // Multi-agent signatures have no field 4.
   ManySigners: { secondarySignerAddresses: '2 repeated string', feePayerAddress: '4 string' },
   Change: {
     deleteModule: '2 DeleteModule',

@@ -1,6 +1,6 @@
 /**
- * Reads from the refusal of an `eth_getLogs` query which range the node would answer. Every
- * provider words it differently; `rangeRefusal.test.ts` lists their texts.
+ * Parses the refusal of an `eth_getLogs` query for the range that the node would accept. Providers
+ * word it differently; `rangeRefusal.test.ts` lists their messages.
  */
 
 /** The suggestion of a refusal. */
@@ -11,7 +11,7 @@ export interface RangeRefusal {
   blocks?: number;
 }
 
-/** Refusals of a range or a result, in addition to those of any large response. */
+/** Refusals of a range or a result, in addition to refusals of any large response. */
 export const REFUSED_RANGE =
   /blocks? range|max range|\branges?\b.*\b(over|exceed|too|limit|large)|limited to a [\d,]+ range|exceeds? (the |max(imum)? )?(limit|range|results)|too many blocks|at most [\d,]+ blocks|number of requested blocks|blocks distance|query (timeout|timed out)|must be smaller than size|returns? too many|too (big|wide)/i;
 
@@ -25,14 +25,14 @@ const LIMITS = [
   String.raw`\(\d+ > ${NUMBER}\)`,
 ].map((source) => new RegExp(source, 'i'));
 
-/** Returns an empty object if the text suggests nothing. */
+/** Returns the suggestion; an empty object if there is none. */
 export function parseRangeRefusal(text: string): RangeRefusal {
   const suggested = SUGGESTED.exec(text);
   if (suggested !== null) {
     const [from, to] = suggested.slice(1).filter((each) => each !== undefined);
     return Number(from) <= Number(to) ? { to: Number(to) } : {};
   }
-  // Its number counts logs.
+  // The number in this message is a number of logs.
   if (text.startsWith('logs matched')) return {};
   for (const limit of LIMITS) {
     const found = limit.exec(text);

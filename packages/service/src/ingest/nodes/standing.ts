@@ -312,7 +312,7 @@ export function createStanding(
   }: {
     /** Returns whether a request failed without the fault of the node. Default: never. */
     isExpected?: (error: SourceError) => boolean;
-    /** Like in `createLag`. */
+    /** See `createLag`. */
     lagBlocks?: number | undefined;
   } = {},
 ): Standing {

@@ -15,7 +15,7 @@ export interface ReportOptions {
   chain: string;
   /** Display name and short code of the chain. Default: the ones in the contract. */
   names?: { name: string; code: string } | undefined;
-  /** Like in `ForkOptions`. */
+  /** See `ForkOptions`. */
   isFinal?: boolean | undefined;
   /**
    * Number of blocks that must follow before a match is confirmed, or `finalized` to wait until the

@@ -16,7 +16,7 @@ export interface EvmBlock {
   internalTransactions: EvmInternalTransaction[];
   /** The reason why an unverified block was accepted; undefined for verified blocks. */
   unverified?: string | undefined;
-  /** Present for a proven block, if a stream includes proofs. */
+  /** Set for a proven block if a stream includes proofs. */
   proofs?: BlockProofs | undefined;
 }
 

@@ -1,36 +1,42 @@
 /**
  * Plans how a node finds the blocks of streams by their logs, with filters of `eth_getLogs`. A plan
- * finds at least the logs that the streams take; the matcher decides about each of them.
+ * finds at least the logs that the streams match; the matcher then decides.
  */
 import type { EvmLog } from './block.ts';
 
-/** A filter of `eth_getLogs`, without its blocks. Empty lists are never used: null is any. */
+/**
+ * A filter of `eth_getLogs`, without its blocks. Null matches any value; empty lists are never
+ * used.
+ */
 export interface LogFilter {
   address?: readonly string[];
   topics: readonly (readonly string[] | null)[];
 }
 
 export interface LogSearch {
-  /** Alternatives, each of which finds everything. The first one is the most selective. */
+  /** Alternative filters that each find all blocks. The first one is the most selective. */
   plans: readonly (readonly LogFilter[])[];
-  /** Whether the streams take any of these logs of one block. */
+  /** Returns whether the streams match any of these logs of one block. */
   takes(block: { number: number; hash: string; logs: readonly EvmLog[] }): boolean;
 }
 
-/** The rules of a stream all of whose matches begin with a log. */
+/** Rules of a stream with matches that always start with a log. */
 export interface SearchedStream {
-  /** The events that it takes; empty for all. */
+  /** Events that the stream matches; empty for all. */
   topics: readonly string[];
   /** The last topic that may contain one of its addresses, 0 to 3. */
   lastTopic: number;
-  /** Lower case. `any`: the stream watches all addresses; `many`: too many to list. */
+  /**
+   * Addresses in lowercase. `any`: the stream watches all addresses; `many`: there are too many to
+   * list.
+   */
   addresses: readonly string[] | 'any' | 'many';
 }
 
-/** Addresses in one filter: geth and its forks accept up to 1,000. */
+/** Maximum number of addresses in one filter. geth and its forks accept up to 1,000. */
 const ADDRESSES_PER_FILTER = 500;
 
-/** Returns undefined when no filter is narrower than "every log". */
+/** Returns the plan; undefined if no filter is narrower than "every log". */
 export function planLogs(streams: readonly SearchedStream[]): LogSearch['plans'] | undefined {
   const anywhere = streams.filter(({ addresses }) => addresses === 'any');
   const scoped = streams.filter(({ addresses }) => addresses !== 'any');
@@ -65,7 +71,7 @@ function filterAddresses(streams: readonly SearchedStream[]): LogFilter[] {
   return filters;
 }
 
-/** Returns the events of these streams, or null if one of them takes every event. */
+/** Returns the events of these streams, or null if one of them matches every event. */
 const topicsOf = (streams: readonly SearchedStream[]): string[] | null =>
   streams.some(({ topics }) => topics.length === 0)
     ? null

@@ -44,10 +44,10 @@ export function createStreamIndex(): StreamIndex {
 }
 
 /**
- * Returns how a node finds the blocks that concern the streams of a chain by their logs; undefined
- * if a match may begin with a transaction or call, or if every log would be found.
+ * Returns a plan to find the blocks of a chain's streams by their logs; undefined if a match may
+ * start with a transaction or call, or if every log would be found.
  *
- * @param addressesOf addresses of a stream, lower case
+ * @param addressesOf addresses of a stream, in lowercase
  */
 export function searchOf(
   index: StreamIndex,

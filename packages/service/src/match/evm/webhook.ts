@@ -18,7 +18,7 @@ export interface WebhookParts {
   tail: Omit<EvmWebhook, 'confirmed' | 'chainId' | 'abi' | 'streamId' | 'tag' | 'retries'>;
 }
 
-/** @param spam contracts whose records are marked `possibleSpam` */
+/** @param spam contracts with records that are marked `possibleSpam` */
 export function toWebhookParts(
   chain: string,
   block: EvmBlock,

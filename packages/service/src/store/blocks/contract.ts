@@ -28,7 +28,7 @@ export interface NewMatch {
   logs: number;
   transactions: number;
   internalTransactions: number;
-  /** Record counts by type, like in the contract's `ActivityBreakdown`. */
+  /** Record counts by type, as in the contract's `ActivityBreakdown`. */
   records: Readonly<Record<string, number>>;
   /** One-line summary of the body, for people. */
   about: string;

@@ -42,7 +42,7 @@ export interface ClaimedDelivery {
   headers: Record<string, string>;
   /** Newest first. */
   secrets: SealedSecret[];
-  /** Like in {@link NewMatch}. */
+  /** See {@link NewMatch}. */
   part: number;
   parts: number;
   /** True if the stream is in `error` and this delivery checks whether its receiver works again. */
@@ -57,7 +57,7 @@ export type KeptDelivery = Omit<DeliveryDetail, 'bodyBytes' | 'remainingWaitsMs'
   fastRetried: boolean;
 };
 
-/** How an attempt reached its receiver, or failed to. */
+/** Connection data of an attempt that reached its receiver or failed. */
 export type AttemptTransport = Pick<DeliveryAttempt, 'address' | 'certificate'> & {
   parts: AttemptParts;
 };

@@ -40,7 +40,7 @@ export interface Engine {
    * empty.
    */
   opaque(column: string): RawBuilder<string>;
-  /** Ends a select whose rows are about to be claimed. */
+  /** Ends a select of rows that are about to be claimed. */
   readonly skipLocked: RawBuilder<unknown>;
   /** Forces this index on engines that have no statistics to choose one. It follows a table. */
   indexedBy(index: string): RawBuilder<unknown>;

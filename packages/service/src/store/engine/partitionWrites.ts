@@ -6,7 +6,7 @@ import { PARTITIONED, openDay, toDay } from './partitions.ts';
 import type { RetentionWrites } from '../upkeep/contract.ts';
 
 const DAY_MS = 86_400_000;
-/** Days whose partitions are created before their first block: today and the next two. */
+/** Days for which partitions are created in advance: today and the next two. */
 const DAYS_AHEAD = 2;
 /**
  * Maximum number of rows that are inserted again after a partition is truncated, while its readers

@@ -106,7 +106,7 @@ const countIn = async (table: string): Promise<number> =>
 
 const compact = (day: string): string => day.replaceAll('-', '');
 
-/** Keeps delivered rows for this many days; with -1, even new rows have expired. */
+/** Keeps delivered rows for this number of days; with -1, even new rows have expired. */
 const tend = async (days = 1, undelivered = 30) =>
   store.tendPartitions({ deliveredMs: days * DAY_MS, undeliveredMs: undelivered * DAY_MS });
 

@@ -107,7 +107,7 @@ async function createPartition(trx: Db, day: string): Promise<void> {
     .execute();
 }
 
-/** Columns whose values are nearly unique, although no index on them alone shows it. */
+/** Columns with nearly unique values, although no index on the column alone shows it. */
 const DISTINCT: Readonly<Record<(typeof PARTITIONED)[number], readonly string[]>> = {
   match: ['id'],
   match_transaction: ['match_id', 'transaction_hash'],

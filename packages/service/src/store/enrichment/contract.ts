@@ -22,7 +22,7 @@ export interface Token {
 /** The completed end of a body. */
 export interface CompleteBody {
   bodyTail: string;
-  /** Like in {@link NewMatch}; empty if unchanged. */
+  /** See {@link NewMatch}; empty if unchanged. */
   about: string;
 }
 
@@ -41,7 +41,7 @@ export interface EnrichingMatch {
   bodyTail: string;
   /** Maximum size of everything that is sent before the tail. */
   bodyHeadBytes: number;
-  /** Like in {@link NewMatch}. */
+  /** See {@link NewMatch}. */
   enrichment: string;
 }
 

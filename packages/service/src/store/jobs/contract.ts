@@ -52,7 +52,7 @@ export interface JobWrites {
     blocks: readonly {
       block: BlockHeader;
       matches: readonly NewMatch[];
-      /** Like in {@link BlockCommit}. */
+      /** See {@link BlockCommit}. */
       unverified?: string | undefined;
     }[];
   }): Promise<{ job: Job; deliveries: DeliverySummary[] } | undefined>;

@@ -50,7 +50,7 @@ export interface ReplayWrites {
     keyId: string;
   }): Promise<Replay>;
   /**
-   * Makes these deliveries due, except those that are in progress or cancelled by now, and sets the
+   * Makes these deliveries due, except those that are now in progress or canceled, and sets the
    * earliest time of the next step. Returns those that were not pending before; undefined if the
    * replay is no longer running or has moved on.
    */

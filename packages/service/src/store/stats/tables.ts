@@ -25,7 +25,7 @@ export type ActivityMetric =
 /** Attempts by status; `none` without a complete response. */
 export type AnsweredMetric = `answered_${number | 'none'}`;
 
-/** Records by type, like in `NewMatch.records`. */
+/** Records by type, as in `NewMatch.records`. */
 export type MatchedMetric = `matched_${string}`;
 
 /**

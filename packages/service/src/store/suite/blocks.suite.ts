@@ -123,7 +123,7 @@ export function testBlocks(tools: StoreTools): void {
       );
     });
 
-    test('leave the chain in a reorg: unsent deliveries are cancelled, sent ones stay, none are confirmed', async () => {
+    test('leave the chain in a reorg: unsent deliveries are canceled, sent ones stay, none are confirmed', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
       const ancestor = chain.tip();
@@ -163,7 +163,7 @@ export function testBlocks(tools: StoreTools): void {
       ).toEqual(['unconfirmed cancelled', 'unconfirmed succeeded']);
     });
 
-    test('come back (A, B, A): the cancelled delivery is due again, nothing is announced twice', async () => {
+    test('come back (A, B, A): the canceled delivery is due again, nothing is announced twice', async () => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
       const ancestor = chain.tip();

@@ -267,7 +267,7 @@ export function testCoverage(tools: StoreTools): void {
       expect(await deliveriesOf(streamId)).toHaveLength(5);
     });
 
-    test('can be paused, resumed and cancelled, and commit nothing while paused', async () => {
+    test('can be paused, resumed and canceled, and commit nothing while paused', async () => {
       const { chain, streamId, job } = await newJob();
       expect(await tools.store.setJobState(job.id, 'paused', '')).toMatchObject({
         state: 'paused',

@@ -1,4 +1,4 @@
-/** Claims, completions, cancellations and lost leases of deliveries. */
+/** Tests claims, completions, cancellations and lost leases of deliveries. */
 import { describe, expect, test } from 'vitest';
 import type { AttemptTransport } from '../deliveries/contract.ts';
 import type { Store } from '../store.ts';
@@ -86,7 +86,7 @@ export function testDeliveries(tools: StoreTools): void {
       expect(await tools.store.completeDeliveries([outcomeOf(again!)])).toHaveLength(1);
     });
 
-    test('wait while their stream is paused, and are cancelled when it is deleted', async () => {
+    test('wait while their stream is paused, and are canceled when it is deleted', async () => {
       const { id } = await oneDue();
       await tools.store.setStreamStatus(id, 'paused', '');
       expect(await claimOf(id)).toEqual([]);
@@ -216,7 +216,7 @@ export function testDeliveries(tools: StoreTools): void {
     });
   });
 
-  describe('an obsolete retry is cancelled', () => {
+  describe('an obsolete retry is canceled', () => {
     const failing = { result: 'retry', status: 500, error: 'HTTP 500', retryInMs: 1 } as const;
 
     test('if its stream was deleted during the attempt', async () => {
@@ -254,7 +254,7 @@ export function testDeliveries(tools: StoreTools): void {
     const loseLeases = async (): Promise<Awaited<ReturnType<Store['releaseLeases']>>> =>
       tools.store.releaseLeases('all');
 
-    /** Claims a suspect of the stream, after claiming those of other tests. */
+    /** Claims a suspect of the stream, after claiming suspects of other tests. */
     const claimSuspectOf = async (id: string) => {
       for (;;) {
         const suspect = await tools.store.claimSuspect({ leaseMs: 40_000, notStreams: [] });

@@ -361,7 +361,7 @@ export function testHistory(open: () => Promise<Store>): void {
       });
     });
 
-    test('are not replayed once their replay is cancelled', async () => {
+    test('are not replayed once their replay is canceled', async () => {
       const { streamId, id } = await oneThat('failed');
       const filter = { streamId };
       const replay = await store.createReplay({
@@ -562,7 +562,7 @@ export function testHistory(open: () => Promise<Store>): void {
       expect((await claim()).map((each) => each.id)).toContain(id);
     });
 
-    test('skips cancelled deliveries, and those of other or deleted streams', async () => {
+    test('skips canceled deliveries, and those of other or deleted streams', async () => {
       const chain = await startChain();
       const { id: streamId } = await createStream([chain.chain]);
       const ancestor = chain.tip();
@@ -689,7 +689,7 @@ export function testHistory(open: () => Promise<Store>): void {
               expect(streamCreatedAt).toBeGreaterThan(0);
             }
           }
-          // The totals of all streams include those of each stream.
+          // The totals of all streams include the totals of each stream.
           const together = (await store.readTotals()).filter(({ streamId }) =>
             ids.includes(streamId),
           );

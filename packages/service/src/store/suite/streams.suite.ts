@@ -74,7 +74,7 @@ export function testStreams(tools: StoreTools): void {
     });
   });
 
-  test('a deleted stream sends nothing more, and its queue is cancelled in steps', async () => {
+  test('a deleted stream sends nothing more, and its queue is canceled in steps', async () => {
     const chain = await startChain();
     const { id } = await tools.store.createStream(draft([chain.chain]));
     const parts = Array.from({ length: 450 }, (_, part) => newMatch(id, { part, parts: 450 }));

@@ -22,7 +22,8 @@ export function createRetentionWrites(
   engine: Engine,
 ): Pick<RetentionWrites, 'deleteExpired'> {
   /**
-   * Returns the end of the range after this id in which neither table has more than this many rows.
+   * Returns the end of the range after this id in which neither table has more than this number of
+   * rows.
    */
   const findEnd = async (
     trx: Db,

@@ -66,7 +66,7 @@ export interface AptosBlockScript {
 }
 
 export interface ScriptedAptosLedgerOptions {
-  /** Default 4, that of a local network. */
+  /** Chain id. Default: 4, the id of a local network. */
   chainId?: number;
   /** Ledgers with equal seeds and scripts have equal hashes. Default `sluice`. */
   seed?: string;

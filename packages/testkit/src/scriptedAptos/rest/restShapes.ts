@@ -93,7 +93,7 @@ export interface RestScript {
 
 export interface RestMultisig {
   multisig_address: Hex;
-  /** Absent if the call is already stored on-chain and is only executed. */
+  /** Omitted if the call is already stored on-chain and is only executed. */
   transaction_payload?: RestEntryFunction;
   type: 'multisig_payload';
 }

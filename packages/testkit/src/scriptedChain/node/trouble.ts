@@ -44,7 +44,7 @@ export type TroubleKind =
   | { kind: 'rangeLimit'; blocks: number; message?: string }
   /** `eth_getLogs` rejects ranges with more than `logs` logs; the message as for `rangeLimit`. */
   | { kind: 'resultLimit'; logs: number; message?: string }
-  /** HTTP 429 for calls beyond this rate, of which those of one second may come at once. */
+  /** HTTP 429 for calls above this rate. The calls of one second may come at once. */
   | { kind: 'rateCap'; perSecond: number }
   /** The node does not know the tags `finalized` and `safe`, as nodes of some chains do not. */
   | { kind: 'unknownTags' }

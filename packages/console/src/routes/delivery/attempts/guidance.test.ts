@@ -18,8 +18,8 @@ const transport = (error: string, address?: string) => guidanceOf(null, error, a
 test('each class of responses has its own advice', () => {
   expect(status(401)).toContain('signature');
   expect(status(404)).toContain('URL');
-  expect(status(408)).toContain('Answer 2xx first');
-  expect(status(504)).toContain('Answer 2xx first');
+  expect(status(408)).toContain('Respond with 2xx first');
+  expect(status(504)).toContain('Respond with 2xx first');
   expect(status(413)).toContain('limit');
   expect(status(429)).toContain('limit the rate of the stream');
   expect(status(503)).toContain('crashed');
@@ -32,8 +32,10 @@ test('the advice for a request without a response depends on the cause', () => {
   expect(transport('getaddrinfo ENOTFOUND api.example')).toContain('api.example does not resolve');
   expect(transport('getaddrinfo EAI_AGAIN api.example')).toContain('name server');
   expect(transport('the name api.example was not resolved within 3 s')).toContain('name server');
-  expect(transport('Connect Timeout Error (attempted address: a:443)')).toContain('No connection');
-  expect(transport('connect EHOSTUNREACH 10.1.2.3:443')).toContain('No connection');
+  expect(transport('Connect Timeout Error (attempted address: a:443)')).toContain(
+    'Couldn’t connect',
+  );
+  expect(transport('connect EHOSTUNREACH 10.1.2.3:443')).toContain('Couldn’t connect');
   expect(transport('port 25 is not allowed for webhooks: use 80')).toContain('port 25');
   expect(transport('The attempt timed out after 15 s')).toContain('No response after 15 s');
   expect(transport('certificate has expired')).toContain('certificate');
@@ -95,7 +97,7 @@ test('advice offers the next step', () => {
   expect(offers(403)).toEqual(['verify']);
   expect(offers(404)).toEqual(['edit']);
   expect(offers(405)).toEqual(['edit']);
-  expect(offers(408)).toEqual(copied('Copy a handler that answers first'));
+  expect(offers(408)).toEqual(copied('Copy a handler that responds first'));
   expect(offers(413)).toEqual(copied('Copy the line for Express'));
   expect(offers(429)).toEqual(['limit']);
   expect(offers(500)).toEqual(['local']);
@@ -117,7 +119,9 @@ test.each([
 test('advice includes the figures of the delivery', () => {
   expect(status(413)).toContain('This body of 132.4 kB');
   expect(status(429)).toContain('waits until 09:05:07');
-  expect(status(408)).toContain('gave up after 15 s. Successful attempts take up to 812 ms (p95).');
+  expect(status(408)).toContain(
+    'timed out after 15 s. Successful attempts take up to 812 ms (p95).',
+  );
   const unknown = { ...figures, p95Ms: null, nextAttemptAt: null };
   const attempt = {
     status: null,
@@ -126,5 +130,5 @@ test('advice includes the figures of the delivery', () => {
     address: null,
     webhookUrl: '',
   };
-  expect(attemptGuidance(attempt, unknown)?.advice).toContain('No response after 5.0 s. Answer');
+  expect(attemptGuidance(attempt, unknown)?.advice).toContain('No response after 5.0 s. Respond');
 });

@@ -44,7 +44,7 @@ export function attemptGuidance(
 ): Guidance | null {
   const usual =
     p95Ms === null ? '' : ` Successful attempts take up to ${formatDuration(p95Ms)} (p95).`;
-  const answerFirst = `${usual} Answer 2xx first, then do the work.`;
+  const answerFirst = `${usual} Respond with 2xx first, then do the work.`;
   if (status === null) {
     if (error === null) return null;
     return (
@@ -72,7 +72,7 @@ export function attemptGuidance(
   }
   if (status === 408 || status === 504) {
     return guide(
-      `The receiver gave up after ${formatDuration(durationMs)}.${answerFirst}`,
+      `The receiver timed out after ${formatDuration(durationMs)}.${answerFirst}`,
       ANSWER_FIRST,
     );
   }
@@ -108,8 +108,8 @@ export function attemptGuidance(
 const guide = (advice: string, ...offers: Offer[]): Guidance => ({ advice, offers });
 
 const ANSWER_FIRST: Offer = {
-  label: 'Copy a handler that answers first',
-  copy: `// Queue the webhook and answer; a worker does the slow part.
+  label: 'Copy a handler that responds first',
+  copy: `// Queue the webhook and respond; a worker does the slow part.
 handler.onWebhook(async (webhook, { id }) => {
   await queue.add('webhook', webhook, { jobId: id });
 });`,
@@ -140,7 +140,7 @@ function transportGuidance(
     return guide(`The service does not send to this port: ${error}.`, 'edit');
   if (/eai_again|not resolved|etimeout|servfail/.test(cause)) {
     return guide(
-      `The name ${host} was not resolved in time. The service’s name server, or that of the domain, does not respond.`,
+      `The name ${host} was not resolved in time. The name server of the service or of the domain does not respond.`,
       'connect',
     );
   }
@@ -153,7 +153,7 @@ function transportGuidance(
   }
   if (/connect (timeout|etimedout|ehostunreach|enetunreach)/.test(cause)) {
     return guide(
-      `No connection was made.${tried} Check the host and port in the webhook URL, and any firewall in between.`,
+      `Couldn’t connect to the receiver.${tried} Check the host and port in the webhook URL, and any firewall in between.`,
       'connect',
       'edit',
     );
@@ -179,7 +179,7 @@ function transportGuidance(
     );
   }
   if (/econnreset|socket|hang up|other side/.test(cause)) {
-    return guide(`The receiver closed the connection before it answered.${tried}`, 'curl');
+    return guide(`The receiver closed the connection before it responded.${tried}`, 'curl');
   }
   return null;
 }

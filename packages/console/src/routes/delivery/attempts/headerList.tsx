@@ -24,7 +24,7 @@ const headersOf = ({ id, bodyBytes }: DeliveryDetail): Header[] => [
   {
     name: 'webhook-id',
     value: id,
-    meaning: 'The same for every attempt. Ignore ids that you have handled.',
+    meaning: 'The same for every attempt. Ignore IDs that you have handled.',
   },
   {
     name: 'webhook-timestamp',
@@ -34,7 +34,7 @@ const headersOf = ({ id, bodyBytes }: DeliveryDetail): Header[] => [
   {
     name: 'webhook-signature',
     value: null,
-    meaning: 'v1 and the base64 HMAC-SHA-256 of id, timestamp and body.',
+    meaning: 'v1 and the base64 HMAC-SHA-256 of ID, timestamp and body.',
   },
 ];
 

@@ -43,11 +43,11 @@ export function Palette({ onClose }: { onClose: () => void }) {
     >
       <input
         role="combobox"
-        aria-label="Search, or paste an address, hash, id, event or ABI"
+        aria-label="Search, or paste an address, hash, ID, event or ABI"
         aria-expanded="true"
         aria-controls={id}
         aria-activedescendant={active}
-        placeholder="Search, or paste an address, hash, id, event…"
+        placeholder="Search, or paste an address, hash, ID, event…"
         spellCheck={false}
         autoComplete="off"
         value={text}

@@ -136,7 +136,7 @@ export function PaletteCommands({
           {pasted?.kind === 'aptos-name'
             ? 'Aptos names are not resolved. Paste the address instead.'
             : pasted === undefined &&
-              'No results. You can also paste a complete address, hash, block number, id, ENS name, event or ABI.'}
+              'No results. You can also paste a complete address, hash, block number, ID, ENS name, event or ABI.'}
         </p>
       )}
     </>

@@ -104,7 +104,7 @@ export function ReplayForm({
               count > 0 &&
               ` · queued within ${formatSpan((count / perSecond) * 1000)}`}
             {includesDelivered ? '. ' : '. Delivered ones are excluded. '}
-            Ids stay the same, so receivers can skip the ones they have handled.
+            IDs stay the same, so receivers can skip the ones they have handled.
           </span>
         </p>
       )}

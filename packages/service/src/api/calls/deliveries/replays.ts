@@ -49,7 +49,7 @@ export function createReplayHandlers({ store, onReplayChange, onStopped }: Repla
       const replay = await find(id);
       if (cancelled) onReplayChange(replay);
       else if (replay.state !== 'cancelled') {
-        throw new HttpError(409, `A replay that is ${replay.state} cannot be cancelled`);
+        throw new HttpError(409, `A replay that is ${replay.state} cannot be canceled`);
       }
       return replay;
     },

@@ -9,8 +9,9 @@ import type { Provider } from '../provider.ts';
 import { type RangeLogs, quantity } from './rangeReading.ts';
 
 /**
- * Reads each header, and adds the blocks to `hits` whose bloom allows a log that was not returned.
- * Returns false if the blooms of the chain prove nothing, because they lack logs that were.
+ * Reads each header, and adds blocks to `hits` if their bloom allows a log that was not returned.
+ * Returns false if the blooms of the chain prove nothing, because returned logs are missing from
+ * them.
  */
 export async function addByBloom(
   node: Provider,
@@ -67,9 +68,9 @@ export async function addByBloom(
   return isProven;
 }
 
-/** The bits of a bloom that each value of a filter sets. */
+/** Bits of a bloom that each value of a filter sets. */
 type BloomBits = readonly (readonly number[])[];
-/** Each list must have a value whose bits are all set. */
+/** Each list must have a value with all of its bits set. */
 export type BloomFilter = readonly BloomBits[];
 
 export const toBloomFilter = ({ address, topics }: LogFilter): BloomFilter =>

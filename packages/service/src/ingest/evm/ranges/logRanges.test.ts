@@ -35,7 +35,7 @@ afterEach(async () => {
   for (const node of nodes) await node.stop();
 });
 
-/** @param troubles those of each node */
+/** @param troubles troubles of each node */
 async function start(
   troubles: readonly (readonly Trouble[])[],
   options: Partial<EvmSourceOptions> = {},
@@ -48,7 +48,7 @@ async function start(
   });
 }
 
-/** Searches all blocks; the last answer is undefined when each block must be read. */
+/** Searches all blocks; the last result is undefined if every block must be read. */
 async function findAll(
   of: LogSearch = search,
   isTriedAgain: (error: unknown) => boolean = () => false,
@@ -87,7 +87,7 @@ describe('a search by ranges', () => {
   test('follows the limit of a node', async () => {
     await start([[{ kind: 'rangeLimit', blocks: 50 }]]);
     expect(numbersOf(await findAll())).toEqual(hits);
-    // One refusal teaches the limit.
+    // One refusal is enough to learn the limit.
     expect(nodes[0]!.calls['eth_getLogs']).toBe(1 + 3 + Math.ceil((BLOCKS - 128) / 50));
   });
 

@@ -1,7 +1,8 @@
 /**
- * Finds blocks by querying nodes for logs over ranges of blocks. The sizes of ranges follow what a
- * node answers. An empty answer proves nothing by itself: a node must know a block at or above the
- * end of each range, a second node verifies samples, and headers prove the result if requested.
+ * Finds blocks by querying nodes for logs over ranges of blocks. The sizes of ranges adapt to the
+ * limits of the nodes. An empty response alone proves nothing, so a node must have a block at or
+ * above the end of the range, a second node verifies samples, and headers prove the result if
+ * requested.
  */
 import type { BlockRange } from '@sluice/kit/contract';
 import type { Log } from '../../../base/log.ts';
@@ -21,22 +22,24 @@ import {
   unknownRanges,
 } from './rangeReading.ts';
 
-/** Ranges queried at once, once their size has settled. */
+/** Number of ranges queried at once after their size has settled. */
 const RANGES_AT_ONCE = 16;
-/** A second node verifies one of this many rounds. */
+/** Number of rounds of which a second node verifies one. */
 const ROUNDS_PER_SAMPLE = 8;
-/** Headers read in one round. */
+/** Number of headers read in one round. */
 const HEADERS_PER_ROUND = 1_024;
-/** How long a node that refuses every range, or answers wrongly, is not asked again. */
+/**
+ * Time for which a node that refuses every range, or returns wrong results, is not queried again.
+ */
 const REFUSED_MS = 600_000;
 const FAILED_MS = 60_000;
 
 interface Options {
   chain: string;
   providers: Pick<Providers<Provider>, 'all' | 'ask' | 'readHeaderAt'>;
-  /** Read each header and check its bloom. */
+  /** Reads each header and checks its bloom. */
   verifyHeaders: boolean;
-  /** How strictly headers are checked now. */
+  /** Strictness of header checks. */
   headerProof: () => HeaderProof;
   log: Log;
 }
@@ -93,7 +96,7 @@ function openSearch(
     }
   };
 
-  /** Compares the hits of a node with those of another, which may have missed some as well. */
+  /** Compares the hits of a node with the hits of another node, which may also have missed some. */
   const checkSample = async (
     node: Provider,
     plan: RangePlan,
@@ -113,7 +116,10 @@ function openSearch(
       if (error instanceof SourceError) return;
       throw error;
     }
-    /** Finds a block whose hit only `these` contain, among blocks that both nodes answered. */
+    /**
+     * Finds a block with a hit that only `these` contain, among blocks in the responses of both
+     * nodes.
+     */
     const findExtra = (these: RangeLogs, those: RangeLogs): number | undefined => {
       const known = new Set([...those.whole, ...hitsOf(those).map(({ number }) => number)]);
       return hitsOf(these).find(
@@ -154,7 +160,7 @@ function openSearch(
       const proof = headerProof();
       isProven = await addByBloom(node, { from, anchor, blooms, read, hits, proof });
     }
-    // The ranges were answered by number: the chain must still have the block that they end at.
+    // The ranges were queried by number, so the chain must still have their last block.
     const still = await node.readHeaderAt(to);
     if (still?.hash !== anchor.hash) {
       throw new SourceError(
@@ -183,7 +189,7 @@ function openSearch(
   };
 }
 
-/** How long a node's ranges are not used after an error; 0 if they may work at once. */
+/** Time for which a node's ranges are not used after an error; 0 if they may work at once. */
 function restMsAfter(error: unknown, plan: RangePlan): number {
   if (isOfKind(error, 'unsupported', 'refused', 'missing', 'pruned')) return REFUSED_MS;
   if (isOfKind(error, 'inconsistent')) return FAILED_MS;

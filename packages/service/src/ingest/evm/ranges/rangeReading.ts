@@ -1,4 +1,4 @@
-/** Reads logs in ranges of the size that a node answers. */
+/** Reads logs in ranges of a size that the node accepts. */
 import type { BlockRange } from '@sluice/kit/contract';
 import type { EvmLog } from '../../../match/evm/block.ts';
 import type { LogFilter, LogSearch } from '../../../match/evm/logSearch.ts';
@@ -8,33 +8,35 @@ import type { Provider } from '../provider.ts';
 
 /** Size of the first range of a plan. */
 const FIRST_BLOCKS = 128;
-/** A plan that also returns logs of others starts with a smaller range. */
+/** Size of the first range of a plan that also returns unrelated logs. */
 const FIRST_UNSELECTIVE_BLOCKS = 16;
 const MAX_BLOCKS = 100_000;
-/** The size that a plan is expected to reach, so that cheap ones are tried first. */
+/** Expected size for a plan, so that plans with few queries are tried first. */
 const EXPECTED_BLOCKS = 2_000;
-/** A range with fewer logs grows, one with more shrinks. */
+/** Number of logs below which ranges grow, and above which they shrink. */
 const FEW_LOGS = 1_000;
 const MANY_LOGS = 4_000;
 const GROWTH = 4;
-/** Events become rarer and nodes recover, so settled sizes grow as well. */
+/** Growth of settled sizes, because events become rarer and nodes recover. */
 const SETTLED_GROWTH = 1.25;
-/** A larger answer is refused here, as a node would. */
+/** Maximum size of a response. Larger ones count as refused. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
-/** Suggestions of a node that are followed for one range; after that it is halved. */
+/**
+ * Number of a node's suggestions that are followed for one range. After that, the range is halved.
+ */
 const MAX_SUGGESTIONS = 3;
-/** With more queries for a block, reading it costs less. */
+/** Maximum number of queries per block. With more, reading the block is faster. */
 const MAX_QUERIES_PER_BLOCK = 2;
-/** A node that does not answer such a range answers none. */
+/** Size of a range at which a refusal means that the node refuses all ranges. */
 const SMALL_BLOCKS = 16;
 
 /** The known limits of one node. */
 export interface NodeRanges {
-  /** The maximum size that it answers, as it said. */
+  /** Maximum size that the node accepts, according to its error messages. */
   maxBlocks: number;
-  /** Until when its ranges are not used, by `performance.now`. */
+  /** Time until which its ranges are not used, from `performance.now`. */
   restsUntil: number;
-  /** It missed logs that another node has. */
+  /** True if the node missed logs that another node has. */
   isUnreliable: boolean;
 }
 
@@ -44,7 +46,7 @@ export const unknownRanges = (): NodeRanges => ({
   isUnreliable: false,
 });
 
-/** The logs of a range by block; `whole` lists blocks whose logs one answer cannot hold. */
+/** Logs of a range by block. `whole` lists blocks with too many logs for one response. */
 export interface RangeLogs {
   logs: Map<number, { hash: string; logs: EvmLog[] }>;
   whole: number[];
@@ -53,7 +55,7 @@ export interface RangeLogs {
 /** A plan of a search, and the size of its ranges. */
 export interface RangePlan {
   readonly filters: readonly LogFilter[];
-  /** Blocks per query. */
+  /** Number of blocks per query. */
   size: number;
   /** Whether the size has stopped growing fast. */
   isSettled: boolean;
@@ -83,7 +85,7 @@ export function createRangeReading(
     }));
   let plans = begin();
 
-  /** Queries a range, in smaller ones where the node refuses it. */
+  /** Queries a range, or smaller ones if the node refuses it. */
   const readRange = async (
     node: Provider,
     plan: RangePlan,
@@ -102,7 +104,7 @@ export function createRangeReading(
       return adapt(plan, to - from + 1, logs);
     } catch (error) {
       if (isOfKind(error, 'unreachable')) {
-        // The node may have run out of time, which a smaller range needs less of.
+        // The node may have timed out, and a smaller range takes less time.
         resize(plan, Math.max(SMALL_BLOCKS, Math.floor((to - from + 1) / 2)));
       }
       if (!isOfKind(error, 'too-large')) throw error;
@@ -117,7 +119,7 @@ export function createRangeReading(
       const part = { from: next, to: Math.min(to, next + size - 1) };
       await readRange(node, plan, part, into, refusals + 1);
       next = part.to + 1;
-      // Only the beginning of the range may be full.
+      // Only the start of the range may have too many logs.
       size = Math.max(size, Math.min(size * 2, half, rangesOf(node).maxBlocks));
     }
   };
@@ -146,10 +148,10 @@ export function createRangeReading(
   };
 }
 
-/** Whether a node that does not answer ranges of this plan answers none. */
+/** Returns whether a node that refuses ranges of this plan refuses all. */
 export const isSmallest = ({ size }: RangePlan): boolean => size <= SMALL_BLOCKS;
 
-/** Adapts the size after an answer for this number of blocks. */
+/** Adapts the size after a response for this number of blocks. */
 function adapt(plan: RangePlan, blocks: number, logs: number): void {
   if (logs > MANY_LOGS) return resize(plan, Math.floor(blocks / 2));
   // A part of a range shows nothing about larger ones.
@@ -197,7 +199,7 @@ async function queryLogs(
   return list(answer, `${node.name}: logs`);
 }
 
-/** Adds logs by block, each once: several filters may find the same. */
+/** Adds logs by block without duplicates, because several filters may find the same log. */
 function collect(
   { name }: Provider,
   found: readonly unknown[],

@@ -79,7 +79,7 @@ export interface AptosMultisig {
   kind: 'multisig';
   /** The multisig account. */
   multisig: Hex;
-  /** Absent if the call is already stored on-chain, and the transaction does not repeat it. */
+  /** Omitted if the call is already stored on-chain, and the transaction does not repeat it. */
   call?: AptosEntryFunction;
 }
 
