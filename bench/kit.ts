@@ -156,7 +156,7 @@ function measure<Side extends string>(
     Side,
     number[]
   >;
-  // The additional round warms up.
+  // The additional round is for warm-up.
   for (let round = 0; round <= ROUNDS; round++) {
     for (const name of names) {
       const microseconds = timeOf(parse, sides[name]);

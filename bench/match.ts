@@ -257,7 +257,7 @@ function measure(index: StreamIndex, blocks: readonly EvmBlock[]) {
   const durations: number[] = [];
   let matches = 0;
   let records = 0;
-  // The two additional rounds warm up.
+  // The two additional rounds are for warm-up.
   for (let round = -2; round < ROUNDS; round++) {
     for (const block of blocks) {
       const fresh = structuredClone(block);

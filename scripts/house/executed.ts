@@ -13,7 +13,7 @@ import { ROOT } from './figures.ts';
 const CHAIN = '0x7a69';
 const API_KEY = 'key_of_the_house_0123456789';
 const WATCHED = `0x${'ab'.repeat(20)}` as const;
-/** Enough blocks to fill caches and compile hot code. */
+/** Number of blocks that fills caches and compiles hot code. */
 const WARM_BLOCKS = 20;
 /** Simulated chains and receivers, which are not part of the product. */
 const NOT_COUNTED = /^packages\/testkit\//;

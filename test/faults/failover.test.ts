@@ -7,7 +7,10 @@ import { type FaultWorld, startWorld } from './world.ts';
 
 /** Longest time from the loss of the primary to the next write. */
 const RESUME_MS = 30_000;
-/** Longer than the query timeout, so that connections are abandoned and reopened. */
+/**
+ * Duration of an outage, longer than the query timeout, so that connections are abandoned and
+ * reopened.
+ */
 const GONE_MS = 50_000;
 /** Ten connections, the session for signals, and twenty abandoned ones whose commits still wait. */
 const MAX_SESSIONS = 31;

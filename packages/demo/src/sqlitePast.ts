@@ -67,7 +67,7 @@ export interface PastStream extends Pick<
 > {
   draft: StreamDraft;
   addresses: readonly { address: string; label?: string; addedAt: number }[];
-  /** Its later changes, and the audit records of the first key. */
+  /** Later changes of the stream, and the audit records of the first key. */
   changes: readonly {
     at: number;
     kind: StreamChangeKind;

@@ -4,7 +4,10 @@
  */
 import type { BodyReader, FirstAnswers } from './bodyReader.ts';
 
-/** Longer bodies would block the page for more than a frame while they are parsed. */
+/**
+ * Maximum length of a body that the page parses itself. Longer ones would block it for more than a
+ * frame.
+ */
 export const LONG_CHARACTERS = 1_000_000;
 
 /** A query about a body in the worker: a method of its reader, or its text. */

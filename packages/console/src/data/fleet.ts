@@ -16,7 +16,10 @@ import {
 import type { Condition } from '../ui/status.tsx';
 import { rowsOf, type DeliveryPages } from './live/liveCache.ts';
 
-/** Enough for the timelines of many streams, but few enough to scan four times per second. */
+/**
+ * Number of deliveries: enough for the timelines of many streams, but few enough to scan four times
+ * per second.
+ */
 const RECENT_ROWS = 2_000;
 
 const NONE: readonly DeliverySummary[] = [];

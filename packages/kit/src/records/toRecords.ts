@@ -252,7 +252,7 @@ function toLogRows(
   return { logs: rows, undecodedLogs: undecodedRows };
 }
 
-/** Values that are not logs have no id, so they get no row. */
+/** Values that are not logs have no id, and therefore no row. */
 const isLog = (log: unknown): log is WebhookLog =>
   typeof (log as Partial<WebhookLog> | null)?.transactionHash === 'string';
 

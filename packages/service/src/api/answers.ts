@@ -13,7 +13,10 @@ const MESSAGE_LIMIT = 1_000;
 const FIELD_LIMIT = 20;
 /** Maximum length of an echoed value or name: long enough to find it, too short to fill a log. */
 const ECHO_LIMIT = 200;
-/** Longer than any webhook URL, so that credentials in a URL are never partly shown. */
+/**
+ * Length to which a value is cut before its secrets are hidden. Longer than any webhook URL, so
+ * that credentials are never partly shown.
+ */
 const HIDDEN_LIMIT = 4_096;
 /**
  * In larger bodies, validation stops at the first problem, because problems cost more than values.

@@ -233,7 +233,9 @@ export function createMatching<
   };
 }
 
-/** Longer lists are never part of a query: its event alone finds their logs with fewer. */
+/**
+ * Maximum number of addresses in a query. For longer lists, the event alone needs fewer queries.
+ */
 const MAX_LISTED = 10_000;
 
 function listAddresses(pages: readonly Uint8Array[], width: 20 | 32): string[] | 'many' {

@@ -24,7 +24,7 @@ export interface Leases {
   stop(): void;
 }
 
-/** Longer than any attempt. */
+/** Duration of a lease, longer than any attempt. */
 export const LEASE_MS = 40_000;
 /** If a step is delayed by more than this, the process stalled and may have lost its leases. */
 export const STALL_MS = LEASE_MS / 4;

@@ -4,7 +4,7 @@
  */
 import type { DeliverySummary } from '@sluice/kit/sluice';
 
-/** Longer than any response takes, because the kit times out earlier. */
+/** Time for which changes are kept, longer than any response takes. */
 const KEPT_MS = 60_000;
 
 let changes: { at: number; delivery: DeliverySummary }[] = [];

@@ -37,8 +37,8 @@ export function Facts({
   pair: DeliverySummary | undefined;
 }) {
   const { data: chains } = useQuery(chainsQuery);
-  // The link opens the page of the pair on the delivery's own page, and selects its row next to a
-  // list.
+  // On the delivery's own page, the link opens the page of the pair; next to a list, it selects the
+  // row.
   const params = useParams({ strict: false });
   const chain = chains?.find(({ id }) => id === delivery.chainId);
   return (

@@ -52,7 +52,7 @@ function useP95(): string {
 
 const TIMELINE_LENGTH = 60;
 
-/** More chains would push the list of streams off the screen. */
+/** Maximum number of chains. More would push the list of streams off the screen. */
 const SHOWN_CHAINS = 8;
 
 const rankOf = (chain: WatchedChain): number =>

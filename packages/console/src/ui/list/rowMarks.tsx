@@ -51,7 +51,7 @@ export function useRowMarks({
     K: () => moveMarking(-1),
     ' ': () => {
       const id = current();
-      // Ignores Space on a focused button, which it presses.
+      // Ignores Space on a focused button, because it presses the button.
       if (id === undefined || document.activeElement?.closest('button') != null) return false;
       onMark(id, false);
       return true;

@@ -8,7 +8,7 @@ export function parseRetryAfter(
 ): number | undefined {
   const text = header?.trim() ?? '';
   if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1000;
-  // HTTP dates begin with a weekday, but `Date.parse` also accepts `-5`.
+  // HTTP dates start with a weekday, but `Date.parse` also accepts `-5`.
   const at = /^[A-Za-z]/.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs);
 }

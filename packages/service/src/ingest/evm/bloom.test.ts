@@ -10,7 +10,7 @@ const log = fc.record({ address: hexOf(20), topics: fc.array(hexOf(32), { maxLen
 
 describe('bloom', () => {
   test('sets the three bits that Ethereum defines for an address', () => {
-    // keccak256 of the zero address begins with the byte pairs 0x5380, 0xc7b7 and 0xae81.
+    // keccak256 of the zero address starts with the byte pairs 0x5380, 0xc7b7 and 0xae81.
     const bloom = bloomOf([{ address: `0x${'00'.repeat(20)}`, topics: [] }]);
     const bits = [0x5380 & 2047, 0xc7b7 & 2047, 0xae81 & 2047];
     const expected = new Uint8Array(256);

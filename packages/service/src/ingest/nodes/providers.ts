@@ -41,7 +41,8 @@ function createIdentities(
   let genesisHash: string | undefined;
 
   /**
-   * Returns the genesis hash that all responding nodes share, for a chain seen for the first time.
+   * Returns the genesis hash that all responding nodes share, for a chain that is read for the
+   * first time.
    */
   const readFirstGenesis = async (): Promise<string> => {
     const results = await Promise.allSettled(all.map((each) => each.identify()));

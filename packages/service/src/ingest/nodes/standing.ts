@@ -279,7 +279,7 @@ export interface Standing extends Pick<
 /** Interval of checks. A node of a different chain may be set up again for the correct chain. */
 const PROBE_WRONG_CHAIN_MS = 60_000;
 const UNKNOWN_LATENCY_MS = 100;
-/** Smaller latency differences do not affect the choice of a node. */
+/** Minimum latency in scores, so that small differences do not affect the choice of a node. */
 const LATENCY_FLOOR_MS = 25;
 /** Weight of the newest latency in the moving average. */
 const LATENCY_WEIGHT = 0.2;

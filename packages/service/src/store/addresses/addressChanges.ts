@@ -21,7 +21,7 @@ import type { Store } from '../store.ts';
 export interface AddressChanges {
   /** Adds addresses. Existing addresses stay, and keep their label unless there is a new one. */
   add(streamId: string, added: AddedAddresses): Promise<AddressOutcome>;
-  /** Removes all of the addresses or none. */
+  /** Removes either all of the addresses or none. */
   remove(streamId: string, addresses: AddressList): Promise<AddressOutcome>;
   /** Replaces the complete list and all of its labels. */
   replace(streamId: string, added: AddedAddresses): Promise<AddressOutcome>;

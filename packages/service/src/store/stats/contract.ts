@@ -21,8 +21,8 @@ export interface StreamStats {
   /** Failed attempts, in the same form. */
   hourlyFailed: number[];
   /**
-   * 95th percentile of the attempts of the last 24 hours that got a 2xx, accurate to a fifth; null
-   * if there are none.
+   * 95th percentile of the attempts of the last 24 hours that got a 2xx, accurate to 20 %; null if
+   * there are none.
    */
   p95Ms: number | null;
   lastDeliveryAt: number | null;

@@ -29,7 +29,7 @@ import type {
 /** The position of a transaction in the ledger. */
 export interface AptosPosition {
   version: bigint;
-  /** Root hash of all transactions before it. */
+  /** Root hash of all earlier transactions. */
   previousRoot: Hex;
   timestampUsecs: bigint;
   /** Seed that makes the hashes of two ledgers different. */

@@ -92,7 +92,7 @@ export function createAptosNode(options: {
 function toLimited(trouble: Extract<AptosTrouble, { kind: 'rateLimit' }>): AptosAnswer {
   const { status = 429, retryAfterSeconds = 1 } = trouble;
   const headers = { ...json, 'retry-after': String(retryAfterSeconds) };
-  // A 429 has the body of a gateway, a 503 that of a busy node.
+  // A 429 has the body of a gateway; a 503 has the body of a busy node.
   const body =
     status === 429
       ? { code: 429, message: 'Per anonymous IP rate limit exceeded.' }

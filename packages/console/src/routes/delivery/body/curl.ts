@@ -1,7 +1,7 @@
 import type { DeliveryDetail } from '@sluice/kit/sluice';
 import type { SentBody } from '../../../body/bodyWorker.ts';
 
-/** Longer bodies do not fit on a command line. */
+/** Maximum length of a body on a command line. */
 const MAX_ARGUMENT_LENGTH = 100_000;
 
 const quote = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;

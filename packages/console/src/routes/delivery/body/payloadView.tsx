@@ -9,7 +9,10 @@ import { CopyButton } from '../../../ui/text/copyButton.tsx';
 import { JsonTree } from '../../../body/jsonTree.tsx';
 import { ScrollText } from '../../../ui/text/scrollText.tsx';
 
-/** Longer text is cut off, because its layout is slow. The tree shows such bodies in full. */
+/**
+ * Maximum length of the text, because layout of longer text is slow. The tree shows such bodies in
+ * full.
+ */
 const PLAIN_TEXT_LIMIT = 500_000;
 
 /** Shows the body as a tree, or as the exact text that was sent. */
