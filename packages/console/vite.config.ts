@@ -39,9 +39,20 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     rolldownOptions: {
       output: {
-        // Bundles the code of every page in one file, because twenty files would wait for
-        // connections.
-        codeSplitting: { groups: [{ name: 'first', tags: ['$initial'] }] },
+        codeSplitting: {
+          includeDependenciesRecursively: false,
+          groups: [
+            // Index files of the kit lead to these, but no first page calls them.
+            {
+              name: 'hashes',
+              test: /@noble.hashes|kit.src.contract.rules.(?:auditHash|checksum|hash)\.ts$/,
+              priority: 1,
+            },
+            // Bundles the code of every page in one file, because twenty files would wait for
+            // connections.
+            { name: 'first', tags: ['$initial'] },
+          ],
+        },
       },
     },
   },

@@ -2,7 +2,6 @@
 import { toPage, toStream } from './compatible/answers.ts';
 import type { Stream } from './compatible/answers.ts';
 import {
-  checksummedAddress,
   lowerAddress,
   mapAddresses,
   toBlockNumber,
@@ -41,7 +40,7 @@ import type { ListResult } from './pages.ts';
 import { connect } from './request.ts';
 import type { Call, CallOptions, CallResult, ConnectionOptions } from './request.ts';
 import type { Given } from './given.ts';
-import { networkOf, type NetworkCalls } from './compatible/networks.ts';
+import { checksummedAddress, networkOf, type NetworkCalls } from './compatible/networks.ts';
 
 /** Options of {@link createClient}. */
 export interface ClientOptions extends Omit<ConnectionOptions, 'apiKey'> {

@@ -35,7 +35,8 @@ export * from './rules/text.ts';
 
 // Chains, addresses, events
 export * from './rules/chains/aptos.ts';
-export * from './rules/evm.ts';
+export * from './rules/chains/evm.ts';
+export * from './rules/checksum.ts';
 export * from './rules/chains/chainId.ts';
 export * from './rules/chains/evmChains.ts';
 export * from './rules/events.ts';

@@ -1,6 +1,6 @@
 /** Arrays and tuples of decoded logs as the hosted SDK writes them: elements joined by commas. */
 import type { Abi } from 'abitype';
-import { checksumAddress } from '../contract/rules/evm.ts';
+import { checksumAddress } from '../contract/rules/checksum.ts';
 import { eventTopic } from '../contract/rules/events.ts';
 import type { AbiItem, AbiParameter, WebhookLog } from '../contract/shapes.generated.ts';
 import { parameterNames } from '../contract/rules/abi.ts';

@@ -2,7 +2,7 @@ import { SLUICE_ROUTES } from '@sluice/kit/contract';
 import type { DeliverySummary } from '@sluice/kit/sluice';
 import { queryOptions, type QueryClient } from '@tanstack/react-query';
 import { fetchBody, type SentBody } from '../../body/bodyWorker.ts';
-import { client, sluice, queryKeys } from './service.ts';
+import { loadClient, sluice, queryKeys } from './service.ts';
 
 export const deliveryQuery = (id: string) =>
   queryOptions({
@@ -33,8 +33,8 @@ export const stopMutation = (queryClient: QueryClient, id: string) => ({
 
 /** Replays a delivery and updates its row before the live event arrives. */
 export const replayMutation = (queryClient: QueryClient) => ({
-  mutationFn: ({ id, streamId }: Pick<DeliverySummary, 'id' | 'streamId'>) =>
-    client.history.replay({ id, streamId }),
+  mutationFn: async ({ id, streamId }: Pick<DeliverySummary, 'id' | 'streamId'>) =>
+    (await loadClient()).history.replay({ id, streamId }),
   onSettled: (_data: unknown, _error: unknown, { id }: { id: string }) =>
     void queryClient.invalidateQueries({ queryKey: queryKeys.delivery(id) }),
 });

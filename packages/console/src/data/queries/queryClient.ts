@@ -1,4 +1,4 @@
-import { isSluiceError } from '@sluice/kit';
+import { isSluiceError } from '@sluice/kit/sluice';
 import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query';
 import { dropBody } from '../../body/bodyWorker.ts';
 

@@ -1,15 +1,14 @@
 /**
- * Creates clients for the service on the same origin, and query keys. The browser sends the session
+ * Creates the client for the service on the same origin, and query keys. The browser sends the session
  * cookie.
  */
-import { createClient, isSluiceError } from '@sluice/kit';
-import { createSluiceClient } from '@sluice/kit/sluice';
+import type { Client } from '@sluice/kit';
+import { createSluiceClient, isSluiceError } from '@sluice/kit/sluice';
 
-const baseUrl = location.origin;
+export const sluice = createSluiceClient({ baseUrl: location.origin });
 
-export const sluice = createSluiceClient({ baseUrl });
-
-export const client = createClient({ baseUrl, apiKey: null });
+/** Loads the client of the compatible API, which the first load does without. */
+export const loadClient = async (): Promise<Client> => (await import('./client.ts')).client;
 
 /** The service's limit for one page. */
 export const PAGE_ROWS = 100;

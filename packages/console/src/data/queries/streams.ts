@@ -2,7 +2,7 @@ import type { AptosNetwork, AptosStream, Stream } from '@sluice/kit';
 import type { ActivityQuery, StreamSummary } from '@sluice/kit/sluice';
 import { infiniteQueryOptions, queryOptions, type QueryClient } from '@tanstack/react-query';
 import { createBatch } from './batch.ts';
-import { client, SUMMARY_REFRESH_MS, sluice, PAGE_ROWS, queryKeys } from './service.ts';
+import { loadClient, SUMMARY_REFRESH_MS, sluice, PAGE_ROWS, queryKeys } from './service.ts';
 
 /** The service's limit for one call. */
 const MAX_TIMELINES = 200;
@@ -17,10 +17,12 @@ export const streamsQuery = queryOptions({
 export const streamQuery = ({ id, family }: Pick<StreamSummary, 'id' | 'family'>) =>
   queryOptions({
     queryKey: queryKeys.stream(id),
-    queryFn: ({ signal }): Promise<Stream | AptosStream> =>
-      family === 'aptos'
-        ? client.streams.get(id, { networkType: 'aptos', signal })
-        : client.streams.get(id, { signal }),
+    queryFn: async ({ signal }): Promise<Stream | AptosStream> => {
+      const { streams } = await loadClient();
+      return family === 'aptos'
+        ? streams.get(id, { networkType: 'aptos', signal })
+        : streams.get(id, { signal });
+    },
   });
 
 /** @param find an empty string matches all addresses. */
@@ -107,13 +109,14 @@ export const testWebhookMutation = (
 });
 
 /** Updates fields of a stream; the service rejects those that do not fit its family. */
-export function updateStream(
+export async function updateStream(
   { id, family }: Pick<StreamSummary, 'id' | 'family'>,
   changes: Record<string, unknown>,
 ): Promise<unknown> {
+  const { streams } = await loadClient();
   return family === 'aptos'
-    ? client.streams.update(id, { ...changes, networkType: 'aptos' })
-    : client.streams.update(id, changes);
+    ? streams.update(id, { ...changes, networkType: 'aptos' })
+    : streams.update(id, changes);
 }
 
 /** Pauses or resumes a stream optimistically, and reverts on failure. */
@@ -129,8 +132,8 @@ export function streamStatusMutation(
   return {
     // A second change waits for the first.
     scope: { id: `status ${id}` },
-    mutationFn: (status: 'active' | 'paused') =>
-      client.streams.setStatus(id, status, { networkType: family }),
+    mutationFn: async (status: 'active' | 'paused') =>
+      (await loadClient()).streams.setStatus(id, status, { networkType: family }),
     onMutate: async (status: 'active' | 'paused') => {
       await queryClient.cancelQueries({ queryKey: queryKeys.streams });
       const before = queryClient
@@ -159,6 +162,7 @@ export async function startBackfill(
   if (family === 'aptos') {
     await sluice.createAptosBackfill(chainId.replace(/^aptos:/, '') as AptosNetwork, blocks);
   } else {
-    await client.streams.createHistoricalJob({ ...blocks, chainId });
+    const { streams } = await loadClient();
+    await streams.createHistoricalJob({ ...blocks, chainId });
   }
 }

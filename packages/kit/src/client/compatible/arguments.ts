@@ -1,7 +1,7 @@
 /** Validates arguments and converts them to the wire format. Invalid arguments are not sent. */
 import { padAptosAddress, toAptosNetwork } from '../../contract/rules/chains/aptos.ts';
 import { toChainId } from '../../contract/rules/chains/chainId.ts';
-import { checksumAddress, toAddress } from '../../contract/rules/evm.ts';
+import { toAddress } from '../../contract/rules/chains/evm.ts';
 import { PAGE_LIMIT } from '../../contract/values.ts';
 import { SluiceError } from '../../errors.ts';
 
@@ -101,8 +101,6 @@ export const lowerAddress = (value: unknown): string => {
   if (address !== undefined) return address;
   throw invalid(`Invalid address provided: ${show(value)} is not 0x and 40 hex digits`);
 };
-
-export const checksummedAddress = (value: unknown): string => checksumAddress(lowerAddress(value));
 
 export const aptosAddress = (value: unknown): string => {
   const address = padAptosAddress(value);

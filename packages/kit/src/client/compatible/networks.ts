@@ -1,13 +1,8 @@
 /** The stream calls of each chain family. */
 import { toAptosStream, toStream } from './answers.ts';
 import type { Stream } from './answers.ts';
-import {
-  aptosAddress,
-  checksummedAddress,
-  lowerAddress,
-  toAptosBody,
-  toEvmBody,
-} from './arguments.ts';
+import { aptosAddress, lowerAddress, toAptosBody, toEvmBody } from './arguments.ts';
+import { checksumAddress } from '../../contract/rules/checksum.ts';
 import type { AptosStream } from '../../contract/shapes.generated.ts';
 import { ROUTES } from '../../contract/routes.generated.ts';
 import type { Route } from '../../contract/route.ts';
@@ -34,6 +29,8 @@ export interface NetworkCalls {
   readonly added: (address: unknown) => string;
   readonly removed: (address: unknown) => string;
 }
+
+export const checksummedAddress = (value: unknown): string => checksumAddress(lowerAddress(value));
 
 const EVM: NetworkCalls = {
   routes: {

@@ -5,7 +5,7 @@
 import * as z from 'zod';
 import { HINTS, sentShape, typed } from '../named.ts';
 import { findAptosNetwork, padAptosAddress, toAptosChain } from '../rules/chains/aptos.ts';
-import { toAddress } from '../rules/evm.ts';
+import { toAddress } from '../rules/chains/evm.ts';
 import { toChainId } from '../rules/chains/chainId.ts';
 import type { DeliveryFilter } from '../shapes.generated.ts';
 import { PAGE_LIMIT } from '../values.ts';

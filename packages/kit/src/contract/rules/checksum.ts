@@ -1,15 +1,6 @@
-/** EVM addresses and their spelling. */
+/** EIP-55, apart from `chains/evm.ts`, so that checking an address needs no hash. */
+import { toAddress } from './chains/evm.ts';
 import { keccak256 } from './hash.ts';
-
-const ADDRESS = /^0[xX][0-9a-fA-F]{40}$/;
-
-/**
- * Returns the address in lowercase, as in webhooks, or undefined if `value` is not an address.
- * Accepts any casing, including a wrong checksum.
- */
-export function toAddress(value: unknown): string | undefined {
-  return typeof value === 'string' && ADDRESS.test(value) ? value.toLowerCase() : undefined;
-}
 
 /**
  * Returns the address with its EIP-55 checksum casing.

@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { bytesToHex, getAddress } from 'viem';
 import { describe, expect, it } from 'vitest';
-import { checksumAddress, toAddress } from './evm.ts';
+import { toAddress } from './chains/evm.ts';
+import { checksumAddress } from './checksum.ts';
 
 const ADDRESS = '0xcfdf6aaae9f6b927e3736fbd327853b622c5060e';
 const CHECKSUMMED = '0xCFDF6Aaae9f6B927E3736FBD327853B622c5060E';
