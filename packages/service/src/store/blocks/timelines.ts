@@ -16,7 +16,10 @@ interface Matched extends Omit<TimelineBlock, 'confirmed' | 'removed'> {
   kept: string | null;
 }
 
-/** Takes three queries for any number of streams and chains. */
+/**
+ * Takes three queries for any number of streams and chains. Matches from before a chain was replaced
+ * by another are left out: they did not leave this chain.
+ */
 export async function listTimelines(
   db: Kysely<Tables>,
   engine: Engine,
@@ -51,6 +54,8 @@ export async function listTimelines(
         and block.hash = match.block_hash
     where match.chain = newest.chain and match.block_number >= newest.start
       and match.origin like 'live:%' and match.stream_id in (${sql.join([...streamIds])})
+      and match.created_at >= coalesce((select max(gap.created_at) from gap
+        where gap.chain = newest.chain and gap.kind = 'restarted'), 0)
     group by match.stream_id, match.chain, match.block_number, match.block_hash, block.hash
     order by match.block_number desc, case when block.hash is null then 1 else 0 end`.execute(db);
   const startOf = new Map(starts.map(({ chain, start }) => [chain, start]));

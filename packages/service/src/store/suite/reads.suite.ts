@@ -122,6 +122,19 @@ export function testReads(tools: StoreTools): void {
       ]);
     });
 
+    test('no blocks of an earlier chain that this one replaced', async () => {
+      const { store } = tools;
+      const chain = await startChain();
+      const { id } = await store.createStream(draft([chain.chain]));
+      await chain.commit(chain.next(), [newMatch(id)], 1);
+      const before = await store.readLedgerTime();
+      while ((await store.readLedgerTime()) === before);
+      const start = { ...chain.held, block: { ...chain.next(), number: 0 }, genesisHash: hashOf() };
+      await store.startChain({ ...start, why: 'another chain' });
+      const [timeline] = await store.listTimelines({ streamIds: [id], limit: 10 });
+      expect(timeline?.chains).toEqual([{ chainId: chain.chain, from: 0, blocks: [] }]);
+    });
+
     test('gaps of a chain: blocks passed over, halts, skipped blocks, restarts', async () => {
       const { store } = tools;
       const { chain, held, next, tip } = await startChain();
