@@ -10,6 +10,7 @@ import type {
   DeliveryState,
   StreamChangeKind,
 } from '@sluice/kit/contract';
+import { configError } from '../../service/src/base/errors.ts';
 import { splitBody, splitFinalBody } from '../../service/src/store/blocks/body.ts';
 import { pastId } from '../../service/src/store/ids.ts';
 import { liveOrigin } from '../../service/src/store/blocks/matches.ts';
@@ -131,17 +132,28 @@ export interface PastReplay {
   endedAt: number;
 }
 
+/** Returns the last block of each chain in a ledger. */
+export function readCheckpoints(folder: string): ReadonlyMap<string, number> {
+  const db = new DatabaseSync(join(folder, LEDGER_FILE), { readOnly: true });
+  try {
+    const rows = db.prepare('select chain, number from checkpoint').all();
+    return new Map(rows.map(({ chain, number }) => [String(chain), Number(number)]));
+  } finally {
+    db.close();
+  }
+}
+
 /**
  * Writes the sample data.
  *
  * @returns the number of deliveries.
- * @throws Error if the folder already has a ledger.
+ * @throws CallerError if the folder already has a ledger.
  */
 export async function fillSqlite(folder: string, past: Past): Promise<number> {
   const file = join(folder, LEDGER_FILE);
   if (existsSync(file)) {
-    throw new Error(
-      `${folder} already has a ledger. Pass an empty folder with --data DIR, or start over with --fresh`,
+    throw configError(
+      `${folder} has a ledger that is not of --seed demo. Pass an empty folder with --data DIR, or start over with --fresh`,
     );
   }
   const store = await openSqliteStore(folder);
@@ -419,6 +431,7 @@ function createStats(): Stats {
         const metrics = activityMetricsOf({
           outcome: { ...attempt, result: attempt.error === null ? 'succeeded' : 'retry' },
           delivery: { streamId, chainId, attempts: index + 1, state: isLast ? state : 'pending' },
+          wasDelivered: attempts.slice(0, index).some(({ error }) => error === null),
         });
         const minute = Math.floor((attempt.startedAt + attempt.durationMs) / MINUTE_MS);
         for (const metric of metrics) count(match, minute, metric);

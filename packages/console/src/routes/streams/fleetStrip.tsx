@@ -117,6 +117,7 @@ export function FleetStrip({
   chains: WatchedChain[] | undefined;
 }) {
   const delivered = sum(streams?.map(({ delivered24h }) => delivered24h) ?? []);
+  const redelivered = sum(streams?.map(({ redelivered24h }) => redelivered24h) ?? []);
   const failed = sum(streams?.map(({ failedAttempts24h }) => failedAttempts24h) ?? []);
   const queue = sum(streams?.map((stream) => stream.queue) ?? []);
   const p95 = useP95();
@@ -137,7 +138,7 @@ export function FleetStrip({
         </Figure>
         <Figure label="Per minute">{streams === undefined ? '–' : rateOf(streams)}</Figure>
         <Figure label="Success rate">
-          {streams === undefined ? '–' : formatShare(delivered, failed)}
+          {streams === undefined ? '–' : formatShare(delivered + redelivered, failed)}
         </Figure>
         <Figure label="Failed attempts">
           <span className={failed > 0 ? 'text-bad' : undefined}>{number(failed)}</span>

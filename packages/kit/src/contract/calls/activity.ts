@@ -8,7 +8,8 @@ const activityPoint = shape(
   'Attempts that ended within one step.',
   z.strictObject({
     at: unixMs.describe('Start of the step, in Unix milliseconds.'),
-    delivered: count.describe('Deliveries that got a 2xx.'),
+    delivered: count.describe('Deliveries that got their first 2xx.'),
+    redelivered: count.describe('Further 2xx of deliveries, after replays.'),
     failed: count.describe('Deliveries that failed permanently.'),
     failedAttempts: count.describe(
       'Failed attempts, including those of deliveries that succeeded later.',
@@ -54,7 +55,8 @@ const activityBreakdown = named(
     chains: z
       .array(
         z.strictObject({
-          ...{ chainId, delivered: count, failedAttempts: count, matched: count },
+          ...{ chainId, delivered: count, redelivered: count },
+          ...{ failedAttempts: count, matched: count },
           p95Ms: count
             .nullable()
             .describe(

@@ -99,8 +99,14 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
           again.map(({ delivery }) => delivery.id),
         );
         for (const id of pointless) changedOf.get(id)!.delivery.state = 'cancelled';
+        const delivered = await listDelivered(trx, open, ended);
         await insertAttempts(trx, engine, ended);
-        await countActivity(trx, engine, ended, now);
+        await countActivity(
+          trx,
+          engine,
+          ended.map((each) => ({ ...each, wasDelivered: delivered.has(each.delivery.id) })),
+          now,
+        );
         const changed = ended.map(({ delivery }) => delivery);
         await countFinished(trx, engine, changed, open, 1);
         return changed;
@@ -128,6 +134,26 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
       });
     },
   };
+}
+
+/** Returns the deliveries that just got a 2xx and had got one before, which are counted once. */
+async function listDelivered(
+  trx: Db,
+  open: DayFilter,
+  ended: readonly { outcome: AttemptOutcome; delivery: DeliverySummary }[],
+): Promise<ReadonlySet<string>> {
+  const again = ended
+    .filter(({ outcome, delivery }) => outcome.result === 'succeeded' && delivery.attempts > 1)
+    .map(({ delivery }) => delivery.id);
+  if (again.length === 0) return new Set();
+  const rows = await trx
+    .selectFrom('attempt')
+    .select('delivery_id')
+    .where(open('block_day'))
+    .where('delivery_id', 'in', again)
+    .where('error', 'is', null)
+    .execute();
+  return new Set(rows.map((row) => row.delivery_id));
 }
 
 /** Inserts one row per attempt. */

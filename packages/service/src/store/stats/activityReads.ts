@@ -107,7 +107,7 @@ export function createActivityReads(db: Kysely<Tables>, engine: Engine): Activit
           select stream_id, ${sql.lit(DAY_HOURS)} as ago, metric, n
           from stat where minute > ${dayAgo} and minute <= ${hour - DAY_HOURS * HOUR_MINUTES + HOUR_MINUTES - 1}
         ) as counted
-        where metric in ('delivered', 'failed_attempts') or metric like 'latency%'
+        where metric in ('delivered', 'redelivered', 'failed_attempts') or metric like 'latency%'
         group by 1, 2, 3`.execute(db);
       const { rows: byStep } = await sql<Count & { stream_id: string }>`
         select stream_id, (cast(${minute} as bigint) - minute) / ${sql.lit(SERIES_STEP_MINUTES)} as ago, metric,
@@ -125,6 +125,7 @@ export function createActivityReads(db: Kysely<Tables>, engine: Engine): Activit
           streamId: stream.id,
           queue: (stream.pending ?? 0) + (stream.enriching ?? 0),
           delivered24h: ofDay('delivered'),
+          redelivered24h: ofDay('redelivered'),
           failedAttempts24h: ofDay('failed_attempts'),
           deliveredSeries: toSeries(newest, 'delivered', SERIES_STEPS),
           hourlyDelivered: toHourly(its, newest, 'delivered'),
@@ -163,7 +164,7 @@ const firstFailedMinute = sql<number | null>`(
   select failed.minute from stat failed
   where failed.stream_id = stream.id and failed.metric = 'failed_attempts' and failed.minute > coalesce((
     select delivered.minute from stat delivered
-    where delivered.stream_id = stream.id and delivered.metric = 'delivered'
+    where delivered.stream_id = stream.id and delivered.metric in ('delivered', 'redelivered')
     order by delivered.minute desc limit 1
   ), 0)
   order by failed.minute limit 1
@@ -212,6 +213,7 @@ function toPoint(at: number, counts: readonly Count[]): ActivityPoint {
   return {
     at,
     delivered: of('delivered'),
+    redelivered: of('redelivered'),
     failed: of('given_up'),
     failedAttempts: of('failed_attempts'),
     retries: of('retries'),
@@ -249,6 +251,7 @@ function toBreakdown(counts: readonly ChainCount[]): Omit<ActivityCounts, 'from'
       .map(([chainId, its]) => ({
         chainId,
         delivered: sumOf(its, (metric) => metric === 'delivered'),
+        redelivered: sumOf(its, (metric) => metric === 'redelivered'),
         failedAttempts: sumOf(its, (metric) => metric === 'failed_attempts'),
         matched: sumOf(its, (metric) => metric.startsWith(MATCHED)),
         p95Ms: quantileMs(toLatencies(its), 0.95),

@@ -13,6 +13,7 @@ export interface StreamStats {
   streamId: string;
   queue: number;
   delivered24h: number;
+  redelivered24h: number;
   failedAttempts24h: number;
   /** Attempts per 5 minutes for the last 2 hours, oldest first. */
   deliveredSeries: number[];

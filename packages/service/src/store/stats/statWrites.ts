@@ -83,6 +83,8 @@ export const toHours = <Row extends Pick<Stat, 'minute'>>(rows: readonly Row[]):
 export interface EndedAttempt {
   outcome: Pick<AttemptOutcome, 'status' | 'durationMs' | 'result'>;
   delivery: Pick<DeliverySummary, 'streamId' | 'chainId' | 'attempts' | 'state'>;
+  /** Whether an earlier attempt of the delivery got a 2xx. */
+  wasDelivered: boolean;
 }
 
 /** Counts the outcomes of attempts in the minute of `now`. */
@@ -133,10 +135,18 @@ export async function countMatched(
 }
 
 /** Returns the metrics that count one finished attempt. */
-export function activityMetricsOf({ outcome, delivery }: EndedAttempt): ActivityMetric[] {
+export function activityMetricsOf({
+  outcome,
+  delivery,
+  wasDelivered,
+}: EndedAttempt): ActivityMetric[] {
   const metrics: ActivityMetric[] =
     outcome.result === 'succeeded'
-      ? ['delivered', latencyMetricOf(outcome.durationMs), `answered_${outcome.status ?? 'none'}`]
+      ? [
+          wasDelivered ? 'redelivered' : 'delivered',
+          latencyMetricOf(outcome.durationMs),
+          `answered_${outcome.status ?? 'none'}`,
+        ]
       : ['failed_attempts', failureOf(outcome.status)];
   if (delivery.attempts > 1) metrics.push('retries');
   if (delivery.state === 'failed') metrics.push('given_up');

@@ -12,9 +12,13 @@ export interface StatTables {
   stat_hour: StatTable;
 }
 
-/** Metrics, which are kept for two days per minute and eight days per hour. */
+/**
+ * Metrics, which are kept for two days per minute and eight days per hour. `delivered` counts the first
+ * 2xx of a delivery, `redelivered` the further ones.
+ */
 export type ActivityMetric =
   | 'delivered'
+  | 'redelivered'
   | LatencyMetric
   | 'failed_attempts'
   | AnsweredMetric

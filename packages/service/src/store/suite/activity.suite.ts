@@ -111,10 +111,17 @@ export function testActivity(
         ],
         chains: [
           {
-            ...{ chainId: one.chain, delivered: 2, failedAttempts: 1, matched: 3 },
+            ...{ chainId: one.chain, delivered: 2, redelivered: 0, failedAttempts: 1, matched: 3 },
             p95Ms: expect.any(Number) as number,
           },
-          { chainId: two.chain, delivered: 0, failedAttempts: 1, matched: 1, p95Ms: null },
+          {
+            chainId: two.chain,
+            delivered: 0,
+            redelivered: 0,
+            failedAttempts: 1,
+            matched: 1,
+            p95Ms: null,
+          },
         ],
         records: [
           { what: TRANSFER, matched: 2 },

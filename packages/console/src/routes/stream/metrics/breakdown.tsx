@@ -47,7 +47,7 @@ export function Breakdown({ breakdown }: { breakdown: ActivityBreakdown }) {
       <Part
         title="By chain"
         heads={['Chain', 'Delivered', 'Success', 'p95']}
-        rows={chains.map(({ chainId, delivered, failedAttempts, p95Ms }) => ({
+        rows={chains.map(({ chainId, delivered, redelivered, failedAttempts, p95Ms }) => ({
           key: chainId,
           label: (
             <Link
@@ -62,10 +62,10 @@ export function Breakdown({ breakdown }: { breakdown: ActivityBreakdown }) {
           ),
           figures: [
             formatCount(delivered),
-            formatShare(delivered, failedAttempts),
+            formatShare(delivered + redelivered, failedAttempts),
             p95Ms === null ? '–' : formatDuration(p95Ms),
           ],
-          share: attempts === 0 ? 0 : (delivered + failedAttempts) / attempts,
+          share: attempts === 0 ? 0 : (delivered + redelivered + failedAttempts) / attempts,
         }))}
       />
       <Part

@@ -100,8 +100,11 @@ export function MetricsTab({ stream }: { stream: StreamSummary }) {
 const sum = (points: readonly ActivityPoint[], of: (point: ActivityPoint) => number): number =>
   points.reduce((total, point) => total + of(point), 0);
 
+const succeededAttempts = ({ delivered, redelivered }: ActivityPoint): number =>
+  delivered + redelivered;
+
 const wasTried = (points: readonly ActivityPoint[]): boolean =>
-  points.some((point) => point.delivered + point.failedAttempts > 0);
+  points.some((point) => succeededAttempts(point) + point.failedAttempts > 0);
 
 /** Shows when to expect the first point, or why there is none. */
 function NoData({ stream }: { stream: StreamSummary }) {
@@ -146,6 +149,7 @@ function Charts({
   const result = activity?.result ?? NO_POINTS;
   const delivered = sum(result, (point) => point.delivered);
   const failedAttempts = sum(result, (point) => point.failedAttempts);
+  const success = formatShare(sum(result, succeededAttempts), failedAttempts);
   const retries = sum(result, (point) => point.retries);
   const at = result[cursor ?? result.length - 1]?.at;
   const line = (
@@ -170,7 +174,7 @@ function Charts({
               <span className="text-muted">delivered</span>
             </span>
             <span>
-              <span className="data font-medium">{formatShare(delivered, failedAttempts)}</span>{' '}
+              <span className="data font-medium">{success}</span>{' '}
               <span className="text-muted">of attempts succeeded</span>
             </span>
             <span>
@@ -205,10 +209,16 @@ function Charts({
         />
         <TimeChart
           title="Success rate"
-          summary={`${formatShare(delivered, failedAttempts)} of attempts succeeded`}
+          summary={`${success} of attempts succeeded`}
           format={formatPercent}
           axis={PERCENT}
-          series={[line('ok', (point) => percentOf(point.delivered, point.failedAttempts), 'text')]}
+          series={[
+            line(
+              'ok',
+              (point) => percentOf(succeededAttempts(point), point.failedAttempts),
+              'text',
+            ),
+          ]}
           {...common}
         />
         <TimeChart
@@ -262,7 +272,7 @@ function Charts({
 
 /** Lists the numbers as text for screen readers, without steps that have no attempts. */
 function Table({ points }: { points: readonly ActivityPoint[] }) {
-  const busy = points.filter((point) => point.delivered + point.failedAttempts > 0);
+  const busy = points.filter((point) => succeededAttempts(point) + point.failedAttempts > 0);
   return (
     <table className="w-full max-w-160 border-collapse">
       <thead>
@@ -289,7 +299,7 @@ function Table({ points }: { points: readonly ActivityPoint[] }) {
             {[
               formatCount(point.delivered),
               formatCount(point.failedAttempts),
-              formatShare(point.delivered, point.failedAttempts),
+              formatShare(succeededAttempts(point), point.failedAttempts),
               formatCount(point.retries),
               point.p50Ms === null ? '–' : formatDuration(point.p50Ms),
               point.p95Ms === null ? '–' : formatDuration(point.p95Ms),
