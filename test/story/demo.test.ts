@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createSluiceClient } from '@sluice/kit/sluice';
+import { createSluiceClient, type SluiceClient } from '@sluice/kit/sluice';
 import { startService, type Service } from '@sluice/service';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startDemo, type Demo } from '../../packages/demo/src/startDemo.ts';
@@ -28,22 +28,8 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test('the ledger is consistent and is not overwritten', async () => {
-  const store = await openSqliteStore(folder);
-  for (const invariant of INVARIANTS) {
-    let after: string | undefined;
-    do {
-      const look = { keptMs: 7 * 24 * 3_600_000, after, again: [] };
-      const { violations, next } = await store.findViolations(invariant, look);
-      expect(violations).toEqual([]);
-      after = next;
-    } while (after !== undefined);
-  }
-  await store.close();
-  await expect(startDemo({ folder, hours: 1 })).rejects.toThrow('already has a ledger');
-});
-
-test('the service continues from the last block and counts the seeded deliveries', async () => {
+/** Starts the service on the ledger, and waits until it follows every chain. */
+async function startLive(): Promise<SluiceClient> {
   service = await startService({
     port: 0,
     host: '127.0.0.1',
@@ -57,6 +43,32 @@ test('the service continues from the last block and counts the seeded deliveries
   await expect
     .poll(async () => (await sluice.listChains()).map(({ state }) => state), { timeout: 20_000 })
     .toEqual(['live', 'live', 'live']);
+  return sluice;
+}
+
+test('the ledger is consistent', async () => {
+  const store = await openSqliteStore(folder);
+  for (const invariant of INVARIANTS) {
+    let after: string | undefined;
+    do {
+      const look = { keptMs: 7 * 24 * 3_600_000, after, again: [] };
+      const { violations, next } = await store.findViolations(invariant, look);
+      expect(violations).toEqual([]);
+      after = next;
+    } while (after !== undefined);
+  }
+  await store.close();
+});
+
+test('a ledger of something else is not overwritten', async () => {
+  const other = await mkdtemp(join(tmpdir(), 'sluice-demo-'));
+  await (await openSqliteStore(other)).close();
+  await expect(startDemo({ folder: other, hours: 1 })).rejects.toThrow('is not of --seed demo');
+  await rm(other, { recursive: true });
+});
+
+test('the service continues from the last block and counts the seeded deliveries', async () => {
+  const sluice = await startLive();
   const ledger = readSqliteLedger(folder);
   expect(await ledger.value('select count(*) from block where number > 0')).toBe(3 * 256);
 
@@ -78,4 +90,34 @@ test('the service continues from the last block and counts the seeded deliveries
     chains.filter(({ chainId }) => chainId === '0x2105'),
   );
   expect(base.some(({ blocks }) => blocks.some(({ removed }) => removed))).toBe(true);
+});
+
+test('a second start continues the ledger, with the same receiver', async () => {
+  const ledger = readSqliteLedger(folder);
+  const read = async () => ({
+    deliveries: await ledger.value('select count(*) from delivery'),
+    heads: await ledger.rows<{ number: number }>('select number from checkpoint order by chain'),
+  });
+  await service!.stop();
+  await demo.stop();
+  const before = await read();
+  demo = await startDemo({ folder, hours: HOURS });
+  expect(demo.deliveries).toBeUndefined();
+  const sluice = await startLive();
+  demo.startActivity();
+  await expect
+    .poll(async () => (await read()).deliveries, { timeout: 20_000 })
+    .toBeGreaterThan(before.deliveries);
+  const { heads } = await read();
+  heads.forEach(({ number }, at) => {
+    expect(number).toBeGreaterThanOrEqual(before.heads[at]!.number);
+  });
+  await expect
+    .poll(async () => (await sluice.listDeliveries({ limit: 5 })).result.map(({ state }) => state))
+    .toContain('succeeded');
+  // Blocks of the earlier chains are not shown as removed from these.
+  const streams = await sluice.listStreamSummaries();
+  const timelines = await sluice.listTimelines({ streamIds: streams.map(({ id }) => id) });
+  const blocks = timelines.flatMap(({ chains }) => chains.flatMap((chain) => chain.blocks));
+  expect(blocks.filter(({ removed }) => removed)).toEqual([]);
 });

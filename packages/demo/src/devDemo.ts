@@ -13,12 +13,12 @@ export async function devDemo(options: DevOptions, terminal: Terminal): Promise<
   const { print, tint } = terminal;
   const asked = untilInterrupted(terminal);
   const folder = options.data;
-  const { release } = openDevFolder(folder, options);
+  const { isFirstStart, release } = openDevFolder(folder, options);
   const apiKey = options.apiKey ?? keep(join(folder, 'api-key'), () => newKey('sluice_dev_'));
   const secret = options.secret ?? keep(join(folder, 'secret'), () => newKey('whs_dev_'));
 
   print();
-  print(`  ${tint('faint', 'writing the day down: some seconds')}`);
+  if (isFirstStart) print(`  ${tint('faint', 'writing a day of sample data, a few seconds')}`);
   const demo = await startDemo({ folder });
   const warn = (text: string): void => print(`  ${tint('warn', '!')} ${text}`);
   const config = {
@@ -29,20 +29,24 @@ export async function devDemo(options: DevOptions, terminal: Terminal): Promise<
     chains: demo.chains,
     aptos: demo.aptos,
   };
-  const service = await startOnFreePort(config, { warn, freshChains: [] }, terminal).catch(
-    async (error: unknown) => {
-      await demo.stop();
-      throw error;
-    },
-  );
+  const service = await startOnFreePort(
+    config,
+    { warn, freshChains: [...demo.chains.map(({ id }) => id), 'aptos:mainnet'] },
+    terminal,
+  ).catch(async (error: unknown) => {
+    await demo.stop();
+    throw error;
+  });
   const takeBack = announceDevService(folder, { apiUrl: service.url, apiKey });
   demo.startActivity();
   const row = (name: string, value: string, hint?: string): void =>
     printStartRow(terminal, name, value, hint);
   row('Console', `${service.url}/console/#key=${apiKey}`);
   row('API', service.url, `x-api-key: ${apiKey}`);
-  row('Day', `${demo.deliveries.toLocaleString('en')} deliveries`, 'invented, as are the chains');
-  row('Data', relative(process.cwd(), folder) || folder, 'another day with --fresh; Ctrl-C stops');
+  if (demo.deliveries !== undefined) {
+    row('Day', `${demo.deliveries.toLocaleString('en')} deliveries`, 'sample data and chains');
+  }
+  row('Data', relative(process.cwd(), folder) || folder, '--fresh writes a new day; Ctrl-C stops');
   print();
 
   await asked;

@@ -1,8 +1,10 @@
 /** The setup of `sluice dev --seed demo`: scripted chains, a receiver and a day of sample data. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
-import { fillSqlite } from './sqlitePast.ts';
+import { join } from 'node:path';
+import { fillSqlite, readCheckpoints } from './sqlitePast.ts';
 import type { ServiceConfig } from '@sluice/service';
 import { startScriptedAptos, startScriptedChain } from '@sluice/testkit';
 import { happeningsOn, happeningsOnAptos, toAptosTransaction } from './demoBlocks.ts';
@@ -16,21 +18,46 @@ const SECONDS_BEFORE = 3_600n;
 const MISROUTED =
   'block 0 is that of Ethereum: the node serves a different chain with this id. Point --chain 0x2105 at the right node, or use another --data folder.';
 
+const DEMO_CHAINS: readonly Omit<DemoChain, 'chain'>[] = [
+  {
+    id: ETHEREUM,
+    blockMs: 12_000,
+    confirmations: 12,
+    head: 23_835_256,
+    reorg: { agoMs: 190 * MINUTE, depth: 2 },
+  },
+  {
+    id: BASE,
+    blockMs: 2_000,
+    confirmations: 100,
+    head: 38_412_907,
+    reorg: { agoMs: 1.2 * MINUTE, depth: 2 },
+    halt: { agoMs: 332 * MINUTE, lengthMs: 4.5 * MINUTE, why: MISROUTED },
+  },
+];
+
 export interface Demo {
   readonly chains: ServiceConfig['chains'];
   readonly aptos: ServiceConfig['aptos'];
-  /** Number of deliveries written to the ledger. */
-  readonly deliveries: number;
+  /** Number of deliveries written to the ledger; undefined if an earlier start wrote them. */
+  readonly deliveries: number | undefined;
   /** Starts producing blocks at the rate of the real chains. */
   startActivity(): void;
   stop(): Promise<void>;
 }
 
+/** Has the receiver's port, which the streams of the ledger refer to. */
+const PORT_FILE = 'demo-receiver-port';
+const APTOS_CHAIN = 'aptos:mainnet';
+const APTOS_BLOCK_MS = 1_000;
+
 /**
- * Writes the ledger of the day that ends now, and starts the chains and the receiver.
+ * Writes the ledger of the day that ends now, and starts the chains and the receiver. In a folder
+ * with such a ledger, the chains start over at its last blocks.
  *
- * @param folder folder of the ledger; the ledger must not exist.
+ * @param folder folder of the ledger.
  * @param hours length of the day; a shorter day has fewer deliveries.
+ * @throws CallerError if the folder has another ledger.
  */
 export async function startDemo({
   folder,
@@ -41,45 +68,40 @@ export async function startDemo({
 }): Promise<Demo> {
   const nowMs = Date.now();
   const random = createRandom(nowMs);
-  const receiver = await startDemoReceiver(nowMs);
-  const chains = await Promise.all([
-    startChain(nowMs, {
-      id: ETHEREUM,
-      blockMs: 12_000,
-      confirmations: 12,
-      head: 23_835_256,
-      reorg: { agoMs: 190 * MINUTE, depth: 2 },
-    }),
-    startChain(nowMs, {
-      id: BASE,
-      blockMs: 2_000,
-      confirmations: 100,
-      head: 38_412_907,
-      reorg: { agoMs: 1.2 * MINUTE, depth: 2 },
-      halt: {
-        agoMs: 332 * MINUTE,
-        lengthMs: 4.5 * MINUTE,
-        why: MISROUTED,
-      },
-    }),
-  ]);
-  const aptosBlockMs = 1_000;
-  const aptosHead = 512_330_418;
+  const portFile = join(folder, PORT_FILE);
+  const port = existsSync(portFile) ? Number(readFileSync(portFile, 'utf8')) : undefined;
+  const receiver = await startDemoReceiver(nowMs, port);
+  const heights = port === undefined ? undefined : readCheckpoints(folder);
+  const chains = await Promise.all(
+    DEMO_CHAINS.map((each) => startChain(nowMs, each, heights?.get(each.id))),
+  );
+  const aptosHead = heights?.get(APTOS_CHAIN) ?? 512_330_418;
   const aptos = await startScriptedAptos({
     chainId: 1,
-    start: { height: BigInt(aptosHead - 256), version: 3_481_220_117n },
+    start: {
+      height: BigInt(heights === undefined ? aptosHead - 256 : aptosHead - 1),
+      version: 3_481_220_117n,
+    },
     genesisTimestampUsecs: BigInt(Math.floor(nowMs / 1000) - 600) * 1_000_000n,
   });
-  const deliveries = await fillSqlite(
-    folder,
-    makeDemoDay({
-      chains,
-      aptos: { ledger: aptos, blockMs: aptosBlockMs, head: aptosHead },
-      webhookUrlOf: (tag) => `${receiver.url}/hooks/${tag}`,
-      nowMs,
-      spanMs: hours * 60 * MINUTE,
-    }),
-  );
+  let deliveries: number | undefined;
+  if (heights === undefined) {
+    deliveries = await fillSqlite(
+      folder,
+      makeDemoDay({
+        chains,
+        aptos: { ledger: aptos, blockMs: APTOS_BLOCK_MS, head: aptosHead },
+        webhookUrlOf: (tag) => `${receiver.url}/hooks/${tag}`,
+        nowMs,
+        spanMs: hours * 60 * MINUTE,
+      }),
+    );
+    writeFileSync(portFile, String(receiver.port));
+  } else {
+    // The service finds other blocks than those in the ledger, and starts over at the head.
+    for (const { chain } of chains) chain.mine({ timestamp: BigInt(Math.floor(nowMs / 1000)) });
+    aptos.mine({ timestampUsecs: BigInt(nowMs) * 1_000n });
+  }
   const timers: NodeJS.Timeout[] = [];
   return {
     chains: chains.map(({ id, chain, confirmations }) => ({
@@ -87,8 +109,9 @@ export async function startDemo({
       urls: [chain.wsUrl],
       confirmations,
       pollMs: 1_000,
+      resetWhenReplaced: true,
     })),
-    aptos: [{ network: 'mainnet', urls: [aptos.url], pollMs: 500 }],
+    aptos: [{ network: 'mainnet', urls: [aptos.url], pollMs: 500, resetWhenReplaced: true }],
     deliveries,
     startActivity() {
       for (const { id, chain, blockMs } of chains) {
@@ -104,7 +127,7 @@ export async function startDemo({
           transactions: happeningsOnAptos(random).map(toAptosTransaction),
           timestampUsecs: BigInt(Date.now()) * 1_000n,
         });
-      timers.push(setInterval(mineAptos, aptosBlockMs));
+      timers.push(setInterval(mineAptos, APTOS_BLOCK_MS));
     },
     async stop() {
       for (const timer of timers) clearInterval(timer);
@@ -114,18 +137,26 @@ export async function startDemo({
   };
 }
 
-async function startChain(nowMs: number, options: Omit<DemoChain, 'chain'>) {
+async function startChain(
+  nowMs: number,
+  options: Omit<DemoChain, 'chain'>,
+  /** The last block in the ledger; undefined before the first start. */
+  height: number | undefined,
+) {
   const chain = await startScriptedChain({
     chainId: Number(options.id),
     seed: `demo ${nowMs}`,
-    firstNumber: BigInt(options.head - 255),
+    firstNumber: BigInt(height ?? options.head - 255),
     genesisTimestamp: BigInt(Math.floor(nowMs / 1000)) - SECONDS_BEFORE * 24n,
   });
   return { ...options, chain };
 }
 
 /** Responds on each path like the receiver of that stream, with its latency. */
-async function startDemoReceiver(nowMs: number): Promise<{ url: string; stop(): Promise<void> }> {
+async function startDemoReceiver(
+  nowMs: number,
+  port = 0,
+): Promise<{ url: string; port: number; stop(): Promise<void> }> {
   const random = createRandom(nowMs);
   const server = createServer((request, response) => {
     const stream = DEMO_STREAMS[request.url?.split('/').at(-1) ?? ''];
@@ -137,10 +168,12 @@ async function startDemoReceiver(nowMs: number): Promise<{ url: string; stop(): 
       }, answer?.durationMs ?? 0);
     });
   });
-  server.listen(0, '127.0.0.1');
+  server.listen(port, '127.0.0.1');
   await once(server, 'listening');
+  const { port: found } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `http://127.0.0.1:${found}`,
+    port: found,
     async stop() {
       const closed = once(server, 'close');
       server.close();
