@@ -7,6 +7,7 @@ import {
   checkConfig,
   parseAptos,
   parseChains,
+  parseExplorers,
   readSpamLists,
   type ServiceConfig,
 } from './config.ts';
@@ -110,6 +111,27 @@ test('--aptos reads network and URLs', () => {
   expect(() => parseAptos(['local=http://a/v1,confirmations=3'])).toThrow(
     /does not apply to Aptos/,
   );
+});
+
+test('--explorer takes a chain of either family and a URL', () => {
+  expect(
+    parseExplorers([
+      '1=https://eth.blockscout.com',
+      'aptos:local=http://127.0.0.1:3000/?network=local',
+    ]),
+  ).toEqual({
+    '0x1': 'https://eth.blockscout.com',
+    'aptos:local': 'http://127.0.0.1:3000/?network=local',
+  });
+  for (const wrong of [
+    'eth=https://a.example',
+    '0x1=javascript:alert(1)',
+    'aptos:x=https://a',
+    '0x1',
+  ]) {
+    expect(() => parseExplorers([wrong])).toThrow(/^--explorer .*should be <hexId>=<http or https/);
+  }
+  expect(() => parseExplorers(['0x1=https://a', '1=https://b'])).toThrow(/given twice/);
 });
 
 describe('--spam-list', () => {

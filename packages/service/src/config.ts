@@ -1,6 +1,12 @@
 /** The settings of a service, which are read once. Each setting has a working default. */
 import { readFileSync } from 'node:fs';
-import { APTOS_NETWORKS, type AptosNetwork, toAddress, toChainId } from '@sluice/kit/contract';
+import {
+  APTOS_NETWORKS,
+  type AptosNetwork,
+  toAddress,
+  toAptosChain,
+  toChainId,
+} from '@sluice/kit/contract';
 import type { About } from '@sluice/kit/contract';
 import { createCidrList } from './base/cidr.ts';
 import { configError } from './base/errors.ts';
@@ -91,6 +97,8 @@ export interface ServiceConfig {
   spamLists?: Readonly<Record<string, ReadonlySet<string>>> | undefined;
   /** URLs by chain that return the ABIs of verified contracts, with the placeholder `{address}`. */
   abiUrls?: Readonly<Record<string, string>> | undefined;
+  /** Base URLs of block explorers by chain, in addition to those of known chains. */
+  explorers?: Readonly<Record<string, string>> | undefined;
   /** Networks that webhooks may reach although they are not public. Default: none. */
   allowCidrs?: readonly string[] | undefined;
   /**
@@ -328,20 +336,50 @@ function readLines(flag: string, path: string): string[] {
 }
 
 /** Parses `--abi-url <hexId>=<url with {address}>`. */
-export function parseAbiUrls(texts: readonly string[]): Record<string, string> {
+export const parseAbiUrls = (texts: readonly string[]): Record<string, string> =>
+  parseUrlsByChain(texts, {
+    flag: '--abi-url',
+    toId: toChainId,
+    isRight: (url) => url.includes('{address}'),
+    form: '<hexId>=<http or https URL with {address}>, e.g. --abi-url 0x1=https://sourcify.dev/server/v2/contract/1/{address}?fields=abi',
+  });
+
+/** Parses `--explorer <hexId>=<url>` and `--explorer aptos:<network>=<url>`. */
+export const parseExplorers = (texts: readonly string[]): Record<string, string> =>
+  parseUrlsByChain(texts, {
+    flag: '--explorer',
+    toId: (text) =>
+      APTOS_NETWORKS.some((network) => toAptosChain(network) === text) ? text : toChainId(text),
+    isRight: () => true,
+    form: '<hexId>=<http or https URL> or aptos:<network>=<URL>, e.g. --explorer 0x1=https://eth.blockscout.com',
+  });
+
+function parseUrlsByChain(
+  texts: readonly string[],
+  {
+    flag,
+    toId,
+    isRight,
+    form,
+  }: {
+    flag: string;
+    toId(text: string): string | undefined;
+    isRight(url: string): boolean;
+    /** What the flag should be, with an example. */
+    form: string;
+  },
+): Record<string, string> {
   const urls: Record<string, string> = {};
   for (const text of texts) {
-    const separator = text.indexOf('=');
-    const id = toChainId(text.slice(0, Math.max(0, separator)));
+    const separator = Math.max(0, text.indexOf('='));
+    const id = toId(text.slice(0, separator));
     const url = text.slice(separator + 1);
     const protocol = URL.parse(url)?.protocol;
-    if (id === undefined || !url.includes('{address}') || !/^https?:$/.test(protocol ?? '')) {
+    if (id === undefined || !isRight(url) || !/^https?:$/.test(protocol ?? '')) {
       // The message omits the URL, which may contain a key.
-      throw configError(
-        `--abi-url ${id ?? text.slice(0, Math.max(0, separator))}=…: should be <hexId>=<http or https URL with {address}>, e.g. --abi-url 0x1=https://sourcify.dev/server/v2/contract/1/{address}?fields=abi`,
-      );
+      throw configError(`${flag} ${id ?? text.slice(0, separator)}=…: should be ${form}`);
     }
-    if (urls[id] !== undefined) throw configError(`--abi-url ${id}=…: is given twice`);
+    if (urls[id] !== undefined) throw configError(`${flag} ${id}=…: is given twice`);
     urls[id] = url;
   }
   return urls;

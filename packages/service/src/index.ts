@@ -6,6 +6,7 @@ export {
   parseLogFormat,
   parseRoles,
   parseAbiUrls,
+  parseExplorers,
   readSpamLists,
 } from './config.ts';
 export type { ChainConfig, ServiceConfig } from './config.ts';

@@ -21,6 +21,7 @@ import type { Tracing } from './base/tracing.ts';
 import { type ChainReports, createChainReports } from './chains/chainReports.ts';
 import { createChains } from './chains/chains.ts';
 import { createAbiSource } from './chains/evm/abiSource.ts';
+import { EXPLORERS } from './chains/explorers.ts';
 import { unpackNames } from './chains/evm/ensNames.ts';
 import { ROLES, type ServiceConfig, checkConfig } from './config.ts';
 import { createHostPace } from './deliver/attempt.ts';
@@ -447,6 +448,7 @@ function createApi(
     callsOf: chains.callsOf,
     aptosCallsOf: chains.aptosCallsOf,
     abiSource: createAbiSource(config.abiUrls ?? {}),
+    explorers: { ...EXPLORERS, ...config.explorers },
     hasSource: reports.isRead,
     lacksTraces: (chain) => reports.find(chain)?.lacksTraces === true,
 

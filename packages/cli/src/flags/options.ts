@@ -7,6 +7,7 @@ import {
   parseAbiUrls,
   parseAptos,
   parseChains,
+  parseExplorers,
   parseLogFormat,
   parseRoles,
   readSpamLists,
@@ -30,6 +31,7 @@ export interface ServiceOptions {
   aptos: string[];
   spamList: string[];
   abiUrl: string[];
+  explorer: string[];
   allowCidr: string[];
   allowPrivateEndpoints: boolean;
   egressProxy?: string;
@@ -140,6 +142,12 @@ const chainOptions = (): Option[] => [
     '--abi-url <id=url>',
     'Source of verified ABIs for a chain, with {address} as the placeholder; repeatable',
     'SLUICE_ABI_URL',
+  ),
+  repeatable(
+    '--explorer <id=url>',
+    'Block explorer of a chain, as <hexId>=<url> or aptos:<network>=<url>; repeatable',
+    'SLUICE_EXPLORER',
+    'those of known chains',
   ),
 ];
 
@@ -259,6 +267,7 @@ export function toServiceConfig(options: ServiceOptions): ServiceConfig {
     aptos: parseAptos(options.aptos),
     spamLists: readSpamLists(options.spamList),
     abiUrls: parseAbiUrls(options.abiUrl),
+    explorers: parseExplorers(options.explorer),
     allowCidrs: options.allowCidr,
     allowPrivateEndpoints: options.allowPrivateEndpoints,
     egressProxy: options.egressProxy,

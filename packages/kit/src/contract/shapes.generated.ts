@@ -530,6 +530,10 @@ export interface About {
    * Items: Chain id in hex
    */
   abiChains: string[];
+  /** Base URLs of block explorers by chain id. To link to a page, append its path: `/tx/<hash>`, `/address/<address>` or `/block/<number>`; on Aptos `/txn`, `/account` and `/block`. */
+  explorers: {
+    [k: string]: string;
+  };
 }
 /** Deliveries that expire before the next retention run, which deletes them. PostgreSQL deletes a day of blocks at once, up to a day later. */
 export interface Expiry {
@@ -607,8 +611,10 @@ export interface AuditPage {
 export interface ActivityPoint {
   /** Start of the step, in Unix milliseconds. */
   at: number;
-  /** Deliveries that got a 2xx. */
+  /** Deliveries that got their first 2xx. */
   delivered: number;
+  /** Further 2xx of deliveries, after replays. */
+  redelivered: number;
   /** Deliveries that failed permanently. */
   failed: number;
   /** Failed attempts, including those of deliveries that succeeded later. */
@@ -648,6 +654,7 @@ export interface ActivityBreakdown {
     /** Chain id in hex */
     chainId: string;
     delivered: number;
+    redelivered: number;
     failedAttempts: number;
     matched: number;
     /** 95th percentile of attempts with a 2xx, accurate to 20%; null if there were none. */
@@ -1764,7 +1771,7 @@ export interface StreamChange {
   /** Name of the API key that made the change, `bootstrap` for the key of `--api-key`; null for the service itself. */
   by: string | null;
 }
-/** `failures`: the receiver fails or the stream is in `error`; one delivery is tried afterwards · `throttled`: the receiver returned a 429; all deliveries resume afterwards. */
+/** `failures`: the receiver fails or the stream is in `error`; one delivery is sent as a probe afterwards · `throttled`: the receiver returned a 429; all deliveries resume afterwards. */
 export type BackOffReason = 'failures' | 'throttled';
 /** A receiver that is backed off: due deliveries wait without using up attempts. If the reason is `failures`, replaying a delivery by hand ends the wait, and one delivery is tried at once. */
 export interface BackOff {
@@ -1794,13 +1801,15 @@ export interface StreamSummary {
   createdAt: number;
   /** Deliveries waiting to be sent or retried. */
   queue: number;
-  /** Deliveries that got a 2xx in the last 24 hours. */
+  /** Deliveries that got their first 2xx in the last 24 hours. */
   delivered24h: number;
+  /** Further 2xx of deliveries, after replays, for the same period. */
+  redelivered24h: number;
   /** Failed attempts in the last 24 hours. */
   failedAttempts24h: number;
-  /** Deliveries that got a 2xx, per 5 minutes, oldest first, 24 numbers for the last 2 hours. */
+  /** Deliveries that got their first 2xx, per 5 minutes, oldest first, 24 numbers for the last 2 hours. */
   deliveredSeries: number[];
-  /** Deliveries that got a 2xx in each of 23 clock hours, oldest first, and in the last 60 minutes. */
+  /** Deliveries that got their first 2xx in each of 23 clock hours, oldest first, and in the last 60 minutes. */
   hourlyDelivered: number[];
   /** Failed attempts, for the same periods. */
   hourlyFailed: number[];

@@ -60,6 +60,8 @@ export interface AppNeeds
   /** Origins of pages that may call with a key. */
   corsOrigins: readonly string[];
   environment: SluiceHandlerNeeds['environment'];
+  /** Base URLs of block explorers by chain id. */
+  explorers: SluiceHandlerNeeds['explorers'];
   /** Retention of deliveries. */
   kept: { deliveredMs: number; undeliveredMs: number };
   /** Returns the remaining waits of the schedule. */

@@ -150,6 +150,11 @@ const about = named(
     abiChains: z
       .array(chainId)
       .describe('Chains with an ABI source, which `getContractAbi` can read.'),
+    explorers: z
+      .record(text, text)
+      .describe(
+        'Base URLs of block explorers by chain id. To link to a page, append its path: `/tx/<hash>`, `/address/<address>` or `/block/<number>`; on Aptos `/txn`, `/account` and `/block`.',
+      ),
   }),
 );
 

@@ -138,7 +138,7 @@ const backOff = shape(
   z.strictObject({
     reason: shape(
       'BackOffReason',
-      '`failures`: the receiver fails or the stream is in `error`; one delivery is tried afterwards · `throttled`: the receiver returned a 429; all deliveries resume afterwards.',
+      '`failures`: the receiver fails or the stream is in `error`; one delivery is sent as a probe afterwards · `throttled`: the receiver returned a 429; all deliveries resume afterwards.',
       z.enum(['failures', 'throttled']),
     ),
     since: unixMs,
@@ -167,17 +167,20 @@ const streamSummary = shape(
     topic0: texts,
     createdAt: unixMs,
     queue: count.describe('Deliveries waiting to be sent or retried.'),
-    delivered24h: count.describe('Deliveries that got a 2xx in the last 24 hours.'),
+    delivered24h: count.describe('Deliveries that got their first 2xx in the last 24 hours.'),
+    redelivered24h: count.describe(
+      'Further 2xx of deliveries, after replays, for the same period.',
+    ),
     failedAttempts24h: count.describe('Failed attempts in the last 24 hours.'),
     deliveredSeries: z
       .array(count)
       .describe(
-        'Deliveries that got a 2xx, per 5 minutes, oldest first, 24 numbers for the last 2 hours.',
+        'Deliveries that got their first 2xx, per 5 minutes, oldest first, 24 numbers for the last 2 hours.',
       ),
     hourlyDelivered: z
       .array(count)
       .describe(
-        'Deliveries that got a 2xx in each of 23 clock hours, oldest first, and in the last 60 minutes.',
+        'Deliveries that got their first 2xx in each of 23 clock hours, oldest first, and in the last 60 minutes.',
       ),
     hourlyFailed: z.array(count).describe('Failed attempts, for the same periods.'),
     p95Ms: count

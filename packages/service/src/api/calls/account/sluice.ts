@@ -28,6 +28,8 @@ export interface SluiceHandlerNeeds extends ProblemNeeds {
   live: Live;
   chains(): ChainReport[];
   abiSource: Pick<AbiSource, 'chains'>;
+  /** Base URLs of block explorers by chain id. */
+  explorers: Readonly<Record<string, string>>;
   version: string;
   environment: About['environment'];
   /** Retention of deliveries. */
@@ -39,7 +41,7 @@ export interface SluiceHandlerNeeds extends ProblemNeeds {
 }
 
 export function createSluiceHandlers(needs: SluiceHandlerNeeds) {
-  const { store, auth, live, chains, version, environment, kept, abiSource } = needs;
+  const { store, auth, live, chains, version, environment, kept, abiSource, explorers } = needs;
   const { remainingWaitsMs, fastRetryMs } = needs;
 
   return {
@@ -62,6 +64,7 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds) {
         quickRetryMs: fastRetryMs ?? null,
         oldestDeliveryAt: await store.readOldestDelivery(),
         abiChains: [...abiSource.chains],
+        explorers: { ...explorers },
       };
     },
     async getExpiry() {
@@ -104,6 +107,7 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds) {
           createdAt: stream.createdAt,
           queue: its?.queue ?? 0,
           delivered24h: its?.delivered24h ?? 0,
+          redelivered24h: its?.redelivered24h ?? 0,
           failedAttempts24h: its?.failedAttempts24h ?? 0,
           deliveredSeries: its?.deliveredSeries ?? [],
           hourlyDelivered: its?.hourlyDelivered ?? [],
