@@ -74,7 +74,7 @@ afterAll(async () => {
 
 afterEach(() => visitor.leave());
 
-const WORDS = /sending paused for \d+[sm], until \d\d:\d\d:\d\d, then one delivery is tried/;
+const WORDS = /sending paused for \d+[sm], until \d\d:\d\d:\d\d, then one delivery as a probe/;
 
 test('list, stream and waiting delivery show the backoff; a manual retry ends it', async () => {
   // Failed retries extend the backoff beyond the time that a slow machine needs for this test.
@@ -111,7 +111,7 @@ test('list, stream and waiting delivery show the backoff; a manual retry ends it
   await expectContrast(page);
 
   sink.respond(200);
-  await page.getByRole('button', { name: 'Try now' }).click();
+  await page.getByRole('button', { name: 'Probe now' }).click();
   await page.getByText('receiver backed off').waitFor({ state: 'detached' });
   await page.getByText('delivered', { exact: true }).first().waitFor();
   await page.goto(`${url}/console/`);

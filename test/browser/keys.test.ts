@@ -163,7 +163,7 @@ test('keys that send something irrevocable require confirmation', async () => {
   await expectAccessible(page);
   await page.keyboard.press('Escape');
   await row.first().click();
-  await page.getByRole('button', { name: 'Send again' }).waitFor();
+  await page.getByRole('button', { name: 'Replay', exact: true }).waitFor();
   await page.keyboard.press('r');
   const dialog = page.getByRole('dialog', { name: /^Delivery/ });
   await dialog.getByText('already delivered').waitFor();

@@ -132,7 +132,7 @@ async function replaySelection(
       const { deliveries: all } = await sluice.estimateReplay(chosen);
       if (all > deliveries)
         terminal.note(
-          `${count(all - deliveries)} more succeeded; add --include-delivered to send them again`,
+          `${count(all - deliveries)} more succeeded; add --include-delivered to replay them`,
         );
     }
     return;
@@ -179,7 +179,7 @@ async function waitFor(
 }
 
 const describe = ({ id, name, state, total, replayed, succeeded, failed }: Replay): string =>
-  `${id}  ${name}  ${state}  ${count(replayed)} of ${count(total)} sent again, ${count(succeeded)} delivered, ${count(failed)} failed`;
+  `${id}  ${name}  ${state}  ${count(replayed)} of ${count(total)} replayed, ${count(succeeded)} delivered, ${count(failed)} failed`;
 
 /** Returns a function that sends one delivery and reports whether it was accepted. */
 async function createResend(

@@ -126,9 +126,9 @@ async function list(options: ListOptions, terminal: Terminal): Promise<void> {
       { title: 'WATCHES', value: describeScope, cut: 'end' },
       { title: 'CHAINS', value: ({ chainIds }) => chainIds.join(' '), cut: 'end' },
       { title: 'QUEUE', value: ({ queue }) => queue, right: true },
-      { title: 'OK 24H', value: ({ delivered24h }) => delivered24h, right: true },
+      { title: 'DELIVERED', value: ({ delivered24h }) => delivered24h, right: true },
       {
-        title: 'FAILED',
+        title: 'FAILED ATTEMPTS',
         value: ({ failedAttempts24h: bad }) => (bad > 0 ? { text: String(bad), tone: 'bad' } : '0'),
         right: true,
       },
@@ -160,7 +160,7 @@ function printReceiver(
   const until = `paused until ${new Date(backOff.until).toTimeString().slice(0, 8)}`;
   terminal.note(
     backOff.reason === 'failures'
-      ? `${tag || id}: the receiver is failing; deliveries are ${until}, then one is tried`
+      ? `${tag || id}: the receiver is failing; deliveries are ${until}, then one is sent as a probe`
       : `${tag || id}: the receiver sent Retry-After; deliveries are ${until}`,
   );
 }

@@ -66,7 +66,7 @@ export function startListenView(
     if (again === undefined) throw new Error('the delivery no longer exists');
     rows.push({ forwarded: again, atMs: Date.now() });
     selected = 0;
-    said = `sent again: ${again.error ?? again.status}`;
+    said = `replayed: ${again.error ?? again.status}`;
     paint();
   };
   const copy = (): void => {

@@ -129,9 +129,9 @@ test('while sending is paused the reason counts down, then names the trial deliv
   const reasonAt = (now: number, of: StreamSummary['backOff'] = backOff) =>
     streamReason(stream({ queue: 40, backOff: of }), waiting, now, 7);
   expect(reasonAt(until - 29_400)).toBe(
-    '500 from api.acme.io · sending paused for 30s, until 10:43:12, then one delivery is tried · 40 queued',
+    '500 from api.acme.io · sending paused for 30s, until 10:43:12, then one delivery as a probe · 40 queued',
   );
-  expect(reasonAt(until)).toBe('500 from api.acme.io · trying one delivery now · 40 queued');
+  expect(reasonAt(until)).toBe('500 from api.acme.io · probing with one delivery now · 40 queued');
   expect(reasonAt(until - 1, { ...backOff, reason: 'throttled' })).toContain(
     ' · rate limited by the receiver · sending paused for 1s, until 10:43:12 · ',
   );

@@ -132,6 +132,10 @@ export const PHASE_CONDITIONS: Record<DeliveryPhase, Condition> = {
   removed: condition('cross', 'removed', 'reorg'),
 };
 
+/** Names the action that sends a delivery now: a waiting one is retried, a past one replayed. */
+export const sendVerb = (state: DeliverySummary['state'] | undefined): string =>
+  state === 'pending' ? 'Retry now' : 'Replay';
+
 export function deliveryCondition({
   state,
   attempts,
@@ -233,7 +237,7 @@ export function backOffWords({ reason, until }: BackOff, now: number): string {
   const span = formatSpan(Math.ceil((until - now) / 1000) * 1000);
   const nothing = `sending paused for ${span}, until ${formatClock(until).slice(0, 8)}`;
   if (reason === 'throttled') return isOver ? 'sending the queue now' : nothing;
-  return isOver ? 'trying one delivery now' : `${nothing}, then one delivery is tried`;
+  return isOver ? 'probing with one delivery now' : `${nothing}, then one delivery as a probe`;
 }
 
 /**

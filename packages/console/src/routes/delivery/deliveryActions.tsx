@@ -12,6 +12,7 @@ import { copyActions, useCopyKeys, type Copies } from '../../words/copyKeys.ts';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
 import type { Retry } from './attempts/retry.ts';
 import { toCurl } from './body/curl.ts';
+import { sendVerb } from '../../words/condition.ts';
 
 const REPLAYABLE: readonly DeliverySummary['state'][] = [
   'pending',
@@ -45,7 +46,7 @@ export function useDeliveryActions({
   const replay = useMutation(replayMutation(queryClient));
   const stop = useMutation(stopMutation(queryClient, id));
   const mayReplay = delivery !== undefined && REPLAYABLE.includes(delivery.state);
-  const again = delivery?.state === 'pending' ? 'Send now' : 'Send again';
+  const again = sendVerb(delivery?.state);
   const send = (): void => {
     if (mayReplay && !replay.isPending) replay.mutate(delivery);
   };

@@ -14,6 +14,7 @@ import { copyText } from '../../../ui/text/copyText.ts';
 import { copyActions, useCopyKeys, type Copies } from '../../../words/copyKeys.ts';
 import { ErrorPanel } from '../../../words/errorPanel.tsx';
 import { toCurl } from '../../delivery/body/curl.ts';
+import { sendVerb } from '../../../words/condition.ts';
 
 /**
  * Binds the actions of the focused row to their keys, and lists them under `.`.
@@ -38,7 +39,7 @@ export function useRowActions({
 }): { list: React.ReactNode; problems: React.ReactNode } {
   const navigate = useNavigate();
   const queryClient = useQueryClient();
-  const sendAgain = useMutation(replayMutation(queryClient));
+  const send = useMutation(replayMutation(queryClient));
   const copyCurl = useMutation({
     mutationFn: async (id: string): Promise<void> => {
       const [{ webhookUrl }, body] = await Promise.all([
@@ -69,7 +70,7 @@ export function useRowActions({
           label: 'Open as a page',
           run: () => void navigate({ to: '/deliveries/$deliveryId', params, search: ofList }),
         },
-        { label: 'Send again', run: () => sendAgain.mutate(row) },
+        { label: sendVerb(row.state), run: () => send.mutate(row) },
         {
           label: marks.has(row.id) ? 'Deselect' : 'Select',
           keycap: '␣',
@@ -90,11 +91,11 @@ export function useRowActions({
   });
   const problems = (
     <>
-      {sendAgain.isError && (
+      {send.isError && (
         <ErrorPanel
-          what="Couldn't send the delivery again"
-          error={sendAgain.error}
-          onRetry={() => sendAgain.mutate(sendAgain.variables)}
+          what="Couldn't send the delivery"
+          error={send.error}
+          onRetry={() => send.mutate(send.variables)}
         />
       )}
       {copyCurl.isError && (

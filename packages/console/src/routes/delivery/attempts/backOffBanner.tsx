@@ -37,7 +37,7 @@ export function BackOffBanner({ delivery, retry }: { delivery: DeliverySummary; 
       </p>
       {backOff.reason === 'failures' && backOff.until > now && (
         <Button disabled={retry.isBusy} onClick={retry.now}>
-          Try now
+          Probe now
         </Button>
       )}
     </div>
