@@ -29,7 +29,9 @@ const EVENT_END = /\)(?:\s?anonymous)?;?$/;
 /** Digits, with or without the group separators of explorers. */
 const BLOCK = /^#?(?:\d{1,3}(?:[,_\u202f ]\d{3})+|\d+)$/;
 /** Path segments of block explorers for both chain families. */
-const EXPLORER_PATH = /\/(?:tx|txn|address|account|object|token|block)\/([^/?#]+)/;
+const EXPLORER_PATH = /\/(tx|txn|address|account|object|token|block)\/([^/?#]+)/;
+/** Segments that an address follows, of accounts, contracts and objects. */
+const OF_ADDRESS: readonly string[] = ['address', 'account', 'object', 'token'];
 
 const MAX_BLOCK = 1e12;
 
@@ -37,7 +39,7 @@ export function recognise(input: string): Pasted | undefined {
   const text = input.trim();
   if (text === '') return undefined;
   if (/^https?:\/\//i.test(text)) {
-    const part = EXPLORER_PATH.exec(text)?.[1];
+    const part = EXPLORER_PATH.exec(text)?.[2];
     return part === undefined ? undefined : recognise(decodeURIComponent(part));
   }
   if (EVM_ADDRESS.test(text)) return { kind: 'evm-address', address: text };
@@ -75,6 +77,12 @@ export function toAddress(
   if (pasted?.kind === 'aptos-address') return { family: 'aptos', address: pasted.address };
   if (pasted?.kind === 'hash') return { family: 'aptos', address: pasted.hash };
   return undefined;
+}
+
+/** Returns the address in the URL of a block explorer's page about it. */
+export function addressOfUrl(url: string): string | undefined {
+  const [, segment = '', part] = /^https?:/i.test(url) ? (EXPLORER_PATH.exec(url) ?? []) : [];
+  return OF_ADDRESS.includes(segment) ? part : undefined;
 }
 
 /** Returns the query for Explain; undefined if the pasted text is not a query. */

@@ -1,6 +1,6 @@
 import { Plus, X } from 'lucide-react';
 import { useId, useMemo } from 'react';
-import { filterProblem } from './draft/problems.ts';
+import { conditionProblem, filterProblem } from './draft/problems.ts';
 import {
   OPERATOR_SIGNS,
   isEvent,
@@ -197,6 +197,7 @@ function Conditions({
           <Value
             value={condition.value}
             unit={unitFor(condition.name)}
+            problem={conditionProblem(condition, inputs)}
             onChange={(value) => set(index, { ...condition, value })}
           />
           <Button
@@ -236,10 +237,12 @@ function Conditions({
 function Value({
   value,
   unit,
+  problem,
   onChange,
 }: {
   value: string;
   unit: TokenUnit | null;
+  problem: string | undefined;
   onChange: (value: string) => void;
 }) {
   const id = useId();
@@ -248,7 +251,8 @@ function Value({
     <>
       <input
         aria-label="Value"
-        aria-describedby={amount === null ? undefined : id}
+        aria-invalid={problem !== undefined}
+        aria-describedby={amount === null && problem === undefined ? undefined : id}
         spellCheck={false}
         autoComplete="off"
         placeholder={unit === null ? undefined : `1,000 ${unit.symbol}`}
@@ -256,11 +260,16 @@ function Value({
         onChange={({ target: { value: typed } }) =>
           onChange((unit && fromAmount(typed, unit)) ?? typed)
         }
-        className="data control min-w-24 flex-1 rounded-control border border-line-strong bg-surface px-2 placeholder:text-faint"
+        className="data control min-w-24 flex-1 rounded-control border border-line-strong bg-surface px-2 placeholder:text-faint aria-invalid:border-bad"
       />
       {amount !== null && (
         <span id={id} className="data truncate text-muted">
           = {amount}
+        </span>
+      )}
+      {problem !== undefined && (
+        <span id={id} className="text-12 text-bad">
+          {problem}
         </span>
       )}
     </>

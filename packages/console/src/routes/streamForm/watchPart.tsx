@@ -18,6 +18,7 @@ import { DropZone } from '../../ui/form/dropZone.tsx';
 import { Check, FileField } from '../../ui/form/field.tsx';
 import { LineArea } from '../../ui/form/lineArea.tsx';
 import { Segments } from '../../ui/form/segments.tsx';
+import { DoubtList } from './doubtList.tsx';
 
 /** Maximum number of lines in the field, which is parsed on each keystroke. */
 const MAX_LINES = 2_000;
@@ -198,6 +199,7 @@ export function WatchPart(props: PartProps & { chains: readonly WatchedChain[] }
             onPaste={onPaste}
             onChange={change}
           />
+          <DoubtList doubts={list.doubts} />
           {draft.family === 'evm' && (
             <Names
               names={namesIn(list.rejects)}

@@ -14,6 +14,7 @@ import { Button } from '../../../ui/button.tsx';
 import { DropZone } from '../../../ui/form/dropZone.tsx';
 import { ErrorPanel } from '../../../words/errorPanel.tsx';
 import { FileField, TextArea } from '../../../ui/form/field.tsx';
+import { DoubtList } from '../../streamForm/doubtList.tsx';
 
 /** Maximum number of rejected lines that are shown; the download contains all of them. */
 const SHOWN_REJECTS = 20;
@@ -166,7 +167,7 @@ export function ImportAddresses({ stream, onDone }: { stream: StreamSummary; onD
   );
 }
 
-function Verdict({ list: { rows, rejects, duplicates } }: { list: AddressList }) {
+function Verdict({ list: { rows, rejects, doubts, duplicates } }: { list: AddressList }) {
   return (
     <div>
       <p>
@@ -178,6 +179,7 @@ function Verdict({ list: { rows, rejects, duplicates } }: { list: AddressList })
           <span className="text-bad"> · {formatQuantity(rejects.length, 'line')} rejected</span>
         )}
       </p>
+      <DoubtList doubts={doubts} />
       {rejects.length > 0 && (
         <>
           <ul className="mt-1 max-h-40 overflow-y-auto border-t border-line">

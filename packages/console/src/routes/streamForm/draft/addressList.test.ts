@@ -18,8 +18,43 @@ test('a list may have labels, comments and a header line', () => {
       { address: B.toLowerCase(), label: 'treasury' },
     ],
     rejects: [],
+    doubts: [],
     duplicates: 0,
   });
+});
+
+test('explorer pages of addresses are addresses; those of transactions are not', () => {
+  const pages = [
+    `https://etherscan.io/address/${A}#code`,
+    `https://basescan.org/token/${B}?a=1, token`,
+    `https://etherscan.io/tx/0x${'cd'.repeat(32)}`,
+  ].join('\n');
+  const { rows, rejects } = parseAddressList(pages, 'evm');
+  expect(rows).toEqual([
+    { address: A, label: '' },
+    { address: B.toLowerCase(), label: 'token' },
+  ]);
+  expect(rejects.map(({ line }) => line)).toEqual([3]);
+  const account = `https://explorer.aptoslabs.com/account/0x1?network=testnet`;
+  expect(parseAddressList(account, 'aptos').rows[0]?.address).toMatch(/^0x0{63}1$/);
+});
+
+test('a wrong checksum and the zero address are accepted with a warning', () => {
+  const good = '0x28C6c06298d514Db089934071355E5743bf21d60';
+  const typo = good.replace('0x28C6', '0x28c6');
+  const zero = `0x${'0'.repeat(40)}`;
+  const { rows, doubts } = parseAddressList(
+    [good, typo.replace('21d60', '21d61'), zero, A].join('\n'),
+    'evm',
+  );
+  expect(rows).toHaveLength(4);
+  expect(doubts.map(({ line, reason }) => [line, reason.split(':')[0]])).toEqual([
+    [2, 'The EIP-55 checksum does not match'],
+    [3, 'The zero address'],
+  ]);
+  expect(parseAddressList(`${good}\n${good.toLowerCase()}`, 'evm').doubts).toEqual([]);
+  expect(parseAddressList('0x0', 'aptos').doubts).toHaveLength(1);
+  expect(parseAddressList('0xAb1', 'aptos').doubts).toEqual([]);
 });
 
 test('ENS names are found in rejected lines, and replaced by their addresses', () => {

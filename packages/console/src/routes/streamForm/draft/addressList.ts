@@ -1,7 +1,8 @@
 /** Parses a list of addresses: CSV, or one per line, with or without labels. Pure. */
 import type { NetworkType } from '@sluice/kit';
 import { cutText } from '@sluice/kit/sluice';
-import { recognise } from '../../../words/paste.ts';
+import { checksumAddress } from '@sluice/kit/contract';
+import { addressOfUrl, recognise } from '../../../words/paste.ts';
 
 export interface AddressRow {
   /** Address in lowercase, with all digits. */
@@ -19,9 +20,17 @@ export interface RejectedLine {
   reason: string;
 }
 
+/** A line that was accepted and may be a mistake. */
+export interface DoubtfulLine {
+  line: number;
+  address: string;
+  reason: string;
+}
+
 export interface AddressList {
   rows: AddressRow[];
   rejects: RejectedLine[];
+  doubts: DoubtfulLine[];
   /** Number of lines that repeat an earlier address. */
   duplicates: number;
 }
@@ -67,6 +76,7 @@ export const SAMPLE_LISTS: Readonly<Record<NetworkType, string>> = {
 export function parseAddressList(text: string, family: NetworkType): AddressList {
   const rows: AddressRow[] = [];
   const rejects: RejectedLine[] = [];
+  const doubts: DoubtfulLine[] = [];
   const reject = (index: number, text: string, label: string, reason: string): void => {
     rejects.push({ line: index + 1, text: cut(text), label: cut(label), reason });
   };
@@ -78,7 +88,7 @@ export function parseAddressList(text: string, family: NetworkType): AddressList
   for (const [index, full] of lines.entries()) {
     const line = full.trim();
     if (line === '' || line.startsWith('#')) continue;
-    const cells = cellsOf(line);
+    const cells = cellsOf(line).map((cell) => addressOfUrl(cell) ?? cell);
     const at = cells.findIndex((cell) => /^0x/i.test(cell));
     if (at === -1) {
       if (index === 0 && HEAD.test(line)) {
@@ -97,9 +107,10 @@ export function parseAddressList(text: string, family: NetworkType): AddressList
       (labelAt === -1
         ? cells.find((cell, place) => place !== at && cell !== '')
         : cells[labelAt]) ?? '';
-    const address = (cells[at] ?? '').toLowerCase();
+    const given = cells[at] ?? '';
+    const address = given.toLowerCase();
     if (!pattern.test(address)) {
-      reject(index, cells[at] ?? '', label, reasonOf(address, family));
+      reject(index, given, label, reasonOf(address, family));
       continue;
     }
     if (label.length > MAX_LABEL_LENGTH || CONTROL.test(label)) {
@@ -118,8 +129,32 @@ export function parseAddressList(text: string, family: NetworkType): AddressList
     }
     seen.add(padded);
     rows.push({ address: padded, label });
+    const doubt = doubtOf(given, padded, family);
+    if (doubt !== undefined) doubts.push({ line: index + 1, address: given, reason: doubt });
   }
-  return { rows, rejects, duplicates };
+  return { rows, rejects, doubts, duplicates };
+}
+
+/** Checksums that were right, because the form parses its text on each keystroke. */
+const right = new Set<string>();
+const MAX_RIGHT = 5_000;
+
+/** Returns why an accepted address may be a mistake. */
+function doubtOf(given: string, address: string, family: NetworkType): string | undefined {
+  if (/^0x0+$/.test(address)) {
+    return family === 'evm'
+      ? 'The zero address: every mint and burn concerns it'
+      : 'The zero address, which nobody owns';
+  }
+  // Addresses in one case have no checksum.
+  const isMixed = family === 'evm' && /[a-f]/.test(given.slice(2)) && /[A-F]/.test(given);
+  if (!isMixed || right.has(given)) return undefined;
+  if (checksumAddress(address) !== `0x${given.slice(2)}`) {
+    return 'The EIP-55 checksum does not match: the address may have a typo';
+  }
+  if (right.size >= MAX_RIGHT) right.clear();
+  right.add(given);
+  return undefined;
 }
 
 /** Returns the unique ENS names at the start of rejected lines. */

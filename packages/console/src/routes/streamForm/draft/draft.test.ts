@@ -2,8 +2,22 @@ import type { AptosStream, Stream } from '@sluice/kit';
 import { createAptosStreamSchema, createEvmStreamSchema } from '@sluice/kit/contract';
 import { expect, test } from 'vitest';
 import { changesOf, toAptosFields, toChanges, toDraft, toEvmFields } from './fields.ts';
-import { draftProblems, filterProblem, headerProblems, movePathProblems } from './problems.ts';
-import { NEW_DRAFT, type StreamDraft, withEvents, withoutRule, withRule } from './draft.ts';
+import {
+  conditionProblem,
+  draftProblems,
+  filterProblem,
+  headerProblems,
+  movePathProblems,
+  rightConditions,
+} from './problems.ts';
+import {
+  type EventRule,
+  NEW_DRAFT,
+  type StreamDraft,
+  withEvents,
+  withoutRule,
+  withRule,
+} from './draft.ts';
 
 const TRANSFER = 'Transfer(address,address,uint256)';
 const transfer = {
@@ -145,4 +159,38 @@ test('a filter is an object; problems have a position', () => {
     column: 6,
     message: 'Expected a colon.',
   });
+});
+
+test('the value of a condition fits the type of its parameter', () => {
+  const inputs = [
+    { name: 'value', type: 'uint256' },
+    { name: 'to', type: 'address' },
+    { name: 'id', type: 'bytes32' },
+    { name: 'ok', type: 'bool' },
+    { name: 'note', type: 'string' },
+  ];
+  const problemOf = (name: string, value: string) =>
+    conditionProblem({ name, operator: 'eq', value }, inputs);
+  for (const [name, right, wrong] of [
+    ['value', '1000', 'abc'],
+    ['value', '0xff', '1.5'],
+    ['to', `0x${'Ab'.repeat(20)}`, 'vitalik.eth'],
+    ['id', '0xab', '0xabc'],
+    ['ok', 'true', 'yes'],
+  ] as const) {
+    expect(problemOf(name, right)).toBeUndefined();
+    expect(problemOf(name, wrong)).toMatch(/^Enter/);
+  }
+  expect(problemOf('note', 'anything')).toBeUndefined();
+  expect(problemOf('value', '')).toBeUndefined();
+  expect(problemOf('unknown', 'abc')).toBeUndefined();
+
+  const rule: EventRule = {
+    signature: TRANSFER,
+    conditions: [{ name: 'value', operator: 'gte', value: 'abc' }],
+    filterJson: null,
+  };
+  const draft = { ...withEvents(NEW_DRAFT, [transfer]), rules: [rule] };
+  expect(draftProblems(draft, 1).rules).toContain('The value of value is not valid');
+  expect(rightConditions(rule, draft)).toEqual([]);
 });

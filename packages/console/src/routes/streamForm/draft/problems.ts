@@ -5,7 +5,7 @@ import { parseJson } from '../../../body/json.ts';
 import { jsonProblem } from '../../../ui/form/jsonProblem.ts';
 import { problemAt, type LineProblem } from '../../../ui/form/lineProblem.ts';
 import { balanceProblem, triggerProblems } from './triggers.ts';
-import type { StreamDraft } from './draft.ts';
+import { itemOf, type Condition, type EventRule, type StreamDraft } from './draft.ts';
 
 export type DraftField =
   | 'chains'
@@ -78,6 +78,42 @@ export function filterProblem(text: string): LineProblem | undefined {
         problemAt(text, 0, 'A filter is an object such as {"gt": ["value", "1000"]}.'));
 }
 
+/** Forms of values by the start of their Solidity type; others are free text. */
+const VALUES: readonly { type: RegExp; form: RegExp; words: string }[] = [
+  {
+    type: /^u?int\d*$/,
+    form: /^(-?\d+|0x[0-9a-f]+)$/i,
+    words: 'Enter a whole number, in the smallest unit.',
+  },
+  {
+    type: /^address$/,
+    form: /^0x[0-9a-f]{40}$/i,
+    words: 'Enter an address: 0x and 40 hex digits.',
+  },
+  { type: /^bool$/, form: /^(true|false)$/, words: 'Enter true or false.' },
+  { type: /^bytes\d*$/, form: /^0x([0-9a-f]{2})*$/i, words: 'Enter hex digits after 0x.' },
+];
+
+/** Returns what is wrong with the value of a condition; undefined while it is empty. */
+export function conditionProblem(
+  { name, value }: Condition,
+  inputs: readonly { name: string; type: string }[],
+): string | undefined {
+  const text = value.trim();
+  const type = inputs.find((input) => input.name === name)?.type ?? '';
+  const kind = VALUES.find((each) => each.type.test(type));
+  return text === '' || kind === undefined || kind.form.test(text) ? undefined : kind.words;
+}
+
+/** Returns the conditions of a rule that the service accepts. */
+export const rightConditions = (rule: EventRule, { abi }: Pick<StreamDraft, 'abi'>): Condition[] =>
+  rule.conditions.filter(
+    (condition) =>
+      condition.name !== '' &&
+      condition.value.trim() !== '' &&
+      conditionProblem(condition, itemOf(abi, rule.signature)?.inputs ?? []) === undefined,
+  );
+
 /**
  * Returns problems by field; empty if the draft can be sent.
  * @param addressCount number of addresses that the stream has or will have.
@@ -104,6 +140,13 @@ export function draftProblems(
       conditions.some(({ name, value }) => name === '' || value.trim() === ''),
     );
     if (empty !== undefined) problems.rules = `A condition of ${empty.signature} has no value.`;
+    for (const { signature, conditions } of draft.rules) {
+      const inputs = itemOf(draft.abi, signature)?.inputs ?? [];
+      const wrong = conditions.find((each) => conditionProblem(each, inputs) !== undefined);
+      if (wrong !== undefined) {
+        problems.rules = `The value of ${wrong.name} is not valid. ${conditionProblem(wrong, inputs)}`;
+      }
+    }
     const trigger = draft.triggers.map(
       (each) => Object.values(triggerProblems(each, draft.abi))[0],
     );

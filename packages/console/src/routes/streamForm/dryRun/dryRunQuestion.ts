@@ -1,6 +1,7 @@
 /** Builds the request of a dry run, and decides whether a draft can run. Pure. */
 import { toAptosFields, toEvmFields } from '../draft/fields.ts';
-import type { EventRule, StreamDraft } from '../draft/draft.ts';
+import type { StreamDraft } from '../draft/draft.ts';
+import { rightConditions } from '../draft/problems.ts';
 
 /**
  * The service rejects all addresses without an event or function, which would match the entire
@@ -29,7 +30,10 @@ export function toDryRunFields(draft: StreamDraft) {
       maxPerSecond: _perSecond,
       strictOrder: _order,
       ...fields
-    } = toEvmFields({ ...draft, rules: draft.rules.map(withoutOpenConditions) });
+    } = toEvmFields({
+      ...draft,
+      rules: draft.rules.map((rule) => ({ ...rule, conditions: rightConditions(rule, draft) })),
+    });
     return fields;
   }
   const { functions, events, includePayload, includeEvents, includeChanges, allAddresses } =
@@ -43,9 +47,3 @@ export function toDryRunFields(draft: StreamDraft) {
     allAddresses,
   };
 }
-
-/** Drops incomplete conditions. */
-const withoutOpenConditions = (rule: EventRule): EventRule => ({
-  ...rule,
-  conditions: rule.conditions.filter(({ name, value }) => name !== '' && value.trim() !== ''),
-});
