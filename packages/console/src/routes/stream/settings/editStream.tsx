@@ -13,6 +13,7 @@ import { Button } from '../../../ui/button.tsx';
 import { ErrorPanel } from '../../../words/errorPanel.tsx';
 import { Loading } from '../../../ui/loading.tsx';
 import type { PartProps } from '../../streamForm/watchPart.tsx';
+import { useKeepDraft } from '../../../ui/form/keepDraft.tsx';
 
 /** Edits a part of the stream's form, shows the changes, and saves them. */
 export function EditStream({
@@ -65,6 +66,7 @@ function EditForm({
     if (maySave && !save.isPending) save.mutate(draft);
   };
   useCommandKey('Enter', submit);
+  const kept = useKeepDraft(changes.length > 0);
   return (
     <form
       noValidate
@@ -74,13 +76,14 @@ function EditForm({
         submit();
       }}
     >
+      {kept.dialog}
       {children({
         draft,
         problems,
         refusals: refusalsOf(save.error, save.variables, draft),
         onChange: setDraft,
       })}
-      {save.isError && (
+      {save.isError && save.variables === draft && (
         <ErrorPanel what="Couldn't save the changes" error={save.error} onRetry={submit} />
       )}
       {changes.length > 0 && (

@@ -1,0 +1,32 @@
+import { useBlocker } from '@tanstack/react-router';
+import { useRef } from 'react';
+import { Button } from '../button.tsx';
+import { Dialog } from '../dialog.tsx';
+
+/**
+ * Asks before a navigation or a reload discards changes to a form.
+ * @returns the dialog, and a function that lets the next navigation pass, for after a save.
+ */
+export function useKeepDraft(isChanged: boolean): { dialog: React.ReactNode; letGo: () => void } {
+  const isFree = useRef(false);
+  const blocker = useBlocker({
+    // A session that ended leads to sign-in and cannot be kept.
+    shouldBlockFn: ({ next }) => isChanged && !isFree.current && next.pathname !== '/sign-in',
+    enableBeforeUnload: () => isChanged && !isFree.current,
+    withResolver: true,
+  });
+  const dialog = blocker.status === 'blocked' && (
+    <Dialog title="Discard changes?" onClose={blocker.reset}>
+      <p className="mb-3 text-muted">This form has changes that are not saved.</p>
+      <div className="flex gap-2">
+        <Button variant="primary" onClick={blocker.reset}>
+          Keep editing
+        </Button>
+        <Button data-destructive onClick={blocker.proceed}>
+          Discard
+        </Button>
+      </div>
+    </Dialog>
+  );
+  return { dialog, letGo: () => void (isFree.current = true) };
+}
