@@ -20,6 +20,9 @@ import { DryRunPanel } from '../streamForm/dryRun/dryRunPanel.tsx';
 import { MatchPart } from '../streamForm/matchPart.tsx';
 import { SharedDryRun } from '../streamForm/dryRun/sharedDryRun.tsx';
 import { firstChains, WatchPart } from '../streamForm/watchPart.tsx';
+import { useNamePage } from '../../ui/pageTitle.ts';
+import { useKeepDraft } from '../../ui/form/keepDraft.tsx';
+import { useAccountPayments } from './accountPayments.ts';
 
 function Part({ title, children }: { title: string; children: React.ReactNode }) {
   return (
@@ -32,6 +35,7 @@ function Part({ title, children }: { title: string; children: React.ReactNode })
 
 /** Creates a stream on one page, with a dry run next to the form. */
 export function NewStreamPage() {
+  useNamePage('New stream');
   const search = useSearch({ from: '/frame/streams/new' });
   const chains = useQuery(chainsQuery);
   const draft = useQuery({
@@ -57,7 +61,8 @@ export function NewStreamPage() {
 }
 
 function NewStreamForm({ first }: { first: StreamDraft }) {
-  const [draft, setDraft] = useState(first);
+  const [begun] = useState(first);
+  const [typed, setTyped] = useState(begun);
   const [tried, setTried] = useState(false);
   const navigate = useNavigate();
   const queryClient = useQueryClient();
@@ -66,16 +71,21 @@ function NewStreamForm({ first }: { first: StreamDraft }) {
   // Focuses the first field.
   useEffect(() => form.current?.querySelector('textarea')?.focus(), []);
 
-  const { rows, rejects } = parseAddressList(draft.addresses, draft.family);
-  const addresses = draft.allAddresses ? [] : rows.map(({ address }) => address);
+  const { rows, rejects } = parseAddressList(typed.addresses, typed.family);
+  const addresses = typed.allAddresses ? [] : rows.map(({ address }) => address);
+  const chain = chains.find(({ id }) => id.replace(/^aptos:/, '') === typed.chains[0]);
+  const payments = useAccountPayments(typed, addresses, chain);
+  const { draft } = payments;
   const problems = draftProblems(draft, addresses.length);
   const ready = Object.keys(problems).length === 0 && (draft.allAddresses || rejects.length === 0);
-  const chain = chains.find(({ id }) => id.replace(/^aptos:/, '') === draft.chains[0]);
 
+  // A draft that a link filled in can be filled in again.
+  const kept = useKeepDraft(typed !== begun);
   const create = useMutation({
-    mutationFn: (sent: StreamDraft) => createStream(sent),
+    mutationFn: async (_sent: StreamDraft) => createStream(await payments.settle()),
     onSuccess: async (id) => {
       await queryClient.invalidateQueries({ queryKey: queryKeys.streams });
+      kept.letGo();
       await navigate({ to: '/streams/$streamId', params: { streamId: id } });
     },
   });
@@ -89,11 +99,15 @@ function NewStreamForm({ first }: { first: StreamDraft }) {
     draft,
     problems: tried ? problems : quiet(problems, draft),
     refusals: refusalsOf(create.error, create.variables, draft),
-    onChange: setDraft,
+    onChange: (next: StreamDraft) => {
+      payments.onChange(next);
+      setTyped(next);
+    },
   };
   return (
     <SharedDryRun draft={draft} chain={chain} addresses={rejects.length === 0 ? addresses : null}>
       <div className="flex min-h-full max-md:flex-col md:h-full">
+        {kept.dialog}
         <form
           ref={form}
           noValidate
@@ -122,7 +136,9 @@ function NewStreamForm({ first }: { first: StreamDraft }) {
               <Snippets snippets={createSnippets(draft, location.origin)} />
             </details>
           </div>
-          {create.isError && <CreateError error={create.error} onRetry={submit} />}
+          {create.isError && create.variables === draft && (
+            <CreateError error={create.error} onRetry={submit} />
+          )}
           <div className="flex flex-wrap items-center gap-3 border-y border-line px-4 py-3 md:border-b-0">
             <Button type="submit" variant="primary" disabled={create.isPending}>
               {create.isPending ? 'Creating…' : 'Create stream'}
