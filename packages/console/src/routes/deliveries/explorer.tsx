@@ -65,7 +65,7 @@ export function Explorer({
           chains={chains}
           onRemove={(name) => {
             beginAnew();
-            explorer.change({ [name]: undefined }, true);
+            explorer.change({ [name]: undefined }, false);
           }}
           marked={marks.size}
           onUnmark={explorer.clearMarks}
@@ -114,6 +114,7 @@ export function Explorer({
                 : null
             }
             onScrolled={held.onScrolled}
+            onUsed={held.onUsed}
             empty={
               first !== undefined && Object.keys(toListFilter(search)).length === 0 ? (
                 first
@@ -190,7 +191,7 @@ function Waiting({ count, onClick }: { count: number; onClick: () => void }) {
     <button
       type="button"
       onClick={onClick}
-      className="control absolute top-2 left-1/2 z-10 -translate-x-1/2 animate-overlay rounded-full border border-line bg-raised px-3 text-12 shadow-overlay md:top-10"
+      className="control absolute top-2 left-1/2 z-10 -translate-x-1/2 animate-overlay rounded-full border border-line bg-raised px-3 text-12 shadow-overlay md:top-0.5"
     >
       <span className="data text-accent">{count}</span> new ↑
     </button>

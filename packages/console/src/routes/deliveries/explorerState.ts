@@ -44,7 +44,13 @@ export function useExplorer({
   const { data: streams = [] } = useQuery(streamsQuery);
   const { data: chains = [] } = useQuery(chainsQuery);
   const { list, rows, pairOf } = useDeliveryList(filter);
-  const { shown, release, ...held } = useHeldList(rows, table);
+  const { shown, ...held } = useHeldList({
+    of: JSON.stringify(filter),
+    rows,
+    isLoaded: list.isSuccess,
+    isInspecting: sel !== undefined,
+    table,
+  });
   const filterPane = useFilterPane(sel !== undefined);
 
   const change = (
@@ -53,7 +59,6 @@ export function useExplorer({
   ): void => onSearch(parseDeliveriesSearch({ ...search, ...changes }), replace);
   /** Resets the list when the filter changes. */
   const beginAnew = (): void => {
-    release();
     cursor.clear();
     clearMarks();
     filterPane.close();
@@ -81,7 +86,10 @@ export function useExplorer({
     selected: sel,
     table,
     onSelect: (id) => change({ sel: id }, true),
-    onAbove: () => until !== undefined && newer.mutate(),
+    onAbove: () => {
+      if (until !== undefined) newer.mutate();
+      else if (held.waiting > 0) held.showNewest();
+    },
   });
   const {
     marks,

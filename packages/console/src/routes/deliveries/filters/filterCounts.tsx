@@ -10,6 +10,8 @@ import type { ListFilter } from '../../../data/live/liveCache.ts';
 import { present, type DeliveriesSearch } from '../../../data/search.ts';
 import type { WatchedChain } from '../../../chains/timeline.ts';
 import { Button } from '../../../ui/button.tsx';
+import { useZone } from '../../../ui/preferences.ts';
+import { parseInZone } from '../../../ui/text/timeZone.ts';
 import { ErrorPanel } from '../../../words/errorPanel.tsx';
 
 const MINUTE_MS = 60_000;
@@ -39,6 +41,7 @@ export function FilterCounts({
     ...countsQuery(filter),
     placeholderData: keepPreviousData,
   });
+  const zone = useZone();
   const filterGroups = useMemo(
     () => (data === undefined ? [] : toFilterGroups(data, search, streams, chains)),
     [data, search, streams, chains],
@@ -57,7 +60,7 @@ export function FilterCounts({
       {filterGroups.map((group) => (
         <Choices key={group.name} group={group} search={search} onChoose={onChoose} />
       ))}
-      <Until key={search.until} until={search.until} onUntil={onUntil} />
+      <Until key={`${search.until} ${zone}`} until={search.until} onUntil={onUntil} />
       {data.isCapped && (
         <p className="px-4 text-12 text-faint">
           Counts cover the newest 25,000 deliveries of these streams.
@@ -99,7 +102,6 @@ function Choices({
                       [name]: chosen ? undefined : toParam(value),
                     })
                   }
-                  replace
                   aria-current={chosen || undefined}
                   onClick={onChoose}
                   title={label}
@@ -140,7 +142,7 @@ function Until({
   // Does not react to each keystroke, because a partly typed date can be valid, too.
   const commit = (): void => {
     if (typed === given) return;
-    const minute = Date.parse(typed);
+    const minute = parseInZone(typed);
     onUntil(Number.isNaN(minute) ? undefined : minute + MINUTE_MS - 1);
   };
   return (

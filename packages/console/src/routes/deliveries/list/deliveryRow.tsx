@@ -5,11 +5,11 @@ import { memo, useLayoutEffect, useRef, useState } from 'react';
 import { useNow } from '../../../ui/text/clock.ts';
 import { deliveryCondition, PHASE_CONDITIONS } from '../../../words/condition.ts';
 import {
-  formatClock,
   formatCount,
   formatDateTime,
   formatDue,
   formatDuration,
+  formatRowTime,
 } from '../../../ui/text/format.ts';
 import { isFresh } from '../../../data/live/live.ts';
 import { nameOfStream } from '../../../words/names.ts';
@@ -43,6 +43,10 @@ interface Cells {
   href: string;
   onSelect: (id: string) => void;
   ofOneStream: boolean;
+  /** The current day; also changes with the time zone. */
+  today: string;
+  /** Not rendered: cells are memoized, and show times in this zone. */
+  zone: string;
 }
 
 /**
@@ -79,14 +83,19 @@ export function DeliveryRow({
       aria-rowindex={rowIndex}
       aria-current={selected || undefined}
       className={clsx(
-        'delivery-grid delivery-row relative border-b border-line px-4 hover:bg-raised',
+        'delivery-grid delivery-row relative border-b border-line pr-4 pl-7 hover:bg-raised max-md:pl-4',
         selected && 'bg-raised shadow-[inset_2px_0_var(--color-accent)]',
         paired && 'bg-raised shadow-[inset_2px_0_var(--color-line-strong)]',
       )}
     >
       <Arrival key={id} id={id} />
       <span role="cell" className="mark-cell">
-        <RowMark id={id} label={formatClock(cells.row.createdAt)} marked={marked} onMark={onMark} />
+        <RowMark
+          id={id}
+          label={formatRowTime(cells.row.createdAt, cells.today)}
+          marked={marked}
+          onMark={onMark}
+        />
       </span>
       <DeliveryCells {...cells} />
     </div>
@@ -106,6 +115,7 @@ const DeliveryCells = memo(function DeliveryCells({
   href,
   onSelect,
   ofOneStream,
+  today,
 }: Cells) {
   const name = nameOfStream({ tag: row.tag, id: row.streamId });
   const waits = row.state === 'pending' && row.nextAttemptAt !== null && row.attempts > 0;
@@ -127,7 +137,7 @@ const DeliveryCells = memo(function DeliveryCells({
           title={`${formatDateTime(row.createdAt)} · ${row.id}`}
           className="after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
         >
-          {formatClock(row.createdAt)}
+          {formatRowTime(row.createdAt, today)}
         </a>
       </span>
       {waits ? (
@@ -170,7 +180,7 @@ const DeliveryCells = memo(function DeliveryCells({
             title={`Same match, ${pair.phase}, ${formatDateTime(pair.createdAt)}`}
           >
             {row.phase === 'confirmed' ? '← ' : '→ '}
-            {formatClock(pair.createdAt).slice(0, 8)}
+            {formatRowTime(pair.createdAt, today).slice(0, -4)}
           </span>
         )}
       </span>

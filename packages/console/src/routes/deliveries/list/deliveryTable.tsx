@@ -1,14 +1,15 @@
 /* oxlint-disable jsx-a11y/prefer-tag-over-role -- a table element would lay out all of its rows together */
 import type { DeliverySummary } from '@sluice/kit/sluice';
 import { clsx } from 'clsx';
-import { useImperativeHandle, useMemo, useState } from 'react';
+import { useImperativeHandle, useMemo, useRef, useState } from 'react';
+import { useToday } from '../../../ui/text/clock.ts';
 import { useLoading } from '../../../ui/keys/heldKeys.ts';
 import type { PairOf } from './deliveryPairs.ts';
 import { formatCount } from '../../../ui/text/format.ts';
 import { findRow, KEPT_ROWS, placeOf } from '../../../data/live/liveCache.ts';
 import type { WatchedChain } from '../../../chains/timeline.ts';
 import { useMedia } from '../../../ui/media.ts';
-import { useLinesRowPx, useRowPx } from '../../../ui/preferences.ts';
+import { useLinesRowPx, useRowPx, useZone } from '../../../ui/preferences.ts';
 import { Button } from '../../../ui/button.tsx';
 import { createRowSlots } from '../../../ui/list/rowSlots.ts';
 import { useRowWindow } from '../../../ui/list/rowWindow.ts';
@@ -39,6 +40,7 @@ export function DeliveryTable({
   ofOneStream,
   more,
   onScrolled,
+  onUsed,
   empty,
   ref,
 }: {
@@ -56,10 +58,14 @@ export function DeliveryTable({
   more: { load: () => void; loading: boolean } | null;
   /** Reports whether the user has scrolled away from the newest row. */
   onScrolled: (away: boolean) => void;
+  /** Reports whether the pointer or the focus is on the rows. */
+  onUsed: (isUsed: boolean) => void;
   /** Content for an empty list. */
   empty: React.ReactNode;
   ref: React.Ref<DeliveryTableHandle>;
 }) {
+  const zone = useZone();
+  const today = useToday();
   const wide = useMedia('(min-width: 900px)');
   const rowPx = useRowPx();
   const narrowRowPx = useLinesRowPx(LINES_PX);
@@ -88,6 +94,7 @@ export function DeliveryTable({
   const codes = useMemo(() => new Map(chains.map(({ id, code }) => [id, code])), [chains]);
   const selectedRow = findRow(rows, selected);
   const selectedPair = selectedRow && pairOf(selectedRow)?.id;
+  const use = useUse(onUsed);
   const [rowSlots] = useState(createRowSlots);
   const drawn = rows.slice(first, end);
   const slots = rowSlots.place(drawn.map(({ id }) => id));
@@ -102,7 +109,7 @@ export function DeliveryTable({
     >
       <div role="table" aria-label="Deliveries" aria-rowcount={rows.length + 1}>
         <div role="rowgroup" className="sticky top-0 z-1 border-b border-line bg-bg max-md:sr-only">
-          <div role="row" aria-rowindex={1} className="delivery-grid h-8 items-center px-4">
+          <div role="row" aria-rowindex={1} className="delivery-grid h-8 items-center pr-4 pl-7">
             <span role="columnheader" className="sr-only max-md:hidden">
               Selected
             </span>
@@ -117,7 +124,7 @@ export function DeliveryTable({
             ))}
           </div>
         </div>
-        <div ref={list} role="rowgroup" style={style}>
+        <div ref={list} role="rowgroup" style={style} {...use}>
           {drawn.map((row, index) => (
             <DeliveryRow
               key={slots.get(row.id)}
@@ -132,6 +139,8 @@ export function DeliveryTable({
               href={hrefOf(row.id)}
               onSelect={onSelect}
               ofOneStream={ofOneStream}
+              today={today}
+              zone={zone}
             />
           ))}
         </div>
@@ -153,6 +162,23 @@ export function DeliveryTable({
       )}
     </div>
   );
+}
+
+/** Reports whether the mouse or the focus is within an element. */
+function useUse(onUsed: (isUsed: boolean) => void) {
+  const use = useRef({ pointer: false, focus: false });
+  const set = (change: Partial<typeof use.current>): void => {
+    Object.assign(use.current, change);
+    onUsed(use.current.pointer || use.current.focus);
+  };
+  return {
+    // A touch has no pointer that rests.
+    onPointerEnter: ({ pointerType }: React.PointerEvent) =>
+      set({ pointer: pointerType === 'mouse' }),
+    onPointerLeave: () => set({ pointer: false }),
+    onFocus: () => set({ focus: true }),
+    onBlur: () => set({ focus: false }),
+  };
 }
 
 function SkeletonRows({ height }: { height: number }) {

@@ -60,7 +60,6 @@ export function NoDeliveries({
           <Link
             to="."
             search={(now) => present<typeof now>({ ...now, since: undefined })}
-            replace
             onClick={onChoose}
             className="text-accent hover:underline"
           >
@@ -76,7 +75,6 @@ export function NoDeliveries({
               key={value}
               to="."
               search={(now) => present<typeof now>({ ...now, [name]: toParam(value) })}
-              replace
               onClick={onChoose}
               className="inline-flex min-h-6 items-baseline gap-1 text-accent hover:underline"
             >
