@@ -94,6 +94,7 @@ export async function startWorld(): Promise<World> {
     apiKey: API_KEY,
     chains: [{ id: CHAIN_ID, urls: [anvil.url], pollMs: 100, confirmations: CONFIRMATIONS }],
     aptos: [{ network: 'local', urls: [aptos.url], pollMs: 250 }],
+    explorers: { [CHAIN_ID]: 'https://explorer.example' },
     abiUrls: { [CHAIN_ID]: webhookUrl.replace('/hooks', '/abi/{address}') },
     allowPrivateEndpoints: true,
     consoleFolder,

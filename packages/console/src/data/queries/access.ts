@@ -1,6 +1,6 @@
 import type { AuditPage } from '@sluice/kit/sluice';
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
-import { client, SUMMARY_REFRESH_MS, sluice, PAGE_ROWS, queryKeys } from './service.ts';
+import { loadClient, SUMMARY_REFRESH_MS, sluice, PAGE_ROWS, queryKeys } from './service.ts';
 
 export const keysQuery = queryOptions({
   queryKey: queryKeys.keys,
@@ -26,6 +26,13 @@ export const environmentQuery = queryOptions({
   select: ({ environment }) => environment,
 });
 
+/** Base URLs of block explorers by chain id, which do not change while the page is open. */
+export const explorersQuery = queryOptions({
+  ...aboutQuery,
+  staleTime: Infinity,
+  select: ({ explorers }) => explorers,
+});
+
 export const auditQuery = infiniteQueryOptions({
   queryKey: ['audit'],
   queryFn: async ({ pageParam, signal }): Promise<AuditPage> =>
@@ -37,7 +44,7 @@ export const auditQuery = infiniteQueryOptions({
 
 export const settingsQuery = queryOptions({
   queryKey: ['settings'],
-  queryFn: ({ signal }) => client.settings.read({ signal }),
+  queryFn: async ({ signal }) => (await loadClient()).settings.read({ signal }),
   // Contains the secret, so it is dropped as soon as no page shows it.
   gcTime: 0,
 });

@@ -13,6 +13,7 @@ import { Status } from '../../ui/status.tsx';
 import { Gaps, Reorgs } from './chainLog.tsx';
 import { Agreement, Nodes } from './nodes.tsx';
 import { ResumeForm } from './resumeForm.tsx';
+import { ExplorerLink } from '../../chains/explorerLink.tsx';
 
 const TIMELINE_LENGTH = 60;
 const NARROW_LENGTH = 34;
@@ -56,6 +57,7 @@ export function Chain({ chain }: { chain: WatchedChain }) {
         <dl className="grid grid-cols-[auto_auto] gap-x-4">
           <Figure label="head">
             {head === null ? '–' : formatCount(head)}{' '}
+            {head !== null && <ExplorerLink chainId={id} page="block" value={String(head)} />}
             <BlockAge chain={chain} always className="text-faint" />
           </Figure>
           <Figure label="committed">

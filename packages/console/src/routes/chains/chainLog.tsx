@@ -8,6 +8,7 @@ import { formatCount, formatDateTime, formatQuantity } from '../../ui/text/forma
 import { Button } from '../../ui/button.tsx';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { Status } from '../../ui/status.tsx';
+import { DateTime } from '../../ui/text/time.tsx';
 
 /** Entries shown before "Show more". */
 const FIRST_ENTRIES = 5;
@@ -63,7 +64,9 @@ function ChainLog<Row>({
               <li key={key} className="flex flex-wrap items-baseline gap-x-4 py-1">
                 <Status condition={condition} />
                 <span className="data">{what}</span>
-                <span className="data text-faint">{formatDateTime(at)}</span>
+                <span className="data text-faint">
+                  <DateTime timeMs={at} />
+                </span>
                 {why !== '' && <p className="w-full text-12 break-words text-muted">{why}</p>}
               </li>
             ))}

@@ -12,12 +12,14 @@ import { CopyButton } from '../../ui/text/copyButton.tsx';
 import { Trail } from '../../ui/trail.tsx';
 import { DeliveryView } from './deliveryView.tsx';
 import { GoneDelivery } from './goneDelivery.tsx';
+import { useNamePage } from '../../ui/pageTitle.ts';
 
 /** Shows a delivery on a page of its own, with links to its neighbors in the list. */
 export function DeliveryPage() {
   const { deliveryId } = useParams({ from: '/frame/deliveries/$deliveryId' });
   const { view, ...filter } = useSearch({ from: '/frame/deliveries/$deliveryId' });
   const navigate = useNavigate({ from: '/deliveries/$deliveryId' });
+  useNamePage(formatId(deliveryId));
   const { data: delivery, error } = useQuery(deliveryQuery(deliveryId));
   const { data: beside } = useQuery({
     ...neighboursQuery(toListFilter(filter), deliveryId),

@@ -7,7 +7,6 @@ import {
   formatBytes,
   formatClock,
   formatCount,
-  formatDateTime,
   formatQuantity,
   formatSpan,
 } from '../../ui/text/format.ts';
@@ -15,6 +14,8 @@ import { nameOfStream } from '../../words/names.ts';
 import type { WatchedChain } from '../../chains/timeline.ts';
 import { Hash } from '../../ui/text/hash.tsx';
 import { Status } from '../../ui/status.tsx';
+import { DateTime } from '../../ui/text/time.tsx';
+import { ExplorerLink } from '../../chains/explorerLink.tsx';
 
 function Fact({ label, children }: { label: string; children: React.ReactNode }) {
   return (
@@ -62,8 +63,13 @@ export function Facts({
           {chain?.code ?? delivery.chainId} {formatCount(delivery.blockNumber)}
         </span>
         {detail !== undefined && <Hash value={detail.blockHash} name="block hash" />}
+        <ExplorerLink
+          chainId={delivery.chainId}
+          page="block"
+          value={String(delivery.blockNumber)}
+        />
         <span className="data text-faint" title="When the delivery was created">
-          {formatDateTime(delivery.createdAt)}
+          <DateTime timeMs={delivery.createdAt} />
         </span>
       </Fact>
       <Fact label="Content">

@@ -8,13 +8,7 @@ import {
   OUTCOME_CONDITIONS,
   VERDICT_CONDITIONS,
 } from '../../words/condition.ts';
-import {
-  formatClock,
-  formatCount,
-  formatDateTime,
-  formatHash,
-  formatQuantity,
-} from '../../ui/text/format.ts';
+import { formatClock, formatCount, formatHash, formatQuantity } from '../../ui/text/format.ts';
 import { useShortcuts } from '../../ui/keys/keyboard.ts';
 import { toNodeFlag } from '../../words/nodeFlag.ts';
 import { PASTED_WORDS, recognise, toQuestion } from '../../words/paste.ts';
@@ -26,6 +20,8 @@ import { Select } from '../../ui/form/field.tsx';
 import { Hash } from '../../ui/text/hash.tsx';
 import { Status, StatusShape } from '../../ui/status.tsx';
 import { explainQuery } from './explainQuery.ts';
+import { DateTime } from '../../ui/text/time.tsx';
+import { ExplorerLink } from '../../chains/explorerLink.tsx';
 
 /** Shows for each stream whether a webhook was sent, and the rule that decided. */
 export function ExplainPage() {
@@ -177,14 +173,22 @@ function Answer({ explanation }: { explanation: Explanation }) {
             <>
               <span className="data">block {formatCount(block.number)}</span>
               <Hash value={block.hash} name="block hash" />
+              {chainId !== null && (
+                <ExplorerLink chainId={chainId} page="block" value={String(block.number)} />
+              )}
               {block.timestamp !== null && (
-                <span className="data text-faint">{formatDateTime(block.timestamp * 1000)}</span>
+                <span className="data text-faint">
+                  <DateTime timeMs={block.timestamp * 1000} />
+                </span>
               )}
             </>
           )}
           {transactionHash !== null && (
             <span className="inline-flex items-center gap-2">
               transaction <Hash value={transactionHash} name="transaction hash" />
+              {chainId !== null && (
+                <ExplorerLink chainId={chainId} page="transaction" value={transactionHash} />
+              )}
             </span>
           )}
         </div>

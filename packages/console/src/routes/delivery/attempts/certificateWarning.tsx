@@ -1,7 +1,8 @@
 import type { DeliveryDetail } from '@sluice/kit/sluice';
 import { useNow } from '../../../ui/text/clock.ts';
-import { formatDateTime, formatSpan } from '../../../ui/text/format.ts';
+import { formatSpan } from '../../../ui/text/format.ts';
 import { Status } from '../../../ui/status.tsx';
+import { DateTime } from '../../../ui/text/time.tsx';
 
 const CONDITION = { shape: 'exclamation', word: 'certificate expires soon', tone: 'warn' } as const;
 
@@ -21,7 +22,7 @@ export function CertificateWarning({ delivery }: { delivery: DeliveryDetail }) {
         {others.length > 0 && <span title={others.join(', ')}> (+{others.length})</span>} expires in{' '}
         {formatSpan(expiresAt - now)}, on{' '}
         <time className="data" dateTime={new Date(expiresAt).toISOString()}>
-          {formatDateTime(expiresAt)}
+          <DateTime timeMs={expiresAt} />
         </time>
         . Renew it at the receiver before then.
       </span>

@@ -11,6 +11,7 @@ import { formatMessage } from '../../../words/messages.ts';
 import type { WhyMatched } from '../../../body/whyMatched.ts';
 import { Button, buttonClass } from '../../../ui/button.tsx';
 import { Hash } from '../../../ui/text/hash.tsx';
+import { ExplorerLink } from '../../../chains/explorerLink.tsx';
 
 /** Number of records that each further page adds. */
 const PAGE_RECORDS = 50;
@@ -121,6 +122,9 @@ function Record({ record, delivery, matched }: { record: DecodedRecord } & Conte
                   <>
                     <Label of={value} labels={delivery?.labels} />
                     <Hash value={value} name={name} />
+                    {delivery !== undefined && (
+                      <FieldLink chainId={delivery.chainId} name={name} value={value} />
+                    )}
                   </>
                 ) : (
                   <span className={note === '' ? 'truncate' : 'truncate text-faint'} title={value}>
@@ -164,6 +168,14 @@ function Record({ record, delivery, matched }: { record: DecodedRecord } & Conte
       )}
     </li>
   );
+}
+
+/** Links a field to the block explorer, if its value is an address or the transaction. */
+function FieldLink({ chainId, name, value }: { chainId: string; name: string; value: string }) {
+  if (name === 'tx') return <ExplorerLink chainId={chainId} page="transaction" value={value} />;
+  // On EVM, 32 bytes are a topic or another hash; on Aptos, an address.
+  const isAddress = value.length === 42 || chainId.startsWith('aptos:');
+  return isAddress && <ExplorerLink chainId={chainId} page="address" value={value} />;
 }
 
 /** Shows the stream's label of a watched address, next to the address. */

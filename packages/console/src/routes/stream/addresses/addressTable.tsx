@@ -12,6 +12,7 @@ import { Button } from '../../../ui/button.tsx';
 import { CopyButton } from '../../../ui/text/copyButton.tsx';
 import { useRowWindow } from '../../../ui/list/rowWindow.ts';
 import { Ago } from '../../../ui/text/time.tsx';
+import { ExplorerLink } from '../../../chains/explorerLink.tsx';
 
 const HEADS = [
   { label: 'Number', className: 'address-number', isSaid: false },
@@ -32,6 +33,7 @@ export function AddressTable({
   hasMore,
   onMore,
   onRemove,
+  chainId,
 }: {
   rows: readonly WatchedAddress[];
   /** True if rows are numbered. Only an unfiltered list has meaningful numbers. */
@@ -41,6 +43,8 @@ export function AddressTable({
   hasMore: boolean;
   onMore: () => void;
   onRemove: (address: string) => void;
+  /** The stream's first chain, whose explorer addresses link to. */
+  chainId: string | undefined;
 }) {
   const isNarrow = useMedia('(max-width: 639.98px)');
   const { address = '' } = rows[0] ?? {};
@@ -87,6 +91,7 @@ export function AddressTable({
               isCut={isCut}
               isLeaving={row.address === removing}
               onRemove={onRemove}
+              chainId={chainId}
             />
           ))}
         </div>
@@ -101,12 +106,14 @@ function Row({
   isCut,
   isLeaving,
   onRemove,
+  chainId,
 }: {
   row: WatchedAddress;
   number: number | null;
   isCut: boolean;
   isLeaving: boolean;
   onRemove: (address: string) => void;
+  chainId: string | undefined;
 }) {
   return (
     <div
@@ -129,6 +136,7 @@ function Row({
         {formatKey(addedBy)}
       </span>
       <span role="cell" className="address-actions flex justify-end">
+        {chainId !== undefined && <ExplorerLink chainId={chainId} page="address" value={address} />}
         <CopyButton text={address} label={`Copy ${address}`} iconOnly />
         <Button
           variant="quiet"

@@ -1,0 +1,26 @@
+/** Builds links to block explorers. Pure. */
+
+/** Path segments of EVM explorers and of those of Aptos. */
+const SEGMENTS = {
+  evm: { transaction: 'tx', address: 'address', block: 'block' },
+  aptos: { transaction: 'txn', address: 'account', block: 'block' },
+} as const;
+
+export type ExplorerPage = keyof (typeof SEGMENTS)['evm'];
+
+/**
+ * Returns the page of a transaction, address or block.
+ * @param base the explorer's URL, whose path and query are kept.
+ * @param value a hash, an address, or the number of a block.
+ */
+export function explorerUrl(
+  base: string,
+  chainId: string,
+  page: ExplorerPage,
+  value: string,
+): string {
+  const url = new URL(base);
+  const segment = SEGMENTS[chainId.startsWith('aptos:') ? 'aptos' : 'evm'][page];
+  url.pathname = `${url.pathname.replace(/\/$/, '')}/${segment}/${value}`;
+  return url.href;
+}
