@@ -1,7 +1,7 @@
 /** Explanations for the lines of a webhook body. Pure; bodies are untrusted. */
 import { KNOWN_EVENTS } from '@sluice/kit/contract';
 import { amountOf, createLogReader, type DecodedRecord, type Json } from './decoded.ts';
-import { formatDateTime, formatHash } from '../ui/text/format.ts';
+import { formatHash } from '../ui/text/format.ts';
 
 /** Returns the note of a line, or an empty string. */
 export type NoteOf = (key: string, value: unknown, parent: unknown) => string;
@@ -31,7 +31,7 @@ export function createNotes(body: unknown): NoteOf {
     if (isLog(parent)) return notesOf(parent).get(key) ?? '';
     if (key === 'value' && isRecord(parent)) return amountOf(parent);
     if (key === 'timestamp' && /^\d{9,11}$/.test(value)) {
-      return formatDateTime(Number(value) * 1000);
+      return `${new Date(Number(value) * 1000).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
     }
     return '';
   };

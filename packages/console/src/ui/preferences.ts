@@ -1,10 +1,11 @@
 /**
- * Preferences stored in the browser: theme, density and single-letter shortcuts. API keys are never
- * stored.
+ * Preferences stored in the browser: theme, density, times and single-letter shortcuts. API keys are
+ * never stored.
  */
 import { useSyncExternalStore } from 'react';
 import { DENSITIES, isDensity, TOUCHED_PX, type Density } from './list/density.ts';
 import { useMedia } from './media.ts';
+import { setUtc } from './text/timeZone.ts';
 
 export const THEMES = ['system', 'light', 'dark'] as const;
 export type Theme = (typeof THEMES)[number];
@@ -39,6 +40,18 @@ let theme: Theme = THEMES.find((item) => item === rememberedTheme) ?? 'system';
 const rememberedDensity = read('density') ?? '';
 let density: Density = isDensity(rememberedDensity) ? rememberedDensity : 'standard';
 let shortcutsOn = read('shortcuts') !== 'off';
+
+/** `local` is the zone of the browser. */
+export const ZONES = ['local', 'utc'] as const;
+export type Zone = (typeof ZONES)[number];
+
+/** How ages are shown: `3m ago`, or the time itself. */
+export const AGE_STYLES = ['relative', 'absolute'] as const;
+export type AgeStyle = (typeof AGE_STYLES)[number];
+
+let zone: Zone = read('zone') === 'utc' ? 'utc' : 'local';
+setUtc(zone === 'utc');
+let ageStyle: AgeStyle = read('ages') === 'absolute' ? 'absolute' : 'relative';
 
 /** `public/early.js` reads the stored values before the first paint. */
 function wear(name: 'theme' | 'density', value: string | null): void {
@@ -81,4 +94,20 @@ export const areShortcutsOn = (): boolean => shortcutsOn;
 export function setShortcutsOn(on: boolean): void {
   shortcutsOn = on;
   write('shortcuts', on ? null : 'off');
+}
+
+/** Components that format absolute times call this, to follow the zone. */
+export const useZone = (): Zone => useSyncExternalStore(subscribe, () => zone);
+
+export function setZone(next: Zone): void {
+  zone = next;
+  setUtc(next === 'utc');
+  write('zone', next === 'local' ? null : next);
+}
+
+export const useAgeStyle = (): AgeStyle => useSyncExternalStore(subscribe, () => ageStyle);
+
+export function setAgeStyle(next: AgeStyle): void {
+  ageStyle = next;
+  write('ages', next === 'relative' ? null : next);
 }

@@ -19,6 +19,7 @@ import { Loading } from '../../ui/loading.tsx';
 import { Segments } from '../../ui/form/segments.tsx';
 import { ResponseForm } from './responseForm.tsx';
 import { InboxRequests } from './inboxRequests.tsx';
+import { useNamePage } from '../../ui/pageTitle.ts';
 
 /** Shows the built-in receiver: its requests and its response. */
 export function InboxPage() {
@@ -40,6 +41,7 @@ function Inboxes({
 }) {
   const navigate = useNavigate();
   const inboxes = useQuery(inboxesQuery);
+  useNamePage(name ?? '');
   const inbox =
     name === undefined ? inboxes.data?.[0] : inboxes.data?.find((each) => each.name === name);
   return (

@@ -7,11 +7,12 @@ import { chainsQuery } from '../../data/queries/chains.ts';
 import { inboxRequestsQuery } from '../../data/queries/inboxes.ts';
 import { PHASE_CONDITIONS, SIGNATURE_CONDITIONS } from '../../words/condition.ts';
 import { SECOND_LINE_PX } from '../../ui/list/density.ts';
-import { formatBytes, formatClock, formatCount, formatDateTime } from '../../ui/text/format.ts';
+import { formatBytes, formatCount, formatDateTime, formatRowTime } from '../../ui/text/format.ts';
+import { useToday } from '../../ui/text/clock.ts';
 import { useShortcuts } from '../../ui/keys/keyboard.ts';
 import { useMedia } from '../../ui/media.ts';
 import { present, type InboxSearch } from '../../data/search.ts';
-import { useLinesRowPx, useRowPx } from '../../ui/preferences.ts';
+import { useLinesRowPx, useRowPx, useZone } from '../../ui/preferences.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { Loading } from '../../ui/loading.tsx';
@@ -173,6 +174,8 @@ function Row({
   chain: string | undefined;
 }) {
   const { id, inbox, receivedAt, delivery, verified, status, sizeBytes } = row;
+  useZone();
+  const today = useToday();
   return (
     <div
       role="row"
@@ -191,7 +194,7 @@ function Row({
           title={`${formatDateTime(receivedAt)} · ${row.webhookId}`}
           className="after:absolute after:inset-0 focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:-outline-offset-2 focus-visible:after:outline-accent"
         >
-          {formatClock(receivedAt)}
+          {formatRowTime(receivedAt, today)}
         </Link>
       </span>
       <span

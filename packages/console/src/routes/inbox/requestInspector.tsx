@@ -7,7 +7,7 @@ import { chainsQuery } from '../../data/queries/chains.ts';
 import { inboxRequestQuery } from '../../data/queries/inboxes.ts';
 import { useBody } from '../../body/body.ts';
 import { SIGNATURE_CONDITIONS } from '../../words/condition.ts';
-import { formatBytes, formatCount, formatDateTime, formatDuration } from '../../ui/text/format.ts';
+import { formatBytes, formatCount, formatDuration } from '../../ui/text/format.ts';
 import { useShortcuts } from '../../ui/keys/keyboard.ts';
 import { REQUEST_VIEWS, type RequestView } from '../../data/search.ts';
 import { isolated } from '../../words/names.ts';
@@ -22,6 +22,7 @@ import { ScrollText } from '../../ui/text/scrollText.tsx';
 import { Segments } from '../../ui/form/segments.tsx';
 import { Status } from '../../ui/status.tsx';
 import { toCurl } from '../delivery/body/curl.ts';
+import { DateTime } from '../../ui/text/time.tsx';
 
 /** Default URL of a local handler. */
 const LOCAL_URL = 'http://localhost:3000/';
@@ -125,7 +126,9 @@ function Facts({
   const { data: chains } = useQuery(chainsQuery);
   return (
     <p className="flex flex-wrap items-center gap-x-4 border-b border-line px-4 py-1">
-      <span className="data">{formatDateTime(receivedAt)}</span>
+      <span className="data">
+        <DateTime timeMs={receivedAt} />
+      </span>
       <span className="data text-muted">{formatBytes(sizeBytes)}</span>
       {delivery === null ? (
         <span className="text-muted">test webhook</span>

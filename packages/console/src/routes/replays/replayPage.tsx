@@ -7,7 +7,7 @@ import { lazy, Suspense, useState } from 'react';
 import { isNone } from '../../data/queries/service.ts';
 import { replayProgressQuery, replayQuery } from '../../data/queries/replays.ts';
 import { REPLAY_CONDITIONS } from '../../words/condition.ts';
-import { formatCount, formatDateTime } from '../../ui/text/format.ts';
+import { formatCount, formatDateTime, formatId } from '../../ui/text/format.ts';
 import { formatKey } from '../../words/names.ts';
 import { toSelectionCommand } from './replayCommands.ts';
 import { standingOf } from '../../data/replayStatus.ts';
@@ -25,6 +25,8 @@ import { CancelReplay } from './cancelReplay.tsx';
 import { ReplayBar } from './replayBar.tsx';
 import { describePace, useFilterWords } from './replayFacts.ts';
 import { ReplayPace } from './new/replayPace.tsx';
+import { DateTime } from '../../ui/text/time.tsx';
+import { useNamePage } from '../../ui/pageTitle.ts';
 
 const ReplayForm = lazy(async () => ({
   default: (await import('./new/replayForm.tsx')).ReplayForm,
@@ -38,6 +40,7 @@ export function ReplayPage() {
   const search = useSearch({ from: '/frame/replays/$replayId' });
   const navigate = useNavigate({ from: '/replays/$replayId' });
   const replay = useQuery(replayQuery(replayId));
+  useNamePage(replay.data?.name ?? formatId(replayId));
   if (replay.data === undefined) {
     if (isNone(replay.error)) {
       return (
@@ -139,7 +142,7 @@ function ReplayHeader({ replay, search }: { replay: Replay; search: ReplaySearch
       <p className="flex flex-wrap gap-x-4 px-4 pb-2 text-12 text-faint">
         <span>by {formatKey(replay.createdBy)}</span>
         <span className="data">
-          {formatDateTime(createdAt)}
+          <DateTime timeMs={createdAt} />
           {state !== 'running' && ` to ${formatDateTime(updatedAt).slice(11)}`}
         </span>
         <span className="data">{describePace(replay)}</span>

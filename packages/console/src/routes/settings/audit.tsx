@@ -3,16 +3,19 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { auditQuery, keysQuery } from '../../data/queries/access.ts';
 import { findBreak, wordsOf } from './auditLog.ts';
-import { formatCount, formatDateTime, formatHash, formatQuantity } from '../../ui/text/format.ts';
+import { formatCount, formatHash, formatQuantity } from '../../ui/text/format.ts';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/text/copyButton.tsx';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Status } from '../../ui/status.tsx';
 import { Trail } from '../../ui/trail.tsx';
+import { DateTime } from '../../ui/text/time.tsx';
+import { useNamePage } from '../../ui/pageTitle.ts';
 
 /** Lists audit records, newest first, and shows whether any of them was changed. */
 export function AuditPage() {
+  useNamePage('Audit log');
   const log = useInfiniteQuery(auditQuery);
   const { data: keys } = useQuery(keysQuery);
   const records = useMemo(() => log.data?.pages.flatMap(({ result }) => result), [log.data]);
@@ -113,7 +116,7 @@ function Row({ record, name }: { record: AuditRecord; name: string | undefined }
     <tr className="h-row border-b border-line">
       <td className="data pr-3 pl-4 text-right text-faint max-sm:hidden">{formatCount(seq)}</td>
       <td className="data px-3 whitespace-nowrap max-sm:pl-4 max-sm:text-wrap">
-        {formatDateTime(at)}
+        <DateTime timeMs={at} />
       </td>
       <td className="px-3">{wordsOf(action)}</td>
       <td className="px-3">

@@ -4,15 +4,21 @@ import { clsx } from 'clsx';
 import { useState } from 'react';
 import { aboutQuery, expiryQuery, settingsQuery } from '../../data/queries/access.ts';
 import { DENSITY_NAMES } from '../../ui/list/density.ts';
-import { formatBytes, formatDateTime, formatQuantity, formatSpan } from '../../ui/text/format.ts';
+import { formatBytes, formatQuantity, formatSpan } from '../../ui/text/format.ts';
 import {
+  AGE_STYLES,
+  THEMES,
+  ZONES,
+  setAgeStyle,
   setDensity,
   setShortcutsOn,
   setTheme,
-  THEMES,
+  setZone,
+  useAgeStyle,
   useDensity,
   useShortcutsOn,
   useTheme,
+  useZone,
 } from '../../ui/preferences.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/text/copyButton.tsx';
@@ -22,6 +28,7 @@ import { Loading } from '../../ui/loading.tsx';
 import { Segments } from '../../ui/form/segments.tsx';
 import { Keys } from './keys.tsx';
 import { Transfer } from './transfer.tsx';
+import { DateTime } from '../../ui/text/time.tsx';
 
 function Section({ title, children }: { title: string; children: React.ReactNode }) {
   return (
@@ -39,11 +46,20 @@ const DENSITY_WORDS = {
   comfortable: 'Comfortable',
 } as const;
 
+const ZONE_WORDS = {
+  local: Intl.DateTimeFormat().resolvedOptions().timeZone,
+  utc: 'UTC',
+} as const;
+
+const AGE_STYLE_WORDS = { relative: 'Relative, 3m ago', absolute: 'Absolute, 10:38' } as const;
+
 /** Shows settings of the service, and preferences that are stored only in this browser. */
 export function SettingsPage() {
   const theme = useTheme();
   const density = useDensity();
   const shortcutsOn = useShortcutsOn();
+  const zone = useZone();
+  const ageStyle = useAgeStyle();
   return (
     <div className="max-w-180">
       <Section title="Signing secret">
@@ -70,6 +86,24 @@ export function SettingsPage() {
               options={DENSITY_NAMES.map((value) => ({ value, label: DENSITY_WORDS[value] }))}
               value={density}
               onChange={setDensity}
+            />
+          </dd>
+          <dt>Time zone</dt>
+          <dd>
+            <Segments
+              label="Time zone"
+              options={ZONES.map((value) => ({ value, label: ZONE_WORDS[value] }))}
+              value={zone}
+              onChange={setZone}
+            />
+          </dd>
+          <dt>Ages</dt>
+          <dd>
+            <Segments
+              label="Ages"
+              options={AGE_STYLES.map((value) => ({ value, label: AGE_STYLE_WORDS[value] }))}
+              value={ageStyle}
+              onChange={setAgeStyle}
             />
           </dd>
         </dl>
@@ -130,7 +164,7 @@ function AboutSections() {
           <dd className="data text-faint max-sm:col-span-2">--keep-undelivered</dd>
           <dt>Oldest delivery</dt>
           <dd className="data col-span-1 sm:col-span-2">
-            {oldestDeliveryAt === null ? 'none' : formatDateTime(oldestDeliveryAt)}
+            {oldestDeliveryAt === null ? 'none' : <DateTime timeMs={oldestDeliveryAt} />}
           </dd>
           <dt>Next deletion</dt>
           <dd className="data col-span-1 sm:col-span-2">
@@ -181,7 +215,8 @@ function AboutToGo() {
     <>
       {more}
       {formatQuantity(deliveries, 'delivery', 'deliveries')} · {more}
-      {formatBytes(bodyBytes)} of bodies · next run: {at === null ? 'soon' : formatDateTime(at)}
+      {formatBytes(bodyBytes)} of bodies · next run:{' '}
+      {at === null ? 'soon' : <DateTime timeMs={at} />}
     </>
   );
 }

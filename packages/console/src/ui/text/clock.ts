@@ -1,5 +1,6 @@
 /** A shared clock, so that all relative times on the page change together. */
 import { useSyncExternalStore } from 'react';
+import { formatDay } from './format.ts';
 
 let now = Date.now();
 let timer: ReturnType<typeof setInterval> | undefined;
@@ -22,3 +23,6 @@ function subscribe(listener: () => void): () => void {
 
 /** Returns the current time, updated every second. */
 export const useNow = (): number => useSyncExternalStore(subscribe, () => now);
+
+/** Returns the current day in the chosen zone, as `formatDay` does; changes only at midnight. */
+export const useToday = (): string => useSyncExternalStore(subscribe, () => formatDay(now));

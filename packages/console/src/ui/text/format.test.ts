@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import {
   formatAbout,
   formatAgo,
@@ -7,17 +7,20 @@ import {
   formatClock,
   formatCount,
   formatDateTime,
+  formatDay,
   formatDue,
   formatDuration,
   formatHash,
   formatMoment,
   formatId,
   formatQuantity,
+  formatRowTime,
   formatShare,
   formatSpan,
   sizeOf,
   formatWait,
 } from './format.ts';
+import { parseInZone, setUtc, zoneName } from './timeZone.ts';
 
 test('counts have separators and the correct plural', () => {
   expect(formatCount(48_210)).toBe('48,210');
@@ -120,5 +123,26 @@ test('invalid amounts return null', () => {
 test('a time today has no date', () => {
   const at = (day: number, hour: number) => new Date(2026, 10, day, hour, 38, 40).getTime();
   expect(formatMoment(at(22, 10), at(22, 12))).toBe('10:38');
-  expect(formatMoment(at(21, 23), at(22, 0))).toBe('2026-11-21 23:38');
+  expect(formatMoment(at(21, 23), at(22, 0))).toBe('11-21 23:38');
+  expect(formatMoment(new Date(2025, 11, 31, 9, 5).getTime(), at(22, 0))).toBe('2025-12-31 09:05');
+  expect(formatRowTime(at(22, 10), formatDay(at(22, 12)))).toBe('10:38:40.000');
+  expect(formatRowTime(at(21, 23), formatDay(at(22, 0)))).toBe('11-21 23:38:40');
+});
+
+test('times follow the chosen zone', () => {
+  const time = Date.UTC(2026, 10, 5, 23, 4, 7, 21);
+  setUtc(true);
+  onTestFinished(() => setUtc(false));
+  expect(formatClock(time)).toBe('23:04:07.021');
+  expect(formatDateTime(time)).toBe('2026-11-05 23:04:07');
+  expect(parseInZone('2026-11-05T23:04')).toBe(Date.UTC(2026, 10, 5, 23, 4));
+  expect(zoneName(time)).toBe('UTC');
+  setUtc(false);
+  const offset = vi.spyOn(Date.prototype, 'getTimezoneOffset').mockReturnValue(210);
+  onTestFinished(() => offset.mockRestore());
+  expect(formatDateTime(time)).toBe('2026-11-05 19:34:07');
+  expect(zoneName(time)).toBe('UTC−3:30');
+  offset.mockReturnValue(-120);
+  expect(formatDateTime(time)).toBe('2026-11-06 01:04:07');
+  expect(zoneName(time)).toBe('UTC+2');
 });

@@ -1,4 +1,5 @@
-/** Formats numbers, times and hashes. Pure; `now` is always passed in. */
+/** Formats numbers, times in the chosen zone, and hashes. `now` is always passed in. */
+import { inZone } from './timeZone.ts';
 
 const grouped = new Intl.NumberFormat('en-US');
 
@@ -18,24 +19,39 @@ export function formatAbout(value: number): string {
 
 const pad = (value: number, width = 2): string => String(value).padStart(width, '0');
 
-/** Formats the local time of day to the millisecond, for lists that are read line by line. */
+/** Formats the time of day to the millisecond, for lists that are read line by line. */
 export function formatClock(timeMs: number): string {
-  const time = new Date(timeMs);
-  return `${pad(time.getHours())}:${pad(time.getMinutes())}:${pad(time.getSeconds())}.${pad(time.getMilliseconds(), 3)}`;
+  const time = inZone(timeMs);
+  return `${pad(time.getUTCHours())}:${pad(time.getUTCMinutes())}:${pad(time.getUTCSeconds())}.${pad(time.getUTCMilliseconds(), 3)}`;
 }
 
-/** Formats the local date and time to the second. */
-export function formatDateTime(timeMs: number): string {
-  const time = new Date(timeMs);
-  const date = `${time.getFullYear()}-${pad(time.getMonth() + 1)}-${pad(time.getDate())}`;
-  return `${date} ${pad(time.getHours())}:${pad(time.getMinutes())}:${pad(time.getSeconds())}`;
+/** Formats the date as `2026-11-05`. */
+export function formatDay(timeMs: number): string {
+  const time = inZone(timeMs);
+  return `${time.getUTCFullYear()}-${pad(time.getUTCMonth() + 1)}-${pad(time.getUTCDate())}`;
 }
 
-/** Formats a time as `10:38` if it is today, otherwise with the date. */
+/** Formats the date and time to the second. */
+export const formatDateTime = (timeMs: number): string =>
+  `${formatDay(timeMs)} ${formatClock(timeMs).slice(0, 8)}`;
+
+/** Formats a time as `10:38` if it is today, with the date this year, otherwise with the year too. */
 export function formatMoment(timeMs: number, now: number): string {
-  const [date, clock = ''] = formatDateTime(timeMs).split(' ');
-  const short = clock.slice(0, 5);
-  return date === formatDateTime(now).split(' ')[0] ? short : `${date} ${short}`;
+  const [day, today] = [formatDay(timeMs), formatDay(now)];
+  const short = formatClock(timeMs).slice(0, 5);
+  if (day === today) return short;
+  return `${day.slice(0, 4) === today.slice(0, 4) ? day.slice(5) : day} ${short}`;
+}
+
+/**
+ * Formats a time for a row of a list: to the millisecond on the given day, otherwise with month and
+ * day, to the second.
+ * @param today as returned by {@link formatDay}.
+ */
+export function formatRowTime(timeMs: number, today: string): string {
+  const day = formatDay(timeMs);
+  const clock = formatClock(timeMs);
+  return day === today ? clock : `${day.slice(5)} ${clock.slice(0, 8)}`;
 }
 
 const SECOND = 1000;
