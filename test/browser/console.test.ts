@@ -301,7 +301,9 @@ test('everything is reachable on a phone', async () => {
   await page.keyboard.press('g');
   await page.keyboard.press('s');
   await page.getByRole('link', { name: 'whale-usdt' }).tap();
-  const last = page.getByRole('link', { name: 'settings', exact: true });
+  const last = page
+    .getByRole('navigation', { name: 'Stream' })
+    .getByRole('link', { name: 'Settings' });
   const isInSight = async (): Promise<boolean> => {
     const { x, width } = (await last.boundingBox())!;
     return x >= 0 && x + width <= PHONE.viewport.width;

@@ -72,7 +72,7 @@ test('a useful stream takes two actions: paste, and Ctrl Enter', async () => {
     .waitFor();
   await page.keyboard.press('Control+Enter');
   await page.waitForURL(/\/streams\/[0-9a-f-]{36}$/);
-  await page.getByRole('link', { name: 'addresses', exact: true }).click();
+  await page.getByRole('link', { name: 'Addresses', exact: true }).click();
   await page.getByText('token', { exact: true }).waitFor();
 });
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import {
   hrefOf,
+  isTyping,
   parseDeliveriesSearch,
   parseExplainSearch,
   parseKeyFragment,
@@ -51,6 +52,17 @@ test('a query may be an explorer URL or a number with separators', () => {
   });
   expect(parseExplainSearch({ q: 23_835_250 })).toEqual({ q: '23835250' });
   expect(parseExplainSearch({ q: ' hello ' })).toEqual({ q: 'hello' });
+});
+
+test('spaces within a search stay while it is typed', () => {
+  for (const q of ['cold', 'cold ', 'cold w']) {
+    expect(parseStreamsSearch({ q })).toEqual({ q });
+    expect(parseStreamSearch({ find: q })).toEqual({ find: q });
+  }
+  expect(parseStreamsSearch({ q: ' cold' })).toEqual({ q: 'cold' });
+  expect(isTyping('cold', 'cold ')).toBe(true);
+  expect(isTyping(undefined, 'c')).toBe(false);
+  expect(isTyping('c', '')).toBe(false);
 });
 
 test('sign-in only redirects within the console', () => {

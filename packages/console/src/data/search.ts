@@ -20,6 +20,13 @@ const text = (value: unknown, maxLength: number): string | undefined => {
 const words = (value: unknown, maxLength: number): string | undefined =>
   text(value, maxLength) && String(value).trimStart().slice(0, maxLength);
 
+/**
+ * Returns whether a search text is being typed further, which replaces its history entry. Its first
+ * character and clearing it add one, so that Back undoes the search.
+ */
+export const isTyping = (before = '', after = ''): boolean =>
+  before.trim() !== '' && after.trim() !== '';
+
 const uuid = (value: unknown): string | undefined =>
   typeof value === 'string' && UUID.test(value) ? value.toLowerCase() : undefined;
 

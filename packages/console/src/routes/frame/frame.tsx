@@ -4,6 +4,7 @@ import { Outlet, useLocation, useNavigate, useRouter } from '@tanstack/react-rou
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { chainsQuery } from '../../data/queries/chains.ts';
 import { environmentQuery } from '../../data/queries/access.ts';
+import { loadClient } from '../../data/queries/service.ts';
 import { isFailing, useFleet } from '../../data/fleet.ts';
 import { useOverdueChains } from '../../data/overdueChains.ts';
 import { useCommandKey, useShortcuts } from '../../ui/keys/keyboard.ts';
@@ -11,7 +12,7 @@ import { followLive, useLiveStatus } from '../../data/live/live.ts';
 import { PAGES, pageOf } from './pages.ts';
 import { useTabState } from './pageState.ts';
 import { endSession, signOut } from '../../data/session.ts';
-import { nameOfStream } from '../../words/names.ts';
+import { usePageName } from '../../ui/pageTitle.ts';
 import { Toasts } from '../../ui/toasts.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorPanel } from '../../words/errorPanel.tsx';
@@ -24,7 +25,7 @@ const ShortcutList = lazy(async () => ({
   default: (await import('./shortcutList.tsx')).ShortcutList,
 }));
 
-/** The palette is prefetched after the page itself has loaded. */
+/** What the first load leaves out is prefetched after the page itself has loaded. */
 const PREFETCH_MS = 1_000;
 
 /** Shows the rail, the top bar and the live feed around every page except sign-in. */
@@ -49,7 +50,10 @@ export function Frame() {
   }, [queryClient, router]);
 
   useEffect(() => {
-    const timer = setTimeout(() => loadPaletteCommands().catch(() => {}), PREFETCH_MS);
+    const timer = setTimeout(() => {
+      loadPaletteCommands().catch(() => {});
+      loadClient().catch(() => {});
+    }, PREFETCH_MS);
     return () => clearTimeout(timer);
   }, []);
 
@@ -81,6 +85,7 @@ export function Frame() {
         Skip to content
       </a>
       <TabState title={page.title} />
+      <Rail />
       <TopBar
         title={page.title}
         onSearch={() => setOpen('palette')}
@@ -91,7 +96,7 @@ export function Frame() {
         id="content"
         tabIndex={-1}
         data-stale={isStale || undefined}
-        className="min-h-0 min-w-0 overflow-auto outline-none md:col-start-2"
+        className="row-start-2 min-h-0 min-w-0 overflow-auto outline-none md:col-start-2"
       >
         {leave.isError && (
           <ErrorPanel what="Couldn't sign out" error={leave.error} onRetry={() => leave.mutate()} />
@@ -99,7 +104,6 @@ export function Frame() {
         <Outlet />
       </main>
       <Toasts />
-      <Rail />
       {open === 'palette' && <Palette onClose={() => setOpen(null)} />}
       {open === 'shortcuts' && (
         <Dialog title="Keyboard shortcuts" onClose={() => setOpen(null)} wide>
@@ -117,7 +121,6 @@ export function Frame() {
  * delivery.
  */
 function TabState({ title }: { title: string }) {
-  const { pathname } = useLocation();
   const fleet = useFleet();
   const { data: chains } = useQuery(chainsQuery);
   const failing = fleet?.filter(isFailing).length ?? 0;
@@ -126,8 +129,8 @@ function TabState({ title }: { title: string }) {
   const { state } = useLiveStatus();
   const { data: environment } = useQuery(environmentQuery);
   const offline = state !== 'live' && state !== 'connecting';
-  const stream = fleet?.find(({ stream: { id } }) => pathname === `/streams/${id}`)?.stream;
-  const page = stream === undefined ? title : `${nameOfStream(stream)} · ${title}`;
+  const name = usePageName();
+  const page = name === '' ? title : `${name} · ${title}`;
   useTabState({ page, failing, down: down.join(', '), offline, environment });
   useOverdueChains(state === 'live');
   return null;

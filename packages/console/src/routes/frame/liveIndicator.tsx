@@ -1,5 +1,5 @@
 import { useNow } from '../../ui/text/clock.ts';
-import { formatSpan } from '../../ui/text/format.ts';
+import { formatSpan, formatClock } from '../../ui/text/format.ts';
 import { useLiveStatus, type LiveStatus } from '../../data/live/live.ts';
 
 function words({ state, since }: LiveStatus, now: number): string {
@@ -43,7 +43,7 @@ export function LiveIndicator() {
       </svg>
       <span
         className={open ? 'text-muted' : 'text-warn'}
-        title={`since ${new Date(status.since).toLocaleTimeString()}`}
+        title={`since ${formatClock(status.since).slice(0, 8)}`}
       >
         {words(status, now)}
       </span>

@@ -7,6 +7,7 @@ import { Button, Keycap } from '../../ui/button.tsx';
 import { LiveAnnouncement, LiveIndicator } from './liveIndicator.tsx';
 import { Status } from '../../ui/status.tsx';
 import { ThemeSwitch } from './themeSwitch.tsx';
+import { ZoneSwitch } from './zoneSwitch.tsx';
 
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 const IS_APPLE = /Mac|iPhone|iPad/.test(navigator.platform);
@@ -51,7 +52,7 @@ export function TopBar({
   onSignOut: () => void;
 }) {
   return (
-    <header className="flex items-center gap-2 border-b border-line pr-2 pl-4 md:col-start-2 md:gap-3">
+    <header className="row-start-1 flex items-center gap-2 border-b border-line pr-2 pl-4 md:col-start-2 md:gap-3">
       <h1 className="truncate text-14 font-semibold">{title}</h1>
       <EnvironmentChip />
       <button
@@ -79,6 +80,7 @@ export function TopBar({
         >
           <Keyboard size={16} strokeWidth={1.5} aria-hidden="true" />
         </Button>
+        <ZoneSwitch />
         <ThemeSwitch />
         <Button variant="quiet" square aria-label="Sign out" title="Sign out" onClick={onSignOut}>
           <LogOut size={16} strokeWidth={1.5} aria-hidden="true" />

@@ -284,7 +284,7 @@ function BackfillForm({
             label="To block"
             inputMode="numeric"
             mono
-            placeholder={head === null ? '' : String(head)}
+            placeholder={head === null ? '' : `e.g. ${head}`}
             value={to}
             onChange={(event) => setTo(event.target.value)}
           />

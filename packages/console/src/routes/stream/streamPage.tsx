@@ -15,6 +15,8 @@ import { Explorer } from '../deliveries/explorer.tsx';
 import { FirstDelivery } from './firstDelivery.tsx';
 import { StreamHeader } from './streamHeader.tsx';
 import { StreamTimelines } from './streamTimelines.tsx';
+import { useNamePage } from '../../ui/pageTitle.ts';
+import { nameOfStream } from '../../words/names.ts';
 
 const AddressesTab = lazy(async () => ({
   default: (await import('./addresses/addressesTab.tsx')).AddressesTab,
@@ -67,10 +69,21 @@ export function StreamPage() {
   );
 }
 
+const TAB_WORDS: Record<StreamTab, string> = {
+  deliveries: 'Deliveries',
+  addresses: 'Addresses',
+  rules: 'Rules',
+  metrics: 'Metrics',
+  coverage: 'Coverage',
+  settings: 'Settings',
+};
+
 function StreamTabs({ row }: { row: FleetStream }) {
   const search = useSearch({ from: '/frame/streams/$streamId' });
   const navigate = useNavigate({ from: '/streams/$streamId' });
   const tab = search.tab ?? 'deliveries';
+  const name = nameOfStream(row.stream);
+  useNamePage(tab === 'deliveries' ? name : `${TAB_WORDS[tab]} · ${name}`);
   const tabs = useChosenTab<HTMLElement>(tab);
   const step = (by: 1 | -1): boolean => {
     const next = STREAM_TABS[STREAM_TABS.indexOf(tab) + by];
@@ -96,9 +109,9 @@ function StreamTabs({ row }: { row: FleetStream }) {
             aria-current={each === tab ? 'page' : undefined}
             activeProps={{}}
             activeOptions={{ exact: true, includeSearch: true }}
-            className="control flex h-9 items-center border-b-2 border-transparent px-2 text-12 text-muted capitalize hover:text-text aria-[current=page]:border-accent aria-[current=page]:text-text"
+            className="control flex h-9 items-center border-b-2 border-transparent px-2 text-12 text-muted hover:text-text aria-[current=page]:border-accent aria-[current=page]:text-text"
           >
-            {each}
+            {TAB_WORDS[each]}
           </Link>
         ))}
       </nav>

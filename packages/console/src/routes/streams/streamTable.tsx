@@ -5,7 +5,7 @@ import { SECOND_LINE_PX } from '../../ui/list/density.ts';
 import type { FleetStream } from '../../data/fleet.ts';
 import { formatCount } from '../../ui/text/format.ts';
 import { useMedia } from '../../ui/media.ts';
-import { useLinesRowPx, useRowPx } from '../../ui/preferences.ts';
+import { useLinesRowPx, useRowPx, useAgeStyle, type AgeStyle } from '../../ui/preferences.ts';
 import type { WatchedChain } from '../../chains/timeline.ts';
 import { focusedRow } from '../../ui/keys/actionList.tsx';
 import { useUnevenRows } from '../../ui/list/unevenRows.ts';
@@ -14,8 +14,8 @@ import { StreamRow, StreamRowSkeleton } from './streamRow.tsx';
 const SKELETON_ROWS = 6;
 /** Height of a one-line reason by tone, with and without buttons. */
 const REASON_HEIGHTS: Partial<Record<Condition['tone'], number>> = { bad: 37, warn: 28 };
-/** Widest values of two columns: `59m ago`, `999 ms`. */
-const AGO_CHARACTERS = 7;
+/** Widest values of two columns: `59m ago` or `11-05 09:04`, and `999 ms`. */
+const AGO_CHARACTERS = { relative: 7, absolute: 11 };
 const DURATION_CHARACTERS = 6;
 /** Gap between two chain codes, in characters. */
 const CHAIN_GAP = 1.2;
@@ -26,7 +26,11 @@ interface Column {
   /** Class that hides the label. */
   isSilent?: string;
   /** Width of the widest cell in characters, so that scrolling does not change the column. */
-  widest?: (rows: readonly FleetStream[], chains: ReadonlyMap<string, WatchedChain>) => number;
+  widest?: (
+    rows: readonly FleetStream[],
+    chains: ReadonlyMap<string, WatchedChain>,
+    ageStyle: AgeStyle,
+  ) => number;
 }
 
 const widestCount =
@@ -54,7 +58,7 @@ const COLUMNS: readonly Column[] = [
     widest: widestCount(({ delivered24h }) => delivered24h),
   },
   {
-    label: 'Failed',
+    label: 'Failed attempts',
     className: 'caps px-2 text-right whitespace-nowrap',
     widest: widestCount(({ failedAttempts24h }) => failedAttempts24h),
   },
@@ -68,7 +72,11 @@ const COLUMNS: readonly Column[] = [
     className: 'caps px-2 text-right max-sm:hidden',
     widest: widestCount(({ queue }) => queue),
   },
-  { label: 'Last', className: 'caps px-2 text-right max-sm:hidden', widest: () => AGO_CHARACTERS },
+  {
+    label: 'Last',
+    className: 'caps px-2 text-right max-sm:hidden',
+    widest: (_rows, _chains, ageStyle) => AGO_CHARACTERS[ageStyle],
+  },
   { label: 'Pause or resume', className: 'w-12 pr-2', isSilent: 'sr-only' },
 ];
 
@@ -178,6 +186,7 @@ const Head = memo(function Head({
   rows: readonly FleetStream[];
   chains: ReadonlyMap<string, WatchedChain>;
 }) {
+  const ageStyle = useAgeStyle();
   return (
     <thead>
       <tr aria-rowindex={1} className="h-8 border-b border-line text-left">
@@ -188,7 +197,7 @@ const Head = memo(function Head({
               <span
                 aria-hidden="true"
                 className="data block h-0"
-                style={{ width: `${widest(rows, chains)}ch` }}
+                style={{ width: `${widest(rows, chains, ageStyle)}ch` }}
               />
             )}
           </th>

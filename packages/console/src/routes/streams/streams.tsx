@@ -6,7 +6,7 @@ import { lazy, Suspense, useMemo, useRef, useState } from 'react';
 import { useFleet, useRecentDeliveries } from '../../data/fleet.ts';
 import { chainsQuery } from '../../data/queries/chains.ts';
 import { streamsQuery } from '../../data/queries/streams.ts';
-import { parseStreamsSearch } from '../../data/search.ts';
+import { isTyping, parseStreamsSearch } from '../../data/search.ts';
 import { focusedRow } from '../../ui/keys/actionList.tsx';
 import { useShortcuts } from '../../ui/keys/keyboard.ts';
 import { useRowMarks } from '../../ui/list/rowMarks.tsx';
@@ -66,7 +66,7 @@ export function StreamsPage() {
     if (changes.sort === undefined) clearMarks();
     void navigate({
       search: (now) => parseStreamsSearch({ ...now, ...changes }),
-      replace: true,
+      replace: 'q' in changes && isTyping(search.q, changes.q),
     });
   };
 

@@ -4,7 +4,8 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Upload } from 'lucide-react';
 import { useRef, useState } from 'react';
 import { addressesQuery } from '../../../data/queries/streams.ts';
-import { client, queryKeys } from '../../../data/queries/service.ts';
+import { client } from '../../../data/queries/client.ts';
+import { queryKeys } from '../../../data/queries/service.ts';
 import { formatCount, formatQuantity } from '../../../ui/text/format.ts';
 import { useShortcuts } from '../../../ui/keys/keyboard.ts';
 import { Button, Keycap } from '../../../ui/button.tsx';
@@ -15,6 +16,7 @@ import { SearchField } from '../../../ui/form/searchField.tsx';
 import { useRested } from '../../../ui/form/rested.ts';
 import { AddressTable } from './addressTable.tsx';
 import { ImportAddresses } from './importAddresses.tsx';
+import { isTyping } from '../../../data/search.ts';
 
 /** Lists, imports and removes the addresses of a stream. */
 export function AddressesTab({ stream }: { stream: StreamSummary }) {
@@ -24,7 +26,7 @@ export function AddressesTab({ stream }: { stream: StreamSummary }) {
   const setFind = (text: string): void =>
     void navigate({
       search: { tab: 'addresses', ...(text !== '' && { find: text }) },
-      replace: true,
+      replace: isTyping(find, text),
     });
   const list = useInfiniteQuery(addressesQuery(stream.id, useRested(find.trim())));
   const [importing, setImporting] = useState(false);
@@ -112,6 +114,7 @@ export function AddressesTab({ stream }: { stream: StreamSummary }) {
           hasMore={list.hasNextPage && !list.isFetchingNextPage && !list.isError}
           onMore={() => void list.fetchNextPage()}
           onRemove={remove.mutate}
+          chainId={stream.chainIds[0]}
         />
       )}
       {importing && (

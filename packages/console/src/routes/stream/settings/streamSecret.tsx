@@ -2,13 +2,13 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { sluice } from '../../../data/queries/service.ts';
 import { streamSecretQuery } from '../../../data/queries/streams.ts';
-import { formatDateTime } from '../../../ui/text/format.ts';
 import { Button } from '../../../ui/button.tsx';
 import { CallForm } from '../../../words/callForm.tsx';
 import { CopyButton } from '../../../ui/text/copyButton.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
 import { ErrorPanel } from '../../../words/errorPanel.tsx';
 import { Select } from '../../../ui/form/field.tsx';
+import { DateTime } from '../../../ui/text/time.tsx';
 
 const HOUR_SECONDS = 3600;
 const OVERLAPS = [
@@ -63,7 +63,7 @@ export function StreamSecretSection({ streamId }: { streamId: string }) {
       {shown &&
         secret.data?.previous.map(({ endsAt }) => (
           <p key={endsAt} className="mt-1 text-12 text-muted">
-            The previous secret also signs until {formatDateTime(endsAt)}.
+            The previous secret also signs until <DateTime timeMs={endsAt} />.
           </p>
         ))}
       {rotating && (
