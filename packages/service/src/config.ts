@@ -365,7 +365,7 @@ function parseUrlsByChain(
     flag: string;
     toId(text: string): string | undefined;
     isRight(url: string): boolean;
-    /** What the flag should be, with an example. */
+    /** Expected form of the flag, with an example. */
     form: string;
   },
 ): Record<string, string> {

@@ -8,7 +8,7 @@ import { createSluiceClient, isSluiceError } from '@sluice/kit/sluice';
 export const sluice = createSluiceClient({ baseUrl: location.origin });
 
 /** Loads the client of the compatible API, which the first load does without. */
-export const loadClient = async (): Promise<Client> => (await import('./client.ts')).client;
+export const loadClient = async (): Promise<Client> => (await import('../client.ts')).client;
 
 /** The service's limit for one page. */
 export const PAGE_ROWS = 100;

@@ -25,7 +25,7 @@ const ShortcutList = lazy(async () => ({
   default: (await import('./shortcutList.tsx')).ShortcutList,
 }));
 
-/** What the first load leaves out is prefetched after the page itself has loaded. */
+/** Time after which code that the first load leaves out is prefetched. */
 const PREFETCH_MS = 1_000;
 
 /** Shows the rail, the top bar and the live feed around every page except sign-in. */

@@ -5,8 +5,8 @@ import { contractQuery } from '../../data/queries/chains.ts';
 import type { StreamDraft } from '../streamForm/draft/draft.ts';
 
 /**
- * Includes native payments if the only address is an account, because most of what an account does
- * is no log. A choice of the user stays.
+ * Includes native payments if the only address is an account, because most payments of an account emit
+ * no log. A choice of the user stays.
  * @param addresses of the draft, in lowercase.
  */
 export function useAccountPayments(
@@ -22,7 +22,7 @@ export function useAccountPayments(
   const isAsked = isOne && chain !== undefined && !isChosen;
   const { data } = useQuery({ ...query, enabled: isAsked });
   const included = isAsked && data !== undefined ? !data.isContract : draft.includeNativeTxs;
-  // The same object while nothing changes, which tells whether it was edited since it was sent.
+  // Stays the same object while nothing changes, so that an edit after sending can be detected.
   const settled = useMemo(() => withPayments(draft, included), [draft, included]);
   return {
     draft: settled,

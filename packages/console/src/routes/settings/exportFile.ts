@@ -2,7 +2,7 @@
 import type { AptosStream, Stream } from '@sluice/kit';
 import type { NetworkType } from '@sluice/kit';
 import type { AddressRow } from '../streamForm/draft/addressList.ts';
-import { client } from '../../data/queries/client.ts';
+import { client } from '../../data/client.ts';
 import { sluice } from '../../data/queries/service.ts';
 import { toAptosFields, toDraft, toEvmFields } from '../streamForm/draft/fields.ts';
 import type { StreamDraft } from '../streamForm/draft/draft.ts';

@@ -4,7 +4,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Upload } from 'lucide-react';
 import { useRef, useState } from 'react';
 import { addressesQuery } from '../../../data/queries/streams.ts';
-import { client } from '../../../data/queries/client.ts';
+import { client } from '../../../data/client.ts';
 import { queryKeys } from '../../../data/queries/service.ts';
 import { formatCount, formatQuantity } from '../../../ui/text/format.ts';
 import { useShortcuts } from '../../../ui/keys/keyboard.ts';

@@ -1,7 +1,7 @@
 import type { StreamSummary } from '@sluice/kit/sluice';
 import { useQuery } from '@tanstack/react-query';
 import { chainsQuery } from '../../../data/queries/chains.ts';
-import { client } from '../../../data/queries/client.ts';
+import { client } from '../../../data/client.ts';
 import { DryRunPanel } from '../../streamForm/dryRun/dryRunPanel.tsx';
 import { MatchPart } from '../../streamForm/matchPart.tsx';
 import { SharedDryRun } from '../../streamForm/dryRun/sharedDryRun.tsx';

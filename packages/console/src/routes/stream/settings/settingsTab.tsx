@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { aboutQuery } from '../../../data/queries/access.ts';
-import { client } from '../../../data/queries/client.ts';
+import { client } from '../../../data/client.ts';
 import { queryKeys } from '../../../data/queries/service.ts';
 import { streamQuery, streamsQuery } from '../../../data/queries/streams.ts';
 import { createSnippets } from '../../newStream/createSnippets.ts';

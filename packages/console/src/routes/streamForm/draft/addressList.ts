@@ -144,7 +144,7 @@ function doubtOf(given: string, address: string, family: NetworkType): string | 
   if (/^0x0+$/.test(address)) {
     return family === 'evm'
       ? 'The zero address: every mint and burn concerns it'
-      : 'The zero address, which nobody owns';
+      : 'The zero address, which has no owner';
   }
   // Addresses in one case have no checksum.
   const isMixed = family === 'evm' && /[a-f]/.test(given.slice(2)) && /[A-F]/.test(given);
