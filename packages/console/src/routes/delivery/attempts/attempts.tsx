@@ -68,7 +68,7 @@ export function Attempts({
   );
 }
 
-/** Shows when the next attempt and later retries are due, with buttons to retry now or stop. */
+/** Shows when the next attempt and later retries are due, with a button to stop. */
 function NextAttempt({
   delivery: { attempts, remainingWaitsMs },
   dueAt,
@@ -94,14 +94,9 @@ function NextAttempt({
           <span className="min-w-0 text-muted">
             {first === undefined ? 'last attempt' : `then ${[first, ...others].join(', ')}`}
           </span>
-          <span className="ml-auto flex gap-2">
-            <Button disabled={retry.isBusy} onClick={retry.now}>
-              Retry now
-            </Button>
-            <Button variant="quiet" disabled={retry.isBusy} onClick={retry.stop}>
-              Stop retrying
-            </Button>
-          </span>
+          <Button variant="quiet" className="ml-auto" disabled={retry.isBusy} onClick={retry.stop}>
+            Stop retrying
+          </Button>
         </>
       )}
     </li>
