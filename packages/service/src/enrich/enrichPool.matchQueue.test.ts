@@ -55,3 +55,17 @@ test('a match waits until its time, and its attempts are counted until it is don
   queue.forget('a-1');
   expect([queue.tries('a-1'), queue.underWay(), queue.nextAt(0)]).toEqual([0, 0, Infinity]);
 });
+
+test('a stream of which 16 matches wait for their next try begins no other', async () => {
+  const queue = open([...Array.from({ length: 40 }, (_, n) => `a-${n}`), 'b-1']);
+  const began: string[] = [];
+  for (let round = 0; round < 20; round++) {
+    for (const match of await queue.list(0)) {
+      queue.begin(match);
+      queue.rest(match.id, 1, 50);
+      began.push(match.streamId);
+    }
+  }
+  expect(began.filter((streamId) => streamId === 'a')).toHaveLength(16);
+  expect(began.filter((streamId) => streamId === 'b')).toHaveLength(1);
+});

@@ -225,13 +225,15 @@ export interface MatchQueue {
 
 const IN_FLIGHT = 32;
 const IN_FLIGHT_PER_STREAM = 2;
+/** Others of the stream wait meanwhile: the same data is often refused to all of them. */
+const RESTING_PER_STREAM = 16;
 const FORGET_MS = 10 * 60_000;
 
 /** Tracks the matches of one chain that are in progress, or that wait for their next try. */
 export function createMatchQueue(chain: string, store: Pick<Store, 'listEnriching'>): MatchQueue {
   /** Streams of the matches in progress, by match. */
   const inFlight = new Map<string, string>();
-  const resting = new Map<string, { tries: number; until: number }>();
+  const resting = new Map<string, { streamId: string; tries: number; until: number }>();
   const tries = (matchId: string): number => resting.get(matchId)?.tries ?? 0;
 
   return {
@@ -244,14 +246,18 @@ export function createMatchQueue(chain: string, store: Pick<Store, 'listEnrichin
       }
       // Drops matches that are never listed again, because their block or stream was removed.
       for (const [id, { until }] of resting) if (until < now - FORGET_MS) resting.delete(id);
-      const full = [...perStream].filter(([, n]) => n >= IN_FLIGHT_PER_STREAM).map(([id]) => id);
-      const asleep = [...resting].filter(([, { until }]) => until > now).map(([id]) => id);
+      const asleep = [...resting].filter(([, { until }]) => until > now);
+      const sleepers = Map.groupBy(asleep, ([, { streamId }]) => streamId);
+      const full = [
+        ...[...perStream].filter(([, n]) => n >= IN_FLIGHT_PER_STREAM).map(([id]) => id),
+        ...[...sleepers].filter(([, all]) => all.length >= RESTING_PER_STREAM).map(([id]) => id),
+      ];
       const found = await store.listEnriching({
         chain,
         limit: room,
         perStream: IN_FLIGHT_PER_STREAM,
         notStreams: full,
-        notMatches: [...inFlight.keys(), ...asleep],
+        notMatches: [...inFlight.keys(), ...asleep.map(([id]) => id)],
       });
       return found.filter(({ streamId }) => {
         const n = perStream.get(streamId) ?? 0;
@@ -264,8 +270,9 @@ export function createMatchQueue(chain: string, store: Pick<Store, 'listEnrichin
       return tries(id) + 1;
     },
     rest(matchId, tried, until) {
+      const streamId = inFlight.get(matchId)!;
       inFlight.delete(matchId);
-      resting.set(matchId, { tries: tried, until });
+      resting.set(matchId, { streamId, tries: tried, until });
     },
     forget(matchId) {
       inFlight.delete(matchId);

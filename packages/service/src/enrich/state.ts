@@ -29,7 +29,7 @@ export type StateAnswer =
   | { outcome: 'refused'; message: string };
 
 /**
- * Both methods return one result per item, and throw a `RetryableError` when no node could be
+ * Both reads return one result per item, and throw a `RetryableError` when no node could be
  * queried.
  */
 export interface StateReader {
@@ -37,6 +37,8 @@ export interface StateReader {
   call(block: BlockRef, calls: readonly StateCall[]): Promise<StateAnswer[]>;
   /** Reads balances. Values are wei as decimal strings. */
   balances(block: BlockRef, addresses: readonly string[]): Promise<StateAnswer[]>;
+  /** Whether the nodes keep no states as old as this block's, so that a retry is pointless. */
+  isGone(block: BlockRef): boolean;
 }
 
 /** Reads of an Aptos chain. Throws a `RetryableError` when no node could be queried. */

@@ -60,7 +60,11 @@ const match = (block: EvmBlock, maxWebhookBytes: number): readonly NewMatch[] =>
   const enrich = createEnrich({
     chain: CHAIN,
     store: unused,
-    state: { call: () => Promise.resolve([]), balances: () => Promise.resolve([]) },
+    state: {
+      call: () => Promise.resolve([]),
+      balances: () => Promise.resolve([]),
+      isGone: () => false,
+    },
     log: createLog(() => {}),
     onDeliveries: () => {},
     maxWebhookBytes,

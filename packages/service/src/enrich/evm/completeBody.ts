@@ -39,7 +39,7 @@ export interface Completion {
   plan: CompiledPlan;
   block: BlockRef;
   tokens: Tokens;
-  state: StateReader;
+  state: Omit<StateReader, 'isGone'>;
   /** Maximum size of the tail; trigger results that exceed it are omitted. */
   maxBytes: number;
   /** Whether refused data is left in the contract's form for unknown values. */

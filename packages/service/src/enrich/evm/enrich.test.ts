@@ -105,12 +105,14 @@ const goodState: StateReader = {
       }),
     ),
   balances: (_, addresses) => Promise.resolve(addresses.map(() => read('7'))),
+  isGone: () => false,
 };
 
 const refused: StateAnswer = { outcome: 'refused', message: 'no node has the state of block 1' };
 const refusing: StateReader = {
   call: (_, calls) => Promise.resolve(calls.map(() => refused)),
   balances: (_, addresses) => Promise.resolve(addresses.map(() => refused)),
+  isGone: () => false,
 };
 
 const ENRICHED = {
@@ -174,6 +176,7 @@ describe('enrichment', () => {
       await released.promise;
       return addresses.map(() => refused);
     },
+    isGone: () => false,
   };
 
   const createStream = (chain = CHAIN) =>
@@ -391,8 +394,8 @@ describe('enrichment', () => {
     await commit([id]);
     let refusals = 0;
     start({
+      ...goodState,
       call: (block, calls) => (refusals++ < 3 ? refusing : goodState).call(block, calls),
-      balances: (block, addresses) => goodState.balances(block, addresses),
     });
     await untilAll(id, 'pending');
     expect(await bodyOf(id)).toMatchObject(ENRICHED);
@@ -598,6 +601,7 @@ describe('a body', () => {
         const most = before + enrich.mostGrowth(options, tail);
         let asked = 0;
         const state: StateReader = {
+          ...goodState,
           call: (_, calls) =>
             Promise.resolve(calls.map(() => read(answers[asked++ % answers.length]!))),
           balances: (_, addresses) =>

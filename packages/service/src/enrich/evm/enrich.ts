@@ -62,11 +62,15 @@ export function createEnrich({
     log,
     waiting: 'token metadata, triggers and balances are waiting',
     async complete({ bodyTail, bodyHeadBytes, enrichment, block }, isLastTry) {
-      const tail = fromBodyTail(bodyTail) as BodyTail;
       const plan = compilePlan(enrichment);
       const maxBytes = maxWebhookBytes - bodyHeadBytes;
-      const refused = await completeBody(tail, { plan, block, tokens, state, isLastTry, maxBytes });
-      if (refused !== undefined) return undefined;
+      const tryWith = async (isLast: boolean): Promise<BodyTail | undefined> => {
+        const tail = fromBodyTail(bodyTail) as BodyTail;
+        const own = { plan, block, tokens, state, isLastTry: isLast, maxBytes };
+        return (await completeBody(tail, own)) === undefined ? tail : undefined;
+      };
+      const tail = (await tryWith(isLastTry)) ?? (state.isGone(block) && (await tryWith(true)));
+      if (!tail) return undefined;
       return { bodyTail: toBodyTail(tail), about: describeWebhook({ chainId: chain, ...tail }) };
     },
     onDeliveries,

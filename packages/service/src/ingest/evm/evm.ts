@@ -191,15 +191,25 @@ function createStateRequests(
   providers: Pick<Providers<Provider>, 'ask'>,
 ): Source['requestAt'] {
   return async (block, method, params, maxBytes) => {
+    let lacking: SourceError | undefined;
     const result = await providers.ask(
       async (node) => {
         const isKnown = node.knows(block.hash) || (await node.readHeaderOf(block.hash));
         if (!isKnown) return undefined;
-        return { value: await node.request(method, params, { order: 'aside', maxBytes }) };
+        try {
+          const how = { order: 'aside', isOptional: true, maxBytes } as const;
+          return { value: await node.request(method, params, how) };
+        } catch (error) {
+          // Few nodes keep old states, which is not their fault.
+          if (!isOfKind(error, 'missing', 'pruned')) throw error;
+          lacking = error;
+          return undefined;
+        }
       },
       { hash: block.hash },
     );
     if (result !== undefined) return result.value;
+    if (lacking !== undefined) throw lacking;
     throw new SourceError('missing', `no node of ${chain} has block ${block.number} ${block.hash}`);
   };
 }

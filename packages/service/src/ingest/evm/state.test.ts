@@ -77,6 +77,7 @@ function createReader(answer?: (request: Requested) => unknown): {
   return {
     requests,
     reader: createStateReader({
+      providers: () => [],
       async requestAt(_, method, params) {
         requests.push({ method, params });
         return answer?.({ method, params }) ?? (await client.request(method, params));
@@ -227,6 +228,7 @@ test.each([
 test('a response is read only up to its useful size', async () => {
   const bounds: unknown[] = [];
   const reader = createStateReader({
+    providers: () => [],
     async requestAt(_, method, params, maxBytes) {
       if (method === 'eth_call') bounds.push(maxBytes);
       if (bounds.length === 2) {

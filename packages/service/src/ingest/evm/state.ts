@@ -12,6 +12,7 @@ import {
   type StateReader,
 } from '../../enrich/state.ts';
 import type { BlockRef } from '../../store/blocks/contract.ts';
+import { createGoneStates } from './goneStates.ts';
 import { isReverted } from './provider.ts';
 import { type Source, SourceError } from '../source.ts';
 
@@ -54,12 +55,17 @@ const aggregated = compileParameters([
   },
 ])!;
 
-export function createStateReader(source: Pick<Source, 'requestAt'>): StateReader {
+/** Makes a request whose last parameter is the block and whose result is hex. */
+type RequestState = (
+  block: BlockRef,
+  method: string,
+  first: unknown,
+  maxBytes?: number,
+) => Promise<string>;
+
+function createStateRequests(source: Pick<Source, 'requestAt'>): RequestState {
   /** Whether the node rejects a block hash instead of a number (EIP-1898). */
   let byNumber = false;
-  /** The lowest block with Multicall3, and the highest block without it. */
-  let deployedAt = Number.POSITIVE_INFINITY;
-  let missingAt = Number.NEGATIVE_INFINITY;
 
   const requestByNumber = async (
     block: BlockRef,
@@ -77,13 +83,7 @@ export function createStateReader(source: Pick<Source, 'requestAt'>): StateReade
     return result;
   };
 
-  /** Makes a request with the block as its last parameter, and a hex result. */
-  const requestAt = async (
-    block: BlockRef,
-    method: string,
-    first: unknown,
-    maxBytes = MAX_ANSWER_BYTES,
-  ): Promise<string> => {
+  return async (block, method, first, maxBytes = MAX_ANSWER_BYTES) => {
     let result: unknown;
     if (byNumber) {
       result = await requestByNumber(block, method, first, maxBytes);
@@ -100,6 +100,18 @@ export function createStateReader(source: Pick<Source, 'requestAt'>): StateReade
     if (typeof result === 'string' && /^0x[0-9a-fA-F]*$/.test(result)) return result.toLowerCase();
     throw new SourceError('inconsistent', `${method} did not return hex`);
   };
+}
+
+/** @param options as in {@link createGoneStates} */
+export function createStateReader(
+  source: Pick<Source, 'requestAt' | 'providers'>,
+  options?: { goneAfterMs?: number },
+): StateReader {
+  const states = createGoneStates(source, options);
+  const requestAt = createStateRequests(states);
+  /** The lowest block with Multicall3, and the highest block without it. */
+  let deployedAt = Number.POSITIVE_INFINITY;
+  let missingAt = Number.NEGATIVE_INFINITY;
 
   const ask = async (
     block: BlockRef,
@@ -186,6 +198,7 @@ export function createStateReader(source: Pick<Source, 'requestAt'>): StateReade
 
   return {
     call,
+    isGone: states.isGone,
     async balances(block, addresses) {
       const answers =
         addresses.length > 1 && (await hasMulticall(block))
