@@ -7,6 +7,7 @@ import type { Figures } from '../figures.ts';
 const PARTS: Record<string, () => Promise<Figures>> = {
   dense: async () => (await import('./backfill.ts')).measureDense(),
   sparse: async () => (await import('./backfill.ts')).measureSparse(),
+  remote: async () => (await import('./ranges.ts')).measureRemote(),
   websocket: async () => (await import('./latency.ts')).measureWebSocket(),
   http: async () => (await import('./latency.ts')).measureHttp(),
   idle: async () => (await import('./idle.ts')).measureIdle(),
