@@ -193,6 +193,8 @@ export function createMatching<
       refresh,
       isLoaded: () => index.revision >= 0,
       needs: (chain) => family.needs(index, chain),
+      search: (chain) =>
+        searchStreams(store, (addressesOf) => family.search?.(index, chain, addressesOf)),
       match: (chain, block) => matchAll(index, chain, block),
       async explain(chain, block, only) {
         await refresh();
@@ -242,6 +244,42 @@ function listAddresses(pages: readonly Uint8Array[], width: 20 | 32): string[] |
   const bytes = pages.reduce((sum, page) => sum + page.length, 0);
   if (bytes > MAX_LISTED * width) return 'many';
   return pages.flatMap((page) => unpackAddresses({ width, bytes: page }));
+}
+
+/** @param plan plans a search with the addresses of streams */
+async function searchStreams(
+  store: Pick<Store, 'readAddresses'>,
+  plan: (addressesOf: AddressesOf) => LogSearch | undefined,
+): Promise<LogSearch | undefined> {
+  const listed = new Map<string, readonly string[] | 'many'>();
+  plan((id) => {
+    listed.set(id, 'many');
+    return 'many';
+  });
+  let room = MAX_LISTED;
+  for (const id of listed.keys()) {
+    const addresses = await readList(store, id, room);
+    listed.set(id, addresses);
+    if (addresses !== 'many') room -= addresses.length;
+  }
+  return plan((id) => listed.get(id) ?? 'many');
+}
+
+/** Returns `many` if the stream has more addresses than fit. */
+async function readList(
+  store: Pick<Store, 'readAddresses'>,
+  streamId: string,
+  room: number,
+): Promise<string[] | 'many'> {
+  const found: string[] = [];
+  let next: string | undefined;
+  do {
+    const page = await store.readAddresses(streamId, next);
+    found.push(...unpackAddresses(page.addresses));
+    if (found.length > room) return 'many';
+    next = page.next;
+  } while (next !== undefined);
+  return found;
 }
 
 /** Implements `Matcher.refresh`. */

@@ -3,6 +3,7 @@
  */
 import { type TraceSpan, type Tracing, within } from '../base/tracing.ts';
 import type { BlockNeeds } from '../match/evm/block.ts';
+import type { LogSearch } from '../match/evm/logSearch.ts';
 import type { BlockHeader, NewMatch } from '../store/blocks/contract.ts';
 import { type LocalChain, type StaleRules, haltError } from './localChain.ts';
 import type { ChainSource, MaybeUnverified } from './source.ts';
@@ -16,6 +17,11 @@ export interface Matcher<Block> {
    */
   refresh(atLeast?: number): Promise<number>;
   needs(chain: string): BlockNeeds;
+  /**
+   * Returns how the blocks of all streams are found by their logs; undefined if every block must be
+   * read. Absent for families without such queries.
+   */
+  search?(chain: string): Promise<LogSearch | undefined>;
   match(chain: string, block: Block): NewMatch[];
 }
 

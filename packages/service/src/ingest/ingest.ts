@@ -9,6 +9,7 @@ import { NO_TRACING, type Tracing } from '../base/tracing.ts';
 import type { BlockHeader } from '../store/blocks/contract.ts';
 import type { ChainReport } from '../store/upkeep/contract.ts';
 import type { Store } from '../store/store.ts';
+import { createCatchUp } from './catchUp.ts';
 import { type Matcher, createCommitting, type Committing } from './commit.ts';
 import {
   createConfirming,
@@ -63,7 +64,7 @@ const PASSING: readonly string[] = ['missing', 'rate-limited', 'disagreement'];
 const PASSING_FAILURES = 4;
 
 /** @param options.epoch epoch of the chain's lease; the loop may run while it is valid */
-export function createIngest<Block extends MaybeUnverified>(
+export function createIngest<Block extends BlockHeader & MaybeUnverified>(
   options: IngestOptions & { epoch: number },
   {
     source,
@@ -103,6 +104,9 @@ export function createIngest<Block extends MaybeUnverified>(
     ...{ source, matcher, local, refuseBlocks, tracing },
     head: status.head,
   });
+  const catchUp = createCatchUp(chain, {
+    ...{ source, matcher, local, confirming, signal: stopping.signal },
+  });
   const following = createFollowing(options, {
     ...{ source, local, committing, log },
     onReorg: listener.onReorg,
@@ -119,6 +123,11 @@ export function createIngest<Block extends MaybeUnverified>(
   /** Follows the chain to its head, or part of the way. */
   const advance = async (): Promise<void> => {
     const latest = await readHead();
+    if (refuseBlocks() === undefined && (await catchUp.advance(latest))) {
+      committing.clear();
+      status.catchUp(latest.number);
+      return;
+    }
     let header = (await committing.passOver(latest)) ? undefined : await following.next(latest);
     let followed = 0;
     for (; header !== undefined && followed < BLOCKS_PER_HEAD; followed++) {

@@ -43,7 +43,10 @@ export interface LocalChain {
    */
   append(
     block: BlockHeader,
-    commit: Pick<BlockCommit, 'after' | 'ruleRevision' | 'matches' | 'unverified' | 'head'>,
+    commit: Pick<
+      BlockCommit,
+      'after' | 'searched' | 'ruleRevision' | 'matches' | 'unverified' | 'head'
+    >,
   ): Promise<StaleRules | 'settled'>;
   /**
    * Records for the operator why the chain halted. If the write fails, the next failure retries it.

@@ -16,7 +16,7 @@ import {
 import { newId } from '../ids.ts';
 import { UNSETTLED, lockRevision, settleRules } from '../addresses/ruleRevision.ts';
 import type { BlockHeader, BlockRef, BlockWrites } from './contract.ts';
-import { recordUnverified } from './unverified.ts';
+import { noteByRange, recordUnverified } from './unverified.ts';
 
 /** Writes the progress of a chain: its blocks, together with their matches. */
 export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrites {
@@ -38,7 +38,11 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
     },
 
     async commitBlock({ chain, epoch, block, ruleRevision, confirmUpTo, windowBlocks, ...commit }) {
-      const { unverified, after = { number: block.number - 1, hash: block.parentHash } } = commit;
+      const {
+        unverified,
+        searched,
+        after = { number: block.number - 1, hash: block.parentHash },
+      } = commit;
       // Blocks in the window must be consecutive; the parent of a block after a skipped range is
       // unknown.
       const keptBlocks = after.hash === block.parentHash ? windowBlocks : 1;
@@ -73,7 +77,10 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
           .returning('chain')
           .execute();
         if (moved.length === 0) return { outcome: 'not-next' };
-        if (after.number < block.number - 1) {
+        if (searched !== undefined) {
+          const range = { from: after.number + 1, to: block.number };
+          if (!searched.isProven) await noteByRange(trx, { chain, streamId: null, ...range, now });
+        } else if (after.number < block.number - 1) {
           await recordPassedOver(trx, { chain, after: after.number, upTo: block.number, now });
         }
         if (unverified !== undefined) {

@@ -58,6 +58,11 @@ export interface BlockCommit {
    * parent.
    */
   after?: BlockRef | undefined;
+  /**
+   * Set if the blocks after the checkpoint were searched by their logs; default: those skipped
+   * concern no stream. `isProven`: headers show that no other block does.
+   */
+  searched?: { isProven: boolean } | undefined;
   /** Revision of the rules used for matching. */
   ruleRevision: number;
   /** Height up to which this block confirms matches. */

@@ -240,6 +240,13 @@ export function toCoverage({
   const isEmpty = live === undefined || live.from > live.to;
   const passed = isEmpty ? [] : subtract(live, merge(holes.map(({ from, to }) => ({ from, to }))));
   const evaluated = merge([...passed, ...backfilled]);
+  const searchedBy = (own: boolean): BlockRange[] =>
+    merge(searched.filter(({ streamId }) => (streamId !== null) === own));
+  // Blocks that were read live or by a backfill are as proven as others.
+  const read = merge([
+    ...passed.flatMap((part) => subtract(part, searchedBy(false))),
+    ...backfilled.flatMap((part) => subtract(part, searchedBy(true))),
+  ]);
   const first = evaluated[0];
   const last = evaluated.at(-1);
   if (first === undefined || last === undefined)
@@ -249,19 +256,12 @@ export function toCoverage({
     ...whole,
     holes: subtract(whole, evaluated).flatMap((gap) => explain(gap, holes)),
     unverified: unverified.flatMap(({ reason, ...range }) =>
-      intersect(evaluated, [range]).map((part) => ({ ...part, reason })),
+      evaluated.flatMap((part) => {
+        const [from, to] = [Math.max(part.from, range.from), Math.min(part.to, range.to)];
+        return from <= to ? [{ from, to, reason }] : [];
+      }),
     ),
-    byRange: merge([
-      // Blocks that were also read live are as proven as others.
-      ...intersect(
-        evaluated,
-        searched.filter(({ streamId }) => streamId !== null),
-      ).flatMap((part) => subtract(part, passed)),
-      ...intersect(
-        passed,
-        searched.filter(({ streamId }) => streamId === null),
-      ),
-    ]),
+    byRange: evaluated.flatMap((part) => subtract(part, read)),
   };
 }
 
@@ -292,14 +292,6 @@ function merge(ranges: readonly BlockRange[]): BlockRange[] {
   }
   return merged;
 }
-
-const intersect = (parts: readonly BlockRange[], ranges: readonly BlockRange[]): BlockRange[] =>
-  ranges.flatMap((range) =>
-    parts.flatMap((part) => {
-      const [from, to] = [Math.max(part.from, range.from), Math.min(part.to, range.to)];
-      return from <= to ? [{ from, to }] : [];
-    }),
-  );
 
 /** Returns `whole` without these ranges, which are ascending and do not touch. */
 function subtract(whole: BlockRange, ranges: readonly BlockRange[]): BlockRange[] {

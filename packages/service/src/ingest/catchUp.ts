@@ -1,0 +1,133 @@
+/**
+ * Catches up after an outage by searching for blocks by their logs, if the rules of all streams of
+ * the chain allow it. The newest blocks are read one by one.
+ */
+import type { BlockHeader } from '../store/blocks/contract.ts';
+import type { Matcher } from './commit.ts';
+import type { Confirming, LocalChain } from './localChain.ts';
+import {
+  type BlockSearch,
+  type ChainSource,
+  type FoundBlocks,
+  type MaybeUnverified,
+  SourceError,
+} from './source.ts';
+
+export interface CatchUp {
+  /**
+   * Commits the next blocks that concern streams, and passes the others. Returns false when the
+   * next block must be read like any other.
+   */
+  advance(head: BlockHeader): Promise<boolean>;
+}
+
+/** Blocks that are read at once. */
+const BATCH_BLOCKS = 16;
+/** How long blocks are read one by one where a search costs more. */
+const DENSE_BLOCKS = 2_048;
+
+/** @param signal ends the work after the current block */
+export function createCatchUp<Block extends BlockHeader & MaybeUnverified>(
+  chain: string,
+  {
+    source,
+    matcher,
+    local,
+    confirming,
+    signal,
+  }: {
+    source: Pick<ChainSource<Block>, 'openSearch' | 'readFound' | 'readHeader'>;
+    matcher: Matcher<Block>;
+    local: Pick<LocalChain, 'tip' | 'append'>;
+    confirming: Pick<Confirming, 'windowBlocks'>;
+    signal: AbortSignal;
+  },
+): CatchUp {
+  /** The search for the blocks of all streams, as of one revision of the rules. */
+  let opened: { revision: number; search: BlockSearch | undefined } | undefined;
+  let denseUpTo = -1;
+
+  /** Undefined while the rules change faster than they are read. */
+  const open = async (): Promise<typeof opened> => {
+    const revision = await matcher.refresh();
+    if (opened?.revision === revision) return opened;
+    const search = await matcher.search?.(chain);
+    if ((await matcher.refresh()) !== revision) return undefined;
+    opened = { revision, search: search && source.openSearch!(search) };
+    return opened;
+  };
+
+  const find = async (
+    { search }: NonNullable<typeof opened>,
+    upTo: number,
+  ): Promise<FoundBlocks | undefined> => {
+    const tip = local.tip()!;
+    if (search === undefined) return undefined;
+    // The tip may have left the chain meanwhile.
+    if ((await source.readHeader(tip.number))?.hash !== tip.hash) return undefined;
+    const found = await search.next(tip.number + 1, upTo);
+    if (found === undefined) denseUpTo = tip.number + DENSE_BLOCKS;
+    else if (found.hits.length * 2 > found.end.number - tip.number) {
+      denseUpTo = found.end.number + DENSE_BLOCKS;
+    }
+    return found;
+  };
+
+  /** Commits a block after the tip; returns false if the rules or the ledger have changed. */
+  const commit = async (
+    block: BlockHeader & MaybeUnverified,
+    { revision, isProven, head }: { revision: number; isProven: boolean; head: number },
+    match: () => ReturnType<Matcher<Block>['match']>,
+  ): Promise<boolean> => {
+    if ((await matcher.refresh()) !== revision) return false;
+    const tip = local.tip()!;
+    const outcome = await local.append(block, {
+      after: block.number === tip.number + 1 ? undefined : tip,
+      searched: { isProven },
+      ...{ ruleRevision: revision, matches: match(), unverified: block.unverified, head },
+    });
+    return outcome === 'settled' && local.tip()!.hash === block.hash;
+  };
+
+  /** Returns whether any block was committed. */
+  const commitFound = async (
+    { end, hits, isProven }: FoundBlocks,
+    revision: number,
+    head: number,
+  ): Promise<boolean> => {
+    const first = local.tip()!;
+    const hasMoved = () => local.tip()!.number > first.number;
+    const how = { revision, isProven, head };
+    for (let n = 0; n < hits.length; n += BATCH_BLOCKS) {
+      if (signal.aborted) return true;
+      const needs = matcher.needs(chain);
+      const some = hits.slice(n, n + BATCH_BLOCKS);
+      const blocks = await Promise.all(some.map((hit) => source.readFound!(hit, needs)));
+      // Nodes still return removed blocks by hash.
+      if ((await source.readHeader(end.number))?.hash !== end.hash) {
+        throw new SourceError(
+          'disagreement',
+          `block ${end.number} changed since blocks below it were found`,
+        );
+      }
+      for (const block of blocks) {
+        if (!(await commit(block, how, () => matcher.match(chain, block)))) return hasMoved();
+      }
+    }
+    if (local.tip()!.number < end.number) await commit(end, how, () => []);
+    return hasMoved();
+  };
+
+  return {
+    async advance(head) {
+      const next = local.tip()!.number + 1;
+      const upTo = head.number - confirming.windowBlocks(head.number);
+      if (source.openSearch === undefined || next <= denseUpTo || next > upTo) {
+        return false;
+      }
+      const rules = await open();
+      const found = rules && (await find(rules, upTo));
+      return found !== undefined && commitFound(found, rules!.revision, head.number);
+    },
+  };
+}
