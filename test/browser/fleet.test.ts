@@ -136,7 +136,7 @@ test('the newest holes are listed, and earlier ones on request', async () => {
       to: index * 10 + 5,
       reason: 'paused',
     }));
-    const result = [{ chainId: '0x7a69', from: 0, to: 2_000, holes, unverified: [] }];
+    const result = [{ chainId: '0x7a69', from: 0, to: 2_000, holes, unverified: [], byRange: [] }];
     await route.fulfill({ json: { result } });
   });
   await page.goto(`${world.url}/console/streams/${stream!.id}?tab=coverage`);
@@ -178,7 +178,9 @@ test('unverified blocks show on the chain, also after live events, and on the st
       { from: 131_465, to: 131_465, reason },
       { from: 68_210, to: 68_216, reason: 'gap in log indices' },
     ];
-    const result = [{ chainId: '0x7a69', from: 0, to: 200_000, holes: [], unverified }];
+    const result = [
+      { chainId: '0x7a69', from: 0, to: 200_000, holes: [], unverified, byRange: [] },
+    ];
     await route.fulfill({ json: { result } });
   });
   await page.goto(`${world.url}/console/streams/${stream!.id}?tab=coverage`);

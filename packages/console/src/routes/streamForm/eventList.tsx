@@ -268,7 +268,7 @@ function Value({
         </span>
       )}
       {problem !== undefined && (
-        <span id={id} className="text-12 text-bad">
+        <span id={id} className="order-last w-full pl-12 text-12 text-bad">
           {problem}
         </span>
       )}
