@@ -67,7 +67,7 @@ test('breaks a stream down by status, chain and event', async () => {
   ]);
   expect(breakdown.chains).toEqual([
     {
-      ...{ chainId: CHAIN, delivered: 4, failedAttempts: 1, matched: 3 },
+      ...{ chainId: CHAIN, delivered: 4, redelivered: 0, failedAttempts: 1, matched: 3 },
       p95Ms: expect.any(Number) as number,
     },
   ]);

@@ -48,7 +48,7 @@ const delivery = (changes: Partial<DeliverySummary>): DeliverySummary => ({
   status: 200,
   error: null,
   durationMs: 5,
-  createdAt: 0,
+  createdAt: 20_000,
   updatedAt: 0,
   nextAttemptAt: null,
   ...changes,
@@ -161,4 +161,20 @@ test('blocks below the oldest one that the service reported are unknown', () => 
     'empty',
     'empty',
   ]);
+});
+
+test('a delivery from before the block belongs to another block of that height', () => {
+  const local = chain({ blocks: [block(30), block(29)], confirmedUpTo: 30, head: 32 });
+  const shown = (createdAt: number) =>
+    fills(
+      streamTimeline(
+        local,
+        { deliveries: [delivery({ blockNumber: 30, createdAt })], since: 0 },
+        60,
+      ),
+    ).at(-1);
+  expect(shown(31_000)).toBe('solid');
+  // The clock of the chain may be ahead.
+  expect(shown(26_000)).toBe('solid');
+  expect(shown(20_000)).toBe('empty');
 });

@@ -112,6 +112,9 @@ const pastFill = ({
   return confirmed ? 'solid' : 'hollow';
 };
 
+/** How far the clock of a chain may be ahead of the service's. */
+const CLOCK_SKEW_MS = 5_000;
+
 /** The matches of one stream on one chain. */
 export interface StreamBlocks {
   /** Deliveries of the stream, newest first. */
@@ -137,8 +140,11 @@ export function streamTimeline(
   const byBlock = new Map<number, { records: number; fill: TickFill; confirmed: boolean }>();
   /** Heights at which older deliveries belong to a removed block. */
   const settled = new Set<number>();
+  const timeOf = new Map(chain.blocks.map(({ number, timestamp }) => [number, timestamp]));
   for (const delivery of deliveries) {
     if (delivery.chainId !== chain.id || settled.has(delivery.blockNumber)) continue;
+    // Belongs to another block of this height, as after a local chain started over.
+    if (delivery.createdAt + CLOCK_SKEW_MS < (timeOf.get(delivery.blockNumber) ?? 0)) continue;
     const fill = fillOf(delivery);
     const known = byBlock.get(delivery.blockNumber);
     if (delivery.phase === 'removed') {
