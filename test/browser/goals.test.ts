@@ -513,8 +513,9 @@ test('a list opens in the middle by link, and loads in both directions', async (
   await expect.poll(async () => (await readRows())[0], PATIENCE).toBe(begin[0]);
   await page.getByRole('button', { name: 'Newest' }).click();
   await expect.poll(async () => (await readRows())[0], PATIENCE).toBe(all[0]);
-  // The list is live again: new deliveries appear on top.
+  // The list is live again: new deliveries are counted while a row is open, and shown on request.
   await world.transfer();
+  await page.getByRole('button', { name: /^\d+ new/ }).click();
   await expect.poll(async () => (await readRows()).indexOf(all[0]!), PATIENCE).toBeGreaterThan(0);
   const fresh = await visitor.signedIn();
   await fresh.goto(link);
