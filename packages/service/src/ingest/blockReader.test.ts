@@ -215,3 +215,36 @@ test('law: searching by logs finds what reading each block finds, for all rules,
     { numRuns: 40 },
   );
 }, 120_000);
+
+test('blocks that were found are read again if the chain changes before they are read', async () => {
+  const chain = await startScriptedChain();
+  const hit = () => ({
+    transactions: [scripted.log({ address: ADDRESSES[0]!, topics: [EVENTS[1]!] })],
+  });
+  for (let n = 0; n < 100; n++) chain.mine(n % 3 === 0 ? hit() : {});
+  const log = createLog(() => {});
+  const source = createEvmSource({ chain: CHAIN, urls: [chain.url], pollMs: 1_000, log });
+  const index = createStreamIndex();
+  index.put(stream({ includeContractLogs: true }));
+  index.addAddresses('s', packAddresses([ADDRESSES[0]!]).bytes);
+  const matcher = {
+    ...{ needs: index.needs(CHAIN), rules: 1 },
+    search: () => searchOf(index, CHAIN, () => [ADDRESSES[0]!]),
+  };
+  try {
+    const read = createReader(source);
+    const limits = { upTo: 100, searchUpTo: 100 };
+    const { to, blocks } = await read({ id: 'j', nextBlock: 1 }, matcher, limits, false);
+    expect(blocks).toHaveLength(16);
+    chain.fork({ depth: 40, blocks: [{}, hit(), ...Array.from({ length: 38 }, () => ({}))] });
+    const next = () => read({ id: 'j', nextBlock: to + 1 }, matcher, limits, false);
+    await expect(next()).rejects.toMatchObject({ kind: 'disagreement' });
+    const canonical = new Set<string>(chain.canonical().map(({ hash }) => hash));
+    const again = await next();
+    expect(again.blocks.length).toBeGreaterThan(1);
+    expect(again.blocks.filter(({ hash }) => !canonical.has(hash))).toEqual([]);
+  } finally {
+    await source.stop();
+    await chain.stop();
+  }
+});

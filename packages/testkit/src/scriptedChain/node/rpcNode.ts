@@ -136,9 +136,9 @@ const TOO_MANY = 'query returned more than 10000 results';
 
 function refusalOf(message: string, from: number, blocks: number): RpcError {
   const text = message
-    .replace('$blocks', String(blocks))
-    .replace('$from', `0x${from.toString(16)}`)
-    .replace('$to', `0x${(from + blocks - 1).toString(16)}`);
+    .replaceAll('$blocks', String(blocks))
+    .replaceAll('$from', `0x${from.toString(16)}`)
+    .replaceAll('$to', `0x${(from + blocks - 1).toString(16)}`);
   return new RpcError(-32005, text);
 }
 

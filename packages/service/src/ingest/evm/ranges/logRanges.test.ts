@@ -153,4 +153,17 @@ describe('a search by ranges', () => {
     expect(numbersOf(await findAll())).toEqual(hits);
     expect(nodes[1]!.calls['eth_getLogs']).toBe(1);
   });
+
+  test('fails if the chain changes while the node searches it', async () => {
+    const own = await startScriptedChain();
+    own.mineMany(300);
+    nodes = [own];
+    const log = createLog(() => {});
+    source = createEvmSource({ chain: '0x7a69', urls: [own.url], pollMs: 1_000, log });
+    own.trouble({ kind: 'delay', delayMs: 300, methods: ['eth_getLogs'] });
+    const next = source.openSearch!(search).next(1, 200);
+    await expect.poll(() => own.calls['eth_getLogs']).toBe(1);
+    own.fork({ depth: 250, blocks: 260 });
+    await expect(next).rejects.toMatchObject({ kind: 'disagreement' });
+  });
 });
