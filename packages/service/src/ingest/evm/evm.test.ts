@@ -336,6 +336,61 @@ describe('a new block', () => {
   });
 });
 
+describe('a head that a node pushes', () => {
+  let pushing: Source;
+  let pushes: number;
+  let stop: () => void;
+  const counts = () => one.calls['eth_getBlockByNumber'] ?? 0;
+  const push = async (): Promise<BlockHeader> => {
+    const before = pushes;
+    const header = mine();
+    await until('it is pushed', () => pushes > before);
+    return header;
+  };
+
+  beforeEach(async () => {
+    pushes = 0;
+    const options = { urls: [one.wsUrl], pollMs: 60_000, proof: 'on' as const, log: silent };
+    pushing = createEvmSource({ chain: CHAIN, ...options });
+    stop = pushing.watchHeads(() => (pushes += 1));
+    await until('it subscribes', () => one.calls['eth_subscribe'] === 1);
+    await pushing.readHead();
+  });
+  afterEach(async () => {
+    stop();
+    await pushing.stop();
+  });
+
+  test('is the head without a request, once', async () => {
+    const header = await push();
+    const before = counts();
+    expect(await pushing.readHead()).toEqual(header);
+    expect(counts()).toBe(before);
+    expect((await pushing.readBlock(header, ALL)).logs).toHaveLength(2);
+    expect(await pushing.readHead()).toEqual(header);
+    expect(counts()).toBe(before + 1);
+  });
+
+  test('and that does not match its hash only hints', async () => {
+    one.trouble({ kind: 'wrongParentHash', methods: ['newHeads'] });
+    const header = await push();
+    const before = counts();
+    expect(await pushing.readHead()).toEqual(header);
+    expect(counts()).toBe(before + 1);
+  });
+
+  test('before it can return the block only hints from then on', async () => {
+    one.trouble({ kind: 'withhold', times: 2 });
+    const early = await push();
+    await pushing.readHead();
+    await expect(pushing.readBlock(early, ALL)).rejects.toThrow();
+    await push();
+    const before = counts();
+    await pushing.readHead();
+    expect(counts()).toBe(before + 1);
+  });
+});
+
 describe('the health of providers', () => {
   test('distinguishes lagging, limited and down, and recovers from each', async () => {
     await source.readHead();

@@ -61,26 +61,34 @@ export const isProvableChain = (chain: string): boolean => PROVABLE_CHAINS.has(c
 /** Strictness of the header check. `known` allows fields that may belong to a later fork. */
 export type HeaderProof = 'none' | 'known' | 'strict';
 
+/**
+ * Reads a header that a node pushed, which comes without the hashes of the block's transactions.
+ *
+ * @throws SourceError `inconsistent` when the header does not match its hash
+ */
+export function toPushedHeader(header: Json, proof: HeaderProof): BlockHeader {
+  const parsed = {
+    number: toNumber(hex(header, 'number')),
+    hash: hash(header, 'hash'),
+    parentHash: hash(header, 'parentHash'),
+    timestamp: toNumber(hex(header, 'timestamp')),
+  };
+  if (isExempt(header, proof) || isHeaderProven(header)) return parsed;
+  const unknown = unknownFields(header).join(', ');
+  throw new SourceError(
+    'inconsistent',
+    `the header of block ${parsed.number} does not match its hash ${parsed.hash}${
+      unknown === ''
+        ? ''
+        : `. This version of Sluice does not know ${unknown}; if a fork added it, upgrade, or pass proof=off with --chain`
+    }`,
+  );
+}
+
 /** Throws a SourceError `inconsistent` if the header does not match its hash. */
 export function toHeader(block: Json, proof: HeaderProof): BlockHeader {
-  const header = {
-    number: toNumber(hex(block, 'number')),
-    hash: hash(block, 'hash'),
-    parentHash: hash(block, 'parentHash'),
-    timestamp: toNumber(hex(block, 'timestamp')),
-  };
-  if (proof === 'none' || (proof === 'known' && unknownFields(block).length > 0)) return header;
-  if (!isHeaderProven(block)) {
-    const unknown = unknownFields(block).join(', ');
-    throw new SourceError(
-      'inconsistent',
-      `the header of block ${header.number} does not match its hash ${header.hash}${
-        unknown === ''
-          ? ''
-          : `. This version of Sluice does not know ${unknown}; if a fork added it, upgrade, or pass proof=off with --chain`
-      }`,
-    );
-  }
+  const header = toPushedHeader(block, proof);
+  if (isExempt(block, proof)) return header;
   const isEmpty = list(block['transactions'], 'transactions').length === 0;
   if (isEmpty !== (block['transactionsRoot'] === EMPTY_ROOT)) {
     throw new SourceError(
@@ -90,6 +98,9 @@ export function toHeader(block: Json, proof: HeaderProof): BlockHeader {
   }
   return header;
 }
+
+const isExempt = (header: Json, proof: HeaderProof): boolean =>
+  proof === 'none' || (proof === 'known' && unknownFields(header).length > 0);
 
 /** Returns whether the header's fields result in its hash by known rules. */
 export const isHeaderProven = (block: Json): boolean => encodeHeader(block) !== undefined;

@@ -3,7 +3,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { toChainId } from '@sluice/kit/contract';
 import { Pool } from 'undici';
 import type { BlockHeader } from '../../store/blocks/contract.ts';
-import { type HeaderProof, isProvableChain, toHeader } from './header.ts';
+import { type HeaderProof, isProvableChain, toHeader, toPushedHeader } from './header.ts';
 import { object } from '../json.ts';
 import { SourceError, isLacking, isOfKind } from '../source.ts';
 import { type AnyProvider, type Identity, createStanding } from '../nodes/standing.ts';
@@ -21,8 +21,8 @@ export interface RpcClient {
    * @param maxBytes maximum response size; default 256 MiB
    */
   request(method: string, params: readonly unknown[], maxBytes?: number): Promise<unknown>;
-  /** Calls back on each new head that the node pushes; some may be lost. */
-  subscribeHeads(onHead: () => void): () => void;
+  /** Calls back with each new header that the node pushes; some may be lost. */
+  subscribeHeads(onHead: (header: unknown) => void): () => void;
   close(): Promise<void>;
 }
 
@@ -114,7 +114,7 @@ interface Waiting extends PromiseWithResolvers<unknown> {
 
 function createSocketClient(url: string, name: string): RpcClient {
   const waiting = new Map<number, Waiting>();
-  const listeners = new Set<() => void>();
+  const listeners = new Set<(header: unknown) => void>();
   let opening: Promise<WebSocket> | undefined;
   let reconnectMs = RECONNECT_MIN_MS;
   let reconnectTimer: NodeJS.Timeout | undefined;
@@ -150,7 +150,8 @@ function createSocketClient(url: string, name: string): RpcClient {
         const text = String(event.data);
         const message = parseObject(text);
         if (message?.['method'] === 'eth_subscription') {
-          for (const listener of listeners) listener();
+          const { result } = (message['params'] ?? {}) as { result?: unknown };
+          for (const listener of listeners) listener(result);
           return;
         }
         const call = waiting.get(Number(message?.['id']));
@@ -223,6 +224,7 @@ function createSocketClient(url: string, name: string): RpcClient {
 
 export interface Provider extends AnyProvider {
   request(method: string, params: readonly unknown[], how?: RequestHow): Promise<unknown>;
+  /** Calls back when the node announces a head, which the next `readHead` returns. */
   subscribeHeads(onHead: () => void): () => void;
 }
 
@@ -268,15 +270,24 @@ export function createProvider(
   const client: RpcClient = createRpcClient(url, name);
   const closing = new AbortController();
 
+  /** The newest header that the node pushed; `isTaken` after a `readHead` returned it. */
+  let pushed: { header: BlockHeader; isTaken: boolean } | undefined;
+  /** Nodes behind one URL may announce blocks that they cannot return yet: their pushes only hint. */
+  let announcesEarly = false;
+
   const request: Provider['request'] = async (method, params, how = {}) => {
     const { order, isOptional, maxBytes } = how;
     for (let tries = 1; ; tries++) {
       try {
-        return await standing.run(() => client.request(method, params, maxBytes), {
+        const result = await standing.run(() => client.request(method, params, maxBytes), {
           isShort: isShort(method, params),
           order,
           isOptional,
         });
+        if (result === null && pushed !== undefined && params[0] === pushed.header.hash) {
+          announcesEarly = true;
+        }
+        return result;
       } catch (error) {
         const isLimited = isOfKind(error, 'rate-limited') && order !== 'aside';
         if (!isLimited || tries === PATIENT_TRIES || !isAlone()) throw error;
@@ -285,6 +296,22 @@ export function createProvider(
         await wait(waitMs, undefined, { signal: closing.signal }).catch(() => {});
       }
     }
+  };
+
+  const receivePush = (result: unknown): void => {
+    try {
+      pushed = { header: toPushedHeader(object(result, name), headerProof()), isTaken: false };
+    } catch {
+      // It still hints that there is a new head to read.
+      pushed = undefined;
+    }
+  };
+
+  const takePushed = (): BlockHeader | undefined => {
+    if (pushed === undefined || pushed.isTaken || announcesEarly) return undefined;
+    pushed.isTaken = true;
+    standing.remember(pushed.header.hash);
+    return pushed.header;
   };
 
   const readBlockHeader = async (
@@ -332,9 +359,12 @@ export function createProvider(
   return Object.assign(standing, {
     request,
     async readHead() {
-      const header = await readBlockHeader('eth_getBlockByNumber', 'latest', 'the latest block');
-      if (header === undefined)
+      const header =
+        takePushed() ??
+        (await readBlockHeader('eth_getBlockByNumber', 'latest', 'the latest block'));
+      if (header === undefined) {
         throw new SourceError('missing', `${name}: the latest block is missing`);
+      }
       standing.recordHead(header);
       return header;
     },
@@ -376,7 +406,11 @@ export function createProvider(
       }
       return header;
     },
-    subscribeHeads: client.subscribeHeads,
+    subscribeHeads: (onHead) =>
+      client.subscribeHeads((result) => {
+        receivePush(result);
+        onHead();
+      }),
     async close() {
       closing.abort();
       await client.close();
