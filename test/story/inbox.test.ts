@@ -116,7 +116,7 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (engine) => {
 
     // The charts count both.
     const activity = await until('the deliveries are counted', async () => {
-      const found = await sluice.getActivity({ streamId: stream.id, step: 1, points: 5 });
+      const found = await sluice.getActivity({ streamId: stream.id, step: 1, points: 60 });
       return found.result.some(({ failures }) => failures['5xx'] === 1) && found;
     });
     CALLS.getActivity.answer.parse(activity);

@@ -206,15 +206,18 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
   try {
     const running = program.parseAsync(given, { from: 'user' });
     await (entry?.drains ? running : unlessStuck(running, terminal));
-    const { aborted, reason } = terminal.signal;
-    return aborted && !entry?.drains && reason !== STOPPED ? EXIT.interrupted : EXIT.success;
+    return entry?.drains ? EXIT.success : exitOf(terminal.signal);
   } catch (error) {
     // Errors caused by Ctrl-C are not reported, but a failed drain is.
-    if (terminal.signal.aborted && !entry?.drains) return EXIT.interrupted;
+    if (terminal.signal.aborted && !entry?.drains) return exitOf(terminal.signal);
     const json = given.slice(0, given.indexOf('--') >>> 0).includes('--json');
     return reportError(error, terminal, { command: toPath(program, given), json });
   }
 }
+
+/** Returns the exit code of a command that ended: Ctrl-C interrupts, and a key that quits does not. */
+const exitOf = ({ aborted, reason }: AbortSignal): number =>
+  aborted && reason !== STOPPED ? EXIT.interrupted : EXIT.success;
 
 /** Prints the completions, one per line. */
 async function answerTab(words: readonly string[], terminal: Terminal): Promise<number> {

@@ -97,8 +97,9 @@ const caughtUp = () =>
     async () => (await health()).checkpoint === Number(node.head.height),
   );
 
-/** Creates a stream for Bob's wallet. */
+/** Creates a stream for Bob's wallet, which is matched from the next block on. */
 async function watchBob(): Promise<string> {
+  await until('the chain is connected', async () => (await health()).checkpoint !== null);
   const { id } = await client.streams.create({
     networkType: 'aptos',
     webhookUrl: `${sink.url}/hook`,

@@ -254,6 +254,32 @@ const isShort = (method: string, params: readonly unknown[]): boolean =>
 const PATIENCE_MS = 5_000;
 const PATIENT_TRIES = 8;
 
+/** Keeps the newest header that a node pushed until its head is read. */
+function createPushedHeads(name: string, headerProof: () => HeaderProof) {
+  let newest: BlockHeader | undefined;
+  let taken: string | undefined;
+  /** True once the node announced a block that it could not return: nodes may share one URL. */
+  let isEarly = false;
+  return {
+    receive(result: unknown): void {
+      try {
+        newest = toPushedHeader(object(result, name), headerProof());
+      } catch {
+        // The head is then requested.
+        newest = undefined;
+      }
+    },
+    take(): BlockHeader | undefined {
+      if (isEarly || newest === undefined || newest.hash === taken) return undefined;
+      taken = newest.hash;
+      return newest;
+    },
+    recordMissing(hash: unknown): void {
+      isEarly ||= hash === taken && taken !== undefined;
+    },
+  };
+}
+
 /**
  * @param name name of the node in messages: its host, numbered if several nodes share it
  * @param headerProof how strictly its headers are checked now
@@ -270,10 +296,7 @@ export function createProvider(
   const client: RpcClient = createRpcClient(url, name);
   const closing = new AbortController();
 
-  /** The newest header that the node pushed; `isTaken` after a `readHead` returned it. */
-  let pushed: { header: BlockHeader; isTaken: boolean } | undefined;
-  /** Nodes behind one URL may announce blocks that they cannot return yet: their pushes only hint. */
-  let announcesEarly = false;
+  const pushedHeads = createPushedHeads(name, headerProof);
 
   const request: Provider['request'] = async (method, params, how = {}) => {
     const { order, isOptional, maxBytes } = how;
@@ -284,9 +307,7 @@ export function createProvider(
           order,
           isOptional,
         });
-        if (result === null && pushed !== undefined && params[0] === pushed.header.hash) {
-          announcesEarly = true;
-        }
+        if (result === null) pushedHeads.recordMissing(params[0]);
         return result;
       } catch (error) {
         const isLimited = isOfKind(error, 'rate-limited') && order !== 'aside';
@@ -296,22 +317,6 @@ export function createProvider(
         await wait(waitMs, undefined, { signal: closing.signal }).catch(() => {});
       }
     }
-  };
-
-  const receivePush = (result: unknown): void => {
-    try {
-      pushed = { header: toPushedHeader(object(result, name), headerProof()), isTaken: false };
-    } catch {
-      // It still hints that there is a new head to read.
-      pushed = undefined;
-    }
-  };
-
-  const takePushed = (): BlockHeader | undefined => {
-    if (pushed === undefined || pushed.isTaken || announcesEarly) return undefined;
-    pushed.isTaken = true;
-    standing.remember(pushed.header.hash);
-    return pushed.header;
   };
 
   const readBlockHeader = async (
@@ -360,11 +365,12 @@ export function createProvider(
     request,
     async readHead() {
       const header =
-        takePushed() ??
+        pushedHeads.take() ??
         (await readBlockHeader('eth_getBlockByNumber', 'latest', 'the latest block'));
       if (header === undefined) {
         throw new SourceError('missing', `${name}: the latest block is missing`);
       }
+      standing.remember(header.hash);
       standing.recordHead(header);
       return header;
     },
@@ -408,7 +414,7 @@ export function createProvider(
     },
     subscribeHeads: (onHead) =>
       client.subscribeHeads((result) => {
-        receivePush(result);
+        pushedHeads.receive(result);
         onHead();
       }),
     async close() {
