@@ -47,7 +47,7 @@ const DENSITY_WORDS = {
 } as const;
 
 const ZONE_WORDS = {
-  local: Intl.DateTimeFormat().resolvedOptions().timeZone,
+  local: `Local (${Intl.DateTimeFormat().resolvedOptions().timeZone})`,
   utc: 'UTC',
 } as const;
 
