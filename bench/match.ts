@@ -24,6 +24,7 @@ import {
   DEFAULT_OPTIONS,
   type EvmStreamRecord,
 } from '../packages/service/src/store/streams/contract.ts';
+import { addressBytes } from './addressBytes.ts';
 import type { Figures } from './figures.ts';
 
 const CHAIN = '0x2105';
@@ -44,9 +45,11 @@ const CHAINS = {
   arbitrum: { seconds: 0.25, transactions: 8, logs: 30 },
 };
 
-export default async function match(): Promise<Figures> {
+/** @param parts numbers of addresses; default: {@link SIZES} */
+export default async function match(parts: readonly string[]): Promise<Figures> {
   const figures: Figures = {};
-  for (const [name, size] of Object.entries(SIZES)) {
+  const sizes = parts.length === 0 ? SIZES : Object.fromEntries(parts.map((n) => [n, Number(n)]));
+  for (const [name, size] of Object.entries(sizes)) {
     const index = createIndex(size);
     const blocks = Array.from({ length: BLOCKS }, (_, n) => createBlock(MAINNET, n, size));
     const ours = measure(index, blocks);
@@ -108,17 +111,6 @@ const recordOf = (n: number): EvmStreamRecord => ({
   ...DEFAULT_DELIVERY,
 });
 
-/** Derives 20 random-looking bytes from a number (SplitMix). */
-function addressBytes(n: number): Uint8Array {
-  const words = new Uint32Array(5);
-  for (let word = 0; word < 5; word++) {
-    let mixed = Math.imul(n, 5) + word + 0x9e37_79b9;
-    mixed = Math.imul(mixed ^ (mixed >>> 16), 0x85eb_ca6b);
-    mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2_ae35);
-    words[word] = mixed ^ (mixed >>> 16);
-  }
-  return new Uint8Array(words.buffer);
-}
 const addressText = (n: number): string => `0x${Buffer.from(addressBytes(n)).toString('hex')}`;
 
 function createIndex(size: number): StreamIndex {

@@ -41,14 +41,15 @@ const benchmarks: Record<string, () => Promise<Figures>> = {
   'counts-postgres': async () => (await counts())('postgres'),
   hostile: async () => (await import('./hostile/hostile.ts')).measureHostile(parts),
   kit: async () => (await import('./kit.ts')).default(),
-  match: async () => (await import('./match.ts')).default(),
+  match: async () => (await import('./match.ts')).default(parts),
   proof: async () => (await import('./proof.ts')).default(),
+  takeover: async () => (await import('./takeover.ts')).measureTakeover(parts),
 };
 
 const benchmark = benchmarks[name];
 if (benchmark === undefined) {
   console.error(
-    `usage: npm run -s bench -- NAME [PART...] [--json] [--minutes N]; NAME is one of ${Object.keys(benchmarks).join(', ')}; only adding, chain, console and hostile have parts`,
+    `usage: npm run -s bench -- NAME [PART...] [--json] [--minutes N]; NAME is one of ${Object.keys(benchmarks).join(', ')}; only adding, chain, console, hostile, match and takeover have parts`,
   );
   process.exit(2);
 }

@@ -24,6 +24,7 @@ describe('the address index', () => {
     from: fc.nat(ADDRESSES / 2),
     count: fc.integer({ min: 1, max: ADDRESSES / 2 }),
     stream: fc.nat(4),
+    expected: fc.nat(2 * ADDRESSES),
   });
 
   // Seeds that have failed before.
@@ -34,10 +35,11 @@ describe('the address index', () => {
         fc.property(fc.array(step, { minLength: 1, maxLength: 15 }), (steps) => {
           const index = createAddressIndex();
           const naive = all.map(() => new Set<number>());
-          for (const { kind, from, count, stream } of steps) {
+          for (const { kind, from, count, stream, expected } of steps) {
             const { bytes } = packAddresses(all.slice(from, from + count));
             const sets = naive.slice(from, from + count);
             if (kind === 'add') {
+              index.expect(expected);
               const fresh = sets.filter((set) => !set.has(stream));
               expect(index.add(bytes, stream)).toBe(fresh.length);
               for (const set of sets) set.add(stream);
@@ -82,6 +84,22 @@ describe('the address index', () => {
       index.add(packAddresses(page).bytes, n);
       if (index.size >= 100_000) expect(index.sizeBytes / index.size).toBeLessThan(40);
     }
+  });
+
+  test('takes at most 40 bytes per entry when additions are announced', () => {
+    const index = createAddressIndex();
+    index.expect(200_000);
+    for (let n = 0; n < 20; n++) {
+      const page = Array.from({ length: 10_000 }, (_, each) => address(n * 10_000 + each));
+      index.add(packAddresses(page).bytes, n);
+    }
+    expect(index.sizeBytes / index.size).toBeLessThan(40);
+    // Fewer addresses may arrive, or known ones.
+    const known = createAddressIndex();
+    known.expect(2_000_000);
+    const { bytes } = packAddresses(Array.from({ length: 50_000 }, (_, n) => address(n)));
+    for (let stream = 0; stream < 4; stream++) known.add(bytes, stream);
+    expect(known.sizeBytes / known.size).toBeLessThan(40);
   });
 
   test('takes one slot and 8 bytes per stream for an address of many streams', () => {

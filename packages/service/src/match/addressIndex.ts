@@ -5,7 +5,7 @@
  *
  * - There are 1,024 tables (`addressSlots.ts`), each for a part of the hashes, so that growing
  *   one copies a thousandth of the entries. They grow by a quarter, at different times, and shrink
- *   when they empty.
+ *   when they empty. While many additions are expected, they grow faster.
  * - An address of several streams takes one slot with a list of the streams (`streamLists.ts`).
  */
 import { copySlots, findSlot, freeSlot, hashWords, readBytes, readText } from './addressSlots.ts';
@@ -16,6 +16,8 @@ export interface AddressIndex {
   readonly size: number;
   /** Size of their typed arrays in bytes. */
   readonly sizeBytes: number;
+  /** Announces this number of additions, so that fewer entries are moved for them. */
+  expect(additions: number): void;
   /** Adds packed addresses to a stream; returns the number of new ones. */
   add(addresses: Uint8Array, stream: number): number;
   /** Removes addresses from a stream; returns the number of removed ones. */
@@ -32,6 +34,8 @@ export const TABLES = 1024;
 const IS_LIST = 0x8000_0000;
 const MAX_LOAD = 0.75;
 const GROWTH = 1.25;
+/** Greatest growth at once, because expected additions may turn out to be known addresses. */
+const EXPECTED_GROWTH = 4;
 const SMALLEST = 4;
 /** Number of surplus levels before a table shrinks, so that it does not oscillate. */
 const SLACK_LEVELS = 3;
@@ -44,6 +48,8 @@ const NONE = new Uint32Array(0);
  */
 const capacityAt = (table: number, level: number): number =>
   Math.ceil(SMALLEST * GROWTH ** (level + table / TABLES));
+/** Returns the entries that a table holds at a level. */
+const holds = (table: number, level: number): number => capacityAt(table, level) * MAX_LOAD;
 
 /** @param addressBytes size of an address: 20 on EVM chains, 32 on Aptos */
 export function createAddressIndex(addressBytes: 20 | 32 = 20): AddressIndex {
@@ -57,6 +63,8 @@ export function createAddressIndex(addressBytes: 20 | 32 = 20): AddressIndex {
   const levels = new Int32Array(TABLES).fill(-1);
   let slots = 0;
   let size = 0;
+  /** Number of expected additions. */
+  let expected = 0;
   const lists = createStreamLists();
   /** The current address. */
   const key = new Uint32Array(OWNER);
@@ -70,12 +78,21 @@ export function createAddressIndex(addressBytes: 20 | 32 = 20): AddressIndex {
     copySlots(from, to, OWNER);
   };
 
+  const grow = (number: number): void => {
+    const held = used[number]!;
+    const share = expected / TABLES;
+    // Random shares deviate from the mean by their square root.
+    const needed = Math.min(held * EXPECTED_GROWTH, held + share + Math.sqrt(share));
+    let level = levels[number]! + 1;
+    while (holds(number, level) < needed) level++;
+    resize(number, level);
+  };
+
   const shrink = (number: number): void => {
     let level = levels[number]!;
-    const holds = (it: number): number => capacityAt(number, it) * MAX_LOAD;
     if (used[number] === 0) resize(number, -1);
-    else if (level > SLACK_LEVELS && used[number]! < holds(level - SLACK_LEVELS)) {
-      while (level > 0 && used[number]! < holds(level - 1)) level--;
+    else if (level > SLACK_LEVELS && used[number]! < holds(number, level - SLACK_LEVELS)) {
+      while (level > 0 && used[number]! < holds(number, level - 1)) level--;
       resize(number, level);
     }
   };
@@ -90,13 +107,14 @@ export function createAddressIndex(addressBytes: 20 | 32 = 20): AddressIndex {
     const number = hash & (TABLES - 1);
     let table = tables[number]!;
     if (used[number]! + 1 > (table.length / SLOT_WORDS) * MAX_LOAD) {
-      resize(number, levels[number]! + 1);
+      grow(number);
       table = tables[number]!;
     }
     const at = findSlot(table, key, hash);
     const owner = table[at + OWNER]!;
     if (owner === 0) {
-      table.set(key, at);
+      // Takes less time than `set` for so few words.
+      for (let word = 0; word < OWNER; word++) table[at + word] = key[word]!;
       table[at + OWNER] = stream + 1;
       used[number]!++;
     } else if (owner < IS_LIST) {
@@ -158,7 +176,13 @@ export function createAddressIndex(addressBytes: 20 | 32 = 20): AddressIndex {
     get sizeBytes() {
       return slots * SLOT_BYTES + lists.sizeBytes;
     },
-    add: (addresses, stream) => countKeys(addresses, stream, addKey),
+    expect(additions) {
+      expected = additions;
+    },
+    add(addresses, stream) {
+      expected = Math.max(0, expected - addresses.length / addressBytes);
+      return countKeys(addresses, stream, addKey);
+    },
     remove: (addresses, stream) => countKeys(addresses, stream, removeKey),
     visit(text, from, visit) {
       readText(key, text, from);

@@ -27,6 +27,8 @@ export interface RuleIndex<Name extends ChainFamily, Rules> {
   /** Removes a stream at once; `sweep` frees its addresses later. */
   delete(id: string): void;
   clear(): void;
+  /** Announces this number of additions, so that they take less time. */
+  expectAddresses(count: number): void;
   /** Adds packed addresses; ignored if the stream does not exist. */
   addAddresses(id: string, addresses: Uint8Array): void;
   removeAddresses(id: string, addresses: Uint8Array): void;
@@ -118,6 +120,7 @@ export function createRuleIndex<Name extends ChainFamily, Rules>({
       swept.clear();
       addresses = createAddressIndex(addressBytes);
     },
+    expectAddresses: (count) => addresses.expect(count),
     addAddresses(id, packed) {
       const entry = streams.get(id);
       if (entry !== undefined) entry.addresses += addresses.add(packed, entry.number);
@@ -162,8 +165,11 @@ export type RuleReads = Pick<Reads, 'readRules' | 'readAddresses' | 'readAddress
 
 type AnyIndex = Pick<
   RuleIndex<ChainFamily, unknown>,
-  'revision' | 'addAddresses' | 'removeAddresses'
+  'revision' | 'expectAddresses' | 'addAddresses' | 'removeAddresses' | 'delete'
 >;
+
+/** Streams whose addresses are loaded at the same time: one is read while another is added. */
+const LOADING_STREAMS = 2;
 
 /**
  * Brings the index up to the ledger's rules. Reloads changed streams, and applies the added and
@@ -182,16 +188,33 @@ export async function refreshRules<Name extends ChainFamily, Rules>(
   if (rules.revision === index.revision) return;
   if (rules.whole) index.clear();
   for (const id of rules.gone) index.delete(id);
-  for (const record of rules.changed) {
-    const isNew = !index.has(record.id);
-    index.put(record);
-    if (isNew) await loadAddresses(index, reads, record.id);
-  }
+  const added = rules.changed.filter(({ id }) => !index.has(id));
+  for (const record of rules.changed) index.put(record);
+  await loadStreams(index, reads, added);
   if (!rules.whole && !(await applyChanges(index, reads, rules.revision))) {
     index.revision = -1;
     return refreshRules(index, reads);
   }
   index.revision = rules.revision;
+}
+
+/** Loads the addresses of new streams; removes the streams if it fails. */
+async function loadStreams(
+  index: AnyIndex,
+  reads: RuleReads,
+  added: readonly { id: string; addressCount: number }[],
+): Promise<void> {
+  index.expectAddresses(added.reduce((sum, { addressCount }) => sum + addressCount, 0));
+  const queue = added.values();
+  const loadNext = async (): Promise<void> => {
+    for (const { id } of queue) await loadAddresses(index, reads, id);
+  };
+  const loads = await Promise.allSettled(Array.from({ length: LOADING_STREAMS }, loadNext));
+  index.expectAddresses(0);
+  const failed = loads.find((load) => load.status === 'rejected');
+  if (failed === undefined) return;
+  for (const { id } of added) index.delete(id);
+  throw failed.reason;
 }
 
 /** Loads every address of a stream that is in the index. */
