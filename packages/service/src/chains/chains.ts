@@ -62,7 +62,9 @@ export function createChains(
         .filter(({ rules }) => rules.isLoaded())
         .flatMap(({ chains }) => chains.map(({ id }) => id)),
     onChange() {
-      for (const chain of all) chain.check();
+      for (const chain of all) {
+        if (sharing.isOwn(chain.id) !== (chain.standing === 'holder')) chain.check();
+      }
     },
   });
   let isStarted = false;

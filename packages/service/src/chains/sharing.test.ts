@@ -141,6 +141,18 @@ test('after an outage of the ledger, readers keep their chains', async () => {
   expect(own()).toEqual(['0x1', '0x2', '0x3']);
 });
 
+test('a reader does not reconsider a chain that it is about to take', async () => {
+  const { ledger, sharing, own } = createReader();
+  sharing.start();
+  await vi.advanceTimersByTimeAsync(0);
+  ledger.join('other', CHAINS);
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(own()).toEqual(CHAINS);
+  ledger.holders.set('0x1', 'other');
+  await vi.advanceTimersByTimeAsync(1_000);
+  expect(own()).toEqual(['0x2', '0x3', '0x4']);
+});
+
 test('a reader that stops leaves at once', async () => {
   const { ledger, sharing } = createReader();
   sharing.start();

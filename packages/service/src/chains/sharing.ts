@@ -70,7 +70,9 @@ export function createChainSharing({
     if (handOver !== undefined && own.has(handOver)) {
       log.info('handing over a chain', { chain: handOver });
     }
-    own = next;
+    // Chains that it is about to take: whoever takes them first keeps them.
+    const taking = [...own].filter((chain) => !holders.has(chain));
+    own = new Set([...next, ...taking]);
     const shown = `${readers.length} ${own.size}`;
     if (shown !== logged) log.info('chains shared', { readers: readers.length, own: own.size });
     logged = shown;

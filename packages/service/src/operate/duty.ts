@@ -55,9 +55,9 @@ export function createDuty({
   const waker = createWaker();
   let running: Promise<void> | undefined;
 
-  /** Renews the lease until it is lost or the service stops. */
+  /** Renews the lease until it is lost, handed over, or the service stops. */
   const hold = async (epoch: number, term: Term): Promise<void> => {
-    while (shouldHold()) {
+    for (;;) {
       try {
         if (!(await holder.renew({ name, epoch, report: term.report() }))) {
           log.warn('lease lost', { lease: name, epoch });
@@ -70,6 +70,7 @@ export function createDuty({
           error: describeError(error),
         });
       }
+      if (!shouldHold()) return;
       await waker.sleep(RENEW_MS);
     }
   };

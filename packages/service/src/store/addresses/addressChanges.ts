@@ -166,8 +166,8 @@ async function* replacementOf(
       if (!isWanted) surplus.push(sliceAddresses(page.addresses, n, n + 1).bytes);
     }
     if (surplus.length > 0) {
-      const addresses = { width: wanted.width, bytes: Buffer.concat(surplus) };
-      yield { kind: 'remove', addresses };
+      const list = { width: wanted.width, bytes: Buffer.concat(surplus) };
+      yield* partsOf(list, (addresses) => ({ kind: 'remove', addresses }));
     }
     after = page.next;
   } while (after !== undefined);

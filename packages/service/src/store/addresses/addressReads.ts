@@ -4,9 +4,11 @@ import { type Kysely, type SqlBool, sql } from 'kysely';
 import type { Tables } from '../engine/tables.ts';
 import { streamColumns, toAddressRecord, toStreamRecord } from '../rows.ts';
 import type { StreamOfFamily } from '../streams/contract.ts';
-import { ADDRESSES_PER_PART, type AddressReads, type AddressRecordPage } from './contract.ts';
+import type { AddressReads, AddressRecordPage } from './contract.ts';
 import { fromDigits } from './packedAddresses.ts';
 
+/** Large pages load an index faster; adding one to it takes some milliseconds. */
+const ADDRESSES_PER_PAGE = 20_000;
 /** Maximum number of parts per read, which take at most 100 kB each. */
 const PARTS_PER_PAGE = 20;
 
@@ -105,7 +107,7 @@ export function createAddressReads(db: Kysely<Tables>): AddressReads {
     async readAddresses(streamId, after) {
       const page = selectAddresses(db, streamId, after)
         .select('address')
-        .limit(ADDRESSES_PER_PART)
+        .limit(ADDRESSES_PER_PAGE)
         .as('page');
       // The page is sorted already; sorting it again takes longer than reading it.
       const { digits, count } = await db
@@ -117,7 +119,7 @@ export function createAddressReads(db: Kysely<Tables>): AddressReads {
         .executeTakeFirstOrThrow();
       const bytes = fromDigits(digits ?? '');
       const width = bytes.length > count * 20 ? 32 : 20;
-      const isLast = count < ADDRESSES_PER_PART;
+      const isLast = count < ADDRESSES_PER_PAGE;
       return {
         addresses: { width, bytes },
         next: isLast ? undefined : `0x${digits!.slice(-width * 2)}`,
