@@ -70,7 +70,7 @@ export function createChainSharing({
     if (handOver !== undefined && own.has(handOver)) {
       log.info('handing over a chain', { chain: handOver });
     }
-    // Chains that it is about to take: whoever takes them first keeps them.
+    // It is about to take them, and the first reader that does keeps them.
     const taking = [...own].filter((chain) => !holders.has(chain));
     own = new Set([...next, ...taking]);
     const shown = `${readers.length} ${own.size}`;

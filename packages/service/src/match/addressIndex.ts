@@ -51,6 +51,25 @@ const capacityAt = (table: number, level: number): number =>
 /** Returns the entries that a table holds at a level. */
 const holds = (table: number, level: number): number => capacityAt(table, level) * MAX_LOAD;
 
+/** Returns the next level of a full table, or a higher one for its share of expected additions. */
+function growLevel(table: number, level: number, used: number, expected: number): number {
+  const share = expected / TABLES;
+  // Random shares deviate from the mean by their square root.
+  const needed = Math.min(used * EXPECTED_GROWTH, used + share + Math.sqrt(share));
+  let grown = level + 1;
+  while (holds(table, grown) < needed) grown++;
+  return grown;
+}
+
+/** Returns the level of a table after removals: the same, unless it is much too large. */
+function shrinkLevel(table: number, level: number, used: number): number {
+  if (used === 0) return -1;
+  if (level <= SLACK_LEVELS || used >= holds(table, level - SLACK_LEVELS)) return level;
+  let shrunk = level;
+  while (shrunk > 0 && used < holds(table, shrunk - 1)) shrunk--;
+  return shrunk;
+}
+
 /** @param addressBytes size of an address: 20 on EVM chains, 32 on Aptos */
 export function createAddressIndex(addressBytes: 20 | 32 = 20): AddressIndex {
   /** Number of words in an address. The owner of a slot follows them. */
@@ -78,23 +97,9 @@ export function createAddressIndex(addressBytes: 20 | 32 = 20): AddressIndex {
     copySlots(from, to, OWNER);
   };
 
-  const grow = (number: number): void => {
-    const held = used[number]!;
-    const share = expected / TABLES;
-    // Random shares deviate from the mean by their square root.
-    const needed = Math.min(held * EXPECTED_GROWTH, held + share + Math.sqrt(share));
-    let level = levels[number]! + 1;
-    while (holds(number, level) < needed) level++;
-    resize(number, level);
-  };
-
   const shrink = (number: number): void => {
-    let level = levels[number]!;
-    if (used[number] === 0) resize(number, -1);
-    else if (level > SLACK_LEVELS && used[number]! < holds(number, level - SLACK_LEVELS)) {
-      while (level > 0 && used[number]! < holds(number, level - 1)) level--;
-      resize(number, level);
-    }
+    const level = shrinkLevel(number, levels[number]!, used[number]!);
+    if (level !== levels[number]) resize(number, level);
   };
 
   const empty = (number: number, slot: number): void => {
@@ -107,7 +112,7 @@ export function createAddressIndex(addressBytes: 20 | 32 = 20): AddressIndex {
     const number = hash & (TABLES - 1);
     let table = tables[number]!;
     if (used[number]! + 1 > (table.length / SLOT_WORDS) * MAX_LOAD) {
-      grow(number);
+      resize(number, growLevel(number, levels[number]!, used[number]!, expected));
       table = tables[number]!;
     }
     const at = findSlot(table, key, hash);
