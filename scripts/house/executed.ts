@@ -44,6 +44,8 @@ const stream = await streams.create({
   includeContractLogs: true,
 });
 await streams.addAddress(stream.id, WATCHED);
+const sluice = createSluiceClient({ apiKey: API_KEY, baseUrl: service.url });
+await until('the chain is live', async () => (await sluice.listChains())[0]?.state === 'live');
 
 async function mine(): Promise<void> {
   const event = scripted.log({ address: WATCHED, topics: [`0x${'fa'.repeat(32)}`] });
@@ -108,7 +110,6 @@ async function executedBy(work: () => Promise<unknown>): Promise<string[]> {
 
 for (let n = 0; n < WARM_BLOCKS; n++) await mine();
 const block = await executedBy(mine);
-const sluice = createSluiceClient({ apiKey: API_KEY, baseUrl: service.url });
 await sluice.listDeliveries({ limit: 10 });
 const page = await executedBy(() => sluice.listDeliveries({ limit: 10 }));
 

@@ -167,6 +167,8 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
   await listen(server, config.port, config.host);
   const { port } = server.address() as AddressInfo;
 
+  // Rules load while the other parts start.
+  if (roles.includes('ingest')) chains.start();
   metrics.watch({
     chains: reports.list,
     inFlight: () => delivery?.deliver.inFlight() ?? 0,
@@ -186,7 +188,6 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
   await reports.start();
   await delivery?.deliver.start();
   delivery?.replays.start();
-  if (roles.includes('ingest')) chains.start();
   for (const duty of duties) duty.start();
   readiness.started();
 
