@@ -13,7 +13,7 @@ import { Status } from '../../ui/status.tsx';
 import { Gaps, Reorgs } from './chainLog.tsx';
 import { Agreement, Nodes } from './nodes.tsx';
 import { ResumeForm } from './resumeForm.tsx';
-import { ExplorerLink } from '../../chains/explorerLink.tsx';
+import { ExplorerLink } from './explorerLink.tsx';
 
 const TIMELINE_LENGTH = 60;
 const NARROW_LENGTH = 34;

@@ -15,7 +15,7 @@ import type { WatchedChain } from '../../chains/timeline.ts';
 import { Hash } from '../../ui/text/hash.tsx';
 import { Status } from '../../ui/status.tsx';
 import { DateTime } from '../../ui/text/time.tsx';
-import { ExplorerLink } from '../../chains/explorerLink.tsx';
+import { ExplorerLink } from '../chains/explorerLink.tsx';
 
 function Fact({ label, children }: { label: string; children: React.ReactNode }) {
   return (

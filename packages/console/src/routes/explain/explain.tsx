@@ -21,7 +21,7 @@ import { Hash } from '../../ui/text/hash.tsx';
 import { Status, StatusShape } from '../../ui/status.tsx';
 import { explainQuery } from './explainQuery.ts';
 import { DateTime } from '../../ui/text/time.tsx';
-import { ExplorerLink } from '../../chains/explorerLink.tsx';
+import { ExplorerLink } from '../chains/explorerLink.tsx';
 
 /** Shows for each stream whether a webhook was sent, and the rule that decided. */
 export function ExplainPage() {

@@ -11,7 +11,7 @@ import { formatMessage } from '../../../words/messages.ts';
 import type { WhyMatched } from '../../../body/whyMatched.ts';
 import { Button, buttonClass } from '../../../ui/button.tsx';
 import { Hash } from '../../../ui/text/hash.tsx';
-import { ExplorerLink } from '../../../chains/explorerLink.tsx';
+import { ExplorerLink } from '../../chains/explorerLink.tsx';
 
 /** Number of records that each further page adds. */
 const PAGE_RECORDS = 50;

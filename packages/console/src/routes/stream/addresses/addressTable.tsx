@@ -12,7 +12,7 @@ import { Button } from '../../../ui/button.tsx';
 import { CopyButton } from '../../../ui/text/copyButton.tsx';
 import { useRowWindow } from '../../../ui/list/rowWindow.ts';
 import { Ago } from '../../../ui/text/time.tsx';
-import { ExplorerLink } from '../../../chains/explorerLink.tsx';
+import { ExplorerLink } from '../../chains/explorerLink.tsx';
 
 const HEADS = [
   { label: 'Number', className: 'address-number', isSaid: false },

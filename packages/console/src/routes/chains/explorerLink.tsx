@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import { ExternalLink } from 'lucide-react';
-import { explorersQuery } from '../data/queries/access.ts';
-import { buttonClass } from '../ui/button.tsx';
-import { formatHash } from '../ui/text/format.ts';
-import { explorerUrl, type ExplorerPage } from './explorerUrl.ts';
+import { explorersQuery } from '../../data/queries/access.ts';
+import { buttonClass } from '../../ui/button.tsx';
+import { formatHash } from '../../ui/text/format.ts';
+import { explorerUrl, type ExplorerPage } from '../../chains/explorerUrl.ts';
 
 /** Opens the page of a transaction, address or block in the chain's block explorer, if it has one. */
 export function ExplorerLink({
