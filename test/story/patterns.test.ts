@@ -11,6 +11,8 @@ import { type Pattern, findFault, readPatterns, worstTexts } from '../patterns.t
 const ON_SHORT_TEXTS: ReadonlySet<string> = new Set([
   // The first 300 characters of a node's error.
   'packages/service/src/ingest/nodes/rpcError.ts',
+  // The first 1,000 characters; every repetition has a bound.
+  'packages/service/src/ingest/nodes/rangeRefusal.ts',
 ]);
 
 const { patterns, unknown } = readPatterns();

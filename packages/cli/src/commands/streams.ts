@@ -128,7 +128,7 @@ async function list(options: ListOptions, terminal: Terminal): Promise<void> {
       { title: 'QUEUE', value: ({ queue }) => queue, right: true },
       { title: 'DELIVERED', value: ({ delivered24h }) => delivered24h, right: true },
       {
-        title: 'FAILED ATTEMPTS',
+        title: 'FAILURES',
         value: ({ failedAttempts24h: bad }) => (bad > 0 ? { text: String(bad), tone: 'bad' } : '0'),
         right: true,
       },

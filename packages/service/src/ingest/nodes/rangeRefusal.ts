@@ -13,17 +13,17 @@ export interface RangeRefusal {
 
 /** Refusals of a range or a result, in addition to refusals of any large response. */
 export const REFUSED_RANGE =
-  /blocks? range|max range|\branges?\b.*\b(over|exceed|too|limit|large)|limited to a [\d,]+ range|exceeds? (the |max(imum)? )?(limit|range|results)|too many blocks|at most [\d,]+ blocks|number of requested blocks|blocks distance|query (timeout|timed out)|must be smaller than size|returns? too many|too (big|wide)/i;
+  /blocks? range|max range|\branges?\b.{0,80}\b(over|exceed|too|limit|large)|limited to a [\d,]{1,16} range|exceeds? (the |max(imum)? )?(limit|range|results)|too many blocks|at most [\d,]{1,16} blocks|number of requested blocks|blocks distance|query (timeout|timed out)|must be smaller than size|returns? too many|too (big|wide)/i;
 
 /** "Try with this block range [0xa, 0xb]" and "retry with the range 10-20". */
-const SUGGESTED = /\[(0x[0-9a-f]+), ?(0x[0-9a-f]+)\]|the range (\d+)-(\d+)/i;
+const SUGGESTED = /\[(0x[0-9a-f]{1,16}), ?(0x[0-9a-f]{1,16})\]|the range (\d{1,16})-(\d{1,16})/i;
 
-const NUMBER = String.raw`(\d[\d,_]*)(k?)\b(?! ?results| ?logs| ?bytes)`;
+/** Numbers of blocks. A number of results, logs or bytes is another limit. */
 const LIMITS = [
-  String.raw`(?:limited to|up to|at most|over|limit of|greater than|range exceeds|size) (?:an? |0 - )?${NUMBER}`,
-  String.raw`max(?:imum)?[a-z ,:[\]]*?(?: is set to| is|:|\(|) ?${NUMBER}`,
-  String.raw`\(\d+ > ${NUMBER}\)`,
-].map((source) => new RegExp(source, 'i'));
+  /(?:limited to|up to|at most|over|limit of|greater than|range exceeds|size) (?:an? |0 - )?(\d[\d,_]{0,15})(k?)\b(?! ?results| ?logs| ?bytes)/i,
+  /max(?:imum)?[a-z ,:[\]]{0,60}?(?: is set to| is|:|\(|) ?(\d[\d,_]{0,15})(k?)\b(?! ?results| ?logs| ?bytes)/i,
+  /\(\d{1,16} > (\d[\d,_]{0,15})(k?)\b(?! ?results| ?logs| ?bytes)\)/i,
+];
 
 /** Returns the suggestion; an empty object if there is none. */
 export function parseRangeRefusal(text: string): RangeRefusal {
