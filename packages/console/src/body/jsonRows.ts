@@ -139,7 +139,8 @@ const keysOf = (value: object): readonly string[] | undefined =>
 
 /**
  * Reads the keys of each object only once, because reading keys takes most of the time for a long
- * body. @param depth the depth of the members.
+ * body.
+ * @param depth the depth of the members.
  */
 function open(
   value: object,

@@ -20,7 +20,10 @@ export interface TakenQuery<T> {
   sent: Record<string, string | string[]>;
 }
 
-/** Returns the query parameters of the schema. @throws HttpError 422 for an invalid one */
+/**
+ * Returns the query parameters of the schema.
+ * @throws HttpError 422 for an invalid one
+ */
 export function takeQuery<T>(context: Context, schema: z.ZodType<T>): TakenQuery<T> {
   const { shape } = schema as unknown as z.ZodObject;
   take(context, Object.keys(shape));

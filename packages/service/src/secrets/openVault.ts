@@ -9,9 +9,8 @@ import { type MasterKeySettings, type Vault, createVault, readMasterKeys } from 
 
 /**
  * Secrets encrypted with an older master key are encrypted again with the current one.
- *
- * @param store returns encrypted values as stored @throws CallerError if no master key can be read,
- * or the ledger uses a different one
+ * @param store returns encrypted values as stored
+ * @throws CallerError if no master key can be read, or the ledger uses a different one
  */
 export async function openVault(
   store: Store,

@@ -122,8 +122,8 @@ export function sealEndpoints(store: Store, vault: Vault): Store {
 
 /**
  * Re-encrypts values that an older master key encrypted, and returns the number of changed streams.
- * @param store store that returns the values encrypted @throws CallerError if the key of a value
- * was not provided
+ * @param store store that returns the values encrypted
+ * @throws CallerError if the key of a value was not provided
  */
 export async function resealEndpoints(store: Store, vault: Vault): Promise<number> {
   let count = 0;

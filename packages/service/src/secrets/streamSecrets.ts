@@ -110,7 +110,8 @@ export function createStreamSecrets(store: Store, vault: Vault): StreamSecrets {
 
 /**
  * Re-encrypts secrets that an older master key encrypted, and returns the number of changed
- * streams. @throws CallerError if the key of a secret was not provided
+ * streams.
+ * @throws CallerError if the key of a secret was not provided
  */
 export async function resealStreamSecrets(store: Store, vault: Vault): Promise<number> {
   let count = 0;

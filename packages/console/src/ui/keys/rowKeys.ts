@@ -2,8 +2,8 @@ import type { RefObject } from 'react';
 import { useShortcuts } from './keyboard.ts';
 
 /**
- * Moves the focus between the rows' `data-row-link` links with `j` and `k`. @returns a function
- * that moves the focus and returns the id of the newly focused row.
+ * Moves the focus between the rows' `data-row-link` links with `j` and `k`.
+ * @returns a function that moves the focus and returns the id of the newly focused row.
  */
 export function useRowKeys(
   list: RefObject<HTMLElement | null>,

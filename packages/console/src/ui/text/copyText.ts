@@ -1,6 +1,9 @@
 import { showToast } from '../toasts.tsx';
 
-/** Copies text and confirms it with a toast. @param what a name for the text, such as `ID`. */
+/**
+ * Copies text and confirms it with a toast.
+ * @param what a name for the text, such as `ID`.
+ */
 export async function copyText(text: string, what: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);

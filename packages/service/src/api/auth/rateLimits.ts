@@ -8,9 +8,15 @@ import { HttpError } from '../answers.ts';
 import { type Pace, type Turn, createPacer } from './pacer.ts';
 
 export interface RateLimits {
-  /** Counts a call. @throws HttpError 429 when it exceeds the limit. */
+  /**
+   * Counts a call.
+   * @throws HttpError 429 when it exceeds the limit.
+   */
   takeCall(context: Context, caller: { keyId: string } | { address: string }): void;
-  /** Counts an invalid key. @throws HttpError 429 when it exceeds the limit. */
+  /**
+   * Counts an invalid key.
+   * @throws HttpError 429 when it exceeds the limit.
+   */
   takeFailure(context: Context, address: string): void;
   /**
    * Counts the use of a key that the operator chose, which others may guess. While an address sends

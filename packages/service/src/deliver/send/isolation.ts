@@ -14,10 +14,9 @@ export interface Isolation {
   start(): Promise<void>;
   /**
    * Sends from the process, which must have been started.
-   *
    * @param onTaken called when the process has received the delivery; if the service dies after
-   * that, the delivery is not the cause @throws InternalError, code `sender_died`, if the process
-   * died while sending it.
+   * that, the delivery is not the cause
+   * @throws InternalError, code `sender_died`, if the process died while sending it.
    */
   send(sending: Sending, onTaken: () => void): Promise<SendResult>;
   /** Ends the process and aborts an attempt in flight. */

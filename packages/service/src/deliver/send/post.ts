@@ -279,9 +279,8 @@ function toReported(
 /**
  * Returns the parts of an attempt; null if it got its response at once on an open connection. For
  * these, which are nearly all attempts, the duration is enough.
- *
- * @param beganAt start of the attempt, from `performance.now()` @param known the receiver's
- * certificate, if it was observed before
+ * @param beganAt start of the attempt, from `performance.now()`
+ * @param known the receiver's certificate, if it was observed before
  */
 export function toTransport(
   { connecting, isSent, answeredAt }: Pick<Posted, 'connecting' | 'isSent' | 'answeredAt'>,

@@ -26,8 +26,8 @@ const MESSAGE_LENGTH = 300;
 
 /**
  * @param url URL of the API's root, usually ending in `/v1`; a password without a user name is sent
- * as a bearer token @param name name of the node in messages, not its URL, which may contain an API
- * key
+ * as a bearer token
+ * @param name name of the node in messages, not its URL, which may contain an API key
  */
 export function createAptosRest(url: string, name: string): AptosRest {
   const root = new URL(url);
