@@ -66,6 +66,10 @@ const PATTERNS: readonly Pattern[] = [
     instead: 'American spelling',
   },
   { pattern: /\b(is|are|was|were|be|been) given up\b/i, instead: 'aborted, timed out, stopped' },
+  { pattern: /\S @(param|returns|throws)\b/, instead: 'the tag on its own line' },
+  { pattern: /\bfor this time\b/i, instead: 'the number of, the duration' },
+  { pattern: /\bnodes?['’]s? fault\b/i, instead: 'count against the node' },
+  { pattern: /\bcontract['’]s schedule\b/i, instead: 'the standard schedule' },
 ];
 
 export interface Finding {

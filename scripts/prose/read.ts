@@ -24,8 +24,8 @@ function readCode(name: string, source: string): Text[] {
       line: at(start),
       kind: 'comment' as const,
       text: value
-        .replace(/^\*/, '')
-        .replaceAll(/\s*\n\s*\*?\s*/g, ' ')
+        .replaceAll(/^\s*\*/gm, '')
+        .replaceAll(/\s*\n\s*(@?)/g, (_, tag) => (tag === '@' ? '\n@' : ' '))
         .replaceAll(/`[^`]*`/g, CODE)
         .trim(),
     })),

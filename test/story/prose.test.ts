@@ -48,8 +48,19 @@ test.each([
   ['Names in lower case', 'lower case'],
   ['The behaviour of a sink', 'behaviour'],
   ['The query is given up', 'is given up'],
+  ['Pauses for this time', 'for this time'],
+  ["This is not the node's fault", "node's fault"],
+  ["Waits by the contract's schedule", "contract's schedule"],
 ])('finds a phrase in "%s"', (text, phrase) => {
   expect(phrasesOf(text)).toContainEqual(expect.stringContaining(`"${phrase}"`));
+});
+
+test('finds a JSDoc tag that is not at the start of its line', () => {
+  const find = (comment: string) => findPhrases(readTexts('a.ts', `/**${comment}*/\nrun();\n`));
+  expect(find(' Sends it. @throws Error if it fails ')).toHaveLength(1);
+  expect(find('\n * Sends it, once. @param\n * id of the delivery\n ')).toHaveLength(1);
+  expect(find('\n * Sends it.\n * @param id of the delivery\n *\n * @throws Error\n ')).toEqual([]);
+  expect(find(' @returns the id ')).toEqual([]);
 });
 
 test.each(['There is no key', 'It is no longer sent', 'The operator is alerted'])(
