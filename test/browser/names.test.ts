@@ -65,7 +65,7 @@ test('the palette resolves a pasted name and offers actions for it', async () =>
   await palette.getByRole('combobox').fill('treasury.eth');
   await palette.getByText('Recognized: ENS name, 0x71c7…976f').waitFor();
   await expectAccessible(page);
-  await palette.getByRole('option', { name: 'Find streams that watch it' }).click();
+  await palette.getByRole('option', { name: 'Find streams that watch this name' }).click();
   await page.getByText(`treasury.eth is ${TREASURY}`).waitFor();
 
   await page.keyboard.press('Control+k');

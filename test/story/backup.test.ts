@@ -25,7 +25,7 @@ const contentOf = (body: string): string => {
   return `${block.hash} ${confirmed}`;
 };
 
-test('a restore repeats deliveries since the backup under new ids, and waiting ones under the same', async () => {
+test('a restore repeats deliveries since the backup under new IDs, and waiting ones under their old IDs', async () => {
   const watch = await world.watch('steady');
   const waiting = await world.watch('waiting');
   const received = (of: Watch) =>

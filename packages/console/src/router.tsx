@@ -29,7 +29,7 @@ import { sluice } from './data/queries/service.ts';
 
 /**
  * Loads the code of a page. If the service is unreachable, this shows an error instead of the
- * router's reload, which would clear the screen. The reload still happens if an update renamed the
+ * router's reload, which would clear the screen; the reload still happens if an update renamed the
  * file.
  */
 const served =

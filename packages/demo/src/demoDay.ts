@@ -32,7 +32,7 @@ import { createRandom, type Random } from './random.ts';
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 const WINDOW_BLOCKS = 256;
-/** Waits after failures 1, 2, …: the quick retry, then the contract's schedule. */
+/** Waits after failures 1, 2, …: the quick retry, then the standard schedule. */
 const WAITS = [5_000, MINUTE, 10 * MINUTE, 60 * MINUTE, 120 * MINUTE, 360 * MINUTE, DAY];
 
 /** Some of the replayed swaps were too old for their receiver and were canceled manually. */

@@ -233,7 +233,7 @@ export const DEMO_STREAMS: Readonly<Record<string, DemoStream>> = {
     addresses: [{ address: PASSES.address, label: 'Harbour Pass' }],
     answer: (_ago, random) =>
       random.next() < 0.02
-        ? refused(429, 'slow down: 20 requests a second', 8)
+        ? refused(429, 'slow down: 20 requests per second', 8)
         : okAfter(80, random),
     ...ACTIVE,
   },

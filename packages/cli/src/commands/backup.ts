@@ -60,7 +60,7 @@ export const declareRestore = (command: Command, terminal: Terminal): Command =>
       else terminal.print(`Restored ${file} to ${options.data}`);
       terminal.note(
         'Start the service. It reads the blocks since the backup again, and sends their webhooks again with ' +
-          'new ids.',
+          'new IDs.',
       );
     });
 

@@ -70,7 +70,7 @@ async function replay(given: string[], options: ReplayOptions, terminal: Termina
     throw new CommandError(
       'usage',
       'No deliveries selected',
-      'pass ids or flags, e.g. sluice replay --failed --since 2h',
+      'pass IDs or flags, e.g. sluice replay --failed --since 2h',
     );
   }
   const ids: string[] = [];

@@ -54,7 +54,7 @@ export const declareTrigger = (command: Command, terminal: Terminal): Command =>
     .option('--from-tx <hash>', 'Use the records of a transaction on a followed chain')
     .option(
       '--touching <address>',
-      'Address in the transaction, for --from-tx without token events',
+      'Address in the --from-tx transaction, needed if it has no token events',
     )
     .option('--set <path=value...>', 'Set a value, e.g. erc20Transfers[0].value=1e18')
     .option('--edit', 'Edit the body in $EDITOR before sending')

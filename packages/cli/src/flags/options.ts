@@ -125,7 +125,7 @@ const accessOptions = (): Option[] => [
 const chainOptions = (): Option[] => [
   repeatable(
     '--chain <id=url>',
-    'EVM chain as <hexId>=<rpcUrl>[,confirmations=N|finalized][,poll=MS][,accept=unverified][,proof=on|off][,verify=headers]; repeatable; repeat an id to add a provider',
+    'EVM chain as <hexId>=<rpcUrl>[,confirmations=N|finalized][,poll=MS][,accept=unverified][,proof=on|off][,verify=headers]; repeatable; repeat an ID to add a provider',
     'SLUICE_CHAIN',
   ),
   repeatable(
@@ -183,7 +183,7 @@ const webhookOptions = (): Option[] => [
   ),
   option(
     '--no-fast-retry',
-    "Retry only by the contract's schedule, without the quick first retry",
+    'Skip the quick first retry; use only the standard schedule',
     NO_FAST_RETRY,
   ),
 ];

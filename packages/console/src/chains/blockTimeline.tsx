@@ -62,8 +62,8 @@ const box = (x: number, y: number, width: number, height: number): string =>
   `M${x} ${y}h${width}v${height}h${-width}z`;
 
 /**
- * Draws a tick per block, newest on the right. The height of a tick shows the number of matches.
- * The notch on the base line marks the last final block.
+ * Draws a tick per block, newest on the right; its height shows the number of matches. The notch on
+ * the base line marks the last final block.
  */
 export const BlockTimeline = memo(function BlockTimeline({
   timeline,

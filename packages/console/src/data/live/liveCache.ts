@@ -85,8 +85,7 @@ export const timeOfId = (id: string): number => parseInt(id.slice(0, 8) + id.sli
 
 /**
  * Replaces changed rows in place, removes those that no longer pass the filter, and inserts new
- * ones. Rows older than all loaded ones are left to later pages. Only pages that change are copied,
- * each once.
+ * ones, except those older than all loaded rows. Only pages that change are copied, each once.
  */
 export function withDeliveries<T extends DeliveryPages>(
   data: T,

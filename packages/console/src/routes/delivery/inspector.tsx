@@ -43,7 +43,7 @@ export function Inspector({
   useShortcuts({ o: () => void navigate(page) });
   const { error } = useQuery(deliveryQuery(id));
   const closeButton = (
-    <Button variant="quiet" square aria-label="Close" title="Close Esc" onClick={onClose}>
+    <Button variant="quiet" square aria-label="Close" title="Close (Esc)" onClick={onClose}>
       <X size={16} strokeWidth={1.5} aria-hidden="true" />
     </Button>
   );
@@ -69,7 +69,7 @@ export function Inspector({
           <Link
             {...page}
             aria-label="Open as a page"
-            title="Open as a page o"
+            title="Open as a page (o)"
             className={buttonClass('quiet', true)}
           >
             <Maximize2 size={14} strokeWidth={1.5} aria-hidden="true" />

@@ -75,7 +75,7 @@ export function TopBar({
           square
           className="pointer-coarse:hidden"
           aria-label="Keyboard shortcuts"
-          title="Keyboard shortcuts ?"
+          title="Keyboard shortcuts (?)"
           onClick={onShortcuts}
         >
           <Keyboard size={16} strokeWidth={1.5} aria-hidden="true" />

@@ -115,7 +115,7 @@ export const StreamRow = memo(function StreamRow({
               square
               className="-my-0.5"
               aria-label={paused ? `Resume ${name}` : `Pause ${name}`}
-              title={paused ? 'Resume p' : 'Pause p'}
+              title={paused ? 'Resume (p)' : 'Pause (p)'}
               onClick={toggle}
             >
               {paused ? (

@@ -79,7 +79,7 @@ export function RowMark({
       role="checkbox"
       aria-checked={marked}
       aria-label={`Select ${label}`}
-      title="Select Space"
+      title="Select (Space)"
       tabIndex={-1}
       className="mark"
       // Keeps the focused row as the current one.

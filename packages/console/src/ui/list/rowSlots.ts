@@ -2,8 +2,8 @@
 
 export interface RowSlots {
   /**
-   * Returns the slots of the rows on screen, in order. A row keeps its slot while it is visible.
-   * New rows take free slots in document order, so that no element moves when all rows change.
+   * Returns the slots of the rows on screen, in order. A row keeps its slot while it is visible,
+   * and new rows take free slots in document order, so that no element moves when all rows change.
    */
   place(ids: readonly string[]): ReadonlyMap<string, number>;
 }

@@ -216,7 +216,10 @@ function usePastedCommands(
       return [];
     case 'evm-address':
     case 'aptos-address':
-      return [watch(pasted.address), explain(pasted.address, 'Find streams that watch it')];
+      return [
+        watch(pasted.address),
+        explain(pasted.address, 'Find streams that watch this address'),
+      ];
     case 'hash':
       return [explain(pasted.hash, 'Explain this hash'), watch(pasted.hash)];
     case 'block':
@@ -277,7 +280,7 @@ function usePastedCommands(
         ? []
         : [
             watch(`${resolved.address}, ${resolved.name}`, resolved.name),
-            explain(resolved.name, 'Find streams that watch it', resolved.name),
+            explain(resolved.name, 'Find streams that watch this name', resolved.name),
           ];
     case 'aptos-name':
       return [];

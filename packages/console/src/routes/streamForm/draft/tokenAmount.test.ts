@@ -19,7 +19,7 @@ test.each([
   expect(fromAmount(text, USDT)).toBe(value);
 });
 
-test('law: parsing a formatted amount returns its value', () => {
+test('property: parsing a formatted amount returns its value', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }), fc.nat(77), (value, decimals) => {
       const unit = { symbol: 'X', decimals };
