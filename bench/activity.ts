@@ -1,7 +1,7 @@
 /**
  * Time to read the numbers of busy streams, as the console does every half minute: 200 streams with
- * activity in every minute of a day. For comparison, it also times the same read from minute counts
- * alone.
+ * activity in every minute of a day. The same read from minute counts alone is timed for
+ * comparison.
  */
 import { type Kysely, sql } from 'kysely';
 import type { Engine } from '../packages/service/src/store/engine/engine.ts';

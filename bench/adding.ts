@@ -1,7 +1,6 @@
 /**
- * Measures additions per second while clients add addresses to one stream, one per call. A chain
- * mines a block each second and another stream gets a webhook for every block; the webhook delays
- * are compared with a run without additions. The service is a separate process with production
+ * Measures additions per second while clients add addresses to one stream, one per call, and how
+ * much they delay the webhooks of another stream. The service is a separate process with production
  * durability; its clients run in their own thread.
  */
 import { randomBytes } from 'node:crypto';

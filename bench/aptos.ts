@@ -1,8 +1,7 @@
 /**
  * Aptos transactions per second on one core, including parsing the node's JSON, matching, and
  * building bodies. Uses recorded transactions with new hashes if the recordings are next to the
- * checkout, otherwise scripted ones. Streams watch many addresses, some of them in the
- * transactions.
+ * checkout, otherwise scripted ones.
  */
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';

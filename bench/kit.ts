@@ -1,8 +1,7 @@
 /**
- * Verifies and decodes webhooks with the kit and with the hosted SDK, `moralis@2.27.2`, in one
- * process: the same webhooks of ERC-20 transfers, in alternating rounds. Webhooks are parsed
- * beforehand, so both sides get a new ABI object each time. It also compares import time in a fresh
- * process, and size on disk.
+ * Verifies and decodes ERC-20 transfers with the kit and with the hosted SDK, `moralis@2.27.2`, in
+ * alternating rounds in one process; webhooks are parsed beforehand, so both sides get a new ABI
+ * object each time. Also compares import time in a fresh process, and size on disk.
  */
 import { execFileSync } from 'node:child_process';
 import { hash } from 'node:crypto';

@@ -1,8 +1,8 @@
 /**
  * Matches blocks of mainnet's size against a thousand streams with a thousand to ten million
- * addresses: finds the streams of each block and builds their webhook bodies. The same run measures
- * a map of strings to sets, where it fits in memory, iterating over the block without lookups, and
- * the share of one core that following four chains takes with ten million addresses.
+ * addresses, including building the bodies. The same run measures a map of strings to sets, where
+ * it fits in memory, iterating over the block without lookups, and the share of one core that
+ * following four chains takes with ten million addresses.
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -303,7 +303,7 @@ async function followChains(index: StreamIndex, watched: number): Promise<Figure
     figures[`core_${name}`] = {
       value: 100 * share,
       unit: '%',
-      note: `of one core: ${busyMs.toFixed(1)} ms a block read over HTTP, parsed, checked and matched; assumed ${shape.transactions} transactions and ${shape.logs} logs every ${seconds} s`,
+      note: `of one core: ${busyMs.toFixed(1)} ms per block, read over HTTP, parsed, checked and matched; assumed ${shape.transactions} transactions and ${shape.logs} logs every ${seconds} s`,
     };
   }
   figures['core_four_chains'] = {

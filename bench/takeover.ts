@@ -1,8 +1,8 @@
 /**
- * A standby takes over from a killed reader on PostgreSQL, and a killed service starts again on
- * SQLite, each with ten million watched addresses: the time from the kill to the webhook of a block
- * that is mined at the kill. The addresses are random, in 100 streams, and written directly to the
- * tables, each stream in address order like an import.
+ * Measures the time from the kill of a reader to the webhook of a block that is mined at the kill:
+ * a standby takes over on PostgreSQL, and the service restarts on SQLite, each with ten million
+ * watched addresses. The random addresses, in 100 streams, are written directly to the tables, each
+ * stream in address order like an import.
  */
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -38,7 +38,7 @@ interface World {
   args: readonly string[];
 }
 
-/** @param parts engines, and a number of addresses; by default both engines */
+/** @param parts engines, and a number of addresses. Default: both engines */
 export async function measureTakeover(parts: readonly string[]): Promise<Figures> {
   const addresses = Number(parts.find((part) => Number(part) > 0) ?? ADDRESSES);
   const figures: Figures = {};
@@ -151,7 +151,7 @@ async function createStreams({ sink }: World, on: Served): Promise<string[]> {
 const isReady = (service: Served): Promise<boolean> =>
   until('the service is ready', async () => (await fetch(`${service.url}/ready`)).ok, PATIENCE_MS);
 
-/** Waits until the chain is read, because the first block is the one after. */
+/** Waits until the chain is read, because matching starts with the block after the first one. */
 const isLive = (service: Served): Promise<boolean> =>
   until(
     'the chain is live',

@@ -48,9 +48,9 @@ export const statementsOf = (webhook: RecordSource): Statement[] =>
   webhook.removed ? deletions(webhook) : upserts(webhook);
 
 /**
- * Returns an upsert for each row. Deliveries can repeat and come in any order: the id prevents
- * duplicate rows, and the condition keeps a late unconfirmed delivery from replacing a confirmed
- * row.
+ * Returns an upsert for each row, because deliveries can repeat and come in any order. The id
+ * prevents duplicate rows, and the condition keeps a late unconfirmed delivery from replacing a
+ * confirmed row.
  */
 function upserts(webhook: RecordSource): Statement[] {
   const records = toRecords(webhook);

@@ -93,7 +93,7 @@ function analyse({ source, flags }: Pattern) {
   const caseInsensitive = flags.includes('i');
   return isSafePattern(anchored, {
     caseInsensitive,
-    // The analyzer supports only one of the two flags. Without `u`, a surrogate pair is two
+    // The analyzer supports only one of the two flags; without `u`, a surrogate pair is two
     // characters.
     unicode: flags.includes('u') && !caseInsensitive,
     dotAll: flags.includes('s'),

@@ -47,7 +47,7 @@ const THREAD = `
   });
 `;
 
-/** @param oneWayMs delay of each message in each direction. Default 0 */
+/** @param oneWayMs delay of each message in each direction. Default: 0 */
 export async function startNodeProxy(
   node: { port: number },
   { oneWayMs = 0 }: { oneWayMs?: number } = {},

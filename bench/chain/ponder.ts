@@ -1,6 +1,6 @@
 /**
  * Ponder on the same chain: an app that stores each event and POSTs the events of a block together.
- * Its request limit is raised so that it does not matter. It runs on PGlite, its default.
+ * It runs on PGlite, its default, with a request limit that is high enough not to matter.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-/** A backfill from a node that is far away and limits requests, on a scripted chain of long ago. */
+/** Measures a backfill of an old chain from a node that is far away and limits requests. */
 import { Worker } from 'node:worker_threads';
 import { type Figures, toFigure } from '../figures.ts';
 import { startEventSink } from './eventSink.ts';
@@ -42,7 +42,7 @@ export async function measureRemote(): Promise<Figures> {
       const calls = await takeCalls();
       const least = (BLOCKS / PER_QUERY + 2 * EVENTS) / PER_SECOND;
       return {
-        remote: toFigure(seconds, 's', '2,000 events in 1,000,000 blocks, 25 requests a second'),
+        remote: toFigure(seconds, 's', '2,000 events in 1,000,000 blocks, 25 requests per second'),
         'remote ratio': toFigure(seconds / least, '', `of ${least} s for the necessary calls`),
         'remote calls': toFigure(calls, '', 'JSON-RPC calls, refused ones and those of the head'),
         'remote peak': toFigure(readPeak(pid) / 1024 ** 2, 'MiB', 'most resident memory'),

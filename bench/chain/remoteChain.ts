@@ -1,4 +1,4 @@
-/** A thread that serves a long scripted chain as a hosted node does: far away, and limited. */
+/** A thread that serves a long scripted chain like a hosted node: far away, and with limits. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { type RunningScriptedChain, scripted, startScriptedChain } from '@sluice/testkit';
 import { toEventSelector } from 'viem';
@@ -12,7 +12,7 @@ export interface RemoteChain {
 interface Settings {
   blocks: number;
   events: number;
-  /** Blocks from one event to the next. */
+  /** Number of blocks between two events. */
   every: number;
   blocksPerQuery: number;
   callsPerSecond: number;

@@ -1,7 +1,7 @@
 /**
- * Performance of the console in headless Chromium, which draws in software; a machine with a
- * graphics card does better. The service is real; a proxy adds 100,000 deliveries, a 5 MB body, and
- * 200 deliveries per second.
+ * Performance of the console in headless Chromium, which draws in software; a graphics card is
+ * faster. The service is real; a proxy adds 100,000 deliveries, a 5 MB body, and 200 deliveries per
+ * second.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';

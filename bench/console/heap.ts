@@ -32,7 +32,7 @@ export async function measureHeap({ page, front }: Bench): Promise<Figures> {
     'heap, most': toFigure(
       Math.max(...heaps),
       'MB',
-      `over ${(READINGS * rowsBetween).toLocaleString('en')} live rows, half an hour of 200 a second; goal 150`,
+      `over ${(READINGS * rowsBetween).toLocaleString('en')} live rows, half an hour of 200 per second; goal 150`,
     ),
     'heap, last': toFigure(heaps.at(-1)!, 'MB', 'at the end'),
     'heap, trend': toFigure(

@@ -40,7 +40,7 @@ export async function measureList({ page, front }: Bench): Promise<Figures> {
     'live append': toFigure(
       p95Of(append.result),
       'ms',
-      `${APPENDED_PER_SECOND} rows a second, frame, p95; goal 20`,
+      `${APPENDED_PER_SECOND} rows per second, frame, p95; goal 20`,
     ),
     'live append, work': toFigure(
       append.workMs / (APPEND_MS / 1_000),

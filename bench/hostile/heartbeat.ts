@@ -5,7 +5,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
 
-/** Prefix of its output lines. */
 export const HEARTBEAT = 'longest block of the event loop in ms:';
 
 if (isMainThread) {

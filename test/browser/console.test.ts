@@ -216,7 +216,7 @@ test('the same keys select and copy rows of both lists', async () => {
   const streamId = await readFocused();
   await page.keyboard.press('c');
   await expect.poll(readCopied).toBe(streamId);
-  // The message is shown briefly, also to screen readers.
+  // The message is visible only briefly, and is announced to screen readers.
   await page.getByRole('status').getByText('ID copied').waitFor();
   await page.getByText('ID copied').waitFor({ state: 'detached' });
   await page.keyboard.press('y');

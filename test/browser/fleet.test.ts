@@ -19,7 +19,7 @@ let visitor: Visitor;
 beforeAll(async () => {
   world = await startWorld();
   for (let count = 0; count < STREAMS; count++) {
-    // Every third row has a second line: its chain is not read.
+    // Every third row has a second line, because its chain is not read.
     const isRead = count % 3 > 0;
     await world.client.streams.create({
       webhookUrl: 'sluice://inbox/fleet',

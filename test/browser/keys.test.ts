@@ -1,6 +1,6 @@
 /**
- * Tests keys that are typed at human speed from the first paint on. Each key has exactly one
- * effect.
+ * Tests keys that are typed at human speed right after the first paint; each key must have exactly
+ * one effect.
  */
 import { createSluiceClient, type DeliveryState } from '@sluice/kit/sluice';
 import type { Page } from 'playwright-core';

@@ -61,7 +61,7 @@ test('a stream of a wallet includes native payments, and one of a contract does 
   await page.goto(`${world.url}/console/streams/new?address=${WALLET}`);
   const check = page.getByRole('checkbox', { name: /^Transactions/ });
   await expect.poll(() => check.isChecked()).toBe(true);
-  // A choice of the user stays.
+  // The user's choice is kept.
   await check.uncheck();
   await page.getByText('an account, not a contract').waitFor();
   expect(await check.isChecked()).toBe(false);
@@ -184,7 +184,7 @@ test('the list of deliveries holds still under the pointer and the focus', async
   await next.click();
   await expect.poll(top).not.toBe(held);
 
-  // Away from the rows, they follow.
+  // Away from the rows, new deliveries appear at once.
   await page.mouse.move(5, 5);
   const live = await top();
   await world.transfer();

@@ -547,7 +547,7 @@ test('a stream is tested, edited and, by typing its name, deleted', async () => 
   await page.getByRole('link', { name: 'short-lived' }).waitFor({ state: 'detached' });
   await page.goto(`${world.url}/console/streams/${id}`);
   await page.getByText('Stream not found').waitFor();
-  // The live feed may tell the page that the stream has changed before the page is left.
+  // The live feed may report the change of the stream before the page is left.
   visitor.expectComplaints((text) => text.includes('404'));
 });
 

@@ -41,7 +41,7 @@ export interface World {
   transfer(): Promise<void>;
   /** Mines empty blocks, which confirm earlier ones. */
   mine(blocks: number): Promise<void>;
-  /** Sets the receiver's status from now on. */
+  /** Sets the status that the receiver returns. */
   answerWith(status: number): void;
   stop(): Promise<void>;
 }

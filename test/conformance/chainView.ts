@@ -347,7 +347,7 @@ function createTokenReader(client: PublicClient, blockNumber: bigint) {
   };
 }
 
-/** Formats digits like bignumber.js: with an exponent from 1e21 up and from 1e-7 down. */
+/** Formats digits like bignumber.js: with an exponent at 1e21 and above, and at 1e-7 and below. */
 function toText(plain: string): string {
   const [whole = '', fraction = ''] = plain.split('.');
   const first = whole === '0' ? -1 - fraction.search(/[1-9]/) : whole.length - 1;

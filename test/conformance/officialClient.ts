@@ -1,6 +1,6 @@
 /**
- * The published official npm client with its requests redirected to our service. It has no setting
- * for the address, so an interceptor of its HTTP library replaces it. Its types are declared here
+ * The published official npm client with its requests redirected to our service by an interceptor
+ * of its HTTP library, because it has no setting for the address. Its types are declared here
  * because its packages are not installed when the project is type-checked.
  */
 import { createRequire } from 'node:module';

@@ -1,5 +1,5 @@
 /**
- * Preload for `sluice serve` (`node --import`) that scales the contract's waits between attempts by
+ * Preload for `sluice serve` (`node --import`) that scales the waits of the standard schedule by
  * 1:240: a minute is 250 ms, the complete schedule 11 minutes. The quick retry after 5 s, the 15 s
  * deadline and the 40 s leases are real.
  */

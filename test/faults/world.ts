@@ -74,7 +74,7 @@ export interface WorldOptions {
   onPostgres?: (postgres: Postgres) => Promise<string>;
   /** Folder of the SQLite ledger. Default: a temporary one. */
   folder?: string;
-  /** Runs the contract's schedule at 1:240 (`shortSchedule.ts`). Default: true. */
+  /** Runs the standard schedule at 1:240 (`shortSchedule.ts`). Default: true. */
   shortSchedule?: boolean;
 }
 
@@ -254,7 +254,7 @@ export async function startWorld(
       rmSync(folder, { recursive: true, force: true });
     },
   };
-  // From here on, a response can name the first block for which an address is watched.
+  // After this, a response can name the first block for which an address is watched.
   await until(
     'the first block is committed',
     async () => (await world.health()).checkpoint !== null,

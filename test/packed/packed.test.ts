@@ -116,7 +116,7 @@ describe('a consumer type-checks', () => {
     '5.4': () => peers.resolve('typescript-5.4/bin/tsc'),
   };
 
-  // CommonJS projects can import ES modules from TypeScript 5.8 on.
+  // CommonJS projects can import ES modules since TypeScript 5.8.
   test.each([
     ['7', 'ESM', esm, {}],
     ['7', 'ESM with a bundler', esm, { module: 'preserve', moduleResolution: 'bundler' }],

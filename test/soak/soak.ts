@@ -1,8 +1,8 @@
 /**
  * `npm run soak -- --deliveries N --kills K [--seed S] [--store sqlite|postgres] [--out DIR]`:
  * makes N deliveries while SIGKILL hits service processes and the postmaster at random moments,
- * then checks the invariants of `docs/faults.md`. The contract's waits run at 1:240; leases and
- * deadlines are real.
+ * then checks the invariants of `docs/faults.md`. The waits of the standard schedule run at 1:240;
+ * leases and deadlines are real.
  *
  * Exits with 0 if no delivery was lost, counted twice or quarantined.
  */

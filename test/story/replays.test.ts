@@ -66,7 +66,7 @@ afterAll(async () => {
 
 test('a waiting delivery is stopped by hand, listed as a dead letter, and replayed', async () => {
   const [waiting] = (await sluice.listDeliveries({ streamId, state: 'pending' })).result;
-  // One wait of the contract's schedule has begun.
+  // One wait of the standard schedule has begun.
   const { remainingWaitsMs } = await sluice.getDelivery(waiting!.id);
   expect(remainingWaitsMs).toEqual(
     [10, 60, 120, 360, 720, 1_440].map((minutes) => minutes * 60_000),

@@ -9,7 +9,7 @@ import { pipeline } from 'node:stream';
 import { text as readText } from 'node:stream/consumers';
 import { type Gunzip, type Inflate, createGunzip, createInflate } from 'node:zlib';
 
-/** Decoders by content encoding. A request may request any of them. */
+/** Decoders by content encoding, any of which a request may ask the service to use. */
 const UNPACKERS: Readonly<Record<string, () => Gunzip | Inflate>> = {
   gzip: createGunzip,
   deflate: createInflate,

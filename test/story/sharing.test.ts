@@ -1,7 +1,7 @@
 /**
- * Three processes share fifty chains. One starts late, is suspended, or killed: each chain has one
- * reader at a time, no reader has more than its share, and every matching block is delivered once
- * per phase.
+ * Tests that three processes share fifty chains, while one starts late, is suspended, or is killed.
+ * Each chain has one reader at a time, no reader has more than its share, and every matching block
+ * is delivered once per phase.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -52,7 +52,7 @@ const startReader = async (): Promise<void> => {
 
 let isMining = true;
 let mining: Promise<void>;
-/** Mines a block with a transfer on each chain, again and again. */
+/** Repeatedly mines a block with a transfer on each chain. */
 const mine = async (): Promise<void> => {
   for (let n = 1; isMining; n++) {
     for (const chain of chains) {
@@ -99,14 +99,14 @@ afterAll(async () => {
 
 const running = (): Served[] => readers.filter((each) => each.isRunning());
 
-/** Returns how many chains it reads. */
+/** Returns the number of chains that it reads. */
 async function readShare({ url }: Served): Promise<number> {
   const answer = await fetch(`${url}/metrics`, { headers: { 'x-api-key': API_KEY } });
   return Number(/^sluice_chains_read (\d+)$/m.exec(await answer.text())?.[1]);
 }
 const readShares = (): Promise<number[]> => Promise.all(running().map(readShare));
 
-/** Returns what the readers logged about leases of chains so far, by event. */
+/** Returns the chains in the log entries of the readers about leases, by event. */
 const readLog = () => {
   const find = (pattern: RegExp): string[] =>
     readers.flatMap(({ output }) => [...output().matchAll(pattern)].map(([, chain]) => chain!));
@@ -129,7 +129,7 @@ test('readers that start late get even shares, and no chain moves twice', async 
   while (readers.length < READERS) await startReader();
   await until('the chains are shared evenly', isShared, 150_000);
   const { taken, handedOver, lost } = readLog();
-  // On a starved machine, leases expire.
+  // Leases can expire on an overloaded machine.
   if (lost.length === 0) {
     expect(new Set(handedOver).size).toBe(handedOver.length);
     expect(taken).toHaveLength(CHAINS + handedOver.length);

@@ -215,7 +215,10 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
   }
 }
 
-/** Returns the exit code of a command that ended: Ctrl-C interrupts, and a key that quits does not. */
+/**
+ * Returns the exit code of a finished command. Ctrl-C counts as an interruption, a key that quits
+ * does not.
+ */
 const exitOf = ({ aborted, reason }: AbortSignal): number =>
   aborted && reason !== STOPPED ? EXIT.interrupted : EXIT.success;
 

@@ -18,17 +18,17 @@ export interface ChainConfig {
   id: string;
   /** URLs of one or more nodes; `http:`, `https:`, `ws:` or `wss:`. */
   urls: string[];
-  /** Number of blocks that must follow, or `finalized`: as the chain itself reports. */
+  /** Number of blocks that must follow, or `finalized` for the finality that the chain reports. */
   confirmations?: number | 'finalized' | undefined;
-  /** Milliseconds between polls of the head. Default: at the learned pace of the chain. */
+  /** Milliseconds between polls of the head. Default: adapts to the chain's block time. */
   pollMs?: number | undefined;
-  /** Starts over when the chain itself was replaced, for local development chains. */
+  /** Starts over when the chain was replaced; for local development chains. */
   resetWhenReplaced?: boolean | undefined;
   /** Accepts blocks of a single node that cannot be fully verified. Default: false. */
   acceptUnverified?: boolean | undefined;
   /** Whether blocks must be proven from their headers. Default: see `docs/nodes.md`. */
   proof?: 'on' | 'off' | undefined;
-  /** Read every header of blocks that are searched by their logs. Default false. */
+  /** Whether to read the header of every block that is searched by its logs. Default: false. */
   verifyHeaders?: boolean | undefined;
 }
 
@@ -40,7 +40,7 @@ export interface AptosConfig {
   streams?: string[] | undefined;
   /** Milliseconds between polls of the head. */
   pollMs: number;
-  /** Starts over when the chain itself was replaced, for local development chains. */
+  /** Starts over when the chain was replaced; for local development chains. */
   resetWhenReplaced?: boolean | undefined;
 }
 
@@ -86,9 +86,7 @@ export interface ServiceConfig {
    * Origins of pages that may call with a key, such as `https://app.example.com`. Default: none.
    */
   corsOrigins?: readonly string[] | undefined;
-  /**
-   * Long-term calls per second of one API key; see `rateLimits.ts`. 0 for no limit. Default: 500.
-   */
+  /** Long-term calls per second of one API key; 0 for no limit. Default: 500. */
   rateLimit?: number | undefined;
   chains: ChainConfig[];
   /** Aptos networks that are read. */
@@ -102,8 +100,8 @@ export interface ServiceConfig {
   /** Networks that webhooks may reach although they are not public. Default: none. */
   allowCidrs?: readonly string[] | undefined;
   /**
-   * A proxy for webhooks and test webhooks, `http://[login@]host:port` or `https://…`. The proxy
-   * then decides which networks webhooks may reach. Default: none.
+   * A proxy for webhooks and test webhooks, `http://[login@]host:port` or `https://…`; default:
+   * none. It decides which networks webhooks may reach.
    */
   egressProxy?: string | undefined;
   /** Webhooks per second that this process sends to one host, for all streams. Default: no limit. */
@@ -129,7 +127,7 @@ export interface ServiceConfig {
   logFormat?: LogFormat | undefined;
   /** Folder of the built console. */
   consoleFolder?: string | undefined;
-  /** Waits between attempts in milliseconds. Default: the contract's schedule. */
+  /** Waits between attempts in milliseconds. Default: the standard schedule. */
   schedule?: readonly number[] | undefined;
   /** Retries once before the schedule, 5 s after a connection error or a 5xx. Default: true. */
   fastRetry?: boolean | undefined;

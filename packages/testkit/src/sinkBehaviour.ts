@@ -8,7 +8,7 @@ export type SinkBehaviour = number | SinkAnswer | SinkSilence;
 
 /** A response that may be late, slow or too large. */
 export interface SinkAnswer {
-  /** Default 200. */
+  /** Default: 200. */
   status?: number;
   /** Response headers, sent unchanged, such as `retry-after` or `location`. */
   headers?: OutgoingHttpHeaders;

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 
 /**
- * A child process that ends when this process ends, even if this process is killed with SIGKILL and
- * cannot run a handler. A Ctrl-C, which a terminal sends to its foreground process group, does not
- * reach the child, so that this process can shut down in its own order.
+ * A child process that ends when this process ends, even if this process is killed with SIGKILL. A
+ * Ctrl-C, which a terminal sends to its foreground process group, does not reach the child, so that
+ * this process can shut down in its own order.
  */
 export interface Tethered {
   /** The program's own process id, not the watchdog's. */
@@ -24,17 +24,18 @@ export interface TetherOptions {
   /** User and group that run the program; only root can set them. POSIX only. */
   uid?: number;
   gid?: number;
-  /** Signal sent to the program when this process ends. Default `KILL`. */
+  /** Signal sent to the program when this process ends. Default: `KILL`. */
   lostSignal?: 'KILL' | 'QUIT' | 'TERM';
   /** Folder to delete when this process has ended and the program has exited. Absolute path. */
   lostFolder?: string;
 }
 
 /**
- * The watchdog. Only this process holds the other end of its standard input: the kernel closes the
- * pipe however this process ends, and `read` then returns. The program must not hold the pipe. Its
- * pid may be reused once the shell has waited for it, so no signal is sent after that.
- * Arguments: signal, folder to delete or an empty string, then the command.
+ * The watchdog, whose arguments are a signal, a folder to delete or an empty string, and the
+ * command. Only this process holds the other end of its standard input: the kernel closes the pipe
+ * however this process ends, and `read` then returns.
+ * The program must not hold the pipe, and gets no signal after the shell has waited for it, because
+ * its pid may be reused.
  */
 const watchdog = `
 signal=$1 folder=$2 lost=

@@ -2,7 +2,7 @@
  * Polls until `read` returns something other than `undefined` or `false`, and resolves with it.
  *
  * @param what describes the awaited condition, for the error message
- * @throws Error after `timeoutMs`, default 60,000. Errors of `read` are thrown immediately.
+ * @throws Error after `timeoutMs` (default: 60,000), and errors of `read` immediately
  */
 export async function until<T>(
   what: string,

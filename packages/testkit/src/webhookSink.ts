@@ -15,8 +15,8 @@ export interface WebhookSink {
   /** Requests whose complete body was read, oldest first. */
   readonly requests: readonly RecordedRequest[];
   /**
-   * Sets the behavior. In a list, each request takes the next behavior, and the last one repeats. A
-   * behavior for a path takes precedence over the one for all paths. Default: 200.
+   * Sets the behavior for all paths or for one, which takes precedence. In a list, each request
+   * takes the next behavior, and the last one repeats. Default: 200.
    */
   respond(behaviour: SinkResponder, options?: { path?: string }): void;
   /**
@@ -56,7 +56,7 @@ export type SinkResponder =
   | ((request: RecordedRequest) => SinkBehaviour);
 
 export interface WaitOptions {
-  /** Default 10,000. */
+  /** Default: 10,000. */
   timeoutMs?: number;
 }
 

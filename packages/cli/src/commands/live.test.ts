@@ -419,7 +419,7 @@ test('a selection is counted, confirmed, replayed by the service and followed', 
   expect(idsAt('/selected').length).toBeGreaterThan(1);
   expect(await world.sluice(['replay'])).toMatchObject({ code: 2 });
 
-  // Without `--state`, succeeded deliveries are excluded, and these blocks have no others.
+  // Without `--state`, succeeded deliveries are excluded, and these blocks have only those.
   const anyState = ['replay', '--stream', 'pay', '--blocks', blocks, '--dry-run'];
   const safe = await world.sluice(anyState);
   expect(safe.stdout).toBe('0 deliveries, about 0 kB\n');

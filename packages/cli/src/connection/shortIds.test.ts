@@ -5,7 +5,7 @@ import { type World, startWorld } from '../commands/world.test-only.ts';
 import { chooseId } from './shortIds.ts';
 import { cutText } from '../terminal/text.ts';
 
-test('law: a shortened id is found, or all its matches are listed', () => {
+test('property: a shortened id is found, or all its matches are listed', () => {
   const ids = fc.uniqueArray(fc.uuid(), { minLength: 1, maxLength: 20 });
   fc.assert(
     fc.property(ids, fc.nat(), fc.integer({ min: 9, max: 35 }), (all, at, width) => {

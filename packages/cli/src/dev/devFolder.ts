@@ -8,11 +8,12 @@ import { CommandError } from '../terminal/errors.ts';
 const MARKER = 'made-by-sluice-dev';
 
 /**
- * Creates the folder if it is missing; with `fresh`, empties it first.
+ * Creates the folder if it is missing; with `fresh`, empties it first. Deletes nothing if it
+ * throws.
  *
  * @returns whether the folder was empty, and a function that releases its lock.
- * @throws CommandError `usage` if `sluice dev` did not create the folder; CallerError
- *   `data_in_use` if a service uses it. In both cases, nothing is deleted.
+ * @throws CommandError `usage` if `sluice dev` did not create the folder; CallerError `data_in_use`
+ * if a service uses it.
  */
 export function openDevFolder(
   folder: string,

@@ -79,8 +79,8 @@ export interface LocalAptos {
 }
 
 /**
- * Starts an Aptos chain with sample payments. It is scripted, because no package contains an Aptos
- * node. Each run has a new chain id, so the service starts over.
+ * Starts an Aptos chain with sample payments, scripted because no package contains an Aptos node.
+ * Each run has a new chain id, so the service starts over.
  */
 export async function startLocalAptos(): Promise<LocalAptos> {
   const node = await startScriptedAptos({ chainId: randomInt(5, 250) });

@@ -4,7 +4,6 @@ import { type Part, toLine } from '../terminal/table.ts';
 import type { Terminal, Tone } from '../terminal/terminal.ts';
 import { quoteForShell } from '../terminal/text.ts';
 
-/** Phases of a delivery. */
 export const PHASES = ['unconfirmed', 'confirmed', 'removed'] as const;
 
 /** The outcome of an attempt; fields are null if unknown. */

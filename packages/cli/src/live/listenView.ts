@@ -1,6 +1,6 @@
 /**
- * The interactive view of `sluice listen`: a list of forwarded deliveries. Keys inspect a delivery,
- * send it again or copy it as a curl command.
+ * The interactive view of `sluice listen`: a list of forwarded deliveries, with keys to inspect a
+ * delivery, send it again or copy it as a curl command.
  */
 import { emitKeypressEvents } from 'node:readline';
 import { cutText } from '../terminal/text.ts';

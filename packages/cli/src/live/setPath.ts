@@ -2,8 +2,8 @@
 import { CommandError } from '../terminal/errors.ts';
 
 /**
- * Changes the document in place. The value is parsed as JSON. If it replaces a string, it stays a
- * string, and `1e18` is written out.
+ * Changes the document in place. The value is parsed as JSON, but stays a string if it replaces
+ * one, with `1e18` written out.
  *
  * @throws CommandError `usage` if the path does not exist; the fix lists the keys at the last
  *   valid level.

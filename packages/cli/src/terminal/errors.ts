@@ -23,8 +23,8 @@ export const EXIT = {
 } as const;
 
 /**
- * Errors of the command line, in addition to the kit's errors: the exit code and the default fix.
- * `usage` refers to the help of its command. docs/errors.md explains each code.
+ * Errors of the command line, in addition to the kit's errors: the exit code and the default fix,
+ * explained in docs/errors.md. `usage` refers to the help of its command.
  */
 export const COMMAND_ERRORS = {
   /** An invalid flag or value. */

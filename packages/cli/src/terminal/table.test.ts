@@ -17,7 +17,7 @@ test('sentences wrap; a word that is too long is not split', () => {
   ]);
 });
 
-test('law: no word is lost, and only a single word is wider than 80 columns', () => {
+test('property: no word is lost, and only a single word is wider than 80 columns', () => {
   const words = fc.array(fc.stringMatching(/^[a-z]{1,100}$/), { minLength: 1, maxLength: 40 });
   fc.assert(
     fc.property(words, fc.nat(20), (given, indent) => {
@@ -66,7 +66,7 @@ const anyText = fc
   )
   .map((parts) => parts.join(''));
 
-test('law: a text is never wider than its computed width', () => {
+test('property: a text is never wider than its computed width', () => {
   for (let code = 0x20; code < 0x2_0000; code++) {
     if ((code >= 0x7f && code < 0xa0) || (code >= 0xd800 && code < 0xe000)) continue;
     const text = `x${String.fromCodePoint(code)}`;
@@ -77,7 +77,7 @@ test('law: a text is never wider than its computed width', () => {
   fc.assert(fc.property(anyText, (text) => widthOf(text) >= columnsOf(text)));
 });
 
-test('law: a text is cut and padded to columns, and no combining mark follows the …', () => {
+test('property: a text is cut and padded to columns, and no combining mark follows the …', () => {
   const where = fc.constantFrom('middle' as const, 'end' as const);
   fc.assert(
     fc.property(anyText, fc.integer({ min: 1, max: 40 }), where, (text, width, place) => {
@@ -92,7 +92,7 @@ test('law: a text is cut and padded to columns, and no combining mark follows th
   expect(cutText('支払い入金', 8, 'middle')).toBe('支払…金');
 });
 
-test('law: wrapped CJK text loses nothing and is never too wide', () => {
+test('property: wrapped CJK text loses nothing and is never too wide', () => {
   const text = fc.stringMatching(/^[財務部支払入金 ]{1,200}$/);
   fc.assert(
     fc.property(text, fc.integer({ min: 20, max: 120 }), (given, width) => {

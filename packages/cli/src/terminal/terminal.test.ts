@@ -29,7 +29,7 @@ const text = fc
   .array(fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom(...HOSTILE)), { maxLength: 8 })
   .map((parts) => parts.join(''));
 
-test('law: untrusted text never controls the terminal, however it is printed', () => {
+test('property: untrusted text never controls the terminal, however it is printed', () => {
   const ways: ((terminal: Terminal, text: string) => void)[] = [
     ({ print }, said) => print(said),
     ({ note }, said) => note(said),
@@ -63,7 +63,7 @@ test('color sequences in text are escaped; documents are escaped only on a termi
   expect(pipe.written()).toBe(body);
 });
 
-test('law: escaped JSON parses to the same value', () => {
+test('property: escaped JSON parses to the same value', () => {
   fc.assert(
     fc.property(text, (said) => {
       const { terminal, written } = open();

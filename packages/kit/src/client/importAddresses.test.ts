@@ -90,7 +90,7 @@ it('rejects an invalid address and does not send its part', async () => {
   expect(parts).toEqual([]);
 });
 
-it('law: despite any failures, resuming adds each address and no others', async () => {
+it('property: despite any failures, resuming adds each address and no others', async () => {
   const failures = fc.array(fc.constantFrom(undefined, 'before', 'after'), { maxLength: 30 });
   await fc.assert(
     fc.asyncProperty(fc.nat(3_000), failures, async (count, plan) => {

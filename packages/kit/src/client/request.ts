@@ -301,9 +301,9 @@ function neverConnected(error: unknown): boolean {
 }
 
 /**
- * Runs `work` with a signal that aborts after `timeoutMs` or with the caller's signal. It then
- * rejects even if `work` ignores the signal. With `keep signal`, the caller's signal still aborts
- * the result.
+ * Runs `work` with a signal that aborts after `timeoutMs` or with the caller's signal, and rejects
+ * then even if `work` ignores the signal. With `keep signal`, the caller's signal still aborts the
+ * result.
  */
 async function withDeadline<Result>(
   timeoutMs: number,

@@ -1,5 +1,5 @@
 /**
- * Row types, one per kind. All columns are always present; null means that the webhook does not
+ * Row types, one per kind, whose columns are always present; null means that the webhook does not
  * contain the value. Large on-chain numbers are decimal strings.
  */
 import type { Abi } from 'abitype';

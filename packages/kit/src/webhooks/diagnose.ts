@@ -1,5 +1,5 @@
 /**
- * Explains why verification of a webhook fails. For logs and support tools. It is separate from
+ * Explains why verification of a webhook fails, for logs and support tools. It is separate from
  * `unwrap` because it hashes the body many times.
  */
 import { WEBHOOK_HEADERS } from '../contract/rules/signature.ts';

@@ -8,7 +8,7 @@ const depthOf = (value: unknown): number =>
     ? 1 + Math.max(0, ...Object.values(value).map(depthOf))
     : 0;
 
-test('law: the scanned depth equals that of the parsed value, regardless of its strings', () => {
+test('property: the scanned depth equals that of the parsed value, regardless of its strings', () => {
   const text = fc.oneof(fc.string(), fc.stringMatching(/^["\\[\]{}]{0,20}$/));
   const { value } = fc.letrec((tie) => ({
     value: fc.oneof(

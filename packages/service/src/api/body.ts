@@ -12,9 +12,7 @@ export const BODY_LIMIT_BYTES = MIB;
 /** Limit of routes that require no key or read no body. */
 const SMALL_BODY_LIMIT_BYTES = 4 * KIB;
 const BODY = 'body';
-/**
- * Maximum depth, because checking, storing and sending a body recurses. Real bodies are less deep.
- */
+/** Maximum depth, because validating, storing and sending a body is recursive. */
 const MAX_DEPTH = 64;
 /** Number of bytes copied between two turns of the event loop. */
 const JOIN_STEP_BYTES = 4 * MIB;

@@ -37,8 +37,8 @@ export function fromCursor(cursor: string | undefined): Place | undefined {
 }
 
 /**
- * Returns a page without its rows. The last page has no cursor. Its page size, which no list
- * exceeds, makes the official client stop.
+ * Returns a page without its rows. The last page has no cursor, and a page size above that of any
+ * list, which makes the official client stop.
  */
 export const pageEnd = (
   total: number,

@@ -55,7 +55,7 @@ test.each([
   expect(createCidrList(['10.0.0.0/8', 'fd00::/8']).covers(network)).toBe(expected);
 });
 
-test('law: a covered network has no address outside the list', () => {
+test('property: a covered network has no address outside the list', () => {
   const byte = fc.nat(255);
   const address = fc.tuple(fc.constantFrom(10, 11), byte, byte, byte).map((it) => it.join('.'));
   const network = fc.tuple(address, fc.integer({ min: 4, max: 32 })).map((it) => it.join('/'));

@@ -22,7 +22,7 @@ test.each([
   expect(hideSecrets(text)).toBe(shown);
 });
 
-test('law: no credentials or query values remain', () => {
+test('property: no credentials or query values remain', () => {
   const word = fc.stringMatching(/^[A-Za-z0-9%@:!$*+~_-]{1,20}$/).map((text) => `secret${text}`);
   fc.assert(
     fc.property(word, word, word, fc.boolean(), (user, password, value, hasQuery) => {

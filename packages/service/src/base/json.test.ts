@@ -6,7 +6,7 @@ const utf16 = fc
   .array(fc.oneof(fc.integer({ min: 0xd7f0, max: 0xe010 }), fc.nat({ max: 0xffff })))
   .map((units) => String.fromCharCode(...units));
 
-test('law: parses like JSON.parse, but with well-formed strings', () => {
+test('property: parses like JSON.parse, but with well-formed strings', () => {
   fc.assert(
     fc.property(utf16, utf16, (key, value) => {
       const json = JSON.stringify({ [key]: [value, 1, null] });

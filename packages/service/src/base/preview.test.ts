@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { previewText, previewJson } from './preview.ts';
 
-test('law: a preview is the JSON of a value, or the beginning of it', () => {
+test('property: a preview is the JSON of a value, or the beginning of it', () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.integer({ min: 1, max: 300 }), (value, limit) => {
       expect(previewJson(value, limit)).toBe(previewText(JSON.stringify(value), limit));

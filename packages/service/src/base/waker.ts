@@ -2,7 +2,7 @@
 export interface Waker {
   /** Ends the current sleep, or the next one if no loop sleeps. */
   wake(this: void): void;
-  /** Sleeps until woken, but at most for this time. */
+  /** Sleeps until woken, or until `ms` have passed. */
   sleep(ms: number): Promise<void>;
 }
 

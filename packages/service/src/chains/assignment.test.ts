@@ -14,7 +14,7 @@ const countOf = (assigned: ReadonlyMap<string, string>, { id }: Reader): number 
 const countMoves = (assigned: ReadonlyMap<string, string>, { holders }: Sharing): number =>
   [...holders].filter(([chain, holder]) => assigned.get(chain) !== holder).length;
 
-/** Readers of the same chains, some of which they hold. */
+/** Readers that can read the same chains and hold some of them. */
 const sameChains: fc.Arbitrary<Sharing> = fc
   .record({ readers: fc.integer({ min: 1, max: 6 }), chains: fc.integer({ min: 0, max: 40 }) })
   .chain(({ readers, chains }) =>
@@ -110,7 +110,7 @@ describe('an assignment', () => {
   });
 
   test('of different chains takes the shortest way to an even one', () => {
-    // By way of readers 1 and 3, reader 0 could give one to reader 2 as well.
+    // Reader 0 could also pass a chain to reader 2 through readers 1 and 3.
     const shares = [['0x1', '0x4', '0x5'], ['0x2', '0x7', '0x11'], [], ['0x8', '0x9', '0x12']];
     const passedOn = [[], ['0x1'], ['0x9'], ['0x2']];
     const readers = shares.map((chains, n) => readerOf(n, [...chains, ...passedOn[n]!]));
@@ -130,7 +130,7 @@ describe('an assignment', () => {
 });
 
 describe('readers that follow their shares', () => {
-  /** Lets readers act in this order, and then in turn until none does; returns who moved what. */
+  /** Runs the readers in this order and then in turn until none acts; returns the moves. */
   function settle({ readers, holders }: Sharing, order: readonly number[]) {
     const now = new Map(holders);
     const handedOver: string[] = [];

@@ -1,10 +1,10 @@
 /**
  * Divides chains among readers. Each reader computes the same assignment from the ledger, takes the
- * free chains of its share, and hands over what exceeds it.
+ * free chains of its share, and hands over any others.
  */
 import type { Reader, Sharing } from '../store/upkeep/contract.ts';
 
-/** Chains are handed over only to readers that have been running for this time. */
+/** Milliseconds for which a reader must have been running to get chains from another one. */
 export const SETTLED_MS = 10_000;
 
 export interface Share {
@@ -14,7 +14,7 @@ export interface Share {
   handOver: string | undefined;
 }
 
-/** Returns what one reader should do: at most one chain is on its way from a reader to another. */
+/** Returns what one reader should do. At most one chain is being handed over at any time. */
 export function findShare(self: string, sharing: Sharing): Share {
   const { readers, holders } = sharing;
   const assigned = [...assignChains(sharing)];
@@ -36,8 +36,8 @@ export function findShare(self: string, sharing: Sharing): Share {
 }
 
 /**
- * Assigns each chain to a reader that can read it, as evenly as the readers' chains allow, with few
- * changes to who holds what. Chains of holders that are not listed as readers stay with them.
+ * Assigns each chain to a reader that can read it, as evenly as possible and with few moves. Chains
+ * held by processes that are not listed as readers stay with them.
  */
 export function assignChains({ readers, holders }: Sharing): Map<string, string> {
   const shares = new Map<Reader, Set<string>>(readers.map((reader) => [reader, new Set()]));
@@ -63,9 +63,9 @@ export function assignChains({ readers, holders }: Sharing): Map<string, string>
 }
 
 /**
- * Moves a chain from a reader to one with at least two chains fewer, if need be by way of others
- * that each pass one on, because readers need not have the same chains. Without such a move, the
- * assignment is as even as possible. Returns false then.
+ * Moves a chain to a reader with at least two chains fewer, if necessary through readers that each
+ * pass one on, because readers may differ in the chains that they can read. Returns false if no
+ * such move exists; the assignment is then as even as possible.
  */
 function moveOne(
   shares: ReadonlyMap<Reader, Set<string>>,
@@ -74,7 +74,7 @@ function moveOne(
 ): boolean {
   const size = (reader: Reader): number => shares.get(reader)!.size;
   const bySize = [...shares.keys()].toSorted((a, b) => size(b) - size(a));
-  /** Returns a chain that can move; preferably a free one, whose move interrupts nothing. */
+  /** Returns a chain that can move, preferably a free one, because its move interrupts nothing. */
   const findMovable = (from: Reader, to: Reader): string | undefined => {
     const chains = [...shares.get(from)!].filter((chain) => canRead.get(to)!.has(chain));
     return chains.find((chain) => !isHeld(chain)) ?? chains[0];

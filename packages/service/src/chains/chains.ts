@@ -15,7 +15,7 @@ export interface Chains {
   callsOf(chain: string): FollowedEvm['calls'] | undefined;
   /** Like `callsOf`, for an Aptos network. */
   aptosCallsOf(chain: string): FollowedAptos['calls'] | undefined;
-  /** Why no chain is read yet, as a message; undefined when this process is prepared. */
+  /** Message that explains why no chain is read yet; undefined once this process is ready. */
   whyUnprepared(): string | undefined;
   /** Loads the rules, and then reads this process's share of the chains. */
   start(): void;

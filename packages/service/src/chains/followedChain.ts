@@ -27,7 +27,10 @@ export interface ChainSurroundings {
   onReorg(chain: string, depth: number): void;
   /** Called when deliveries were created, became due or were canceled. */
   onDeliveries(deliveries: readonly DeliverySummary[]): void;
-  /** Returns a message why no block may be committed now; undefined while commits are allowed. */
+  /**
+   * Returns a message that explains why no block may be committed now; undefined if commits are
+   * allowed.
+   */
   refuseBlocks(): string | undefined;
   /**
    * Returns the newest confirmed block of a chain, even if another process reads it; null while

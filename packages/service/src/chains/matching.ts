@@ -236,7 +236,8 @@ export function createMatching<
 }
 
 /**
- * Maximum number of addresses in a query. For longer lists, the event alone needs fewer queries.
+ * Maximum number of addresses in a log query. Longer lists are searched by event alone, which takes
+ * fewer queries.
  */
 const MAX_LISTED = 10_000;
 

@@ -15,7 +15,7 @@ export interface RuleKeeper {
   stop(): void;
 }
 
-/** Signals may be lost, and a change is stored for an hour. */
+/** Signals may be lost, and address changes are kept for only an hour. */
 const REFRESH_MS = 10_000;
 const RETRY_MS = 1_000;
 

@@ -10,7 +10,7 @@ const CHAINS = ['0x1', '0x2', '0x3', '0x4'];
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** A ledger in memory, whose readers fall silent while it is unavailable. */
+/** Creates an in-memory ledger whose readers expire while it is unavailable. */
 function createLedger() {
   const readers = new Map<string, { chains: readonly string[]; joinedAt: number; until: number }>();
   const ledger = {
@@ -67,7 +67,7 @@ function createReader(readable: () => readonly string[] = () => CHAINS) {
     onChange: () => {},
   });
   const own = (): string[] => CHAINS.filter((chain) => sharing.isOwn(chain));
-  /** Takes its chains, as duties do. */
+  /** Takes the leases of its chains, as duties do. */
   const take = (): void => {
     for (const chain of own()) ledger.holders.set(chain, 'self');
   };
@@ -105,7 +105,7 @@ test('it hands over one chain at a time', async () => {
   }
   const [released] = CHAINS.filter((chain) => !own().includes(chain));
   expect(own()).toHaveLength(3);
-  // The next one follows when the other reader has taken this one.
+  // The next chain is handed over after the other reader has taken this one.
   ledger.holders.delete(released!);
   ledger.join('other', CHAINS);
   await vi.advanceTimersByTimeAsync(2_000);

@@ -7,12 +7,15 @@ import type { Store } from '../store/store.ts';
 import { findShare } from './assignment.ts';
 
 export interface ChainSharing {
-  /** Whether this process should read the chain: it holds it and keeps it, or should take it. */
+  /**
+   * Whether this process should read the chain, either because it keeps it or because it should
+   * take it.
+   */
   isOwn(chain: string): boolean;
   start(): void;
-  /** The chains that this process can read may have changed: check now. */
+  /** Checks now, because the chains that this process can read may have changed. */
   look(): void;
-  /** Leaves the readers, so that the others take the chains as they become free. */
+  /** Removes this process from the readers, so that others take its chains as they become free. */
   stop(): Promise<void>;
 }
 
@@ -35,7 +38,10 @@ export function createChainSharing({
   let own: ReadonlySet<string> = new Set();
   let joined = '';
   let joinAgainAt = 0;
-  /** Whether it has been a reader for some time, so that joining again ends an interruption. */
+  /**
+   * Whether this process has been a reader for some time, so that joining again ends an
+   * interruption.
+   */
   let isEstablished = false;
   let logged = '';
   let stopping = false;
@@ -59,7 +65,7 @@ export function createChainSharing({
     const { readers, holders } = sharing;
     const self = readers.find((reader) => reader.id === id);
     if (self === undefined) return;
-    // After an outage of the ledger the other readers are about to join again, too.
+    // After an outage of the ledger, the other readers are also about to join again.
     const isReturning = isEstablished && self.joinedForMs < RENEW_MS + STAND_BY_MS;
     isEstablished ||= self.joinedForMs > RENEW_MS;
     if (isReturning) {
@@ -70,7 +76,7 @@ export function createChainSharing({
     if (handOver !== undefined && own.has(handOver)) {
       log.info('handing over a chain', { chain: handOver });
     }
-    // It is about to take them, and the first reader that does keeps them.
+    // This process is about to take these chains, and keeps them if no other reader is first.
     const taking = [...own].filter((chain) => !holders.has(chain));
     own = new Set([...next, ...taking]);
     const shown = `${readers.length} ${own.size}`;

@@ -34,7 +34,7 @@ test('without a limit nothing waits', () => {
   expect(pace.waiting(0)).toEqual([]);
 });
 
-test('law: no interval has more turns than the pace allows, plus one', () => {
+test('property: no interval has more turns than the pace allows, plus one', () => {
   fc.assert(
     fc.property(
       fc.constantFrom(0.5, 1, 7, 1_000),

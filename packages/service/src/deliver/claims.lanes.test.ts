@@ -7,7 +7,7 @@ const delivery = fc.record({
   bodyBytes: fc.nat(9),
 });
 
-test('law: deliveries that entered and have not left are in flight, per stream and in total', () => {
+test('property: deliveries that entered and have not left are in flight, per stream and in total', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(delivery, fc.boolean())), (steps) => {
       const lanes = createLanes();

@@ -1,8 +1,7 @@
 /**
- * Takes due deliveries from the ledger, sends them, and records the outcome of each attempt. The
- * delivery row is the job, so there is no second queue. Attempts in flight are limited in total and
- * per stream, so that a slow receiver does not delay others; failing receivers are backed off
- * (`receivers/breaker.ts`).
+ * Takes due deliveries from the ledger, sends them, and records the outcome of each attempt.
+ * Attempts in flight are limited in total and per stream, so that a slow receiver does not delay
+ * others.
  */
 import { once } from 'node:events';
 import type { DeliverySummary } from '@sluice/kit/contract';

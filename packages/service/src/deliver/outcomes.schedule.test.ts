@@ -10,7 +10,7 @@ test('there are seven retries per the contract, then none', () => {
   expect(minutes).toEqual([1, 10, 60, 120, 360, 720, 1440, undefined]);
 });
 
-test('law: no wait is shorter than planned, and none longer by more than a tenth', () => {
+test('property: no wait is shorter than planned, and none longer by more than a tenth', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: 7 }),

@@ -13,7 +13,7 @@ export interface RetryOptions {
   schedule: readonly number[];
   /**
    * Milliseconds before a single fast retry after a first attempt that failed with a 5xx or without
-   * a response. A restart takes less time. Undefined for no fast retry.
+   * a response; undefined for no fast retry.
    */
   fastRetryMs?: number | undefined;
 }

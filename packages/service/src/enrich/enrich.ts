@@ -15,8 +15,8 @@ export interface Enrich<Options, Tail> extends EnrichPool {
    */
   mostGrowth(options: Options, tail: Tail): number;
   /**
-   * Completes a body at once for display, not for delivery. Data that the nodes refuse stays
-   * unknown. Throws a `RetryableError` when no node could be queried.
+   * Completes a body at once, for display only; data that the nodes refuse stays unknown.
+   * @throws RetryableError when no node could be queried
    */
   complete(block: BlockRef, options: Options, tail: Tail): Promise<void>;
 }

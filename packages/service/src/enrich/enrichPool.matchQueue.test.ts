@@ -17,7 +17,7 @@ function open(matches: readonly string[]) {
   });
 }
 
-test('law: at most 32 matches are in progress, and at most two of one stream', async () => {
+test('property: at most 32 matches are in progress, and at most two of one stream', async () => {
   const ids = fc.uniqueArray(
     fc.nat(400).map((n) => `${n % 40}-${n}`),
     { minLength: 50, maxLength: 120 },

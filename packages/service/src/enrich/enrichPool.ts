@@ -47,9 +47,9 @@ export function createEnrichPool({
   /** Describes which deliveries wait while the nodes are unreachable. */
   waiting: string;
   /**
-   * Returns the completed end of a match's body with its one-line description. Undefined if the
-   * nodes refused a part of it and this is not the last try. Throws a `RetryableError` if no node
-   * could be queried.
+   * Returns the completed end of a match's body with its one-line description; undefined if the
+   * nodes refused a part of it and this is not the last try.
+   * @throws RetryableError if no node could be queried
    */
   complete(match: EnrichingMatch, isLastTry: boolean): Promise<CompleteBody | undefined>;
   /** Called with deliveries that have become due. */
@@ -225,7 +225,7 @@ export interface MatchQueue {
 
 const IN_FLIGHT = 32;
 const IN_FLIGHT_PER_STREAM = 2;
-/** Others of the stream wait meanwhile: the same data is often refused to all of them. */
+/** Other matches of the stream wait meanwhile, because nodes often refuse them the same data. */
 const RESTING_PER_STREAM = 16;
 const FORGET_MS = 10 * 60_000;
 

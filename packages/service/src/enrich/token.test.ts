@@ -123,7 +123,7 @@ describe('text', () => {
     expect(readText(text('x'.repeat(100_000)))).toBe('x'.repeat(MAX_TEXT_CHARACTERS));
   });
 
-  test('law: whatever a contract returns, the text is short, clean and survives JSON', () => {
+  test('property: whatever a contract returns, the text is short, clean and survives JSON', () => {
     const anyData = fc
       .uint8Array({ maxLength: 300 })
       .map((bytes) => `0x${Buffer.from(bytes).toString('hex')}`);

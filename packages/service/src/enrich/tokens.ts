@@ -9,8 +9,9 @@ export interface Tokens {
   /** Returns the token if it is in memory. */
   find(address: string): Token | undefined;
   /**
-   * Returns all available tokens, reading unknown ones at this block. Omits tokens that the nodes
-   * refused to provide. Throws a {@link RetryableError} when no node could be queried.
+   * Returns all available tokens, reading unknown ones at this block; omits tokens that the nodes
+   * refused to provide.
+   * @throws RetryableError when no node could be queried
    */
   read(block: BlockRef, addresses: ReadonlySet<string>): Promise<Map<string, Token>>;
   /**
@@ -35,8 +36,8 @@ export function createTokens({
   chain: string;
   store: Pick<Store, 'readTokens' | 'saveTokens'>;
   /**
-   * Reads tokens from the chain; omits tokens that its nodes refuse. Throws a {@link
-   * RetryableError}.
+   * Reads tokens from the chain; omits tokens that its nodes refuse.
+   * @throws RetryableError when no node could be queried
    */
   ask(block: BlockRef, addresses: readonly string[]): Promise<Token[]>;
   cacheBytes: number;

@@ -33,7 +33,7 @@ describe('valueWithDecimals', () => {
     expect(toValueWithDecimals(value, decimals)).toBe(expected);
   });
 
-  test('law: equals the number as JavaScript writes it, if a double is exact enough', () => {
+  test('property: equals the number as JavaScript writes it, if a double is exact enough', () => {
     // A double is exact to 15 digits, and is formatted with the same two thresholds.
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 1e15 - 1 }), fc.nat(255), (value, decimals) => {
@@ -44,7 +44,7 @@ describe('valueWithDecimals', () => {
     );
   });
 
-  test('law: is exactly value / 10^decimals, for any uint256', () => {
+  test('property: is exactly value / 10^decimals, for any uint256', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: MAX }), fc.nat(255), (value, decimals) => {
         const text = toValueWithDecimals(value.toString(), decimals);

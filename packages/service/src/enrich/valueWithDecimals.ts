@@ -1,4 +1,6 @@
-/** Power of ten from which numbers use an exponent, as numbers of at most 10^-7 do. */
+/**
+ * Power of ten from which numbers are written with an exponent, as are numbers of at most 10^-7.
+ */
 const EXPONENT_FROM = 21;
 const EXPONENT_BELOW = -6;
 

@@ -1,10 +1,7 @@
 /**
  * Runs the backfills of one chain: matches past blocks in order for one stream, with the same
- * matcher and ledger as live blocks. Jobs take turns, a few blocks each, up to the newest confirmed
- * block. The ledger holds each job's position, so a job continues there after a restart.
- *
- * Where a stream's rules allow it, blocks are searched by their logs, and only those that may
- * concern the stream are read.
+ * matcher and ledger as live blocks. Jobs take turns, and the ledger stores each job's position, so
+ * that a job continues there after a restart.
  */
 import { type StreamMatcher, createReader } from './blockReader.ts';
 import { createWaker } from '../base/waker.ts';

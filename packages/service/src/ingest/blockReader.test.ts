@@ -140,19 +140,19 @@ const stream = (options: Partial<StreamOptions>): EvmStreamRecord => ({
   options: { ...DEFAULT_OPTIONS, ...options },
 });
 
-test('law: searching by logs finds what reading each block finds, for all rules, chains, refusals and reorgs', async () => {
+test('property: searching by logs finds what reading each block finds, for all rules, chains, refusals and reorgs', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.record({
         blocks: anyBlocks(200, 400),
         branch: anyBlocks(1, 300),
-        /** Progress of the job at which the branch replaces the same number of blocks. */
+        /** Step of the job after which the branch replaces as many blocks as it has. */
         forkAfter: fc.nat(6),
         options: anyOptions,
         watched: fc.subarray(ADDRESSES, { minLength: 1 }),
         troubles: fc.array(anyTrouble, { maxLength: 2, size: 'max' }),
         verifyHeaders: fc.boolean(),
-        /** Whether the list counts as too long for queries. */
+        /** Whether the list is treated as too long for queries. */
         isLong: fc.boolean(),
       }),
       async ({ blocks, branch, forkAfter, options, watched, troubles, verifyHeaders, isLong }) => {

@@ -31,7 +31,7 @@ export interface ReadBlocks<Block> {
   /** Last block. Blocks that are not in `blocks` do not concern the stream. */
   to: number;
   blocks: Block[];
-  /** Whether only a response without logs shows that. */
+  /** Whether only the nodes' log responses show that the other blocks do not concern the stream. */
   byRange: boolean;
 }
 
@@ -67,7 +67,7 @@ interface Progress<Block> {
   found: FoundBlocks | undefined;
   /** Height below which blocks are read one by one. */
   denseUpTo: number;
-  /** Blocks that were read ahead, from a block on. */
+  /** Blocks that were read ahead, starting with block `from`. */
   coming: { from: number; blocks: Promise<ReadBlocks<Block>> } | undefined;
 }
 
@@ -125,7 +125,8 @@ export function createReader<Block extends BlockHeader & MaybeUnverified>(
   };
 
   /**
-   * Returns the blocks from `from` on that a search found; undefined if every block must be read.
+   * Returns the blocks at or above `from` that a search found; undefined if every block must be
+   * read.
    */
   const find = async (
     progress: Progress<Block>,

@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.stop());
 
-/** Mines blocks of which some concern the stream, and others a later address. */
+/** Mines blocks; some concern the stream, and some an address that is added later. */
 function mineMany(blocks: number): void {
   const later = { token: TOKEN, from: OTHER, to: LATER, value: 1n } as const;
   for (let n = 0; n < blocks; n++) {
@@ -33,7 +33,9 @@ function mineMany(blocks: number): void {
   }
 }
 
-/** Counts the reads of blocks while the service catches up with what was mined meanwhile. */
+/**
+ * Counts block reads while the service catches up with the blocks that were mined in the meantime.
+ */
 async function catchUp(): Promise<number> {
   const before = world.chain.calls['eth_getBlockByHash'] ?? 0;
   await world.start();

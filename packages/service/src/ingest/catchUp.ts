@@ -15,15 +15,15 @@ import {
 
 export interface CatchUp {
   /**
-   * Commits the next blocks that concern streams, and passes the others. Returns false when the
-   * next block must be read like any other.
+   * Commits the next blocks that concern streams and skips the others. Returns false when the next
+   * block must be read like any other.
    */
   advance(head: BlockHeader): Promise<boolean>;
 }
 
-/** Blocks that are read at once. */
+/** Number of blocks that are read at once. */
 const BATCH_BLOCKS = 16;
-/** How long blocks are read one by one where a search costs more. */
+/** Number of blocks that are read one by one after a range whose search would have cost more. */
 const DENSE_BLOCKS = 2_048;
 
 /** @param signal ends the work after the current block */
@@ -63,7 +63,7 @@ export function createCatchUp<Block extends BlockHeader & MaybeUnverified>(
   ): Promise<FoundBlocks | undefined> => {
     const tip = local.tip()!;
     if (search === undefined) return undefined;
-    // The tip may have left the chain meanwhile.
+    // The tip may have left the chain in the meantime.
     if ((await source.readHeader(tip.number))?.hash !== tip.hash) return undefined;
     const found = await search.next(tip.number + 1, upTo);
     if (found === undefined) denseUpTo = tip.number + DENSE_BLOCKS;

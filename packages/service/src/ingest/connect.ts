@@ -9,13 +9,13 @@ export interface ForkOptions {
   /** The command-line flag that names the chain's nodes. Default: `--chain`. */
   flag?: string | undefined;
   /**
-   * True for a chain without forks. A lower head then means that the node lags, and a different
-   * block at a known height means a different chain. Default: false.
+   * True for a chain without forks: a lower head means that the node lags, and a different block at
+   * a known height means a different chain. Default: false.
    */
   isFinal?: boolean | undefined;
   /**
-   * True to restart at the head instead of halting if the chain was replaced (different genesis, or
-   * a reorg deeper than the window). For local development chains. Default: false.
+   * True to restart at the head if the chain was replaced (a different genesis, or a reorg deeper
+   * than the window); for local development chains. Default: false, which halts the chain.
    */
   resetWhenReplaced?: boolean | undefined;
 }

@@ -36,7 +36,9 @@ export interface IngestWorld {
   readonly service: Service;
   readonly sluice: SluiceClient;
   start(change?: Partial<ChainConfig>): Promise<void>;
-  /** Starts the service, and creates a stream that watches an address from the next block on. */
+  /**
+   * Starts the service, and creates a stream that watches an address, starting with the next block.
+   */
   startWatching(change?: Partial<ChainConfig>, native?: boolean): Promise<string>;
   health(): Promise<ChainHealth>;
   until<T>(
@@ -47,12 +49,12 @@ export interface IngestWorld {
   /** Waits until the service is at the head of the chain. */
   caughtUp(): Promise<boolean>;
   readDeliveries(): Promise<DeliverySummary[]>;
-  /** Checks the ledger against the canonical chain from this block on. */
+  /** Checks the ledger against the canonical chain, starting with this block. */
   expectOracle(from: number): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** @param databaseUrl an empty PostgreSQL database for the ledger; Default: SQLite */
+/** @param databaseUrl an empty PostgreSQL database for the ledger; default: SQLite */
 export async function createIngestWorld(databaseUrl?: string): Promise<IngestWorld> {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-ingest-'));
   const sink = await startWebhookSink();

@@ -1,7 +1,7 @@
 /**
- * A chain as it is in the ledger. Keeps the newest blocks in memory, in sync with every write.
- * Writes need the chain's lease, and throw a `RetryableError` with code `lost_lease` once another
- * process holds it.
+ * A chain in the ledger, with its newest blocks in memory, in sync with every write. Writes need
+ * the chain's lease, and throw a `RetryableError` with code `lost_lease` once another process holds
+ * it.
  */
 import type { DeliverySummary } from '@sluice/kit/contract';
 import { CallerError, RetryableError } from '../base/errors.ts';
@@ -37,9 +37,9 @@ export interface LocalChain {
   /** Removes this number of blocks, down to the ancestor. */
   rewind(ancestor: BlockRef, removed: number): Promise<void>;
   /**
-   * Commits a block after the tip, or further ahead when `after` is the tip. Returns `stale-rules`
-   * if the block must be matched again. A block that does not come next is skipped, and the window
-   * is read again.
+   * Commits a block after the tip, or further ahead when `after` is the tip; any other block is
+   * skipped, and the window is read again. Returns `stale-rules` if the block must be matched
+   * again.
    */
   append(
     block: BlockHeader,

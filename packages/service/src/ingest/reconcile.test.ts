@@ -75,7 +75,7 @@ describe('reconcile', () => {
     });
   });
 
-  test('law: following any sequence of canonical chains ends on the last one, block for block', () => {
+  test('property: following any sequence of canonical chains ends on the last one, block for block', () => {
     const step = fc.record({
       depth: fc.integer({ min: 0, max: 20 }),
       length: fc.integer({ min: 1, max: 8 }),

@@ -10,21 +10,20 @@ export type Reconciled =
   | { kind: 'too-deep'; oldest: number };
 
 /**
- * Compares a branch of the source with the local window of blocks. Pure.
- *
- * `local` is our chain, newest first, without holes. `branch` is one or more linked headers of the
- * source, oldest first; the last one is the block in question. The cases, in order:
+ * Compares a branch of the source with the local window of blocks, without side effects. Applying
+ * the result leaves the local chain linked by parent hashes, and never removes a block that both
+ * sides have. The result is the first of:
  *
  * 1. `duplicate`: we already have this block.
- * 2. `gap`: the branch begins above our tip's successor; the blocks from `from` on come first.
+ * 2. `gap`: the branch begins above our tip's successor, so the blocks from `from` must be read
+ * first.
  * 3. `extend`: the branch begins on our tip.
  * 4. `reorg`: the branch begins on one of our older blocks, the common ancestor. Every block
  *    above it is removed, newest first.
  * 5. `too-deep`: the branch reaches below our oldest block, so there is no known ancestor.
  * 6. `detached`: the branch's first parent is not ours: read it, prepend it, and try again.
- *
- * Applying the result always leaves the local chain linked by parent hashes, and never removes a
- * block that both sides have.
+ * @param local our chain, newest first, without holes
+ * @param branch linked headers of the source, oldest first; the last one is the block in question
  */
 export function reconcile(
   local: readonly BlockRef[],

@@ -56,7 +56,10 @@ describe.each(['sqlite', 'postgres'] as const)('on %s, reorgs', (engine) => {
     /** Returns whether a block of the other branch, which starts at block 2, matches. */
     const matches = (number: number): boolean => number % 20 === 0 || number > 300;
 
-    /** Halts a chain with a branch from below its window. It cannot resume above the head. */
+    /**
+     * Halts a chain with a branch from below its window, and expects that it cannot resume above
+     * the head.
+     */
     const halted = async (): Promise<void> => {
       await world.startWatching();
       world.chain.mineMany(300);

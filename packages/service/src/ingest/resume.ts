@@ -1,7 +1,7 @@
 /**
- * Resumes a halted chain. Works in any process: it takes the chain's lease by force, sets the
- * checkpoint and releases the lease. The process that reads the chain finds its lease lost, takes
- * it again and continues from the ledger.
+ * Resumes a halted chain from any process: takes the chain's lease by force, sets the checkpoint
+ * and releases the lease. The process that reads the chain finds its lease lost, takes it again and
+ * continues from the ledger.
  */
 import { hostname } from 'node:os';
 import type { DeliverySummary } from '@sluice/kit/contract';
@@ -54,7 +54,7 @@ export async function resumeChain<Block>({
   const holder = `${hostname()}:${process.pid} resuming`;
   const epoch = (await store.takeLease({ name: chain, holder, forMs: LEASE_MS, force: true }))!;
   try {
-    // From here on, no other process can move the checkpoint.
+    // No other process can move the checkpoint after this.
     const holeFrom = await readHoleFrom();
     const cancelled = await store.startChain({
       chain,

@@ -18,15 +18,15 @@ export interface FoundBlocks {
   end: BlockHeader;
   /** Blocks that may concern the streams, in order. */
   hits: BlockRef[];
-  /** Every header was read, and shows that no other block does. */
+  /** Whether every header was read and shows that no other block does. */
   isProven: boolean;
 }
 
 /** A search for the blocks of some streams, which adapts to the limits of the nodes. */
 export interface BlockSearch {
   /**
-   * Searches some blocks from `from` on, at most up to `upTo`. Returns undefined when the nodes
-   * don't support it, or reading each block costs less.
+   * Searches blocks from `from` up to `upTo` at most. Returns undefined when the nodes don't
+   * support it, or reading each block costs less.
    */
   next(from: number, upTo: number): Promise<FoundBlocks | undefined>;
 }
@@ -42,7 +42,7 @@ export interface ChainSource<Block> {
   /** Whether blocks are proven from their headers; omitted if headers prove nothing. */
   proof?(): ChainProof;
   /**
-   * Checks that a provider responds and serves the expected chain. Returns the chain's identity: the
+   * Checks that a provider responds and serves the expected chain, and returns its identity: the
    * hash of block 0, or the chain id on Aptos. Once one provider matches `expected`, providers of
    * other chains are excluded.
    */

@@ -29,7 +29,7 @@ describe('the address index', () => {
 
   // Seeds that have failed before.
   test.each([undefined, 42])(
-    'law: equals a map of sets under any adds, removals and sweeps (seed %s)',
+    'property: equals a map of sets under any adds, removals and sweeps (seed %s)',
     (seed) => {
       fc.assert(
         fc.property(fc.array(step, { minLength: 1, maxLength: 15 }), (steps) => {
@@ -94,7 +94,7 @@ describe('the address index', () => {
       index.add(packAddresses(page).bytes, n);
     }
     expect(index.sizeBytes / index.size).toBeLessThan(40);
-    // Fewer addresses may arrive, or known ones.
+    // The announced addresses may be fewer, or already known.
     const known = createAddressIndex();
     known.expect(2_000_000);
     const { bytes } = packAddresses(Array.from({ length: 50_000 }, (_, n) => address(n)));

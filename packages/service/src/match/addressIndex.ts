@@ -1,11 +1,10 @@
 /**
- * Finds the streams that watch an address. An (address, stream) entry takes 36 bytes on average for
- * a 20-byte address and 54 for a 32-byte one; each further stream of an address takes 8 more.
- * Streams are small integers here.
- *
- * - There are 1,024 tables (`addressSlots.ts`), each for a part of the hashes, so that growing
- *   one copies a thousandth of the entries. They grow by a quarter, at different times, and shrink
- *   when they empty. While many additions are expected, they grow faster.
+ * Finds the streams, as small integers, that watch an address. An (address, stream) entry takes 36
+ * bytes on average for a 20-byte address and 54 for a 32-byte one; each further stream of an
+ * address takes 8 more.
+ * - Each of 1,024 tables (`addressSlots.ts`) has a part of the hashes, so that growing one copies a
+ * thousandth of the entries. Tables grow by a quarter, at different times, or faster while many
+ * additions are expected.
  * - An address of several streams takes one slot with a list of the streams (`streamLists.ts`).
  */
 import { copySlots, findSlot, freeSlot, hashWords, readBytes, readText } from './addressSlots.ts';
@@ -34,7 +33,7 @@ export const TABLES = 1024;
 const IS_LIST = 0x8000_0000;
 const MAX_LOAD = 0.75;
 const GROWTH = 1.25;
-/** Greatest growth at once, because expected additions may turn out to be known addresses. */
+/** Maximum growth at once, because expected additions may be known addresses. */
 const EXPECTED_GROWTH = 4;
 const SMALLEST = 4;
 /** Number of surplus levels before a table shrinks, so that it does not oscillate. */
@@ -48,7 +47,7 @@ const NONE = new Uint32Array(0);
  */
 const capacityAt = (table: number, level: number): number =>
   Math.ceil(SMALLEST * GROWTH ** (level + table / TABLES));
-/** Returns the entries that a table holds at a level. */
+/** Returns the number of entries that a table can hold at a level. */
 const holds = (table: number, level: number): number => capacityAt(table, level) * MAX_LOAD;
 
 /** Returns the next level of a full table, or a higher one for its share of expected additions. */

@@ -15,7 +15,7 @@ function slotOf(table: Uint32Array, n: number): number {
 const ownersIn = (table: Uint32Array, keys: readonly number[]): number[] =>
   keys.map((n) => table[slotOf(table, n) + WORDS]!);
 
-test('law: an almost full table and its copy equal a map after any additions and removals', () => {
+test('property: an almost full table and its copy equal a map after any additions and removals', () => {
   const keys = Array.from({ length: 24 }, (_, n) => n);
   const step = fc.record({ key: fc.constantFrom(...keys), owner: fc.integer({ min: 1, max: 9 }) });
   fc.assert(

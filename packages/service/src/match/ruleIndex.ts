@@ -168,17 +168,15 @@ type AnyIndex = Pick<
   'revision' | 'expectAddresses' | 'addAddresses' | 'removeAddresses' | 'delete'
 >;
 
-/** Streams whose addresses are loaded at the same time: one is read while another is added. */
+/**
+ * Number of streams whose addresses are loaded at the same time, so that one is read while another
+ * is added.
+ */
 const LOADING_STREAMS = 2;
 
 /**
- * Brings the index up to the ledger's rules. Reloads changed streams, and applies the added and
- * removed addresses of changed lists page by page, so that long lists block neither the reader nor
- * the ledger. Only one call at a time per index.
- *
- * A list may change while it is read, so its pages may mix old and new states. Later changes are
- * then applied in order, and no block is committed with outdated rules, so the mixture is never
- * used.
+ * Updates the index to the ledger's rules, page by page, so that long lists block neither the
+ * reader nor the ledger. Only one call at a time per index.
  */
 export async function refreshRules<Name extends ChainFamily, Rules>(
   index: RuleIndex<Name, Rules>,
@@ -217,7 +215,10 @@ async function loadStreams(
   throw failed.reason;
 }
 
-/** Loads every address of a stream that is in the index. */
+/**
+ * Loads every address of a stream. If its list changes meanwhile, the result may mix old and new
+ * states until the changes are applied; no block is committed before that.
+ */
 export async function loadAddresses(
   index: Pick<AnyIndex, 'addAddresses'>,
   reads: Pick<Reads, 'readAddresses'>,

@@ -8,8 +8,8 @@ export interface Holder {
   /** Names this process in its leases. */
   readonly id: string;
   /**
-   * Extends a lease; false if another process has taken it. Renewals wait for the one that is
-   * running and then share a statement, so that many leases are renewed in time on a slow ledger.
+   * Extends a lease; returns false if another process has taken it. Renewals that arrive while one
+   * is running share the next statement, so that many leases are renewed in time on a slow ledger.
    */
   renew(lease: RenewedLease): Promise<boolean>;
 }

@@ -8,8 +8,8 @@ import { resealStreamSecrets } from './streamSecrets.ts';
 import { type MasterKeySettings, type Vault, createVault, readMasterKeys } from './vault.ts';
 
 /**
- * Secrets encrypted with an older master key are encrypted again with the current one.
- * @param store returns encrypted values as stored
+ * Opens the vault, and re-encrypts secrets that an older master key encrypted.
+ * @param store store that returns the values encrypted
  * @throws CallerError if no master key can be read, or the ledger uses a different one
  */
 export async function openVault(

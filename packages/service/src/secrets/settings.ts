@@ -10,7 +10,7 @@ export interface AccountSettings {
   read(): { region: Region; secretKey: string };
   /** Whether the secret was set at startup. The account cannot change it then. */
   readonly hasFixedSecret: boolean;
-  /** Stores the changes and applies them from now on. */
+  /** Stores and applies the changes. */
   save(changes: Settings): Promise<void>;
   stop(): void;
 }

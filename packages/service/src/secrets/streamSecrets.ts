@@ -1,6 +1,6 @@
 /**
- * Manages the secrets of streams. Each stream has its own secrets, which sign `webhook-signature`.
- * They are stored encrypted and decrypted on use.
+ * Manages the secrets of streams, which sign `webhook-signature`. They are stored encrypted and
+ * decrypted on use.
  */
 import { randomBytes } from 'node:crypto';
 import type { StreamSecret } from '@sluice/kit/contract';

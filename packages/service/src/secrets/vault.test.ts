@@ -9,7 +9,7 @@ import { createVault, parseMasterKeys, readMasterKeys } from './vault.ts';
 const key = (): Buffer => randomBytes(32);
 
 describe('the vault', () => {
-  test('law: decrypts only unmodified values for their purpose', () => {
+  test('property: decrypts only unmodified values for their purpose', () => {
     const vault = createVault([key()]);
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.string(), fc.nat(), (text, purpose, place) => {

@@ -7,8 +7,8 @@ let lastMs = 0;
 let sequence = 0;
 
 /**
- * Returns a version 7 UUID (RFC 9562). Ids sort by creation time, so lists need no other order.
- * Within this process, ids are always in order, even if the clock goes back.
+ * Returns a version 7 UUID (RFC 9562), which sorts by creation time, so that lists need no other
+ * order. Within this process, ids are always in order, even if the clock goes back.
  */
 export function newId(nowMs = Date.now()): string {
   sequence++;
@@ -36,7 +36,7 @@ export function pastId(ms: number): string {
  */
 const randomTail = (): string => randomUUID().slice(19);
 
-/** Returns the lower bound of all ids created from this time on. */
+/** Returns the lower bound of all ids created at this time or later. */
 export const firstIdAt = (ms: number): string =>
   format(Math.min(Math.max(0, ms), MAX_ID_MS), 0, '0000-000000000000');
 

@@ -1,8 +1,7 @@
 /**
  * The ledger: streams, the checkpoint of each chain, matches, and all deliveries with their
- * attempts. Each method is one transaction. SQLite and PostgreSQL run the same statements and pass
- * the same suite (`suite/`); the differences in SQL are in `engine/`. Each subject has a folder
- * with its contract, reads and writes.
+ * attempts. Each method is one transaction; SQLite and PostgreSQL run the same statements, except
+ * for the SQL in `engine/`, and pass the same suite (`suite/`).
  */
 import type { StreamReads, StreamWrites, HealthWrites } from './streams/contract.ts';
 import type { AddressReads, AddressWrites } from './addresses/contract.ts';

@@ -66,7 +66,7 @@ async function savedHead(file: string): Promise<number> {
     };
     return dump.best_block_number;
   } catch {
-    return -1; // not saved yet
+    return -1; // Not saved yet
   }
 }
 

@@ -33,23 +33,23 @@ export interface AnvilOptions {
   /** Default: 31337. */
   chainId?: number;
   /**
-   * Seconds between blocks, at least 1. By default, anvil mines a block as soon as it receives a
-   * transaction; transactions that arrive within about a millisecond share a block.
+   * Seconds between blocks, at least 1. By default, anvil mines each transaction at once;
+   * transactions that arrive within about a millisecond share a block.
    */
   blockTimeSeconds?: number;
   /** Default: a free port. */
   port?: number;
   /**
-   * File that keeps the chain across restarts; its folder must exist. By default, the chain is lost
-   * when the process ends. The state is saved when anvil stops and about every second while it runs
-   * (or ten times the duration of the last save, if that is longer), so a `kill -9` of everything
-   * loses only the last seconds. `<path>.previous` is the previous save. Use one anvil per path.
+   * File that keeps the chain across restarts, in an existing folder; one anvil per path. By
+   * default, the chain is lost when the process ends.
+   * The state is saved when anvil stops and about every second while it runs, or after ten times
+   * the duration of the last save, if that is longer. `<path>.previous` is the previous save.
    */
   statePath?: string;
   /**
-   * Number of the newest blocks that keep their transactions, receipts and logs. Older blocks keep
-   * only their headers, and the next start from `statePath` drops these too, except for the genesis
-   * block. Each block costs about 20 kB of memory. At least 100. Default: 10,000.
+   * Number of the newest blocks that keep their transactions, receipts and logs, at about 20 kB of
+   * memory each; older blocks keep only their headers until the next start from `statePath`. At
+   * least 100. Default: 10,000.
    */
   keepBlocks?: number;
   /** If false, anvil's log is written to standard error. Default: true. */
@@ -62,10 +62,9 @@ export interface AnvilOptions {
 }
 
 /**
- * Number of blocks that keep their state for `eth_call` and `eth_getBalance`. Each state is a copy
- * of all storage, nearly a megabyte once EIP-2935's ring of block hashes is full. With this option,
- * anvil also writes no states to disk (`~/.foundry`), which by block 10,000 would take 40 ms per
- * block instead of 15.
+ * Number of blocks that keep their state for `eth_call` and `eth_getBalance`; each state is a copy
+ * of all storage, up to nearly a megabyte. With this option, anvil also writes no states to disk
+ * (`~/.foundry`), which by block 10,000 would take 40 ms per block instead of 15.
  */
 const keepStates = 64;
 

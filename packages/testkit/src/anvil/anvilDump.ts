@@ -17,9 +17,9 @@ export type AnvilHeader = Record<string, Hex | undefined> & {
 };
 
 /**
- * Prepares a dump for loading. If several blocks have the same number, it keeps the parent of the
- * next block. It drops the blocks before the newest `keepBlocks` except for the first two: block 0
- * for its hash, and block 1 to identify the right block 0 next time.
+ * Prepares a dump for loading: of several blocks with the same number, it keeps the parent of the
+ * next block, and it drops the blocks before the newest `keepBlocks`. It always keeps block 0 for
+ * its hash, and block 1 to identify the right block 0 next time.
  */
 export function repairDump<Dump extends AnvilDump>(dump: Dump, keepBlocks: number): Dump {
   const byNumber = Map.groupBy(dump.blocks, ({ header }) => Number(header.number));

@@ -6,23 +6,17 @@ import { type AnvilDump, repairDump } from './anvilDump.ts';
 
 /*
  * Lets a local chain survive `kill -9` of everything. Experiments with anvil 1.7.1 showed:
- *
- * - A dump loaded with `--load-state` restores the same chain: hashes, transactions, receipts,
- *   logs, balances and nonces are equal. Earlier states are lost (`eth_call` at an older block
- *   returns BlockOutOfRangeError) unless the dump includes its history, which takes about 700 kB
- *   per block once the system contract of EIP-2935 holds its 8,191 block hashes.
- * - anvil's `--state-interval` overwrites the file in place: if anvil is killed during a write, the
- *   file is truncated or empty, and `--state` then refuses to start. We therefore write a temporary
- *   file, sync and rename it, and keep the previous one.
+ * - A dump loaded with `--load-state` restores hashes, transactions, receipts, logs, balances and
+ * nonces. Earlier states are lost unless the dump includes its history, about 700 kB per block.
+ * - anvil's `--state-interval` overwrites the file in place, so a kill during a write leaves a file
+ * that `--state` rejects. We therefore write a temporary file, rename it, and keep the previous
+ * one.
  * - `anvil_dumpState` returns gzip, but `--load-state` reads only plain JSON.
- * - Each start creates a new genesis block and keeps it in addition to the loaded one. The next
- *   dump contains both, in no order, and the next load picks either, so block 0's hash changes.
+ * - Each start adds a new genesis block to the loaded one, in no order, so block 0's hash changes.
  * - The dump is not a snapshot: a block mined meanwhile can be in the state but not in the chain.
- * - `--transaction-block-keeper` drops transactions, receipts and logs of older blocks without
- *   changing their hashes. Their headers stay in memory and in every dump. A dump took 0.04 s
- *   at 1,000 blocks and 0.4 s at 12,000, and grows by 10 ms per 1,000 more. The interval therefore
- *   depends on the duration of the last dump, and a load drops old blocks. anvil accepts a chain
- *   with a gap after its first block.
+ * - `--transaction-block-keeper` drops transactions, receipts and logs of older blocks, but not
+ * their headers. A dump took 0.04 s at 1,000 blocks and 0.4 s at 12,000, so the interval depends on
+ * the duration of the last dump, and a load drops old blocks.
  */
 
 /** A file that anvil can start from, and its origin. */

@@ -116,8 +116,8 @@ const gasUsedBy = ({ gasUsed, logs = [] }: ScriptedTransaction): bigint =>
   gasUsed ?? 21_000n + 10_000n * BigInt(logs.length);
 
 /**
- * Creates a consistent block: hash, blooms, log indexes, cumulative gas and the roots of transactions
- * and receipts match the content. The state root is made up.
+ * Creates a consistent block: hash, blooms, log indexes, cumulative gas and the roots of
+ * transactions and receipts match the content; only the state root is made up.
  *
  * @throws Error for a reverted transaction with logs and for a log with more than four topics.
  */

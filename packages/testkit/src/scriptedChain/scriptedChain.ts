@@ -11,8 +11,9 @@ import type { ScriptedTransaction } from './scriptedTransaction.ts';
 import { encodeTransaction } from './tries.ts';
 
 /**
- * An EVM chain under the control of a test: a tree of blocks with one canonical path. Every mined
- * block stays readable by its hash. `canonical` returns the blocks that a watcher should have seen.
+ * An EVM chain under the control of a test: a tree of blocks with one canonical path, in which
+ * every mined block stays readable by its hash. `canonical` returns the blocks that a watcher
+ * should have seen.
  */
 export interface ScriptedChain {
   readonly chainId: number;
@@ -53,24 +54,24 @@ export interface ScriptedChain {
 
 /** The content of a block to mine. */
 export interface BlockScript {
-  /** Default none. */
+  /** Default: none. */
   transactions?: readonly ScriptedTransaction[];
   /** Seconds since 1970. Default: `blockTimeSeconds` after its parent. */
   timestamp?: bigint;
 }
 
 export interface ScriptedChainOptions {
-  /** Default 31337. */
+  /** Default: 31337. */
   chainId?: number;
-  /** Chains with equal seeds and scripts have equal hashes. Default `sluice`. */
+  /** Chains with equal seeds and scripts have equal hashes. Default: `sluice`. */
   seed?: string;
-  /** Seconds between the timestamps of blocks; does not mine blocks. Default 12. */
+  /** Seconds between the timestamps of blocks; does not mine blocks. Default: 12. */
   blockTimeSeconds?: number;
-  /** Timestamp of block 0, in seconds since 1970. Default 1,700,000,000 (2023-11-14). */
+  /** Timestamp of block 0, in seconds since 1970. Default: 1,700,000,000 (2023-11-14). */
   genesisTimestamp?: bigint;
   /**
-   * Number of the first mined block, to simulate an old chain. The blocks between block 0 and this
-   * one do not exist. Default: 1.
+   * Number of the first mined block, to simulate an old chain without the blocks between it and
+   * block 0. Default: 1.
    */
   firstNumber?: bigint;
 }

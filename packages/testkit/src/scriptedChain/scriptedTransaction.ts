@@ -5,7 +5,7 @@ export interface ScriptedLog {
   address: Address;
   /** At most 4, of 32 bytes each. */
   topics: readonly Hex[];
-  /** Default `0x`. */
+  /** Default: `0x`. */
   data?: Hex;
 }
 
@@ -13,38 +13,38 @@ export interface ScriptedLog {
 export interface ScriptedInternalCall {
   from: Address;
   to: Address;
-  /** Wei. Default 0. */
+  /** Wei. Default: 0. */
   value?: bigint;
-  /** Default `0x`. */
+  /** Default: `0x`. */
   input?: Hex;
-  /** Default `CALL`. */
+  /** Default: `CALL`. */
   type?: 'CALL' | 'DELEGATECALL' | 'STATICCALL' | 'CREATE' | 'SELFDESTRUCT';
-  /** Nested calls. Default none. */
+  /** Nested calls. Default: none. */
   calls?: readonly ScriptedInternalCall[];
 }
 
 /**
- * A transaction to mine. The object is its identity: if it is mined again on another branch, it has
- * the same hash, like a transaction that survives a reorg.
+ * A transaction to mine, whose identity is the object: if it is mined again on another branch, it
+ * has the same hash, like a transaction that survives a reorg.
  */
 export interface ScriptedTransaction {
   /** Default: an address derived from the chain's seed. */
   from?: Address;
   /** If null or omitted, the transaction creates a contract. */
   to?: Address | null;
-  /** Wei. Default 0. */
+  /** Wei. Default: 0. */
   value?: bigint;
-  /** Default `0x`. */
+  /** Default: `0x`. */
   input?: Hex;
-  /** Default none. */
+  /** Default: none. */
   logs?: readonly ScriptedLog[];
-  /** Internal calls, returned by `debug_traceBlockByHash`. Default none. */
+  /** Internal calls, returned by `debug_traceBlockByHash`. Default: none. */
   calls?: readonly ScriptedInternalCall[];
-  /** Default `success`; a `reverted` transaction must have no logs. */
+  /** Default: `success`; a `reverted` transaction must have no logs. */
   status?: 'success' | 'reverted';
-  /** Default 21,000, plus 10,000 for each log. */
+  /** Default: 21,000, plus 10,000 for each log. */
   gasUsed?: bigint;
-  /** Default `eip1559`. */
+  /** Default: `eip1559`. */
   type?: 'legacy' | 'eip1559';
 }
 

@@ -1,6 +1,6 @@
 /**
- * Handwritten request types from the time before they were generated. Code written for them must
- * still type-check. New optional fields are not needed here.
+ * Handwritten request types from before they were generated, for which existing code must still
+ * type-check. New optional fields are not needed here.
  */
 import { expectTypeOf } from 'vitest';
 import type { OneOrSeveral, Optional } from '../generic.ts';

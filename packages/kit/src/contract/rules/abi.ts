@@ -1,6 +1,6 @@
 /**
  * Decodes ABI-encoded data directly from the hex in webhooks; a type is compiled once to a reader.
- * Data is untrusted, so readers check bounds, and two values cannot share a word. Invalid data
+ * Data is untrusted, so readers check bounds, two values cannot share a word, and invalid data
  * throws {@link MALFORMED} or {@link OVERLAPPING}.
  */
 import { canonicalType } from './events.ts';

@@ -1,5 +1,5 @@
 /**
- * The built-in receiver. A stream with the `webhookUrl` `sluice://inbox/<name>` delivers to the
+ * The built-in receiver: a stream with the `webhookUrl` `sluice://inbox/<name>` delivers to the
  * service itself, where its webhooks can be read. The first webhook creates the inbox.
  */
 import type { InboxResponse } from '../shapes.generated.ts';

@@ -6,7 +6,7 @@ const utf16 = fc
   .array(fc.oneof(fc.integer({ min: 0xd7f0, max: 0xe010 }), fc.nat({ max: 0xffff })))
   .map((units) => String.fromCharCode(...units));
 
-test('law: a cut keeps the first code points and splits none', () => {
+test('property: a cut keeps the first code points and splits none', () => {
   fc.assert(
     fc.property(utf16, fc.nat({ max: 30 }), (text, length) => {
       expect(cutText(text, length)).toBe(Array.from(text).slice(0, length).join(''));

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createFresh } from './fresh.ts';
 
-/** A value that is read when the test decides. */
+/** Caches a value whose reads the test completes. */
 function createSlow() {
   const reads: PromiseWithResolvers<string>[] = [];
   const fresh = createFresh(() => {

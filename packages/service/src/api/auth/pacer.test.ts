@@ -13,7 +13,7 @@ describe('turns', () => {
     expect([at(1_000), at(1_000), at(1_000), at(1_000)]).toEqual([true, true, true, false]);
   });
 
-  test('law: in any period never exceed burst and rate, and are granted after the reported wait', () => {
+  test('property: in any period never exceed burst and rate, and are granted after the reported wait', () => {
     const calls = fc.array(fc.integer({ min: 0, max: 400 }), { minLength: 1, maxLength: 200 });
     const pace = fc.record({
       perSecond: fc.integer({ min: 1, max: 50 }),

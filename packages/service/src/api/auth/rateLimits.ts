@@ -1,6 +1,6 @@
 /**
- * Limits the rate of calls, per key for valid keys and per address for other callers. Invalid keys
- * have a much lower limit. Each process counts separately.
+ * Limits the rate of calls, per key for valid keys and per address for other callers, with a much
+ * lower limit for invalid keys. Each process counts separately.
  */
 import { isIP } from 'node:net';
 import type { Context } from 'hono';
@@ -19,8 +19,8 @@ export interface RateLimits {
    */
   takeFailure(context: Context, address: string): void;
   /**
-   * Counts the use of a key that the operator chose, which others may guess. While an address sends
-   * too many invalid keys, this key is rejected there too, unless it was used there before.
+   * Counts the use of a key that the operator chose and that others may guess. An address that
+   * sends too many invalid keys cannot use this key either, unless it used it before.
    * @throws HttpError 429
    */
   takeGuessable(context: Context, address: string): void;

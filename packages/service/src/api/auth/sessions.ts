@@ -1,7 +1,7 @@
 /**
- * Console sessions. The signed cookie contains the key, the session and its expiry, so sessions
- * survive a restart; the ledger stores only sessions that were ended early. The signature covers
- * the hash of the key, so a session ends with its key.
+ * Console sessions in a signed cookie with the key, the session and its expiry, so that the ledger
+ * stores only sessions that were ended early. The signature covers the hash of the key, so a
+ * session ends with its key.
  */
 import { createHmac, randomBytes } from 'node:crypto';
 import type { Context } from 'hono';

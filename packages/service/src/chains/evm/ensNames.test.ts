@@ -11,7 +11,7 @@ const viaViem = (text: string): string | undefined => {
   }
 };
 
-test('law: names are normalized as by viem', () => {
+test('property: names are normalized as by viem', () => {
   const label = fc.string({
     unit: fc.constantFrom('a', 'b', 'X', 'Z', '0', '9', '-', '_', '$', 'é', '\u212a'),
     maxLength: 6,

@@ -88,7 +88,7 @@ const batchOf = (words: readonly number[], more = ''): Partial<EvmLog> => ({
 });
 
 describe('webhooks of a block', () => {
-  test('law: none exceeds the limit, and each log is in one or set aside', () => {
+  test('property: none exceeds the limit, and each log is in one or set aside', () => {
     const items = fc.nat({ max: 12 });
     const log = fc.record({
       transactionIndex: fc.nat({ max: 3 }),

@@ -1,7 +1,7 @@
 /**
  * Records in the ledger which receivers are backed off, for the console and the API. Each process
- * judges receivers in memory (`breaker.ts`), and adopts an earlier end from the ledger, which a
- * replay, a new URL or another process may set.
+ * decides in memory (`breaker.ts`), but adopts an earlier end that a replay, a new URL or another
+ * process recorded.
  */
 import { type Log, describeError } from '../../base/log.ts';
 import type { Store } from '../../store/store.ts';
@@ -83,7 +83,7 @@ export function createBackOffs({
 
   return {
     async start() {
-      // A SQLite ledger belongs to one process, which starts with all receivers closed.
+      // A SQLite ledger belongs to one process, which starts with all circuit breakers closed.
       if (store.engine === 'sqlite') {
         await store.endBackOff((await store.listBackOffs()).map(({ streamId }) => streamId));
       }

@@ -6,7 +6,7 @@ const START = 1_000_000;
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 
-/** Records `count` consecutive failures from `at` on. */
+/** Records `count` consecutive failures, starting at `at`. */
 function fail(breaker: Breaker, count: number, at: number): boolean {
   let exhausted = false;
   for (let n = 0; n < count; n++) {
@@ -121,7 +121,7 @@ describe('a circuit breaker', () => {
     expect(breaker.room(0, START + 61 * SECOND)).toBe(1);
   });
 
-  test('law: it always probes within ten minutes, and a success closes it', () => {
+  test('property: it always probes within ten minutes, and a success closes it', () => {
     const step = fc.record({
       succeeded: fc.boolean(),
       waitMs: fc.nat({ max: 20 * MINUTE }),

@@ -1,18 +1,14 @@
 /**
- * Circuit breaker for the receiver of one stream; decides how many deliveries it gets. State is
- * kept in memory. Times are milliseconds of a monotonic clock.
- *
- * - closed: everything that is due is sent.
- * - open, after 10 consecutive failures or when more than half of at least 20 attempts within a
- *   minute failed: nothing is sent for 30 seconds, then one probe. Each failed probe doubles the
- *   wait, up to 10 minutes; a successful one closes the breaker. Waiting deliveries do not use up
- *   attempts.
- * - held: after a 429, nothing is sent for the requested time, at most 10 minutes. A 429 does not
- *   count as a failure.
- *
- * The success rate follows the contract: it starts at 100, falls by 1 with each failure, and rises
- * by 1 with each success, up to 100. Attempts that were in flight when the breaker opened are not
- * counted, so that one outage counts once.
+ * Circuit breaker for the receiver of one stream, in memory. Times are milliseconds of a monotonic
+ * clock.
+ * - closed: all due deliveries are sent.
+ * - open, after 10 consecutive failures or if more than half of at least 20 attempts within a
+ * minute failed: a probe is sent after 30 seconds, and each failed probe doubles the wait, up to 10
+ * minutes.
+ * - held, after a 429: nothing is sent for the requested time, at most 10 minutes.
+ * The success rate starts at 100, falls by 1 with each failure, and rises by 1 with each success,
+ * up to 100. Attempts that were in flight when the breaker opened are not counted, so that one
+ * outage counts once.
  */
 
 import type { BackOffReason } from '@sluice/kit/contract';

@@ -80,7 +80,7 @@ export function createReceivers({
         : `Success rate below 70; the last attempt failed: ${error}`;
     if ((await store.failStream(streamId, reason)) === undefined) return;
     log.warn('stream in error', { stream: streamId, delivery: id, reason });
-    // From here on, the stream's own probes check the receiver.
+    // The stream's own probes check the receiver after this.
     breakers.delete(streamId);
     void backOffs.note(streamId, undefined);
     onRoom();

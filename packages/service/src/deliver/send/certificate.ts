@@ -6,11 +6,11 @@ import { type ReceiverCertificate, cutText } from '@sluice/kit/contract';
 /** Excludes `expiresSoon`, which depends on the current time. */
 export type ShownCertificate = Omit<ReceiverCertificate, 'expiresSoon'>;
 
-/** Limits on data that comes from a receiver. */
+/** Limits on data from a receiver. */
 const NAMES = 20;
 const NAME_LENGTH = 255;
 
-/** Returns the certificate; null if there is none, for example without TLS. */
+/** Returns the certificate; null without one, for example without TLS. */
 export function readCertificate(socket: Socket): ShownCertificate | null {
   const certificate = socket instanceof TLSSocket ? socket.getPeerX509Certificate() : undefined;
   if (certificate === undefined) return null;
@@ -24,7 +24,7 @@ export function readCertificate(socket: Socket): ShownCertificate | null {
   };
 }
 
-/** Certificates may have no subject or issuer name. */
+/** A certificate may lack a subject or issuer name. */
 const toLine = (name: string | undefined): string =>
   cutText((name ?? '').replaceAll('\n', ', '), NAME_LENGTH);
 

@@ -277,8 +277,8 @@ function toReported(
 }
 
 /**
- * Returns the parts of an attempt; null if it got its response at once on an open connection. For
- * these, which are nearly all attempts, the duration is enough.
+ * Returns the parts of an attempt; null if it got an immediate response on an open connection, for
+ * which the duration is enough.
  * @param beganAt start of the attempt, from `performance.now()`
  * @param known the receiver's certificate, if it was observed before
  */

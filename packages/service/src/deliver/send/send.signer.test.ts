@@ -3,7 +3,7 @@ import { signStandardWebhook, signWebhook } from '@sluice/kit/contract';
 import { expect, test } from 'vitest';
 import { createSigner } from './send.ts';
 
-test('law: signs like the contract, for any body and secrets', () => {
+test('property: signs like the contract, for any body and secrets', () => {
   const signer = createSigner();
   const text = fc.string({ unit: 'grapheme' });
   const secret = fc.oneof(

@@ -90,8 +90,8 @@ export interface SenderOptions {
   region(): string;
   timeoutMs?: number | undefined;
   /**
-   * A proxy for all requests, `http:` or `https:`, including its login. The proxy then resolves
-   * names and decides which addresses are allowed; the guard checks only URLs. Default: none.
+   * A proxy for all requests, `http:` or `https:`, including its login; default: none. It resolves
+   * names and decides which addresses are allowed, so the guard checks only URLs.
    */
   egressProxy?: string | undefined;
   /**

@@ -47,8 +47,9 @@ export interface Completion {
 }
 
 /**
- * Completes `tail` in place and returns undefined. If that fails, returns the reason, and the tail
- * must be discarded. Throws a RetryableError when no node could be queried.
+ * Completes `tail` in place. Returns undefined, or the reason for a failure, after which the tail
+ * must be discarded.
+ * @throws RetryableError when no node could be queried
  */
 export async function completeBody(
   tail: BodyTail,

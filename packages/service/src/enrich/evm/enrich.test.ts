@@ -567,7 +567,7 @@ describe('a body', () => {
     ]);
   });
 
-  test('law: grows by no more than was reserved, whatever tokens and contracts return', async () => {
+  test('property: grows by no more than was reserved, whatever tokens and contracts return', async () => {
     const answer = fc.oneof(
       fc.string({ unit: 'grapheme', maxLength: 400 }).map(text),
       fc.constantFrom('😀', '"', '\\\\', '\uffee').map((each) => text(each.repeat(200))),
@@ -614,7 +614,7 @@ describe('a body', () => {
     );
   });
 
-  test('law: is a fixed point and verifies, whatever tokens and contracts return', async () => {
+  test('property: is a fixed point and verifies, whatever tokens and contracts return', async () => {
     const anyData = fc.oneof(
       fc.uint8Array({ maxLength: 100 }).map((bytes) => `0x${Buffer.from(bytes).toString('hex')}`),
       fc.string({ unit: 'binary' }).map(text),

@@ -524,7 +524,7 @@ describe('a response that claims more than its size', () => {
     }
   });
 
-  test('law: decodes to at most three characters per digit, for any type and offsets', () => {
+  test('property: decodes to at most three characters per digit, for any type and offsets', () => {
     const words = fc.array(
       fc.oneof(
         fc.nat({ max: 24 }).map((n) => wordOf(32 * n)),
@@ -546,7 +546,7 @@ describe('a response that claims more than its size', () => {
   });
 });
 
-test('law: a value in a webhook is the input that encodes to it, for any type', () => {
+test('property: a value in a webhook is the input that encodes to it, for any type', () => {
   const withValue = anyType.chain((each) => fc.tuple(fc.constant(each), valueOf(each)));
   fc.assert(
     fc.property(withValue, ([each, value]) => {

@@ -123,8 +123,8 @@ function eventsByTopic(abi: readonly AbiItem[]): ReadonlyMap<string, AbiItem[]> 
 }
 
 /**
- * Compiles a trigger. Any call of `report` makes the trigger unusable. Triggers that were already
- * validated are compiled without it.
+ * Compiles a trigger; any call of `report` makes it unusable. Triggers that were already validated
+ * are compiled without `report`.
  */
 export function compileTrigger(
   trigger: StreamTrigger,

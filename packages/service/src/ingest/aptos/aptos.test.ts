@@ -97,7 +97,7 @@ const caughtUp = () =>
     async () => (await health()).checkpoint === Number(node.head.height),
   );
 
-/** Creates a stream for Bob's wallet, which is matched from the next block on. */
+/** Creates a stream for Bob's wallet, which is matched starting with the next block. */
 async function watchBob(): Promise<string> {
   await until('the chain is connected', async () => (await health()).checkpoint !== null);
   const { id } = await client.streams.create({
@@ -433,7 +433,7 @@ describe('a transaction stream', () => {
     expect(await healthOf(stream)).toMatchObject({ state: 'good', failures: 0 });
   });
 
-  test('law: despite any trouble, deliveries equal payments', async () => {
+  test('property: despite any trouble, deliveries equal payments', async () => {
     const [one, two] = [await startStream(), await startStream()];
     await start([node.url], [one.url, two.url]);
     await watchBob();

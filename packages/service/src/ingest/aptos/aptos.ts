@@ -1,7 +1,7 @@
 /**
  * Reads the blocks of an Aptos chain by ledger version: contiguous and final, with gaps rejected.
  * Transactions come from the gRPC transaction stream if there is one, otherwise from the REST API
- * of fullnodes. The REST API provides everything else.
+ * of fullnodes, which provides everything else.
  */
 import type { AptosNetwork } from '@sluice/kit/contract';
 import type { AptosBlock } from '../../match/aptos/block.ts';

@@ -14,15 +14,15 @@ import { SourceError } from '../source.ts';
 
 export interface AptosCall {
   /**
-   * Returns the next message, fetched on demand; undefined at the end of the stream. Throws a
-   * {@link SourceError} if the stream broke.
+   * Returns the next message, fetched on demand; undefined at the end of the stream.
+   * @throws SourceError if the stream broke
    */
   read(): Promise<(StreamedBatch & { sizeBytes: number }) | undefined>;
   cancel(): void;
 }
 
 export interface AptosGrpc {
-  /** Streams all transactions from this version on, without end. */
+  /** Streams all transactions, starting with this version and without end. */
   call(startingVersion: number): AptosCall;
   close(): void;
 }

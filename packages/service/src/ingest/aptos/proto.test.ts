@@ -109,7 +109,7 @@ const read = (raw: AptosJson): Omit<AptosTransaction, 'raw'> => {
 };
 
 describe('a message of the stream', () => {
-  test('law: is parsed like the response of a fullnode, with the same raw parts to the byte', async () => {
+  test('property: is parsed like the response of a fullnode, with the same raw parts to the byte', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(transaction, { minLength: 1, maxLength: 12 }), async (script) => {
         const ledger = createScriptedAptosLedger({

@@ -1,6 +1,6 @@
 /**
  * Converts messages of the gRPC transaction stream (`aptos.indexer.v1.RawData`) to the REST API's
- * form, so both share one parser. Declares only the fields that are used. Loaded on demand.
+ * form, so both share one parser. Declares only the used fields, and is loaded on demand.
  */
 import protobuf from 'protobufjs/light.js';
 import { parseJson } from '../../base/json.ts';
@@ -170,7 +170,7 @@ function toField(text: string): { id: number; type: string; rule?: 'repeated' } 
   return { id: Number(words[0]), type, ...(words.length === 3 && { rule: 'repeated' as const }) };
 }
 
-/** Encodes a request for all transactions from this version on, without end. */
+/** Encodes a request for all transactions, starting with this version and without end. */
 export const encodeRequest = (startingVersion: number, batchSize: number): Buffer =>
   Buffer.from(requestType.encode({ startingVersion, batchSize }).finish());
 

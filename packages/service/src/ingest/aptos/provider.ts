@@ -14,8 +14,8 @@ export interface AptosProvider extends AnyProvider {
   /** Reads the block at this height without its transactions; undefined if there is none. */
   readBounds(height: number): Promise<AptosBounds | undefined>;
   /**
-   * Reads up to `limit` contiguous transactions from this version on, and at least one. Throws
-   * `inconsistent` if one is missing.
+   * Reads between one and `limit` contiguous transactions, starting with this version.
+   * @throws SourceError `inconsistent` if one is missing
    */
   readPage(start: number, limit: number): Promise<AptosPage>;
   /** Returns the height of the block with this version; undefined if the node has none. */

@@ -74,7 +74,7 @@ function runOver(versions: AptosTransaction[], lengths: readonly number[] = [100
 }
 
 describe('a run of blocks', () => {
-  test('law: equals the chain for any page ends, epoch ends and order of reads', async () => {
+  test('property: equals the chain for any page ends, epoch ends and order of reads', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.integer({ min: 1, max: 100 }), { minLength: 1, maxLength: 8 }),

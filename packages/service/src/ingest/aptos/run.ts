@@ -1,6 +1,6 @@
 /**
- * Reads the blocks of an Aptos chain in order, from pages of transactions. A block begins with its
- * metadata transaction, anywhere in a page. Pages are fetched concurrently and consumed in order.
+ * Reads the blocks of an Aptos chain in order, from pages of transactions that are fetched
+ * concurrently. A block begins with its metadata transaction, anywhere in a page.
  */
 import type { AptosBlock, AptosTransaction } from '../../match/aptos/block.ts';
 import type { AptosBounds, AptosPage } from './provider.ts';

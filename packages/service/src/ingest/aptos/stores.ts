@@ -1,8 +1,7 @@
 /**
- * Finds the owners of fungible stores that a transaction uses but does not show. It reads the store
- * after the transaction, then before it, and then now if the node has pruned that state.
- *
- * Only immutable facts are cached. The address of a primary store derives from its owner and asset
+ * Finds the owners of fungible stores that a transaction uses but does not show, by reading the
+ * store after the transaction, then before it, and then now if the node has pruned that state. Only
+ * immutable facts are cached: the address of a primary store derives from its owner and asset
  * (`primary_fungible_store`, SHA3-256), and such a store can't be transferred.
  */
 import { hash } from 'node:crypto';

@@ -1,7 +1,7 @@
 /**
  * Reads pages of transactions from one endpoint of the gRPC transaction stream. Pages are requested
- * by their first version, as from a fullnode. The stream behind them is read only as far as pages
- * are requested.
+ * by their first version, as from a fullnode, and the stream is read only as far as pages are
+ * requested.
  */
 import type { AptosTransaction } from '../../match/aptos/block.ts';
 import { describeError } from '../../base/log.ts';
@@ -16,7 +16,8 @@ export interface AptosStream {
   /** Score, lower is better; undefined while the endpoint is backed off. */
   readonly score: number | undefined;
   /**
-   * Returns `limit` transactions from this version on; waits for transactions that don't exist yet.
+   * Returns `limit` transactions, starting with this version; waits for transactions that don't
+   * exist yet.
    */
   readPage(start: number, limit: number): Promise<AptosPage>;
   health(): NodeHealth;
@@ -152,7 +153,7 @@ async function loadGrpc(): Promise<typeof import('./grpc.ts')> {
 
 type Taken = Pick<AptosPage, 'transactions' | 'sizeBytes'>;
 
-/** A stream, from its first version on. */
+/** An open stream, which starts with its first version. */
 interface Feed {
   /** First version that has not been requested yet. */
   readonly next: number;

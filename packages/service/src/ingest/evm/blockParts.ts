@@ -44,8 +44,8 @@ export function withoutReceipt(block: Json, receipts: readonly unknown[]): strin
 }
 
 /**
- * Returns the receipts by transaction hash. Receipts must belong to a transaction of this block,
- * and their logs must set every bit of their bloom. Transactions without a receipt are omitted.
+ * Returns the receipts by transaction hash, without transactions that have no receipt. Receipts
+ * must belong to a transaction of this block, and their logs must set every bit of their bloom.
  */
 export function checkReceipts(
   name: string,
@@ -268,7 +268,7 @@ function toTransaction(
 
 /**
  * Returns the target, value and input of a transaction. A Tempo transaction (type 0x76) is a list
- * of calls. As on Tempo's nodes, the first call provides target and input, and the values are added
+ * of calls: as on Tempo's nodes, the first call provides target and input, and the values are added
  * up.
  */
 function toCall(

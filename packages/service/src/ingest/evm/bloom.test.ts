@@ -18,7 +18,7 @@ describe('bloom', () => {
     expect(Buffer.from(bloom).toString('hex')).toBe(Buffer.from(expected).toString('hex'));
   });
 
-  test('law: logs cover their own filter, but not a filter of more logs', () => {
+  test('property: logs cover their own filter, but not a filter of more logs', () => {
     fc.assert(
       fc.property(fc.array(log, { maxLength: 20 }), log, (some, one) => {
         const all = bloomOf([...some, one]);

@@ -20,7 +20,7 @@ export interface EvmSourceOptions {
   chain: string;
   /** URLs of one or more nodes in order of preference; `http:`, `https:`, `ws:` or `wss:`. */
   urls: readonly string[];
-  /** Milliseconds between polls of the head. Default: at the learned pace of the chain. */
+  /** Milliseconds between polls of the head. Default: adapts to the chain's block time. */
   pollMs?: number | undefined;
   /** Accepts unverifiable data from a single node. Default: false. */
   acceptUnverified?: boolean | undefined;
@@ -31,7 +31,9 @@ export interface EvmSourceOptions {
   proof?: 'on' | 'off' | undefined;
   /** Storage for the verdict on an unknown chain. Without it, no verdict is determined. */
   verdicts?: VerdictStore | undefined;
-  /** Read every header of ranges that are searched by logs. Default false. */
+  /**
+   * Whether to read the header of every block in ranges that are searched by logs. Default: false.
+   */
   verifyHeaders?: boolean | undefined;
   log: Log;
 }
@@ -200,7 +202,7 @@ function createStateRequests(
           const how = { order: 'aside', isOptional: true, maxBytes } as const;
           return { value: await node.request(method, params, how) };
         } catch (error) {
-          // Few nodes keep old states, which is not their fault.
+          // Few nodes keep old states, so the lack of one does not count against a node.
           if (!isOfKind(error, 'missing', 'pruned')) throw error;
           lacking = error;
           return undefined;

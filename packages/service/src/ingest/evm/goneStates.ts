@@ -1,19 +1,19 @@
-/** Notices when nodes no longer keep old states, so that these are not requested over and over. */
+/** Detects that nodes no longer keep old states, so that these are not requested repeatedly. */
 import type { BlockRef } from '../../store/blocks/contract.ts';
 import { type Source, SourceError, isOfKind } from '../source.ts';
 
 export interface GoneStates extends Pick<Source, 'requestAt'> {
-  /** Whether the nodes have lacked old states for a while, this one too. */
+  /** Whether the nodes have lacked old states for a while, including this one. */
   isGone(block: BlockRef): boolean;
 }
 
 /** Nodes keep the states of at least this many blocks below the head. */
 const KEPT_BLOCKS = 128;
-/** A load balancer may have nodes with these states; six tries of a match take as long. */
+/** Takes as long as six tries of a match, which may reach other nodes behind a load balancer. */
 const GONE_AFTER_MS = 15_000;
-/** Old states that were missing at different times, without a success between, may be chance. */
+/** Time without a missing state after which the earlier ones count as coincidence. */
 const FORGET_MS = 60_000;
-/** Less than the wait before a retry: the other reads of one try fail at once. */
+/** Time for which the other reads of a try fail at once; shorter than the wait before a retry. */
 const REMEMBERED_MS = 200;
 
 /** @param options.goneAfterMs default 15 seconds */

@@ -55,7 +55,7 @@ const KNOWN = new Set([
   'sealFields',
 ]);
 
-/** Returns whether the chain is known to follow the standard rules from its first block on. */
+/** Returns whether the chain is known to follow the standard rules since its first block. */
 export const isProvableChain = (chain: string): boolean => PROVABLE_CHAINS.has(chain);
 
 /** Strictness of the header check. `known` allows fields that may belong to a later fork. */
@@ -105,7 +105,7 @@ const isExempt = (header: Json, proof: HeaderProof): boolean =>
 /** Returns whether the header's fields result in its hash by known rules. */
 export const isHeaderProven = (block: Json): boolean => encodeHeader(block) !== undefined;
 
-/** Returns the bytes whose Keccak is the block hash; undefined if no rule that is known gives them. */
+/** Returns the bytes whose Keccak is the block hash; undefined if no known rule produces it. */
 export function encodeHeader(block: Json): Buffer | undefined {
   const fields = BYTES_OR_NUMBERS.filter(([name]) => block[name] != null).map(([name, kind]) =>
     kind === 'bytes' ? bytesOf(block, name) : quantityOf(block, name),

@@ -231,13 +231,13 @@ export interface Provider extends AnyProvider {
 interface RequestHow {
   /** `aside` runs the request after all requests that blocks need. */
   order?: 'aside' | undefined;
-  /** True if refusing the request is not the node's fault. */
+  /** Whether a refusal of the request does not count against the node. */
   isOptional?: boolean | undefined;
   /** Maximum response size. */
   maxBytes?: number | undefined;
 }
 
-/** A call that a contract rejects fails on every node, so it is not the node's fault. */
+/** A call that a contract rejects fails on every node, so it does not count against the node. */
 const REVERTED =
   /revert|out of gas|gas required exceeds|invalid (opcode|jump)|stack (under|over)flow|VM (execution|exception)|EVM error|execution (aborted|timeout|timed out)/i;
 
@@ -250,7 +250,7 @@ export const isReverted = (error: SourceError): boolean =>
 const isShort = (method: string, params: readonly unknown[]): boolean =>
   method.startsWith('eth_getBlockBy') && params[1] === false;
 
-/** The longest wait for a node that limits requests, and how often one request waits. */
+/** Maximum wait for a node that limits requests, and maximum number of waits per request. */
 const PATIENCE_MS = 5_000;
 const PATIENT_TRIES = 8;
 
@@ -258,14 +258,17 @@ const PATIENT_TRIES = 8;
 function createPushedHeads(name: string, headerProof: () => HeaderProof) {
   let newest: BlockHeader | undefined;
   let taken: string | undefined;
-  /** True once the node announced a block that it could not return: nodes may share one URL. */
+  /**
+   * True once the node has announced a block that it could not return, because nodes may share one
+   * URL.
+   */
   let isEarly = false;
   return {
     receive(result: unknown): void {
       try {
         newest = toPushedHeader(object(result, name), headerProof());
       } catch {
-        // The head is then requested.
+        // The head is requested instead.
         newest = undefined;
       }
     },
@@ -283,8 +286,8 @@ function createPushedHeads(name: string, headerProof: () => HeaderProof) {
 /**
  * @param name name of the node in messages: its host, numbered if several nodes share it
  * @param headerProof how strictly its headers are checked now
- * @param isAlone whether no other node can take over now: requests then wait out a rate limit,
- *   because repeating all that their block needs would cost more
+ * @param isAlone whether no other node can take over now; requests then wait out a rate limit,
+ * because rereading the entire block would cost more
  */
 export function createProvider(
   chain: string,

@@ -1,8 +1,8 @@
 /**
- * Extracts internal transactions from a block's traces: the calls inside transactions that moved
- * value. Supports geth's `callTracer` and OpenEthereum's `trace_block`. Excludes the transaction's
- * own call, calls that move no value (delegatecall, callcode), and reverted calls with everything
- * below them.
+ * Extracts internal transactions from the traces of geth's `callTracer` or OpenEthereum's
+ * `trace_block`: the calls inside transactions that moved value. Excludes the transaction's own
+ * call, calls that move no value (delegatecall, callcode), and reverted calls with everything below
+ * them.
  */
 import type { EvmInternalTransaction } from '../../match/evm/block.ts';
 import { type Json, hex, list, object, optionalHex, toNumber } from '../json.ts';

@@ -19,7 +19,7 @@ const SURVEY_MAX_MS = 15_000;
 
 const toSurveyMs = (pollMs: number): number => Math.min(pollMs * POLLS_PER_SURVEY, SURVEY_MAX_MS);
 
-/** @param pollMs interval of the polls. Default: the learned pace of the chain */
+/** @param pollMs interval of the polls. Default: adapts to the chain's block time */
 export function createHeadPolling(pollMs: number | undefined): HeadPolling {
   return pollMs === undefined ? createLearnedPolling() : createEvenPolling(pollMs);
 }

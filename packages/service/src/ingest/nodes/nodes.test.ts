@@ -76,7 +76,7 @@ const isTrue = (read: EvmBlock, mined: ScriptedBlock): boolean =>
   read.logs.flatMap(({ topics }) => topics).join() ===
     mined.transactions.flatMap(({ logs }) => logs.flatMap(({ topics }) => topics)).join();
 
-test('law: with two of three nodes in any trouble, only the honest blocks are committed', async () => {
+test('property: with two of three nodes in any trouble, only the honest blocks are committed', async () => {
   await fc.assert(
     fc.asyncProperty(
       script,

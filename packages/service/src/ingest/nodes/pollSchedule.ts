@@ -1,7 +1,7 @@
 /**
- * Decides when to poll the head of a chain. Chains with a steady block time are polled when the next
- * block is due and at short intervals until it arrives, all others evenly. Pure: callers pass the
- * time.
+ * Decides when to poll the head of a chain; pure, because callers pass the time. Chains with a
+ * steady block time are polled when the next block is due and at short intervals until it arrives,
+ * all others evenly.
  */
 import type { BlockHeader } from '../../store/blocks/contract.ts';
 import { type Arrivals, createArrivals } from './arrivals.ts';

@@ -112,8 +112,8 @@ export interface Providers<Provider extends AnyProvider> {
   /** Reads from the first provider that knows the tag, after all requests that blocks need. */
   readTagged(tag: FinalityTag): Promise<BlockHeader | undefined>;
   /**
-   * Returns the result of the first provider that has one. Providers that know this block come
-   * first, then the others by score. Without a result, throws the first SourceError, or returns
+   * Returns the result of the first provider that has one, in order of score but starting with
+   * providers that know this block. Without a result, throws the first SourceError, or returns
    * undefined if none failed.
    *
    * @param prefer.first provider to try before all others
@@ -303,7 +303,7 @@ export function nameOf(urls: readonly string[], n: number): string {
 }
 
 /**
- * Prevents a single node from deciding which block is at a height. Each new block is checked
+ * Prevents a single node from deciding which block is at a height, by checking each new block
  * against a witness. If the witness has a different block, the majority of all nodes decides;
  * without a majority, no block is accepted until the nodes agree.
  */

@@ -262,9 +262,9 @@ export interface Standing extends Pick<
   | 'health'
 > {
   /**
-   * Runs a request when its turn comes and records the outcome. Short requests measure the latency;
-   * `aside` requests run after the requests that blocks wait for. Refusing an optional request is
-   * not the node's fault.
+   * Runs a request when its turn comes and records the outcome; short requests measure the latency.
+   * `aside` requests run after the requests that blocks wait for, and refusals of optional requests
+   * do not count against the node.
    */
   run<T>(
     request: () => Promise<T>,
@@ -310,7 +310,7 @@ export function createStanding(
     isExpected = () => false,
     lagBlocks,
   }: {
-    /** Returns whether a request failed without the fault of the node. Default: never. */
+    /** Returns whether a failure does not count against the node. Default: never. */
     isExpected?: (error: SourceError) => boolean;
     /** See `createLag`. */
     lagBlocks?: number | undefined;

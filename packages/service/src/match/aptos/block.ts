@@ -1,6 +1,6 @@
 /**
- * An Aptos block in the matcher's form. Addresses and types are normalized: `0x` and 64 hex digits.
- * Values that webhooks contain keep the node's form in separate fields.
+ * An Aptos block in the matcher's form, with normalized addresses and types: `0x` and 64 hex
+ * digits. Values that webhooks contain keep the node's form in separate fields.
  */
 
 /** A JSON object as the node returned it. */

@@ -607,7 +607,7 @@ describe('a stream', () => {
     expect(parts.map(({ part }) => part.transactions.length)).toEqual([2, 1]);
   });
 
-  test('law: a transaction that is too large for one webhook is split between its records', () => {
+  test('property: a transaction that is too large for one webhook is split between its records', () => {
     const index = createAptosIndex();
     const options = { includeEvents: true, includeChanges: true, includePayload: true };
     index.put(stream('s', { allAddresses: true, ...options }));

@@ -112,7 +112,7 @@ test('the 20 most frequent of each kind are listed, and all that are selected', 
   expect(counts('event', { functions })).toEqual(most);
 });
 
-test('law: counts equal what a stream that selects only this path gets, and nothing it gets is missing', () => {
+test('property: counts equal what a stream that selects only this path gets, and nothing it gets is missing', () => {
   const FUNCTIONS = ['0x1::m::f', '0x1::m::g', '0x22::m::f'];
   const TYPES = ['0x1::m::E', '0x1::m::E<u8>', '0x1::m::E<0x22::m::T>', '0x22::m::E', '0x1::m::F'];
   const ADDRESSES = [ALICE, BOB, toAccount('0xca401')];

@@ -113,7 +113,7 @@ test('logs that match by another option or with their transaction are not counte
   expect(findCloseMatches(index, CHAIN, together)).toEqual([]);
 });
 
-test('law: with a single comparison, each log is either close or matched', () => {
+test('property: with a single comparison, each log is either close or matched', () => {
   fc.assert(
     fc.property(
       fc.constantFrom('lt', 'lte', 'gt', 'gte'),

@@ -373,7 +373,7 @@ describe('the body', () => {
     expect(JSON.stringify(body)).toBe(text);
   });
 
-  test('law: any webhook of the service verifies, as raw text and as a parsed body', () => {
+  test('property: any webhook of the service verifies, as raw text and as a parsed body', () => {
     const text = fc.string({ unit: 'binary', maxLength: 40 });
     const anyAbi = fc.array(
       fc.record({
@@ -415,7 +415,7 @@ describe('the body', () => {
     );
   });
 
-  test('law: any body is a fixed point of parse-then-stringify, and its phases differ in one word', () => {
+  test('property: any body is a fixed point of parse-then-stringify, and its phases differ in one word', () => {
     fc.assert(
       fc.property(
         fc.string(),

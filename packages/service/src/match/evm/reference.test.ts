@@ -434,7 +434,7 @@ function says(filter: Filter, log: LogMade, chain: Chain, isSpam: boolean): bool
   }
 }
 
-// The law
+// The matcher must equal the naive implementation
 
 const packed = (addresses: readonly string[]) => packAddresses(addresses).bytes;
 
@@ -496,7 +496,7 @@ const anySpam = fc.record({
   '0x89': fc.uniqueArray(anyAddress, { maxLength: 3 }),
 });
 
-test('law: the matcher equals a naive reading, for complete blocks and for the parts it needs', () => {
+test('property: the matcher equals a naive reading, for complete blocks and for the parts it needs', () => {
   const observed = { logs: 0, transactions: 0, calls: 0 };
   fc.assert(
     fc.property(
@@ -528,7 +528,7 @@ test('law: the matcher equals a naive reading, for complete blocks and for the p
   expect(Math.min(...Object.values(observed))).toBeGreaterThan(200);
 });
 
-test('law: explanations agree with matches, and each record has the deciding reason', () => {
+test('property: explanations agree with matches, and each record has the deciding reason', () => {
   const observed = { included: 0, left: 0, along: 0, filtered: 0 };
   fc.assert(
     fc.property(
@@ -598,7 +598,7 @@ test('law: explanations agree with matches, and each record has the deciding rea
   expect(Math.min(...Object.values(observed))).toBeGreaterThan(20);
 });
 
-test('law: observed events equal those of a stream without selection, and include every match', () => {
+test('property: observed events equal those of a stream without selection, and include every match', () => {
   const observed = { events: 0, unmatched: 0 };
   const OPEN = { includeContractLogs: true, includeAllTxLogs: false } as const;
   fc.assert(

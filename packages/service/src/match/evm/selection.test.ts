@@ -187,7 +187,7 @@ describe('filters', () => {
     );
   });
 
-  test('law: integers of any size are compared exactly', () => {
+  test('property: integers of any size are compared exactly', () => {
     const uint = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n });
     const pair = fc
       .tuple(uint, fc.oneof(uint, fc.constantFrom(-1n, 0n, 1n)))

@@ -32,7 +32,7 @@ import {
 } from './filter.ts';
 import { type AddReason, passed, stopped } from '../reasons.ts';
 
-/** The position of a log. */
+/** The chain of a log, and whether its contract is possible spam. */
 export interface LogContext {
   chain: string;
   possibleSpam: boolean;

@@ -199,7 +199,7 @@ describe('decoded arrays', () => {
     expect(decodeTransfers([log])).toEqual(NOTHING);
   });
 
-  test('law: no log makes decoding throw, and a batch decodes to what was encoded', () => {
+  test('property: no log makes decoding throw, and a batch decodes to what was encoded', () => {
     const uint = fc.bigInt({ min: 0n, max: MAX });
     fc.assert(
       fc.property(

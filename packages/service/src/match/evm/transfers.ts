@@ -1,7 +1,7 @@
 /**
- * Decodes logs by the token standards into the lists of the contract, in log order. Logs are
- * recognized only by their shape (topic 0, number of topics, data length). Names, symbols and
- * decimals stay empty until enrichment.
+ * Decodes logs by the token standards into the lists of the contract, in log order; enrichment adds
+ * names, symbols and decimals. Logs are recognized only by their shape (topic 0, number of topics,
+ * data length).
  */
 import { type EvmWebhook, keccak256 } from '@sluice/kit/contract';
 import type { EvmLog } from './block.ts';

@@ -56,7 +56,7 @@ describe('a match that is too large', () => {
     expect(parts.map((part) => part.internalTransactions.length)).toEqual([0, 0, 1]);
   });
 
-  test('law: loses, duplicates and reorders nothing, and splits only transactions that must be', () => {
+  test('property: loses, duplicates and reorders nothing, and splits only transactions that must be', () => {
     const index = fc.nat({ max: 12 });
     const bytes = fc.integer({ min: 1, max: 60 });
     fc.assert(

@@ -42,9 +42,9 @@ interface StagedPart {
 type PresentAddress = Pick<Tables['stream_address'], keyof typeof PRESENT_ADDRESS>;
 
 /**
- * Locks the lists of these streams for the rest of the transaction. Returns why lists cannot be
- * changed now, by stream; streams that can be changed are omitted. Streams of a family with a
- * different address width count as unknown.
+ * Locks the lists of these streams for the rest of the transaction; streams of a family with a
+ * different address width count as unknown. Returns why lists cannot be changed now, by stream,
+ * without the streams that can be changed.
  */
 export async function lockLists(
   trx: Db,
@@ -241,7 +241,7 @@ export async function activate(
   engine: Engine,
   changes: readonly number[],
 ): Promise<Map<number, { streamId: string; effectiveFrom: EffectiveFrom }>> {
-  // Deleting a stream also raises the revision, so no stream is deleted from here on.
+  // Deleting a stream also raises the revision, so no stream can be deleted after this.
   const revision = await raiseRevision(trx);
   const given = sql`select id from ${engine.rows(
     changes.map((id) => ({ id })),

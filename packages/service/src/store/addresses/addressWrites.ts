@@ -19,11 +19,9 @@ import {
 import type { AddressOutcome, AddressWrites } from './contract.ts';
 
 /**
- * Changes the addresses of streams. A change is staged in parts and then activated: rows of
- * `stream_address` name the changes that added and removed them, and a change that is not `active`
- * has no effect.
- *
- * The parts of a change are also stored packed, so that the matcher need not read the list, and an
+ * Changes the addresses of streams in parts that are staged and then activated: rows of
+ * `stream_address` name the changes that added and removed them, and only `active` changes have an
+ * effect. Parts are also stored packed, so that the matcher need not read the list, and an
  * abandoned change can be undone without another index.
  */
 export function createAddressWrites(db: Kysely<Tables>, engine: Engine): AddressWrites {

@@ -8,7 +8,7 @@ const address = fc
   .map((bytes) => `0x${bytes.join('')}`);
 const alike = fc.nat(200).map((n) => `0x${n.toString(16).padStart(40, '0')}`);
 
-test('law: unpacking reverses packing, and sorting yields each address once, in order', async () => {
+test('property: unpacking reverses packing, and sorting yields each address once, in order', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.oneof(address, alike), { maxLength: 300 }), async (addresses) => {
       expect(unpackAddresses(packAddresses(addresses))).toEqual(addresses);

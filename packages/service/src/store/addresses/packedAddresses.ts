@@ -57,7 +57,7 @@ export function compareAt(
 
 /**
  * Sorts and deduplicates addresses, because a sorted batch touches fewer pages of the ledger. Uses
- * a radix sort from the first byte on, and yields to the event loop in between.
+ * a radix sort that starts with the first byte, and yields to the event loop in between.
  */
 export async function sortAddresses(list: AddressList): Promise<AddressList> {
   const { width, bytes } = list;

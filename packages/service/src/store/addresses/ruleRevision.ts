@@ -34,9 +34,9 @@ export const UNSETTLED = {
 } as const;
 
 /**
- * Returns the lowest revision of rules that the block may be matched with; undefined if the block
- * does not follow the chain's checkpoint. If its rules are older, this settles the current ones for
- * it. Must be called after {@link lockRevision}.
+ * Returns the lowest revision of rules that the block may be matched with, and settles the current
+ * one for a block with older rules; undefined if the block does not follow the chain's checkpoint.
+ * Must be called after {@link lockRevision}.
  */
 export async function settleRules(
   trx: Db,

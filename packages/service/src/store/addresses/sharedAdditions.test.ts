@@ -83,7 +83,7 @@ test('a failed or rejected addition does not affect the others', async () => {
   expect(await rowsOf(id)).toHaveLength(19);
 });
 
-test('law: concurrent additions have the same effect as sequential ones', async () => {
+test('property: concurrent additions have the same effect as sequential ones', async () => {
   const addition = fc.record({
     n: fc.integer({ min: 1, max: 6 }),
     label: fc.option(fc.constantFrom('one', 'two'), { nil: undefined }),

@@ -38,7 +38,7 @@ interface AddressChangeTable {
   stream_id: string;
   /** A stream has at most one change that is not `active`. */
   state: 'staging' | 'active' | 'abandoned';
-  /** Value of `rule_revision` from which the change is active. */
+  /** Value of `rule_revision` at which the change became active. */
   revision: number | null;
   parts: number;
   /** Effect on the number of addresses. */

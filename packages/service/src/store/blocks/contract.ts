@@ -59,8 +59,8 @@ export interface BlockCommit {
    */
   after?: BlockRef | undefined;
   /**
-   * Set if the blocks after the checkpoint were searched by their logs; default: those skipped
-   * concern no stream. `isProven`: headers show that no other block does.
+   * Set if the blocks after the checkpoint were searched by their logs; by default, skipped blocks
+   * are known to concern no stream. `isProven`: headers prove that no other block does.
    */
   searched?: { isProven: boolean } | undefined;
   /** Revision of the rules used for matching. */
@@ -138,10 +138,10 @@ export interface ExplainReads {
  */
 export interface BlockWrites {
   /**
-   * Sets a checkpoint that does not follow the previous one; returns the canceled deliveries.
-   * Without `holeFrom`, the chain and its coverage start here and unsent deliveries are canceled.
-   * With it, this applies only to blocks from there on, which are recorded as a hole. If the chain
-   * is not new, a gap is recorded with `why`, and a halt ends.
+   * Sets a checkpoint that does not follow the previous one, records a gap with `why` unless the
+   * chain is new, and ends a halt; returns the canceled deliveries. Without `holeFrom`, the chain
+   * and its coverage start here and unsent deliveries are canceled; with it, only that block and
+   * later ones are affected, and are recorded as a hole.
    */
   startChain(start: {
     chain: string;

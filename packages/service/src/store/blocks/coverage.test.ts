@@ -61,7 +61,7 @@ describe('the coverage of a stream', () => {
     ).toMatchObject({ from: 10, to: 200, holes: [{ from: 21, to: 99, reason: 'before' }] });
   });
 
-  test('law: each block is either in a hole or was evaluated, and evaluated ones show how they were verified', () => {
+  test('property: each block is either in a hole or was evaluated, and evaluated ones show how they were verified', () => {
     const range = fc
       .tuple(fc.integer({ min: 0, max: 40 }), fc.integer({ min: 0, max: 40 }))
       .map(([a, b]) => ({ from: Math.min(a, b), to: Math.max(a, b) }));

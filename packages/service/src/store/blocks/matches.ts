@@ -352,7 +352,7 @@ export async function insertRemovals(
 }
 
 /**
- * Handles a block that comes back after it left the chain. Unsent deliveries that were canceled are
+ * Handles a block that comes back after it left the chain: unsent deliveries that were canceled are
  * due again. Matches with a removal webhook are announced again, as their next incarnation, and
  * removal webhooks that are still queued are canceled.
  */

@@ -17,8 +17,8 @@ interface Matched extends Omit<TimelineBlock, 'confirmed' | 'removed'> {
 }
 
 /**
- * Takes three queries for any number of streams and chains. Matches from before a chain was replaced
- * by another are left out: they did not leave this chain.
+ * Takes three queries for any number of streams and chains. Matches from before a chain was
+ * replaced by another are omitted, because they did not leave this chain.
  */
 export async function listTimelines(
   db: Kysely<Tables>,

@@ -155,9 +155,9 @@ export interface DeliveryReads {
 
 export interface DeliveryWrites {
   /**
-   * Leases due deliveries for `leaseMs`: at most `limit` in total, and per stream at most
-   * `perStream` minus what is `taken`. A stream in `error` gets one every ten minutes, as a probe.
-   * The limits and order of a stream apply across all processes.
+   * Leases due deliveries for `leaseMs`: at most `limit` in total, per stream at most `perStream`
+   * minus `taken`, and one probe every ten minutes for a stream in `error`. The limits and order of
+   * a stream apply across all processes.
    */
   claimDeliveries(claim: {
     limit: number;
@@ -205,9 +205,9 @@ export interface DeliveryWrites {
 
 export interface HistoryWrites {
   /**
-   * Makes a delivery due at once and ends a back-off of its receiver, so that the delivery probes
-   * it. A delivery that is in progress or was canceled does not change. Returns its state before
-   * and after; undefined if the stream has no such delivery or is deleted.
+   * Makes a delivery due at once and ends a back-off of its receiver; a delivery that is in
+   * progress or was canceled does not change. Returns its state before and after; undefined if the
+   * stream has no such delivery or is deleted.
    */
   replayDelivery(
     streamId: string,

@@ -26,8 +26,8 @@ interface DeliveryTable {
   /** Number of leases, counted separately from attempts. */
   claims: number;
   /**
-   * Number of consecutive expired leases, possibly because this delivery crashed the process. From
-   * 2 on, the delivery is suspect; leases lost during isolation are not counted.
+   * Number of consecutive expired leases, possibly because this delivery crashed the process; not
+   * counted during isolation. With two or more, the delivery is suspect.
    */
   lost: number;
   /**

@@ -82,7 +82,7 @@ describe('a ledger that rejects a row', () => {
     expect(written).toEqual([{ id: 0 }, { id: 1 }, { id: 3 }]);
   });
 
-  test('law: stores the other rows once, in order, and each rejected row with its reason', async () => {
+  test('property: stores the other rows once, in order, and each rejected row with its reason', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 0, max: 200 }),

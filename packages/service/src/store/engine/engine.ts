@@ -42,7 +42,9 @@ export interface Engine {
   opaque(column: string): RawBuilder<string>;
   /** Ends a select of rows that are about to be claimed. */
   readonly skipLocked: RawBuilder<unknown>;
-  /** Forces this index on engines that have no statistics to choose one. It follows a table. */
+  /**
+   * Clause after a table name that forces this index on engines without statistics to choose one.
+   */
   indexedBy(index: string): RawBuilder<unknown>;
   /** Locks these names for the rest of the transaction. */
   lock(trx: Db, ...names: string[]): Promise<void>;
@@ -62,7 +64,7 @@ export const isSqliteFrom351 = major > 3 || (major === 3 && minor >= 51);
 
 /**
  * `jsonb_each` parses a list once; `json_each` parses each object again for each of its columns
- * (1.7 and 5.2 us for a row of nine).
+ * (1.7 and 5.2 µs for a row of nine).
  */
 const eachRow = sql.raw(isSqliteFrom351 ? 'jsonb_each' : 'json_each');
 

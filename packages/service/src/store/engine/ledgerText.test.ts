@@ -127,7 +127,7 @@ describe.each([
   });
   afterAll(() => db.destroy());
 
-  test('law: each text column accepts any UTF-16', { timeout: 120_000 }, async () => {
+  test('property: each text column accepts any UTF-16', { timeout: 120_000 }, async () => {
     expect(columns.length).toBeGreaterThan(100);
     await fc.assert(
       fc.asyncProperty(utf16, async (text) => {

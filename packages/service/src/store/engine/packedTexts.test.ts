@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { packTexts } from './packedTexts.ts';
 
-test('law: each text can be read back, and shares memory of at most 64 KiB', () => {
+test('property: each text can be read back, and shares memory of at most 64 KiB', () => {
   const text = fc.oneof(
     fc.string({ unit: 'grapheme' }),
     fc.nat({ max: 80_000 }).map((length) => '☕'.repeat(length)),

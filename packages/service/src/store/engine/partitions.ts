@@ -116,9 +116,9 @@ const DISTINCT: Readonly<Record<(typeof PARTITIONED)[number], readonly string[]>
 };
 
 /**
- * Gives the planner the statistics that it otherwise gets only from the first `ANALYZE`: all rows
- * are from the days of this partition, and ids are distinct. Without them, it ignores the indexes
- * for claims. Inserts, analyzes and removes sample rows.
+ * Gives the planner the statistics that it otherwise gets only from the first `ANALYZE`, by
+ * inserting, analyzing and removing sample rows: all rows are from the days of this partition, and
+ * ids are distinct. Without them, it ignores the indexes for claims.
  */
 async function teachPlanner(
   trx: Db,

@@ -76,7 +76,7 @@ export interface EnrichWrites {
   saveTokens(chain: string, tokens: readonly Token[]): Promise<void>;
   /**
    * Completes the bodies of a chain's matches and makes their deliveries due, or quarantines the
-   * deliveries. Matches that are already complete or orphaned do not change. Returns the deliveries
+   * deliveries; matches that are already complete or orphaned do not change. Returns the deliveries
    * that changed; undefined if another process holds the chain's lease.
    */
   completeEnrichments(completed: {

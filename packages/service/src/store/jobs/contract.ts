@@ -46,7 +46,7 @@ export interface JobWrites {
     epoch: number;
     from: number;
     to: number;
-    /** Whether blocks were searched by their logs instead of read. Default false. */
+    /** Whether blocks were searched by their logs instead of read. Default: false. */
     byRange?: boolean | undefined;
     /** Those that were read, in order. */
     blocks: readonly {

@@ -53,7 +53,7 @@ export function createReplayWrites(db: Kysely<Tables>, engine: Engine): ReplayWr
           total,
           replayed: 0,
           position: '',
-          // Deliveries created from now on are not included.
+          // Deliveries that are created later are not included.
           last_id: newId(now),
           next_at: now,
           created_by: keyId,

@@ -29,7 +29,8 @@ export function createActivityReads(db: Kysely<Tables>, engine: Engine): Activit
     Math.floor((await readNow(engine, db)) / MINUTE_MS);
 
   /**
-   * Returns aligned steps, so that a chart that is read again has the same steps, and their rows.
+   * Returns the first and last step and the rows in between. Steps are aligned, so that a chart
+   * that is read again has the same ones.
    */
   const span = async ({ streamId, stepMinutes, points }: ActivityRange) => {
     const last = Math.floor((await readMinute()) / stepMinutes);

@@ -16,7 +16,7 @@ test('without counts, the quantile is null', () => {
   expect(readBucket('delivered')).toBeUndefined();
 });
 
-test('law: a quantile is in the same bucket as the exact one', () => {
+test('property: a quantile is in the same bucket as the exact one', () => {
   fc.assert(
     fc.property(
       fc.array(fc.integer({ min: 0, max: 20_000 }), { minLength: 1, maxLength: 50 }),

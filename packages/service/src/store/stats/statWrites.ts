@@ -159,8 +159,8 @@ const failureOf = (status: number | null): AnsweredMetric =>
 
 /**
  * Updates the totals when deliveries enter `succeeded` or `failed` (`change` 1), or leave these
- * states (`change` -1: pass the deliveries as they were). Deliveries in other states are ignored.
- * Their days must be open.
+ * states (`change` -1: pass the deliveries as they were); ignores deliveries in other states. Their
+ * days must be open.
  */
 export async function countFinished(
   trx: Db,

@@ -233,8 +233,8 @@ export interface HealthWrites {
     spell: { reason: BackOffReason; agoMs: number; forMs: number },
   ): Promise<number | undefined>;
   /**
-   * Records when the certificate of a stream's receiver expires, or null if not soon. Returns false
-   * if nothing changed.
+   * Records when the certificate of a stream's receiver expires; null if it does not expire soon.
+   * Returns false if nothing changed.
    */
   recordCertificate(id: string, endsAt: number | null): Promise<boolean>;
   /** Ends the back-off of these streams' receivers; returns the streams that were backed off. */

@@ -16,7 +16,7 @@ export function createHealthWrites(db: Kysely<Tables>, engine: Engine): HealthWr
         const row = await trx
           .updateTable('stream')
           .set({ status: 'error', status_message: message, error_since: now, updated_at: now })
-          // From here on, the stream's own probes check the receiver.
+          // The stream's own probes check the receiver after this.
           .set({ probe_at: now + PROBE_EVERY_MS, ...NO_BACK_OFF })
           .where('id', '=', id)
           .where('status', '=', 'active')

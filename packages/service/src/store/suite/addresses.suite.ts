@@ -135,7 +135,7 @@ export function testAddresses(tools: StoreTools): void {
       expect(await found('binance')).toEqual([]);
     });
 
-    test('law: a paged search finds the same addresses as a plain scan', async () => {
+    test('property: a paged search finds the same addresses as a plain scan', async () => {
       const { id } = await tools.store.createStream(draft(['0x1']));
       const numbers = Array.from({ length: 60 }, (_, n) => (n * 2_654_435_761) % 2 ** 32);
       const labels = Object.fromEntries(
@@ -274,7 +274,7 @@ export function testAddresses(tools: StoreTools): void {
       });
     });
 
-    test('law: the list, its count and a matching index equal a set', async () => {
+    test('property: the list, its count and a matching index equal a set', async () => {
       const numbers = fc.uniqueArray(fc.integer({ min: 1, max: 30 }), {
         minLength: 1,
         maxLength: 20,

@@ -309,7 +309,7 @@ export function testBlocks(tools: StoreTools): void {
       ]);
     });
 
-    test('are followed by deliveries with new ids when the block comes back', async () => {
+    test('are followed by deliveries with new IDs when the block comes back', async () => {
       const { chain, id, ancestor, sent, unsent } = await twoMatches();
       await chain.rewind(ancestor);
       await chain.commit(sent, [newMatch(id)]);

@@ -96,7 +96,7 @@ export function testHistory(open: () => Promise<Store>): void {
       },
     ]);
 
-  /** Creates a stream with one delivery that has had this result. */
+  /** Creates a stream with one delivery whose attempt had this result. */
   const oneThat = async (result: AttemptOutcome['result']) => {
     const chain = await startChain();
     const { id: streamId } = await createStream([chain.chain]);
@@ -175,7 +175,7 @@ export function testHistory(open: () => Promise<Store>): void {
       return ids;
     };
 
-    test('law: a filter selects the same deliveries as a plain scan', async () => {
+    test('property: a filter selects the same deliveries as a plain scan', async () => {
       const { chains, streams, all } = await makeVaried();
       const times = all.map((each) => timeOfId(each.id));
       const oneOf = <T>(values: readonly T[]) => fc.constantFrom(...values);
@@ -244,7 +244,7 @@ export function testHistory(open: () => Promise<Store>): void {
       );
     });
 
-    test('law: a count equals the number of deliveries found with its value', async () => {
+    test('property: a count equals the number of deliveries found with its value', async () => {
       const { chains, streams, all, first } = await makeVaried();
       const window = await store.readWindow(first.chain, 4);
       await store.rewindChain({ ...first.held, ancestor: window.at(-1)! });

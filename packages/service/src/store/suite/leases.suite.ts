@@ -108,7 +108,7 @@ export function testLeases(tools: StoreTools): void {
       await join('a', [], 60_000);
       await new Promise((resolve) => setTimeout(resolve, 100));
       await join('a', [], -1);
-      // Silent for long: removed by the next one that joins.
+      // A reader that has been silent for a long time is removed when the next one joins.
       await join('gone', [], -120_000);
       expect(await readAge().catch(() => 'none')).toBe('none');
       const since = Date.now();

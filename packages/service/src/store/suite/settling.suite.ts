@@ -11,7 +11,7 @@ import { KEY_ID, address, draft, hashOf, newChain } from './storeTools.test-only
 
 /** @param open opens one store per process; the last one reads the chain */
 export function testSettling(open: () => Promise<Store[]>): void {
-  test('law: blocks match the rules that responses promised, in at most two commits each', async () => {
+  test('property: blocks match the rules that responses promised, in at most two commits each', async () => {
     const stores = await open();
     const reader = stores.at(-1)!;
     const run = fc.record({

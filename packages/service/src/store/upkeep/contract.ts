@@ -189,7 +189,7 @@ export interface RetentionWrites {
   ): Promise<{ deliveries: number; undelivered: number; next: string | undefined }>;
   /**
    * Creates partitions for the coming days, drops old ones without rows to keep, and empties old
-   * ones with only a few. Returns their names. Does nothing on SQLite.
+   * ones with only a few; does nothing on SQLite. Returns their names.
    */
   tendPartitions(ages: RetentionAges): Promise<{ dropped: string[]; shrunk: string[] }>;
 }

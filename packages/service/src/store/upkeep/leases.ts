@@ -4,7 +4,7 @@ import type { Db, Tables } from '../engine/tables.ts';
 import { type Engine, readNow } from '../engine/engine.ts';
 import type { ChainReport, LeaseReads, LeaseWrites } from './contract.ts';
 
-/** Readers are deleted when they have been silent for this time. */
+/** Milliseconds after its registration expires until a reader is deleted. */
 const GONE_MS = 60_000;
 
 export const createLeaseReads = (db: Kysely<Tables>, engine: Engine): LeaseReads => ({

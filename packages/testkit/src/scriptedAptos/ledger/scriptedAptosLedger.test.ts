@@ -584,7 +584,7 @@ describe('kinds of transactions', () => {
   });
 });
 
-describe('laws', () => {
+describe('properties', () => {
   const people = [alice, bob, carol, '0xd'] as const;
   const person = fc.constantFrom<Hex>(...people);
   const amount = fc.bigInt({ min: 0n, max: 1_000n });

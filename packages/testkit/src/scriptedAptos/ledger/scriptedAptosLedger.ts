@@ -23,8 +23,8 @@ import type {
 
 /**
  * An Aptos chain under the control of a test: transactions with contiguous versions, in blocks that
- * start with their metadata. It never reorganizes. `blocks` returns the blocks that a watcher
- * should have seen. It returns long addresses and accepts short and long ones.
+ * start with their metadata and never reorganize. It returns long addresses and accepts short and
+ * long ones; `blocks` returns the blocks that a watcher should have seen.
  */
 export interface ScriptedAptosLedger {
   readonly chainId: number;
@@ -57,7 +57,7 @@ export interface ScriptedAptosLedger {
 
 /** The content of a block to mine. */
 export interface AptosBlockScript {
-  /** Default none. */
+  /** Default: none. */
   transactions?: readonly ScriptedAptosTransaction[];
   /** Microseconds since 1970. Default: `blockTimeUsecs` after the previous block. */
   timestampUsecs?: bigint;
@@ -68,26 +68,26 @@ export interface AptosBlockScript {
 export interface ScriptedAptosLedgerOptions {
   /** Chain id. Default: 4, the id of a local network. */
   chainId?: number;
-  /** Ledgers with equal seeds and scripts have equal hashes. Default `sluice`. */
+  /** Ledgers with equal seeds and scripts have equal hashes. Default: `sluice`. */
   seed?: string;
-  /** Microseconds between the timestamps of blocks; does not mine blocks. Default 250,000. */
+  /** Microseconds between the timestamps of blocks; does not mine blocks. Default: 250,000. */
   blockTimeUsecs?: bigint;
   /**
-   * Timestamp of block 0, in microseconds since 1970. Default 1,700,000,000,000,000 (2023-11-14).
+   * Timestamp of block 0, in microseconds since 1970. Default: 1,700,000,000,000,000 (2023-11-14).
    */
   genesisTimestampUsecs?: bigint;
-  /** Fungible assets that exist from block 0, in addition to APT, at any address. Default none. */
+  /** Fungible assets that exist from block 0, in addition to APT, at any address. Default: none. */
   fungibleAssets?: readonly (AptosFungibleAsset & { metadata: Hex })[];
-  /** Legacy coins that exist from block 0, in addition to APT. Default none. */
+  /** Legacy coins that exist from block 0, in addition to APT. Default: none. */
   coins?: readonly (AptosFungibleAsset & { coinType: string })[];
   /**
    * Initial balance of every account in each coin and, in primary stores, each fungible asset, in
-   * the asset's smallest unit. Default 10^15.
+   * the asset's smallest unit. Default: 10^15.
    */
   startBalance?: bigint;
   /**
    * Height and first version of the first block, as on a node that has pruned earlier ones. The
-   * block still contains the genesis transaction. Default 0 and 0.
+   * block still contains the genesis transaction. Default: 0 and 0.
    */
   start?: { height: bigint; version: bigint };
   /** Number of blocks to keep; older ones are pruned, as on nodes. Default: all. */

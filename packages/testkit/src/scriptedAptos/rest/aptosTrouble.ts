@@ -26,7 +26,7 @@ export interface AptosTroubleScope {
   /** Number of requests that it affects, without those that it leaves unchanged. Default: all. */
   times?: number;
   /**
-   * Affects every nth request. 2 simulates a load balancer that alternates between a good node and
+   * Affects every nth request; 2 simulates a load balancer that alternates between a good node and
    * a bad one. Default: 1.
    */
   every?: number;

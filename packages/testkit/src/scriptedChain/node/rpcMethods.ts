@@ -202,9 +202,9 @@ function transactionOf(view: ChainView, hash: unknown) {
 /** The argument of `eth_getLogs`: one block by hash, or a range of the canonical branch. */
 interface LogFilter {
   blockHash?: Hex;
-  /** Default `latest`. */
+  /** Default: `latest`. */
   fromBlock?: string;
-  /** Default `latest`. */
+  /** Default: `latest`. */
   toBlock?: string;
   address?: Address | readonly Address[];
   /** By position: null for any, a topic, or a list of alternatives. */

@@ -2,8 +2,8 @@ import type { Hex } from 'viem';
 import type { RpcBlock, RpcLog, RpcReceipt } from './rpcShapes.ts';
 
 /**
- * A failure or a wrong response of a node. It lasts until `heal`, or `times` times, and affects the
- * methods listed with it unless `methods` is set. `newHeads` counts as a method.
+ * A failure or a wrong response of a node, until `heal` or for `times` calls. It affects the
+ * methods listed with it unless `methods` is set; `newHeads` counts as a method.
  */
 export type Trouble = TroubleScope & TroubleKind;
 
@@ -11,12 +11,12 @@ export interface TroubleScope {
   /** Default: the methods of this kind; all methods for connection failures. */
   methods?: readonly string[];
   /**
-   * Number of calls that it affects. A call without anything to change (no logs to hide, a range
-   * that is short enough) is not counted. Default: all until `heal`.
+   * Number of calls that it affects, not counting calls without anything to change, such as logs to
+   * hide. Default: all until `heal`.
    */
   times?: number;
   /**
-   * Affects every nth call. 2 simulates a load balancer that alternates between a good node and a
+   * Affects every nth call; 2 simulates a load balancer that alternates between a good node and a
    * bad one. Default: 1.
    */
   every?: number;
@@ -58,7 +58,7 @@ export type TroubleKind =
   | { kind: 'truncatedReceipts' }
   /** The first log is missing from `eth_getLogs` and `eth_getBlockReceipts`; indices reveal it. */
   | { kind: 'missingFirstLog' }
-  /** Log indices from the second on are higher by `by`, as on chains that count omitted logs. */
+  /** Log indices after the first are higher by `by`, as on chains that count omitted logs. */
   | { kind: 'gappedIndices'; by: number }
   /** These fields of transactions and receipts are null. */
   | { kind: 'nullFields'; fields: readonly string[] }

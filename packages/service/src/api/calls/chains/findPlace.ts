@@ -13,7 +13,7 @@ export interface Place {
   /** Hash or number of the block. */
   at: number | string;
   transactionHash?: string | undefined;
-  /** A ledger version of Aptos. */
+  /** An Aptos ledger version. */
   version?: number | undefined;
   /** Limits the explanation to the stream and transactions of a delivery. */
   delivery?: { streamId: string; transactions: ReadonlySet<string> } | undefined;

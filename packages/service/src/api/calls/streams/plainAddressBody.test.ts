@@ -11,7 +11,7 @@ const addressOf = (n: number): string => `0x${n.toString(16).padStart(40, 'aB')}
 const space = fc.constantFrom('', ' ', '\n\t', '\r\n  ');
 const label = fc.string({ minLength: 1, maxLength: 12 }).filter((text) => !/\p{Cc}/u.test(text));
 
-test('law: reads the same as JSON.parse, for any white space and order of keys', async () => {
+test('property: reads the same as JSON.parse, for any white space and order of keys', async () => {
   const bodies = fc.record({
     numbers: fc.uniqueArray(fc.nat(1_000), { minLength: 1, maxLength: 20 }),
     labels: fc.array(label, { maxLength: 20 }),

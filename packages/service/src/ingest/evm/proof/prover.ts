@@ -1,7 +1,7 @@
 /**
- * Decides whether the blocks of a chain must be proven. Known chains always are. The verdict on
- * another chain is determined once, from blocks that are proven and whose headers two nodes share.
- * From then on, unproven blocks are rejected; only the operator can change that.
+ * Decides whether the blocks of a chain must be proven: always on known chains, and on others by a
+ * verdict that is determined once, from proven blocks whose headers two nodes share. Only the
+ * operator can undo a verdict that requires proofs.
  */
 import type { ChainProof } from '@sluice/kit/contract';
 import type { Log } from '../../../base/log.ts';

@@ -35,7 +35,7 @@ afterEach(async () => {
   for (const node of nodes) await node.stop();
 });
 
-/** @param troubles troubles of each node */
+/** @param troubles faults of each node */
 async function start(
   troubles: readonly (readonly Trouble[])[],
   options: Partial<EvmSourceOptions> = {},

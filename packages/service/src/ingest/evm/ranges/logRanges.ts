@@ -1,8 +1,7 @@
 /**
- * Finds blocks by querying nodes for logs over ranges of blocks. The sizes of ranges adapt to the
- * limits of the nodes. An empty response alone proves nothing, so a node must have a block at or
- * above the end of the range, a second node verifies samples, and headers prove the result if
- * requested.
+ * Finds blocks by querying nodes for logs over ranges whose sizes adapt to the limits of the nodes.
+ * Because an empty response alone proves nothing, a node must have a block at or above the end of
+ * the range, a second node verifies samples, and headers prove the result if requested.
  */
 import type { BlockRange } from '@sluice/kit/contract';
 import type { Log } from '../../../base/log.ts';
@@ -24,9 +23,9 @@ import {
 
 /** Number of ranges queried at once after their size has settled. */
 const RANGES_AT_ONCE = 16;
-/** Number of rounds of which a second node verifies one. */
+/** A second node verifies one of this number of rounds. */
 const ROUNDS_PER_SAMPLE = 8;
-/** Number of headers read in one round. */
+/** Number of headers that are read per round. */
 const HEADERS_PER_ROUND = 1_024;
 /**
  * Time for which a node that refuses every range, or returns wrong results, is not queried again.
@@ -189,7 +188,9 @@ function openSearch(
   };
 }
 
-/** Time for which a node's ranges are not used after an error; 0 if they may work at once. */
+/**
+ * Milliseconds until a node's ranges may be used again after an error; 0 if they may be used now.
+ */
 function restMsAfter(error: unknown, plan: RangePlan): number {
   if (isOfKind(error, 'unsupported', 'refused', 'missing', 'pruned')) return REFUSED_MS;
   if (isOfKind(error, 'inconsistent')) return FAILED_MS;

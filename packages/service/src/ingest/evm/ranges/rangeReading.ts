@@ -64,9 +64,8 @@ export interface RangePlan {
 export interface RangeReading {
   /**
    * Returns the plan that needs the fewest queries per block; undefined when reading each block
-   * costs less. Sizes then begin small again.
-   *
-   * @param maxBlocks the maximum size that the nodes answer
+   * costs less. Sizes then start small again.
+   * @param maxBlocks maximum size that the nodes accept
    */
   choosePlan(maxBlocks: number): RangePlan | undefined;
   readLogs(node: Provider, plan: RangePlan, range: BlockRange): Promise<RangeLogs>;
@@ -119,7 +118,7 @@ export function createRangeReading(
       const part = { from: next, to: Math.min(to, next + size - 1) };
       await readRange(node, plan, part, into, refusals + 1);
       next = part.to + 1;
-      // Only the start of the range may have too many logs.
+      // Perhaps only the start of the range has too many logs, so the size grows again.
       size = Math.max(size, Math.min(size * 2, half, rangesOf(node).maxBlocks));
     }
   };
@@ -148,7 +147,7 @@ export function createRangeReading(
   };
 }
 
-/** Returns whether a node that refuses ranges of this plan refuses all. */
+/** Returns whether a node that refuses ranges of this plan refuses all ranges. */
 export const isSmallest = ({ size }: RangePlan): boolean => size <= SMALL_BLOCKS;
 
 /** Adapts the size after a response for this number of blocks. */

@@ -1,10 +1,8 @@
 /**
- * The feed of a ledger that several processes share, with one row for each write that others may
- * watch. The table is unlogged, so it is empty after a crash or failover of the server, and earlier
- * readers then have to start over.
- *
- * Rows are ordered by transaction id. A transaction may commit after a later one, so only rows
- * older than every running transaction are read.
+ * The feed of a ledger that several processes share, in an unlogged table, so that readers have to
+ * start over after a crash or failover of the server. Rows are ordered by transaction id, and only
+ * rows older than every running transaction are read, because a transaction may commit after a
+ * later one.
  */
 import type { LiveEvent } from '@sluice/kit/contract';
 import { type Kysely, type Transaction, sql } from 'kysely';

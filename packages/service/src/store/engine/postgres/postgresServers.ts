@@ -39,7 +39,7 @@ export const WAITING_COMMITS = `
   where datname = current_database() and wait_event = 'SyncRep'
     and query_start < clock_timestamp() - interval '2 s'`;
 /**
- * Number of waiting commits from which no session is added, because its writes would wait as well.
+ * Number of waiting commits at which no session is added, because its writes would wait as well.
  */
 const MAX_WAITING_COMMITS = 20;
 

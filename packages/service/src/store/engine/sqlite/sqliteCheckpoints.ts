@@ -1,6 +1,6 @@
 /**
- * Keeps the write-ahead log of a SQLite ledger short. A separate thread copies the log into the
- * file (`sqliteCheckpointer.ts`), because that can take seconds. The committing thread copies the
+ * Keeps the write-ahead log of a SQLite ledger short by copying it into the file in a separate
+ * thread (`sqliteCheckpointer.ts`), because that can take seconds. The committing thread copies the
  * last small part itself, because a log restarts only after it was copied completely.
  */
 import { extname } from 'node:path';

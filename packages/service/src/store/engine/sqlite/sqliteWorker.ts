@@ -49,8 +49,8 @@ const commit = (): Error | undefined => {
 };
 
 /**
- * Executes the first of these calls, and as many of the following as one transaction has time for.
- * A call that fails undoes its own changes. If SQLite rolls back everything, for example on a full
+ * Executes the first of these calls, and as many of the following as one transaction has time for;
+ * a call that fails undoes its own changes. If SQLite rolls back everything, for example on a full
  * disk, each call is executed again separately.
  *
  * @returns the number of executed calls

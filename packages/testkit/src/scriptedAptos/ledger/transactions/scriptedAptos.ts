@@ -273,9 +273,9 @@ export const scriptedAptos = {
   }),
 
   /**
-   * Returns the same transaction of a multisig account, sent by `executor`, one of its owners. The
-   * effects stay the same, so create the transaction with the multisig account as the sender of
-   * funds. `stored`: the call is already stored on-chain, and the payload does not repeat it.
+   * Returns the same transaction of a multisig account, sent by `executor`, one of its owners; the
+   * effects stay the same, so create it with the multisig account as the sender of funds. `stored`:
+   * the call is already stored on-chain, and the payload does not repeat it.
    *
    * @throws Error if the transaction does not call a function.
    */

@@ -62,9 +62,9 @@ export interface AptosEntryFunction {
   kind: 'entryFunction';
   /** `address::module::function`. */
   function: string;
-  /** Default none. */
+  /** Default: none. */
   typeArguments?: readonly string[];
-  /** Addresses are short or long; numbers of 64 bits and more are strings. Default none. */
+  /** Addresses are short or long; numbers of 64 bits and more are strings. Default: none. */
   arguments?: readonly MoveValue[];
 }
 
@@ -88,7 +88,7 @@ export interface ScriptedAptosTransaction {
   /** Default: an address derived from the ledger's seed. */
   sender?: Hex;
   payload: AptosPayload;
-  /** Default none. */
+  /** Default: none. */
   effects?: readonly AptosEffect[];
   /** VM status of a failed transaction, which only pays gas. */
   failure?: string;
@@ -98,17 +98,17 @@ export interface ScriptedAptosTransaction {
   feePayer?: Hex;
   /** Makes the transaction orderless, without a sequence number. */
   replayProtectionNonce?: bigint;
-  /** Gas units. Default 12. */
+  /** Gas units. Default: 12. */
   gasUsed?: bigint;
-  /** Octas per gas unit. Default 100. */
+  /** Octas per gas unit. Default: 100. */
   gasUnitPrice?: bigint;
-  /** Balance that pays the gas. Default `fungibleAsset`, as on current chains. */
+  /** Balance that pays the gas. Default: `fungibleAsset`, as on current chains. */
   gasFrom?: 'coin' | 'fungibleAsset';
-  /** False for a transaction from before fee statements. Default true. */
+  /** False for a transaction from before fee statements. Default: true. */
   hasFeeStatement?: boolean;
   /**
    * If false, the changes omit the `0x1::object::ObjectCore` of touched stores, so that their
-   * owners must be looked up. Default true.
+   * owners must be looked up. Default: true.
    */
   showsStoreOwners?: boolean;
 }
