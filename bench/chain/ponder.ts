@@ -65,7 +65,10 @@ export const ping = onchainTable('ping', (t) => ({
 }));
 `;
 
-/** A block's webhook leaves with its last event, or shortly after when no other block follows. */
+/**
+ * Sends a block's webhook with the first event of the next block, or shortly after if there is
+ * none.
+ */
 const handlerOf = (webhookUrl: string): string => `
 import { ponder } from 'ponder:registry';
 import { ping } from 'ponder:schema';

@@ -65,7 +65,7 @@ test('signing in by hand leads back to the requested page', async () => {
   expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe(
     '/console/deliveries?state=failed',
   );
-  // The refused calls are intended; the browser reports all of them.
+  // The failed calls are intentional; the browser reports each of them.
   visitor.expectComplaints((text) => text.includes('401'));
 });
 
@@ -255,7 +255,7 @@ test('list, title and inspector of a failing stream show the reason', async () =
   try {
     for (let count = 0; count < 2; count++) await world.transfer();
     const countFailed = async () => (await sluice.getDeliveryCounts({ status: '500' })).total;
-    // Two streams watch, two payments each.
+    // Two streams each match two payments.
     await expect.poll(countFailed, { timeout: LIVE_MS }).toBeGreaterThanOrEqual(4);
     await page.getByText('failing', { exact: true }).first().waitFor({ timeout: LIVE_MS });
     await expect.poll(() => page.title()).toMatch(/^▲ \d failing · Streams/);

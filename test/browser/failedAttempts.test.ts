@@ -227,7 +227,7 @@ test('a certificate that expires soon is reported while it still works', async (
   await expectAccessible(page);
   await page.emulateMedia({ colorScheme: 'light' });
   await expectContrast(page);
-  // The warning also shows without opening a delivery.
+  // The warning is also visible without opening a delivery.
   const words = /the receiver’s certificate expires in 5d, .*: renew it/;
   await page.getByRole('link', { name: 'ending' }).click();
   await page.getByText(words).waitFor();
@@ -235,7 +235,7 @@ test('a certificate that expires soon is reported while it still works', async (
   await page.getByText(words).waitFor();
   expect(await page.getByText(words).count()).toBe(1);
   await expectNoSidewaysScroll(page);
-  // The attempts of an expired one report it themselves.
+  // Attempts report an expired certificate as their error.
   await page.goto(consoleUrl('expired'));
   await attemptsOn(page).getByText('Renew or fix it').waitFor();
   expect(await page.getByText('certificate expires soon').count()).toBe(0);

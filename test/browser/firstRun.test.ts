@@ -81,7 +81,7 @@ test('a first run shows a welcome, on a phone too, and one click shows webhooks'
   await page.getByRole('button', { name: 'Start demo stream' }).click();
   await page.waitForURL(/\/streams\/[0-9a-f-]{36}$/);
   await rowsOf(page).filter({ hasText: 'delivered' }).first().waitFor();
-  // A second tab opens the list on its own.
+  // A second tab shows the list without a reload.
   await phone.getByRole('link', { name: 'demo' }).waitFor();
 
   // A service that has had streams offers the same first steps without the welcome.

@@ -108,7 +108,7 @@ test('by keyboard: a failure is found and read, and closing it returns to its ro
   await page.keyboard.press('Enter');
   await page.waitForURL(/status=5xx/);
   await rowsOf(page).filter({ hasText: '500' }).first().waitFor();
-  // The unfiltered rows and their focus go when the filtered ones arrive.
+  // The unfiltered rows disappear with their focus when the filtered ones arrive.
   await expect.poll(() => rowsOf(page).filter({ hasNotText: '500' }).count(), PATIENCE).toBe(0);
   await page.keyboard.press('Escape');
   await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());

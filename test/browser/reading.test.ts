@@ -219,7 +219,7 @@ test('a filter is undone by Back', async () => {
   await page.waitForURL(/state=succeeded/);
   await page.goBack();
   await page.waitForURL(/\/deliveries$/);
-  // The summary has room.
+  // The summary is not cut off.
   const summary = page.getByRole('columnheader', { name: 'Summary' });
   expect((await summary.boundingBox())!.width).toBeGreaterThanOrEqual(160);
 });

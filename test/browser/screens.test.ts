@@ -141,7 +141,7 @@ test('each event shows how often the addresses emitted it, and observed ones can
     .getByText(/^0 in \d+ blocks$/)
     .waitFor();
 
-  // Other addresses are counted again.
+  // Changed addresses restart the counts.
   await addresses.fill(`0x${'12'.repeat(20)}`);
   await rowOf('Transfer')
     .getByText(/^0 in \d+ blocks$/)
@@ -395,11 +395,11 @@ test('triggers and balances are added; errors of form and service show at their 
   expect((await world.client.streams.get(id)).triggers).toMatchObject([
     { type: 'erc20transfer', contractAddress: '$contract', inputs: ['$from'] },
   ]);
-  // The form reads back unchanged.
+  // After a reload, the form has no unsaved changes.
   await page.reload();
   await trigger.getByLabel('owner: address').waitFor();
   expect(await page.getByRole('button', { name: /^Save/ }).count()).toBe(0);
-  // Errors of saving, and perhaps of the dry run.
+  // Errors from saving, and perhaps from the dry run.
   visitor.expectComplaints((text) => text.includes('422'));
 });
 

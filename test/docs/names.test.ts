@@ -41,7 +41,7 @@ function isDocumented(name: string, file: URL): boolean {
   return false;
 }
 
-// Names of the contract's schemas and tables describe themselves.
+// Names of the contract's schemas and tables are self-explanatory.
 const entries = Object.entries(exports).filter(([entry]) => entry !== './contract');
 
 describe.each(entries)('@sluice/kit %s', (_, { '@sluice/source': source }) => {

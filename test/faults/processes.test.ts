@@ -49,7 +49,7 @@ describe.each(STORES)('on %s', (store) => {
     }
     expect(world.lostLeases.total).toBeGreaterThan(0);
     await world.holds([watch, quiet]);
-    // All requests of the last kill are resent in time.
+    // All requests that were in flight at the last kill are resent in time.
     const again = new Map<string, number>();
     for (const { id, receivedAt } of world.receiver.requestsOf(watch)) {
       if (receivedAt > killedAt + 200 && !again.has(id)) again.set(id, receivedAt - killedAt);

@@ -20,7 +20,7 @@ const CHAIN = '0x7a69';
 const EVENT = 'Ping(uint256)';
 const EMITTER = `0x${'70'.repeat(20)}` as const;
 const BLOCKS = 3_000;
-/** Blocks below the head that are read one by one. */
+/** Number of blocks below the head that are read one by one. */
 const NEWEST = 256;
 
 let folder: string;

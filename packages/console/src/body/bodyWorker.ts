@@ -14,8 +14,8 @@ export const LONG_CHARACTERS = 1_000_000;
 export type BodyQuestion = { what: keyof BodyReader; args: readonly unknown[] } | { what: 'text' };
 
 /**
- * A request to load a body. The worker keeps a long JSON body and returns {@link FirstAnswers};
- * otherwise it returns the text, or null if there is none.
+ * A request to load a body, or a query about one. The worker keeps long JSON bodies and returns
+ * {@link FirstAnswers}; for any other body it returns the text, or null if there is none.
  */
 type BodyRequest = { url: string } | { text: string } | BodyQuestion;
 

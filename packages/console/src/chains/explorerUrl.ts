@@ -1,6 +1,6 @@
 /** Builds links to block explorers. Pure. */
 
-/** Path segments of EVM explorers and of those of Aptos. */
+/** Path segments of EVM explorers and of Aptos explorers. */
 const SEGMENTS = {
   evm: { transaction: 'tx', address: 'address', block: 'block' },
   aptos: { transaction: 'txn', address: 'account', block: 'block' },

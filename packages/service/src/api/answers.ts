@@ -9,7 +9,7 @@ import { previewText, previewJson } from '../base/preview.ts';
 
 /** Maximum length of an error message, in characters. */
 const MESSAGE_LIMIT = 1_000;
-/** Maximum number of fields in one error; clients see the next ones after they fix these. */
+/** Maximum number of fields in one error; clients see the others after they fix these. */
 const FIELD_LIMIT = 20;
 /** Maximum length of an echoed value or name: long enough to find it, too short to fill a log. */
 const ECHO_LIMIT = 200;

@@ -80,7 +80,7 @@ const COMPRESSED: readonly string[] = [
   '/sluice/streams',
   '/sluice/timelines',
 ];
-/** Routes outside the table of calls that also respond to other methods with 405. */
+/** Routes outside the table of calls, which also respond with 405 to other methods. */
 const OWN_ROUTES = ['/', '/health', '/ready', '/openapi.json'];
 
 export function createApp(needs: AppNeeds): Hono {

@@ -1,7 +1,10 @@
 import type { LiveEvent } from '@sluice/kit/contract';
 import type { Live } from './live.ts';
 
-/** Reads events from a stream as a browser would: data by id. Resolves after the greeting. */
+/**
+ * Reads server-sent events as a browser would, and returns their data by id. Resolves after the
+ * greeting.
+ */
 export async function readLive(of: Live, lastEventId?: string) {
   const reader = of.open(lastEventId, new AbortController().signal).getReader();
   const decoder = new TextDecoder();

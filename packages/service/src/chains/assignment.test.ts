@@ -52,7 +52,7 @@ const otherChains = (most: { readers: number; chains: number }): fc.Arbitrary<Sh
 const unevenness = (counts: readonly number[]): number =>
   counts.reduce((sum, count) => sum + count * count, 0);
 
-/** The least unevenness of all assignments. */
+/** Returns the unevenness of the most even assignment. */
 function leastUnevenness(readers: readonly Reader[], chains: readonly string[]): number {
   const counts = readers.map(() => 0);
   const visit = (n: number): number => {

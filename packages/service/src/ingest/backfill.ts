@@ -19,7 +19,7 @@ export interface Backfill {
   stop(): Promise<void>;
 }
 
-/** Covers lost signals. */
+/** Interval of polls, because signals may be lost. */
 const POLL_MS = 5_000;
 const RETRY_MIN_MS = 500;
 const RETRY_MAX_MS = 10_000;

@@ -146,7 +146,7 @@ test('property: searching by logs finds what reading each block finds, for all r
       fc.record({
         blocks: anyBlocks(200, 400),
         branch: anyBlocks(1, 300),
-        /** Step of the job after which the branch replaces as many blocks as it has. */
+        /** Number of steps of the job before the branch replaces the newest blocks. */
         forkAfter: fc.nat(6),
         options: anyOptions,
         watched: fc.subarray(ADDRESSES, { minLength: 1 }),

@@ -193,7 +193,7 @@ export function createReader<Block extends BlockHeader & MaybeUnverified>(
     const from = read.to + 1;
     if (readsAhead && from <= limits.upTo) {
       const blocks = readNext(progress, from, matcher, limits);
-      // The error is reported again when these blocks are next.
+      // The error is reported again when it is the turn of these blocks.
       blocks.catch(() => {});
       progress.coming = { from, blocks };
     }

@@ -13,7 +13,7 @@ import {
 } from './ingestWorld.test-only.ts';
 
 const MISSED = 1_000;
-/** Blocks below the head that are read one by one. */
+/** Number of blocks below the head that are read one by one. */
 const NEWEST = 256;
 const LATER = '0x00000000000000000000000000000000000000dd';
 

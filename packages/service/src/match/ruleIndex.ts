@@ -70,8 +70,8 @@ export function createRuleIndex<Name extends ChainFamily, Rules>({
   const freeNumbers: number[] = [];
   let addresses = createAddressIndex(addressBytes);
   /**
-   * Numbers of removed streams that still have addresses: removed since the start of the current
-   * sweep, or before.
+   * Numbers of removed streams that still have addresses: first those removed during the current
+   * sweep, then those that it frees.
    */
   let leaving = new Set<number>();
   let swept = new Set<number>();

@@ -20,7 +20,7 @@ export interface InvariantCheck {
 }
 
 /**
- * Number of violations that are checked again each time until they are gone. More usually have a
+ * Maximum number of violations that are checked again until they are gone; more usually have a
  * single cause.
  */
 const REMEMBERED = 200;

@@ -21,10 +21,10 @@ import {
 /** At most four paints per second, however many events arrive. */
 const PAINT_INTERVAL_MS = 250;
 
-/** Interval in which the service's 24-hour counts are reloaded while deliveries arrive. */
+/** Interval at which the service's 24-hour counts are reloaded while deliveries arrive. */
 const SUMMARY_INTERVAL_MS = 2_000;
 
-/** Interval in which the figures of visible running replays are reloaded. */
+/** Interval at which the figures of visible running replays are reloaded. */
 const REPLAYS_INTERVAL_MS = 1_000;
 
 /** Duration of the highlight of a new row. */

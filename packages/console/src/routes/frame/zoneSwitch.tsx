@@ -3,7 +3,7 @@ import { Button } from '../../ui/button.tsx';
 import { useNow } from '../../ui/text/clock.ts';
 import { zoneName } from '../../ui/text/timeZone.ts';
 
-/** Shows the time zone of all times, and switches between that of the browser and UTC. */
+/** Shows the time zone of all times, and switches between the browser's zone and UTC. */
 export function ZoneSwitch() {
   const zone = useZone();
   const isLocal = zone === 'local';

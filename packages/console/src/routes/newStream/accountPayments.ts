@@ -5,8 +5,8 @@ import { contractQuery } from '../../data/queries/chains.ts';
 import type { StreamDraft } from '../streamForm/draft/draft.ts';
 
 /**
- * Includes native payments if the only address is an account, because most payments of an account emit
- * no log. A choice of the user stays.
+ * Includes native payments if the only address is an account, because most payments of an account
+ * emit no log. The user's own choice is kept.
  * @param addresses of the draft, in lowercase.
  */
 export function useAccountPayments(

@@ -5,7 +5,7 @@ import { Dialog } from '../dialog.tsx';
 
 /**
  * Asks before a navigation or a reload discards changes to a form.
- * @returns the dialog, and a function that lets the next navigation pass, for after a save.
+ * @returns the dialog, and a function that allows the next navigation, such as after a save.
  */
 export function useKeepDraft(isChanged: boolean): { dialog: React.ReactNode; letGo: () => void } {
   const isFree = useRef(false);

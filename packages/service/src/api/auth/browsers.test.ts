@@ -102,7 +102,7 @@ describe('a page of another origin', () => {
       expect(asked.headers['access-control-allow-headers']).toContain('x-api-key');
       expect(asked.headers['access-control-allow-credentials']).toBeUndefined();
 
-      // Other pages can also read rejections.
+      // Pages of an allowed origin can also read error responses.
       for (const [headers, status] of [
         [key, 200],
         [{}, 401],

@@ -30,7 +30,7 @@ export interface KeyRing {
   /** Returns the matching key; undefined if it is invalid or expired. */
   find(text: string): Promise<KnownKey | undefined>;
   findById(id: string): Promise<KnownKey | undefined>;
-  /** Reloads the keys before the next response. */
+  /** Reloads the keys before the next lookup. */
   forget(): void;
   /** Records, to the minute, that a key is in use. */
   recordUse(key: KnownKey): void;

@@ -71,7 +71,7 @@ test('a stream goes into error when its receiver is gone, and a probe recovers i
   const { receivers, judge, changes } = open();
   await judge('stream', 410);
   expect(changes).toEqual([expect.stringMatching(/^fail stream: .*410 Gone/), 'room']);
-  // From then on, its own probes check the receiver.
+  // Its own probes check the receiver after this.
   expect(receivers.taken({})).toEqual({});
   await judge('stream', 200, {}, true);
   expect(changes.at(-1)).toBe('recover stream');

@@ -78,7 +78,7 @@ export function createIsolation({
   let idle: NodeJS.Timeout | undefined;
   let closed = false;
 
-  /** The process accepts no more deliveries from this moment on. */
+  /** The process accepts no more deliveries after this. */
   const end = async (ended: ChildProcess): Promise<void> => {
     if (sender === ended) sender = undefined;
     const exited = new Promise((resolve) => ended.once('exit', resolve));

@@ -38,7 +38,7 @@ export interface AptosSource extends ChainSource<AptosBlock> {
   readResource(address: string, type: string, since: number): Promise<unknown>;
 }
 
-/** Maximum number of heads, more than arrive while the blocks after the oldest one are read. */
+/** Maximum number of heads; more than can arrive while the blocks after the oldest one are read. */
 const MAX_HEADS = 256;
 const POLLS_PER_SURVEY = 10;
 const SURVEY_MAX_MS = 15_000;

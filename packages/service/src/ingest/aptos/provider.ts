@@ -50,7 +50,7 @@ export interface AptosPage {
 
 /** Networks with a stable chain id. Other networks get a new chain id on every reset. */
 export const CHAIN_IDS: Partial<Record<AptosNetwork, number>> = { mainnet: 1, testnet: 2 };
-/** Tolerated lag: the blocks of a few seconds. */
+/** Tolerated lag, which is a few seconds of blocks. */
 const LAG_BLOCKS = 50;
 /** A block response does not include the hash of the previous block. */
 export const UNKNOWN_HASH = `0x${'0'.repeat(64)}`;

@@ -132,7 +132,7 @@ export function createEvmSource({
               parts.proofs = createProofs(body, raw);
             }
             if (wanted.transactions) return parts;
-            // The search for a verdict must not delay a block that its logs alone would not delay.
+            // The search for a verdict must not delay a block of which only the logs are needed.
             return parts.doubts.length > 0 && !prover.isRequired()
               ? receipts.readLogs(from, body, seen)
               : { ...parts, transactions: [] };

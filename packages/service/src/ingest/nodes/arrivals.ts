@@ -178,7 +178,7 @@ function makePlan(
   const next = new Uint16Array(bins + 1).fill(bins);
   const costs = new Float64Array(bins + 1);
 
-  /** Sets the cost from this bin on, and returns the bin of the next poll. */
+  /** Sets the cost for this bin and later ones, and returns the bin of the next poll. */
   const choose = (from: number, earliest: number, pollCost: number): number => {
     let best = bins;
     let bestCost = Infinity;

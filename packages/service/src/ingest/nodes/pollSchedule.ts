@@ -23,7 +23,10 @@ export interface PollSchedule {
  * Average rate, relative to the even rate, so that no minute has more polls than with even polling.
  */
 const SHARE_OF_EVEN = 0.95;
-/** Block time in even intervals; chains with a shorter one get the polls per block below. */
+/**
+ * Block time, in intervals of even polling, below which a chain gets a fixed number of polls per
+ * block.
+ */
 const SHORT_BLOCK = 1.5;
 const POLLS_PER_SHORT_BLOCK = 2.8;
 /**

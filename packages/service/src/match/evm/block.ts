@@ -87,6 +87,6 @@ export interface BlockNeeds {
   /** Transactions, including their receipts. */
   transactions: boolean;
   traces: boolean;
-  /** Proofs of the receipts. Default false. */
+  /** Proofs of the receipts. Default: false. */
   proofs?: boolean | undefined;
 }

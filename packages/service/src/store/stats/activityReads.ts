@@ -16,7 +16,7 @@ const SERIES_STEP_MINUTES = 5;
 const SERIES_STEPS = 24;
 
 interface Count {
-  /** Steps back from now. */
+  /** Number of steps before the current one. */
   ago: number;
   metric: string;
   n: number;

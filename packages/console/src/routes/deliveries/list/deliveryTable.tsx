@@ -172,7 +172,7 @@ function useUse(onUsed: (isUsed: boolean) => void) {
     onUsed(use.current.pointer || use.current.focus);
   };
   return {
-    // A touch has no pointer that rests.
+    // Touch has no resting pointer.
     onPointerEnter: ({ pointerType }: React.PointerEvent) =>
       set({ pointer: pointerType === 'mouse' }),
     onPointerLeave: () => set({ pointer: false }),

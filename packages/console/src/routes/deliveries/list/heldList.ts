@@ -4,7 +4,7 @@ import { heldRows } from '../../../data/live/liveCache.ts';
 import type { DeliveryTableHandle } from './deliveryTable.tsx';
 
 export interface HeldList {
-  /** Rows from the anchor on, newest first. */
+  /** The anchor and all older rows, newest first. */
   shown: readonly DeliverySummary[];
   /** Number of newer rows, above the anchor. */
   waiting: number;

@@ -3,10 +3,7 @@ import { clsx } from 'clsx';
 import { listParts, wentOverOpenConnection } from './attemptParts.ts';
 import { formatCount } from '../../../ui/text/format.ts';
 
-/**
- * Draws an attempt on the scale of the longest one: an outline for the time before sending, filled
- * after.
- */
+/** Draws an attempt to the scale of the longest one: outlined before sending, filled afterwards. */
 export function AttemptBar({
   attempt,
   longestMs,

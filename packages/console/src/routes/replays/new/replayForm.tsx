@@ -28,8 +28,8 @@ const estimateQuery = (filter: DeliveryFilter | null) =>
   });
 
 /**
- * Shows how many deliveries the filter selects and sets the rate. Delivered ones are excluded,
- * unless the user includes them and types the count.
+ * Shows how many deliveries the filter selects, and lets the user set the rate. Delivered ones are
+ * excluded unless the user includes them and types the count to confirm.
  */
 export function ReplayForm({
   filter,

@@ -135,7 +135,7 @@ export function parseAddressList(text: string, family: NetworkType): AddressList
   return { rows, rejects, doubts, duplicates };
 }
 
-/** Checksums that were right, because the form parses its text on each keystroke. */
+/** Caches valid checksums, because the form parses its text on each keystroke. */
 const right = new Set<string>();
 const MAX_RIGHT = 5_000;
 

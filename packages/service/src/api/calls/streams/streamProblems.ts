@@ -6,9 +6,7 @@ export interface ProblemNeeds {
   hasSource(chain: string): boolean;
   /** Whether no node of this chain is known to trace blocks. */
   lacksTraces(chain: string): boolean;
-  /**
-   * Events with filters that cannot be read, because the stream's ABI does not contain the events.
-   */
+  /** Events whose filters cannot be read, because the stream's ABI does not contain the events. */
   unreadEvents(options: StreamOptions): string[];
 }
 

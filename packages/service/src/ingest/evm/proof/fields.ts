@@ -7,7 +7,7 @@ import type { RlpItem } from './rlp.ts';
 /** Maximum characters of an unexpected value in an error message. */
 const SHOWN = 80;
 
-/** Converts hex digits to bytes. Throws where Buffer would cut the value off silently. */
+/** Converts hex digits to bytes. Throws where Buffer would silently truncate the value. */
 export function toBytes(value: unknown): Buffer {
   if (typeof value === 'string' && value.startsWith('0x')) {
     const bytes = Buffer.from(value.slice(2), 'hex');

@@ -95,7 +95,7 @@ function openSearch(
     }
   };
 
-  /** Compares the hits of a node with the hits of another node, which may also have missed some. */
+  /** Compares the hits of a node with those of another, either of which may have missed some. */
   const checkSample = async (
     node: Provider,
     plan: RangePlan,

@@ -153,7 +153,7 @@ export const isSmallest = ({ size }: RangePlan): boolean => size <= SMALL_BLOCKS
 /** Adapts the size after a response for this number of blocks. */
 function adapt(plan: RangePlan, blocks: number, logs: number): void {
   if (logs > MANY_LOGS) return resize(plan, Math.floor(blocks / 2));
-  // A part of a range shows nothing about larger ones.
+  // A response for part of a range gives no information about larger ranges.
   if (blocks < plan.size) return;
   if (logs > FEW_LOGS) plan.isSettled = true;
   else if (!plan.isSettled) plan.size = Math.min(MAX_BLOCKS, blocks * GROWTH);

@@ -210,7 +210,7 @@ describe('PostgreSQL store', () => {
       await execute(postgres.url, 'select pg_reload_conf()');
     };
     await synchronousWith("set synchronous_standby_names = 'nobody'");
-    // Commits wait only once the setting applies; earlier ones are repeated.
+    // Commits wait only after the setting has taken effect, so earlier ones are repeated.
     let hasBegun = false;
     const waiting = Promise.all(
       clients.map(async (client, n) => {

@@ -59,14 +59,14 @@ export async function openSqliteStore(folder: string): Promise<Store> {
     lock.close();
     throw explainDamage(error, path);
   }
-  // Closed last, because the last connection must copy the log, which a read-only one cannot.
+  // Must be closed last: the last connection copies the log, which a read-only one cannot.
   const { db: keeper } = setup;
   const reads = createThread(path, 'reads');
   const longReads = createThread(path, 'reads');
   const writes = createThread(path, 'writes');
   const signals = createSignals();
   const events = createMemoryFeed();
-  // The threads run the statements; here they only provide their names.
+  // The threads run the statements; these objects only provide the names of the methods.
   const readers = mapMethods(createReads(keeper, sqliteEngine), (name, args) =>
     (LONG_READS.has(name) ? longReads : reads).call(name, args),
   );
