@@ -184,7 +184,6 @@ const matched = ({ sink }: World, block: bigint): Promise<unknown> =>
 const readMemoryMb = ({ pid }: Served): number =>
   Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1_024;
 
-/** Returns the addresses of a stream in order. */
 function listAddresses({ addresses }: World, stream: number): string[] {
   const each = addresses / STREAMS;
   return Array.from(

@@ -86,7 +86,8 @@ export async function checkInvariants(world: World): Promise<Verdict> {
         (select count(*) from attempt a where a.delivery_id = d.id and a.error is null) as good
       from delivery d join match m on m.id = d.match_id join stream s on s.id = d.stream_id
       where d.stream_id = '${stream}'`);
-    // Reads it after the rows, because newer deliveries would seem to wait for a future time.
+    // Reads the time after the rows; otherwise, newer deliveries would seem to wait for a future
+    // time.
     const now = await world.ledger.now();
     verdict.violations.push(
       ...missingOrDoubled(stream, phases, deliveries, world.mayHave),

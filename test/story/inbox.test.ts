@@ -34,7 +34,7 @@ describe.each(['SQLite', 'PostgreSQL'])('on %s', (engine) => {
     const ledger = engine === 'SQLite' ? ['--data', folder] : ['--database-url', postgres.url];
     served = await serve(
       [...ledger, '--chain', `${CHAIN}=${anvil.url},confirmations=1,poll=50`],
-      // The address guard stays on, because it does not apply within the process.
+      // The address guard stays on; it does not apply to deliveries within the process.
       { allowPrivateEndpoints: false },
     );
   });

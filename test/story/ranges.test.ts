@@ -133,6 +133,6 @@ test('a backfill by range delivers each match once through a kill and a pause, w
   expect(received().every(({ confirmed }) => confirmed)).toBe(true);
   const [coverage] = await sluice.getCoverage(streamId);
   expect(coverage!.byRange).toEqual([{ from: 1, to: BLOCKS - NEWEST }]);
-  // Reading each block would take one of these for every block.
+  // Reading each block would take one such call per block.
   expect(chain.calls['eth_getBlockByHash']! - before).toBeLessThan(BLOCKS / 2);
 }, 60_000);

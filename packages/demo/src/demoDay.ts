@@ -45,7 +45,6 @@ const STALE = {
 } as const;
 const STOPPED = 'stopped by hand; the last attempt failed: HTTP 422';
 
-/** An EVM chain of the demo. */
 export interface DemoChain {
   id: string;
   chain: ScriptedChain;
@@ -68,7 +67,6 @@ export interface DemoAptos {
 export interface DemoDayNeeds {
   chains: readonly DemoChain[];
   aptos: DemoAptos;
-  /** Webhook URLs by tag. */
   webhookUrlOf(tag: string): string;
   nowMs: number;
   /** Length of the day, at least one hour. */

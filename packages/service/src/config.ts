@@ -125,7 +125,6 @@ export interface ServiceConfig {
   maxWebhookBytes?: number | undefined;
   /** Format of the log on standard error. Default: `text`. */
   logFormat?: LogFormat | undefined;
-  /** Folder of the built console. */
   consoleFolder?: string | undefined;
   /** Waits between attempts in milliseconds. Default: the standard schedule. */
   schedule?: readonly number[] | undefined;
@@ -394,7 +393,6 @@ export function parseRoles(texts: readonly string[]): Role[] {
   return ROLES.filter((role) => roles.length === 0 || roles.includes(role));
 }
 
-/** Parses `--log-format`. */
 export function parseLogFormat(text: string): LogFormat {
   const format = LOG_FORMATS.find((each) => each === text);
   if (format !== undefined) return format;

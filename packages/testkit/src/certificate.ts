@@ -2,7 +2,6 @@
 import { createPrivateKey, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 
 export interface CertificateOptions {
-  /** Common name. */
   commonName: string;
   /** DNS names for which the certificate is valid. */
   names?: readonly string[];
@@ -16,8 +15,9 @@ export interface CertificateOptions {
 
 export interface CertifiedKey {
   commonName: string;
-  /** A certificate and its key, both in PEM. */
+  /** Private key in PEM. */
   key: string;
+  /** Certificate in PEM. */
   cert: string;
 }
 

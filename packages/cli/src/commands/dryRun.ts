@@ -191,7 +191,6 @@ async function readWanted(connection: Connection, stream: string): Promise<Wante
   };
 }
 
-/** The fields that affect matching. */
 const MATCHING_FIELDS = {
   evm: [
     'tag',

@@ -75,7 +75,6 @@ export const toContractFields = (stream: AnyStream): Fields => ({
   ),
 });
 
-/** A change of one field. */
 export interface FieldChange {
   readonly field: string;
   readonly from: unknown;

@@ -31,7 +31,6 @@ export const COMMAND_ERRORS = {
   usage: { exit: EXIT.usage, fix: 'see --help' },
   /** A file that cannot be read or has invalid content. */
   invalid_file: { exit: EXIT.usage, fix: 'fix the file, or pass another one' },
-  /** No service is configured. */
   no_service: {
     exit: EXIT.unreachable,
     fix: 'start one with sluice dev, or connect to yours: sluice login, or --api-url and --api-key (SLUICE_API_URL, SLUICE_API_KEY)',
@@ -49,7 +48,6 @@ export const COMMAND_ERRORS = {
     exit: EXIT.partial,
     fix: 'fix the problems above and run the command again; completed items are skipped',
   },
-  /** Another process listens on the port. */
   port_in_use: { exit: EXIT.notStarted, fix: 'stop that process, or pass another --port' },
   /** Another service runs on the data folder. */
   data_in_use: {
@@ -71,7 +69,6 @@ export const COMMAND_ERRORS = {
     exit: EXIT.notStarted,
     fix: 'check the user, password and database in --database-url',
   },
-  /** A check failed. */
   check_failed: { exit: EXIT.checkFailed, fix: 'see the lines above' },
   /** A bug in Sluice. */
   unexpected: { exit: EXIT.unexpected, fix: 'run the command with --debug and report the output' },
@@ -107,7 +104,6 @@ const KIT_EXITS: Readonly<Record<SluiceErrorCode, number>> = {
   missing_abi: EXIT.checkFailed,
 };
 
-/** An error of a command. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
   readonly code: CommandErrorCode;

@@ -213,7 +213,6 @@ export function parseStreamSearch(input: Record<string, unknown>): StreamSearch 
   });
 }
 
-/** Filters the deliveries of a replay. */
 export type ReplaySearch = Omit<DeliveriesSearch, 'replay'>;
 
 export function parseReplaySearch(input: Record<string, unknown>): ReplaySearch {

@@ -2,7 +2,6 @@
 
 /** Marks, embeddings, overrides and isolates: characters that only change the text direction. */
 const TURNS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
-/** Right-to-left scripts. */
 const RIGHT_TO_LEFT = /\p{Script=Hebrew}|\p{Script=Arabic}|\p{Script=Syriac}|\p{Script=Thaana}/u;
 
 /** Removes the characters that change the direction of adjacent text. */

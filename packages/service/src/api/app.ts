@@ -64,7 +64,6 @@ export interface AppNeeds
   explorers: SluiceHandlerNeeds['explorers'];
   /** Retention of deliveries. */
   kept: { deliveredMs: number; undeliveredMs: number };
-  /** Returns the remaining waits of the schedule. */
   remainingWaitsMs: SluiceHandlerNeeds['remainingWaitsMs'];
   fastRetryMs: SluiceHandlerNeeds['fastRetryMs'];
 }

@@ -229,7 +229,7 @@ export function createReadAhead<T>(
 
   const begin = (number: number): void => {
     const entry: Entry<T> = {
-      // The read of the block reports the error again when it is its turn.
+      // The error is reported again when it is the block's turn.
       reading: fetch(number).catch(() => {
         depth = Math.max(1, Math.floor(depth / 2));
         return undefined;

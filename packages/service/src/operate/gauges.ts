@@ -4,7 +4,6 @@ import type { ChainReport, ViolationKind } from '../store/upkeep/contract.ts';
 
 export interface MetricSources {
   chains(): ChainReport[];
-  /** Number of chains that this process reads. */
   chainsRead(): number;
   inFlight(): number;
   /** Number of streams with failing or throttling receivers, by breaker state. */

@@ -1,6 +1,5 @@
 import { clsx } from 'clsx';
 
-/** Preformatted text that scrolls. */
 export function ScrollText({
   label,
   wrap = false,

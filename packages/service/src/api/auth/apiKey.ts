@@ -24,7 +24,6 @@ export function createKey(): { id: string; key: string; hash: string } {
 /** Returns the id in a key, or undefined if the text is not a valid key. */
 export const idOfKey = (key: string): string | undefined => KEY.exec(key)?.[1];
 
-/** Returns whether this is a valid key id. */
 export const isKeyId = (text: string): boolean => KEY_ID.test(text);
 
 /** Hashes a key for storage. Keys are random, so a single hash without a salt is enough. */

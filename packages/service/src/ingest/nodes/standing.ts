@@ -348,7 +348,7 @@ export function createStanding(
     if (error.kind === 'rate-limited') return;
     trouble.add(1);
     if (error.kind !== 'unreachable') return;
-    // The node that returns after this may be a different one.
+    // After an outage, a different node may respond at this URL.
     identity = undefined;
     outage.note(performance.now());
   };

@@ -70,7 +70,6 @@ function describeUnnamed(transaction: AptosTransaction, functions: number, event
   return `it ${calls}, and none of its ${transaction.events.length} events is named: the stream names ${functions} functions and ${events} events`;
 }
 
-/** Returns the type without its generic arguments. */
 export function withoutArguments(type: string): string {
   const end = type.indexOf('<');
   return end < 0 ? type : type.slice(0, end);

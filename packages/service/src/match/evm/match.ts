@@ -112,9 +112,7 @@ function compile({ options }: Pick<EvmStreamRecord, 'options'>): Selection {
 /** The match of one stream and one block. */
 export interface Match {
   stream: CompiledStream;
-  /** Logs in log order. */
   logs: EvmLog[];
-  /** Transactions in transaction order. */
   transactions: EvmTransaction[];
   /** Internal transactions in execution order. */
   internalTransactions: EvmInternalTransaction[];

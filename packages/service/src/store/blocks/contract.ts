@@ -67,7 +67,6 @@ export interface BlockCommit {
   ruleRevision: number;
   /** Height up to which this block confirms matches. */
   confirmUpTo: number;
-  /** Number of blocks to keep in the window. */
   windowBlocks: number;
   matches: NewMatch[];
   /** Reason why the block was accepted unverified. */

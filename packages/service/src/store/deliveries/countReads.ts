@@ -53,7 +53,6 @@ const VALUES: Readonly<Record<CountedField, RawBuilder<string | null>>> = {
 const keep = (filter: DeliveryFilter, isKept: (field: Field) => boolean): DeliveryFilter =>
   Object.fromEntries(Object.entries(filter).filter(([field]) => isKept(field as Field)));
 
-/** Columns that deliveries are grouped by. */
 const GROUP_COLUMNS = {
   state: 'text',
   phase: 'text',

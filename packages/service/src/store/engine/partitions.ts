@@ -160,7 +160,6 @@ async function chooseRange(trx: Db, day: string): Promise<DayRange> {
 
 const nextDay = (day: string): string => toDay(Date.parse(day) + DAY_MS);
 
-/** Returns the first day of the next month. */
 function nextMonth(day: string): string {
   const date = new Date(day);
   return toDay(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1));

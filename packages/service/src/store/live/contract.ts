@@ -1,4 +1,3 @@
-/** Writes of live events. */
 import type { LiveEvent } from '@sluice/kit/contract';
 
 export interface FeedWrites {

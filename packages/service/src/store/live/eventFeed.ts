@@ -14,7 +14,6 @@ export interface EventBatch {
 }
 
 export interface EventFeed {
-  /** Returns the newest batch. */
   newest(): Promise<EventBatch>;
   /**
    * Returns the batch at this position and some later ones; undefined if it is no longer kept, or

@@ -29,7 +29,6 @@ export type StreamOptions = Pick<
   | 'includeProofs'
 >;
 
-/** Defaults of a stream. */
 export const DEFAULT_OPTIONS: StreamOptions = {
   topic0: null,
   allAddresses: false,
@@ -52,7 +51,6 @@ export const DEFAULT_LIMITS: StreamLimits = {
   strictOrder: false,
 };
 
-/** Delivery defaults of a stream. */
 export const DEFAULT_DELIVERY: Pick<
   EvmStreamDraft,
   'deliver' | 'notifyRemoved' | 'headers' | 'limits'

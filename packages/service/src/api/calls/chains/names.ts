@@ -16,7 +16,7 @@ export const findNameChain = ({ callsOf }: NameNeeds): string | undefined =>
 
 /** @throws HttpError with a readable reason if the name does not resolve. */
 export async function resolveName(given: string, needs: NameNeeds): Promise<ResolvedName> {
-  // Checks for such a chain first, because checking the name unpacks the Unicode tables.
+  // Looks for the chain first, because normalizing the name unpacks the Unicode tables.
   const chainId = findNameChain(needs);
   if (chainId === undefined) {
     throw new HttpError(

@@ -30,7 +30,7 @@ export function findUnproven(block: Json, receipts: readonly Json[]): string[] {
   ];
 }
 
-/** Returns the proofs of a block without unproven parts. */
+/** Returns the proofs of a block of which every part is proven. */
 export function createProofs(block: Json, receipts: readonly Json[]): BlockProofs {
   const trie = toReceiptTrie(transactionsOf(block), receipts);
   return {

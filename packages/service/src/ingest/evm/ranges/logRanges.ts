@@ -23,9 +23,8 @@ import {
 
 /** Number of ranges queried at once after their size has settled. */
 const RANGES_AT_ONCE = 16;
-/** A second node verifies one of this number of rounds. */
+/** Number of rounds for each round that a second node verifies. */
 const ROUNDS_PER_SAMPLE = 8;
-/** Number of headers that are read per round. */
 const HEADERS_PER_ROUND = 1_024;
 /**
  * Time for which a node that refuses every range, or returns wrong results, is not queried again.

@@ -113,14 +113,12 @@ export interface ScriptedAptosTransaction {
   showsStoreOwners?: boolean;
 }
 
-/** Metadata of a fungible asset. */
 export interface AptosFungibleAsset {
   name: string;
   symbol: string;
   decimals: number;
 }
 
-/** Returns the address of a store. */
 export function addressOfStore(store: AptosStore): Hex {
   return typeof store === 'string'
     ? toLongAddress(store)
