@@ -171,9 +171,9 @@ function createCalls<Record, Block extends BlockHeader, DryRunAnswer>(
   const { store, log, onDeliveries, confirmedUpTo } = surroundings;
   /** Reads the block at this height of the node's chain, with the required parts. */
   const readBlock = async (number: number, needs: BlockNeeds): Promise<Block> => {
-    const header = await source.readHeader(number);
-    if (header === undefined) throw new CallerError('not_found', 'Block not found');
-    return source.readBlock(header, needs);
+    const read = await source.readBlockAt(number, needs);
+    if (read === undefined) throw new CallerError('not_found', 'Block not found');
+    return read.block;
   };
   const isConfirmed = ({ number }: BlockHeader): boolean => number <= (confirmedUpTo(chain) ?? -1);
 

@@ -106,11 +106,9 @@ export function createReader<Block extends BlockHeader & MaybeUnverified>(
     const numbers = Array.from({ length: to - from + 1 }, (_, n) => from + n);
     const blocks = await Promise.all(
       numbers.map(async (number) => {
-        const header = await source.readHeader(number);
-        if (header === undefined) {
-          throw new SourceError('missing', `no node of this chain has block ${number}`);
-        }
-        return source.readBlock(header, needs);
+        const read = await source.readBlockAt(number, needs);
+        if (read !== undefined) return read.block;
+        throw new SourceError('missing', `no node of this chain has block ${number}`);
       }),
     );
     for (const [n, block] of blocks.entries()) {

@@ -44,6 +44,10 @@ function open({ watched = [false], refused = undefined as string | undefined } =
   const committing = createCommitting<object>('0x1', {
     source: {
       readHeader: (at) => Promise.resolve(header(Number(at), 'ahead')),
+      readBlockAt(number) {
+        calls.push('read ahead');
+        return Promise.resolve({ header: header(number, 'ahead'), block: {} });
+      },
       readBlock: ({ hash }) => {
         calls.push(`read ${hash}`);
         return Promise.resolve({});

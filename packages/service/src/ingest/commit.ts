@@ -52,7 +52,10 @@ export function createCommitting<Block extends MaybeUnverified>(
     refuseBlocks,
     tracing,
   }: {
-    source: Pick<ChainSource<Block>, 'readHeader' | 'readBlock' | 'sizeOf' | 'readNewestComplete'>;
+    source: Pick<
+      ChainSource<Block>,
+      'readHeader' | 'readBlock' | 'readBlockAt' | 'sizeOf' | 'readNewestComplete'
+    >;
     matcher: Matcher<Block>;
     local: Pick<LocalChain, 'tip' | 'append'>;
     /** Returns the number of the newest block of the chain. */
@@ -68,8 +71,9 @@ export function createCommitting<Block extends MaybeUnverified>(
   };
   const ahead = createReadAhead<Fetched<Block>>(
     async (number) => {
-      const header = await source.readHeader(number);
-      return header && fetchBlock(header);
+      const needs = matcher.needs(chain);
+      const read = await source.readBlockAt(number, needs);
+      return read && { ...read, needs };
     },
     ({ block }) => source.sizeOf(block),
     READ_AHEAD,

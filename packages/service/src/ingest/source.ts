@@ -64,6 +64,11 @@ export interface ChainSource<Block> {
    * Throws a {@link SourceError} if no provider has all parts, or if the parts disagree.
    */
   readBlock(header: BlockHeader, needs: BlockNeeds): Promise<Block>;
+  /** Like `readHeader` and `readBlock` for a block at a height, in fewer calls. */
+  readBlockAt(
+    number: number,
+    needs: BlockNeeds,
+  ): Promise<{ header: BlockHeader; block: Block } | undefined>;
   /** Searches blocks by their logs; absent where nodes have no such queries. */
   openSearch?(search: LogSearch): BlockSearch;
   /** Like `readBlock`, for a block that a search found. */

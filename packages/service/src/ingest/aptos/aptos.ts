@@ -116,6 +116,14 @@ export function createAptosSource({
     lastVersion,
   });
 
+  const readAt = async (height: number): Promise<AptosBlock | undefined> => {
+    const block = await runs.read(height);
+    if (block !== undefined) return block;
+    // The block may have arrived since the last read of the head.
+    await readAgreedHead();
+    return runs.read(height);
+  };
+
   return {
     lacksTraces: false,
     providers: () => [
@@ -136,13 +144,14 @@ export function createAptosSource({
     },
     async readHeader(at) {
       if (typeof at === 'string') return undefined;
-      let block = await runs.read(at);
-      if (block === undefined) {
-        // The block may have arrived since the last read of the head.
-        await readAgreedHead();
-        block = await runs.read(at);
-      }
+      const block = await readAt(at);
       return block && toHeader(block);
+    },
+    async readBlockAt(number) {
+      const block = await readAt(number);
+      if (block === undefined) return undefined;
+      await stores.complete(block);
+      return { header: toHeader(block), block };
     },
     doubt: providers.doubt,
     async readBlock(header) {

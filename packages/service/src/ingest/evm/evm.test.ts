@@ -337,10 +337,12 @@ describe('a new block', () => {
 });
 
 describe('a head that a node pushes', () => {
+  /** A node that only this source reads. */
+  let node: RunningScriptedChain;
   let pushing: Source;
   let pushes: number;
   let stop: () => void;
-  const counts = () => one.calls['eth_getBlockByNumber'] ?? 0;
+  const counts = () => node.calls['eth_getBlockByNumber'] ?? 0;
   const push = async (): Promise<BlockHeader> => {
     const before = pushes;
     const header = mine();
@@ -350,15 +352,17 @@ describe('a head that a node pushes', () => {
 
   beforeEach(async () => {
     pushes = 0;
-    const options = { urls: [one.wsUrl], pollMs: 60_000, proof: 'on' as const, log: silent };
+    node = await startScriptedChain({ chain: one });
+    const options = { urls: [node.wsUrl], pollMs: 60_000, proof: 'on' as const, log: silent };
     pushing = createEvmSource({ chain: CHAIN, ...options });
     stop = pushing.watchHeads(() => (pushes += 1));
-    await until('it subscribes', () => one.calls['eth_subscribe'] === 1);
+    await until('it subscribes', () => node.calls['eth_subscribe'] === 1);
     await pushing.readHead();
   });
   afterEach(async () => {
     stop();
     await pushing.stop();
+    await node.stop();
   });
 
   test('is the head without a request, once', async () => {
@@ -372,7 +376,7 @@ describe('a head that a node pushes', () => {
   });
 
   test('and that does not match its hash only hints', async () => {
-    one.trouble({ kind: 'wrongParentHash', methods: ['newHeads'] });
+    node.trouble({ kind: 'wrongParentHash', methods: ['newHeads'] });
     const header = await push();
     const before = counts();
     expect(await pushing.readHead()).toEqual(header);
@@ -380,7 +384,7 @@ describe('a head that a node pushes', () => {
   });
 
   test('before it can return the block only hints from then on', async () => {
-    one.trouble({ kind: 'withhold', times: 2 });
+    node.trouble({ kind: 'withhold', times: 2 });
     const early = await push();
     await pushing.readHead();
     await expect(pushing.readBlock(early, ALL)).rejects.toThrow();

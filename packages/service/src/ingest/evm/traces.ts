@@ -5,8 +5,10 @@
  * them.
  */
 import type { EvmInternalTransaction } from '../../match/evm/block.ts';
+import type { BlockHeader } from '../../store/blocks/contract.ts';
 import { type Json, hex, list, object, optionalHex, toNumber } from '../json.ts';
-import { SourceError } from '../source.ts';
+import { SourceError, isOfKind } from '../source.ts';
+import type { Provider } from './provider.ts';
 
 interface Transactions {
   /** Transaction hashes of the block, in order. */
@@ -137,4 +139,53 @@ function toMove(
     default:
       return undefined;
   }
+}
+
+export interface TraceReader {
+  /**
+   * Returns the internal transactions; undefined if this node does not trace blocks.
+   *
+   * @param hashes hashes of the block's transactions, in order
+   */
+  read(
+    node: Provider,
+    header: BlockHeader,
+    hashes: readonly string[],
+  ): Promise<EvmInternalTransaction[] | undefined>;
+  /** Returns whether this node is known not to trace blocks. */
+  isMissingAt(node: Provider): boolean;
+}
+
+/** Reads the internal transactions of a block in the trace dialect that a node offers. */
+export function createTraceReader(): TraceReader {
+  /** Dialect of each provider that was tried. */
+  const dialects = new Map<Provider, 'callTracer' | 'trace_block' | 'none'>();
+
+  return {
+    async read(node, { number, hash }, hashes) {
+      const known = dialects.get(node);
+      const transactions = { hashes, blockHash: hash };
+      if (known === undefined || known === 'callTracer') {
+        try {
+          const tracer = { tracer: 'callTracer' };
+          const answer = await node.request('debug_traceBlockByHash', [hash, tracer]);
+          dialects.set(node, 'callTracer');
+          return fromCallTracer(answer, transactions);
+        } catch (error) {
+          if (known !== undefined || !isOfKind(error, 'unsupported')) throw error;
+        }
+      }
+      if (known === 'none') return undefined;
+      try {
+        const answer = await node.request('trace_block', [`0x${number.toString(16)}`]);
+        dialects.set(node, 'trace_block');
+        return fromTraceBlock(answer, transactions);
+      } catch (error) {
+        if (known !== undefined || !isOfKind(error, 'unsupported')) throw error;
+        dialects.set(node, 'none');
+        return undefined;
+      }
+    },
+    isMissingAt: (node) => dialects.get(node) === 'none',
+  };
 }

@@ -102,6 +102,10 @@ export interface Providers<Provider extends AnyProvider> {
   readGenesisHash(expected?: string): Promise<string>;
   readHead(): Promise<BlockHeader>;
   readHeaderAt(number: number): Promise<BlockHeader | undefined>;
+  /** Reads something with a header by height, and checks the header against a witness. */
+  readAgreed<T extends { header: BlockHeader }>(
+    read: (provider: Provider) => Promise<T | undefined>,
+  ): Promise<T | undefined>;
   readHeaderOf(hash: string): Promise<BlockHeader | undefined>;
   doubt(hash: string): void;
   /**
@@ -140,6 +144,25 @@ const CLEARLY_BETTER = 0.5;
  */
 const ROUNDS = 2;
 const NODES_REMEMBERED = 512;
+
+async function readLowestFinalized<Provider extends AnyProvider>(
+  providers: readonly Provider[],
+  admit: (provider: Provider) => Promise<void>,
+): Promise<BlockHeader | undefined> {
+  const results = await Promise.allSettled(
+    providers.map(async (each) => {
+      await admit(each);
+      return each.readTagged('finalized');
+    }),
+  );
+  const found = results.flatMap((each) =>
+    each.status === 'fulfilled' && each.value !== undefined ? [each.value] : [],
+  );
+  if (found.length > 0) return found.reduce((a, b) => (a.number <= b.number ? a : b));
+  const failed = results.find((each) => each.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+  return undefined;
+}
 
 export function createProviders<Provider extends AnyProvider>({
   chain,
@@ -226,6 +249,16 @@ export function createProviders<Provider extends AnyProvider>({
     return undefined;
   };
 
+  const readAgreed: Providers<Provider>['readAgreed'] = (read) =>
+    ask(async (provider) => {
+      const found = await read(provider);
+      if (found === undefined || !(await agreement.check(found.header, provider, false))) {
+        return undefined;
+      }
+      remember(found.header, provider);
+      return found;
+    });
+
   return {
     all,
     ask,
@@ -242,14 +275,15 @@ export function createProviders<Provider extends AnyProvider>({
       throw new SourceError('disagreement', `the providers of ${chain} disagree about its head`);
     },
 
-    readHeaderAt: (number) =>
-      ask(async (provider) => {
+    readAgreed,
+
+    async readHeaderAt(number) {
+      const found = await readAgreed(async (provider) => {
         const header = await provider.readHeaderAt(number);
-        if (header === undefined || !(await agreement.check(header, provider, false))) {
-          return undefined;
-        }
-        return remember(header, provider);
-      }),
+        return header && { header };
+      });
+      return found?.header;
+    },
 
     readHeaderOf: (hash) =>
       ask(
@@ -264,21 +298,7 @@ export function createProviders<Provider extends AnyProvider>({
       givers.get(hash)?.fault('inconsistent');
     },
 
-    async readFinalized() {
-      const results = await Promise.allSettled(
-        ranked().map(async (each) => {
-          await identities.admit(each);
-          return each.readTagged('finalized');
-        }),
-      );
-      const found = results.flatMap((each) =>
-        each.status === 'fulfilled' && each.value !== undefined ? [each.value] : [],
-      );
-      if (found.length > 0) return found.reduce((a, b) => (a.number <= b.number ? a : b));
-      const failed = results.find((each) => each.status === 'rejected');
-      if (failed !== undefined) throw failed.reason;
-      return undefined;
-    },
+    readFinalized: () => readLowestFinalized(ranked(), identities.admit),
 
     readTagged: (tag) => ask((provider) => provider.readTagged(tag, 'aside')),
 

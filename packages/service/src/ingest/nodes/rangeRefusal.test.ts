@@ -88,7 +88,7 @@ describe('a refused range', () => {
   test.each(REFUSALS)(
     'of %s is too large, and suggests a range',
     (_provider, code, text, suggests) => {
-      const answer = JSON.stringify({ id: 1, error: { code, message: text } });
+      const answer = { id: 1, error: { code, message: text } };
       let refused: unknown;
       try {
         readResult('node', 'eth_getLogs', answer);
@@ -106,10 +106,7 @@ describe('a refused range', () => {
   });
 
   test('is not what another method says about its own limits', () => {
-    const answer = JSON.stringify({
-      id: 1,
-      error: { code: -32000, message: 'gas exceeds limit of 10' },
-    });
+    const answer = { id: 1, error: { code: -32000, message: 'gas exceeds limit of 10' } };
     expect(() => readResult('node', 'eth_call', answer)).toThrow(
       expect.objectContaining({ kind: 'refused' }) as Error,
     );

@@ -13,13 +13,18 @@ function errorOf(read: () => unknown): SourceError {
 }
 const refuse = (code: number, message: string): SourceError =>
   errorOf(() =>
-    readResult('node', 'eth_x', JSON.stringify({ id: 1, error: { code, message } }), {
-      status: 200,
-      retryAfter: undefined,
-    }),
+    readResult(
+      'node',
+      'eth_x',
+      { id: 1, error: { code, message } },
+      {
+        status: 200,
+        retryAfter: undefined,
+      },
+    ),
   );
 const answer = (status: number, retryAfter?: string): SourceError =>
-  errorOf(() => readResult('node', 'eth_x', '<html>', { status, retryAfter }));
+  errorOf(() => readResult('node', 'eth_x', undefined, { status, retryAfter }));
 
 describe('a response of a node', () => {
   test.each([
@@ -75,10 +80,8 @@ describe('a response of a node', () => {
   });
 
   test('to a reverted call keeps its data', () => {
-    const text = JSON.stringify({
-      error: { code: 3, message: 'execution reverted', data: '0x08' },
-    });
-    expect(errorOf(() => readResult('node', 'eth_call', text))).toMatchObject({
+    const value = { error: { code: 3, message: 'execution reverted', data: '0x08' } };
+    expect(errorOf(() => readResult('node', 'eth_call', value))).toMatchObject({
       kind: 'refused',
       rpcCode: 3,
       data: '0x08',
@@ -86,7 +89,7 @@ describe('a response of a node', () => {
   });
 
   test('can have any result, including null', () => {
-    expect(readResult('node', 'eth_x', '{"result":null}')).toBe(null);
-    expect(readResult('node', 'eth_x', '{"result":[1],"error":null}')).toEqual([1]);
+    expect(readResult('node', 'eth_x', { result: null })).toBe(null);
+    expect(readResult('node', 'eth_x', { result: [1], error: null })).toEqual([1]);
   });
 });

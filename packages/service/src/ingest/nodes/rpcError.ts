@@ -56,10 +56,17 @@ export interface HttpFacts {
  * Returns the `result` of a JSON-RPC response.
  *
  * @param name name of the node, for error messages
+ * @param value the parsed response; undefined if it is not JSON
  * @throws SourceError for any other response
  */
-export function readResult(name: string, method: string, text: string, http?: HttpFacts): unknown {
-  const answer = parseObject(text);
+export function readResult(
+  name: string,
+  method: string,
+  value: unknown,
+  http?: HttpFacts,
+): unknown {
+  const answer =
+    typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
   if (http?.status === 429) {
     throw rateLimited(`${name}: ${method} returned HTTP 429: too many requests`, http.retryAfter);
   }
@@ -113,12 +120,10 @@ function rateLimited(message: string, retryAfter: string | undefined): SourceErr
 export const toRetryAfterMs = (header: string | undefined): number =>
   Math.min(parseRetryAfter(header, Date.now()) ?? DEFAULT_RETRY_AFTER_MS, MAX_RETRY_AFTER_MS);
 
-export function parseObject(text: string): Record<string, unknown> | undefined {
+/** Parses the text of a response; undefined if it is not JSON. */
+export function parseAnswer(text: string): unknown {
   try {
-    const value = parseJson(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined;
+    return parseJson(text);
   } catch {
     return undefined;
   }

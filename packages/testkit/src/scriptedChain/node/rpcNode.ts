@@ -119,6 +119,12 @@ export function createRpcNode(options: {
           headers: { ...json, 'retry-after': String(limited.retryAfterSeconds ?? 1) },
         };
       }
+      const limit = takeAny('batchLimit');
+      if (limit && Array.isArray(parsed) && parsed.length > limit.calls) {
+        const error = { code: -32600, message: 'batch too large' };
+        const body = JSON.stringify({ jsonrpc: '2.0', id: null, error });
+        return { body, status: 200, headers: json };
+      }
       const answered = batch.map((call) => answerOne(call, own));
       const body = JSON.stringify(Array.isArray(parsed) ? answered : answered[0]);
       const isCut = takeAny('malformedJson');

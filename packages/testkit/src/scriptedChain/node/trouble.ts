@@ -46,6 +46,8 @@ export type TroubleKind =
   | { kind: 'resultLimit'; logs: number; message?: string }
   /** HTTP 429 for calls above this rate. The calls of one second may come at once. */
   | { kind: 'rateCap'; perSecond: number }
+  /** Batches of more than `calls` calls get one error instead of a list of responses. */
+  | { kind: 'batchLimit'; calls: number }
   /** The node does not know the tags `finalized` and `safe`, as nodes of some chains do not. */
   | { kind: 'unknownTags' }
   /** A block is null. Default: only `eth_getBlockByHash`, so that it is known by number. */

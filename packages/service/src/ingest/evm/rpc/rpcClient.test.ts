@@ -1,6 +1,7 @@
 import { type RunningScriptedChain, startScriptedChain } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type RpcClient, createRpcClient } from './provider.ts';
+import { createRpcClient } from '../provider.ts';
+import type { RpcClient } from './rpcClient.ts';
 
 let chain: RunningScriptedChain;
 beforeAll(async () => {

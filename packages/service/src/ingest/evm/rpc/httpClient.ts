@@ -1,0 +1,174 @@
+/** JSON-RPC over HTTP, in batches where the node supports them. */
+import { Pool } from 'undici';
+import { describeError } from '../../../base/log.ts';
+import { SourceError, isOfKind } from '../../source.ts';
+import { type HttpFacts, parseAnswer, readResult } from '../../nodes/rpcError.ts';
+import { MAX_ANSWER_BYTES, type RpcClient, timeoutOf, tooLarge } from './rpcClient.ts';
+
+/** Maximum concurrency of a provider. */
+const CONNECTIONS = 32;
+/** Contents of blocks, of which a backfill reads many at once. Nodes run some batches in order. */
+const BATCHED = /^eth_getBlock(ByHash|ByNumber|Receipts)$/;
+const BATCH_CALLS = 8;
+
+interface Call extends PromiseWithResolvers<unknown> {
+  id: number;
+  method: string;
+  params: readonly unknown[];
+  maxBytes: number;
+}
+
+interface Answer {
+  /** Parsed JSON; undefined for other text. */
+  value: unknown;
+  http: HttpFacts;
+}
+
+/** @param name name of the node in messages, not its URL, which may contain an API key */
+export function createHttpClient(url: URL, name: string): RpcClient {
+  const pool = new Pool(url.origin, { connections: CONNECTIONS });
+  const headers: Record<string, string> = { 'content-type': 'application/json' };
+  if (url.username !== '') {
+    const login = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+    headers['authorization'] = `Basic ${Buffer.from(login).toString('base64')}`;
+  }
+  let lastId = 0;
+  /** Falls when a batch fails whose calls succeed alone, and does not rise again. */
+  let batchCalls = BATCH_CALLS;
+  /** Calls of the current turn of the event loop. */
+  let gathered: Call[] = [];
+
+  const post = async (body: object, what: string, limits: PostLimits): Promise<Answer> => {
+    try {
+      const response = await pool.request({
+        method: 'POST',
+        path: url.pathname + url.search,
+        headers,
+        body: JSON.stringify(body),
+        signal: AbortSignal.timeout(limits.timeoutMs),
+      });
+      const retryAfter = response.headers['retry-after'];
+      const http = { status: response.statusCode, retryAfter: [retryAfter].flat()[0] };
+      return { value: parseAnswer(await readText(response.body, what, limits.maxBytes)), http };
+    } catch (error) {
+      if (error instanceof SourceError) throw error;
+      throw new SourceError('unreachable', `${name}: ${describeError(error)}`, { cause: error });
+    }
+  };
+
+  /** Returns whether the node responded with a result. */
+  const sendAlone = async (call: Call): Promise<boolean> => {
+    const { method, maxBytes } = call;
+    try {
+      const limits = { timeoutMs: timeoutOf(method), maxBytes };
+      const { value, http } = await post(toRequest(call), `${name}: ${method}`, limits);
+      call.resolve(readResult(name, method, value, http));
+      return true;
+    } catch (error) {
+      call.reject(error);
+      return false;
+    }
+  };
+
+  const retryAlone = async (calls: readonly Call[], nextBatchCalls: number): Promise<void> => {
+    const sent = await Promise.all(calls.map(sendAlone));
+    if (sent.includes(true)) batchCalls = Math.min(batchCalls, nextBatchCalls);
+  };
+
+  const sendBatch = async (calls: readonly Call[]): Promise<void> => {
+    const half = Math.floor(calls.length / 2);
+    const what = `${name}: a batch of ${calls.length} requests`;
+    const timeoutMs = Math.max(...calls.map(({ method }) => timeoutOf(method)));
+    let answer: Answer;
+    try {
+      const limits = { timeoutMs, maxBytes: MAX_ANSWER_BYTES };
+      answer = await post(calls.map(toRequest), what, limits);
+    } catch (error) {
+      if (isOfKind(error, 'too-large')) return retryAlone(calls, half);
+      if (isTimeout(error)) batchCalls = Math.min(batchCalls, half);
+      for (const call of calls) call.reject(error);
+      return;
+    }
+    const { value, http } = answer;
+    if (!Array.isArray(value)) {
+      const refusal = errorOf(() => readResult(name, calls[0]!.method, value, http));
+      if (!isOfKind(refusal, 'rate-limited')) return retryAlone(calls, 1);
+      for (const call of calls) call.reject(refusal);
+      return;
+    }
+    const results = new Map(value.map((each: { id?: unknown } | null) => [each?.id, each]));
+    const refused: Call[] = [];
+    for (const call of calls) {
+      try {
+        // A node may limit the size of a batch, or omit responses.
+        if (!results.has(call.id)) refused.push(call);
+        else call.resolve(readResult(name, call.method, results.get(call.id), http));
+      } catch (error) {
+        if (isOfKind(error, 'too-large')) refused.push(call);
+        else call.reject(error);
+      }
+    }
+    if (refused.length > 0) await retryAlone(refused, half);
+  };
+
+  const sendGathered = (): void => {
+    const calls = gathered;
+    gathered = [];
+    while (calls.length > 0) {
+      const some = calls.splice(0, Math.max(1, batchCalls));
+      void (some.length === 1 ? sendAlone(some[0]!) : sendBatch(some));
+    }
+  };
+
+  return {
+    request(method, params, maxBytes = MAX_ANSWER_BYTES) {
+      const deferred = Promise.withResolvers<unknown>();
+      const call: Call = { ...deferred, id: ++lastId, method, params, maxBytes };
+      if (!BATCHED.test(method)) {
+        void sendAlone(call);
+      } else {
+        // Runs after the requests that are made in this turn.
+        if (gathered.length === 0) process.nextTick(sendGathered);
+        gathered.push(call);
+      }
+      return call.promise;
+    },
+    subscribeHeads: () => () => {},
+    close: () => pool.destroy(),
+  };
+}
+
+interface PostLimits {
+  timeoutMs: number;
+  maxBytes: number;
+}
+
+const toRequest = ({ id, method, params }: Call) => ({ jsonrpc: '2.0', id, method, params });
+
+const isTimeout = (error: unknown): boolean =>
+  error instanceof Error && error.cause instanceof Error && error.cause.name === 'TimeoutError';
+
+function errorOf(work: () => unknown): unknown {
+  try {
+    work();
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
+/** @throws SourceError `too-large` */
+async function readText(
+  body: AsyncIterable<Buffer>,
+  what: string,
+  maxBytes: number,
+): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw tooLarge(what, maxBytes);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
