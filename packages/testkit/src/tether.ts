@@ -32,10 +32,8 @@ export interface TetherOptions {
 
 /**
  * The watchdog, whose arguments are a signal, a folder to delete or an empty string, and the
- * command. Only this process holds the other end of its standard input: the kernel closes the pipe
- * however this process ends, and `read` then returns.
- * The program must not hold the pipe, and gets no signal after the shell has waited for it, because
- * its pid may be reused.
+ * command. Only this process holds the other end of its standard input, so `read` returns however
+ * this process ends.
  */
 const watchdog = `
 signal=$1 folder=$2 lost=

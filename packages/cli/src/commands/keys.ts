@@ -20,7 +20,12 @@ export function declareKeys(command: Command, terminal: Terminal): void {
       ),
     )
     .addOption(
-      repeatable('--cidr <network>', 'Accept only from this network; repeatable', undefined, 'any'),
+      repeatable(
+        '--cidr <network>',
+        'Accept the key only from this network; repeatable',
+        undefined,
+        'any',
+      ),
     )
     .option('--expires <duration>', 'Expires after, e.g. 90d; default: never')
     .addHelpText(

@@ -32,7 +32,7 @@ export const addFilterOptions = (command: Command): Command =>
     .option('--failed', 'Short for --state failed quarantined')
     .option(
       '--stream <stream...>',
-      'Only deliveries of these streams, by ID or tag; a deleted stream by its ID',
+      'Only deliveries of these streams, by ID or tag (deleted streams only by ID)',
     )
     .option('--chain <id...>', 'Only deliveries on these chains')
     .addOption(new Option('--phase <phase...>', 'Only deliveries in these phases').choices(PHASES))

@@ -202,7 +202,7 @@ const keepingOptions = (): Option[] => [
   ).default('30'),
   option(
     '--terminate-after <hours>',
-    'Terminate streams after this time in error; default: never',
+    'Hours in error after which a stream is terminated; default: never',
     'SLUICE_TERMINATE_AFTER',
   ),
   option('--notify-url <url>', 'POST alerts to this URL; default: none', 'SLUICE_NOTIFY_URL'),

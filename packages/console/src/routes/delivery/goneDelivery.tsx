@@ -32,7 +32,7 @@ export function GoneDelivery({ id }: { id: string }) {
         </Link>
         {madeAt !== null && (
           <Link to="/deliveries" search={{ until: madeAt }} className={buttonClass('plain')}>
-            Deliveries of that time
+            Deliveries from that time
           </Link>
         )}
       </div>

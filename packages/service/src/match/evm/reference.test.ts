@@ -48,7 +48,7 @@ const ERC721 = transferEvent('tokenId', true);
 
 // Blocks
 
-/** Describes a log. */
+/** A log to create. */
 interface LogMade {
   transaction: number;
   emitter: string;

@@ -105,7 +105,7 @@ export function conditionProblem(
   return text === '' || kind === undefined || kind.form.test(text) ? undefined : kind.words;
 }
 
-/** Returns the conditions of a rule that the service accepts. */
+/** Returns the valid conditions of a rule, which the service accepts. */
 export const rightConditions = (rule: EventRule, { abi }: Pick<StreamDraft, 'abi'>): Condition[] =>
   rule.conditions.filter(
     (condition) =>
