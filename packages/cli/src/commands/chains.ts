@@ -10,7 +10,7 @@ import type { Terminal } from '../terminal/terminal.ts';
 
 export function declareChains(command: Command, terminal: Terminal): void {
   addConnectionOptions(command.command('list'))
-    .description('List the chains and their nodes with their state')
+    .description('List chains and their nodes with their state')
     .addHelpText('after', examples('sluice chains list'))
     .action((options: ConnectionOptions) => listChains(options, terminal));
   command

@@ -115,15 +115,15 @@ export interface CreateEvmStream {
   chainIds: string[];
   /** Event signatures, as text (`Transfer(address,address,uint256)`) or as a 32-byte hash. */
   topic0?: string[] | null | undefined;
-  /** Match every address; needs `topic0`. Default false. */
+  /** Match every address; needs `topic0`. Default: false. */
   allAddresses?: boolean | undefined;
-  /** Transactions from or to a watched address. Default false. */
+  /** Transactions from or to a watched address. Default: false. */
   includeNativeTxs?: boolean | undefined;
-  /** Logs that name a watched address. Default false. */
+  /** Logs that name a watched address. Default: false. */
   includeContractLogs?: boolean | undefined;
-  /** Calls inside transactions that move value. Default false. */
+  /** Calls inside transactions that move value. Default: false. */
   includeInternalTxs?: boolean | undefined;
-  /** Every log of each matched transaction. Default false. */
+  /** Every log of each matched transaction. Default: false. */
   includeAllTxLogs?: boolean | undefined;
   /** Native balances to include. */
   getNativeBalances?: NativeBalanceSelection[] | null | undefined;
@@ -137,13 +137,13 @@ export interface CreateEvmStream {
   triggers?: StreamTrigger[] | null | undefined;
   /** Leaves out records of contracts on the spam list of their chain. */
   filterPossibleSpamAddresses?: boolean | undefined;
-  /** `confirmed`: nothing is sent when the block appears. Default `both`. Sluice only; the hosted service rejects the key. */
+  /** `confirmed`: nothing is sent when the block appears. Default: `both`. Sluice only; the hosted service rejects the key. */
   deliver?: DeliverMode | undefined;
-  /** Sends a removal webhook (`removed: true`) for each sent delivery whose block left the chain. Default false. Sluice only. */
+  /** Sends a removal webhook (`removed: true`) for each sent delivery whose block left the chain. Default: false. Sluice only. */
   notifyRemoved?: boolean | undefined;
-  /** Adds a proof of each transaction's receipt to webhooks, on proven chains. Default false. Sluice only. */
+  /** Adds a proof of each transaction's receipt to webhooks, on proven chains. Default: false. Sluice only. */
   includeProofs?: boolean | undefined;
-  /** Sent with each webhook: at most 20, each value at most 1024 printable ASCII characters. Default none. Sluice only. */
+  /** Sent with each webhook: at most 20, each value at most 1024 printable ASCII characters. Default: none. Sluice only. */
   headers?:
     | {
         [k: string]: string;
@@ -153,7 +153,7 @@ export interface CreateEvmStream {
   maxInFlight?: number | null | undefined;
   /** Maximum webhooks of the stream per second, evenly spaced, including retries, 0.01 to 10,000. Null, the default, means no limit. Sluice only. */
   maxPerSecond?: number | null | undefined;
-  /** Sends one webhook at a time, in order of creation; a failed one blocks the rest until its retries end. Default false. Sluice only. */
+  /** Sends one webhook at a time, in order of creation; a failed one blocks the rest until its retries end. Default: false. Sluice only. */
   strictOrder?: boolean | undefined;
 }
 /** Any fields of a stream. Absent and null fields stay unchanged, except that null removes the limits `maxInFlight` and `maxPerSecond`. An empty list clears a list. */
@@ -171,17 +171,17 @@ export interface CreateAptosStream {
   functions?: string[] | null | undefined;
   /** Event types as Move paths, e.g. `0x1::coin::WithdrawEvent`. */
   events?: string[] | null | undefined;
-  /** Payloads of the matched transactions. Default false. */
+  /** Payloads of the matched transactions. Default: false. */
   includePayload?: boolean | undefined;
-  /** Events of the matched transactions. Default false. */
+  /** Events of the matched transactions. Default: false. */
   includeEvents?: boolean | undefined;
-  /** State changes of the matched transactions. Default false. */
+  /** State changes of the matched transactions. Default: false. */
   includeChanges?: boolean | undefined;
   /** The hosted service shows the webhooks of a demo stream in its panel and sends none. */
   demo?: boolean | undefined;
-  /** Match every address; needs `functions` or `events`. Default false. */
+  /** Match every address; needs `functions` or `events`. Default: false. */
   allAddresses?: boolean | undefined;
-  /** Sent with each webhook: at most 20, each value at most 1024 printable ASCII characters. Default none. Sluice only. */
+  /** Sent with each webhook: at most 20, each value at most 1024 printable ASCII characters. Default: none. Sluice only. */
   headers?:
     | {
         [k: string]: string;
@@ -191,7 +191,7 @@ export interface CreateAptosStream {
   maxInFlight?: number | null | undefined;
   /** Maximum webhooks of the stream per second, evenly spaced, including retries, 0.01 to 10,000. Null, the default, means no limit. Sluice only. */
   maxPerSecond?: number | null | undefined;
-  /** Sends one webhook at a time, in order of creation; a failed one blocks the rest until its retries end. Default false. Sluice only. */
+  /** Sends one webhook at a time, in order of creation; a failed one blocks the rest until its retries end. Default: false. Sluice only. */
   strictOrder?: boolean | undefined;
 }
 /** Any fields of an Aptos stream; null and empty lists as for an EVM stream. */
@@ -219,7 +219,7 @@ export interface LabelledAddressesBody {
 export interface ListAddresses {
   /** A prefix that starts with `0x`, both ends such as `0x28C6…1d60`, or part of an address or label; 1 to 100 characters. Case-insensitive for a to z, but on SQLite not for other letters. Default: all addresses. */
   find?: string | undefined;
-  /** Rows per page, 1 to 100. Default 100. */
+  /** Rows per page, 1 to 100. Default: 100. */
   limit?: number | undefined;
   /** The `cursor` of the previous page. */
   cursor?: string | undefined;
@@ -241,7 +241,7 @@ export interface ListTimelines {
 }
 /** The order of a delivery list. */
 export interface DeliveryOrder {
-  /** Which come first. Default `newest`. */
+  /** Which come first. Default: `newest`. */
   order?: ('newest' | 'oldest') | undefined;
 }
 /** Filter, order and page of a delivery list. Default: all deliveries. */
@@ -252,12 +252,12 @@ export interface CreateReplay {
   name: string;
   /** At least one field is required. */
   filter: DeliveryFilter;
-  /** Deliveries queued per second, 0.1 to 1000. Default 50. */
+  /** Deliveries queued per second, 0.1 to 1000. Default: 50. */
   perSecond?: number | undefined;
 }
 /** Cursor and page size of a list. */
 export interface ListOptions {
-  /** Rows per page, 1 to 100. Default 100. */
+  /** Rows per page, 1 to 100. Default: 100. */
   limit?: number | undefined;
   /** The `cursor` of the previous page. */
   cursor?: string | undefined;
@@ -269,9 +269,9 @@ export interface HistoryFilter {
   /** Chain ids in hex. */
   chainId?: string[] | undefined;
   blockNumber?: number[] | undefined;
-  /** When the webhook was created, inclusive: Unix seconds, or milliseconds from 100000000000 on. The hosted service does not document its unit. */
+  /** When the webhook was created, inclusive: Unix seconds, or milliseconds if at least 100000000000. The hosted service does not document its unit. */
   fromTimestamp?: number | undefined;
-  /** When the webhook was created, inclusive: Unix seconds, or milliseconds from 100000000000 on. The hosted service does not document its unit. */
+  /** When the webhook was created, inclusive: Unix seconds, or milliseconds if at least 100000000000. The hosted service does not document its unit. */
   toTimestamp?: number | undefined;
   /** Leaves `payload` out of each row. */
   excludePayload?: boolean | undefined;
@@ -283,9 +283,9 @@ export interface LogFilter {
   /** Chain ids in hex. */
   chainId?: string[] | undefined;
   blockNumber?: number[] | undefined;
-  /** When the webhook was created, inclusive: Unix seconds, or milliseconds from 100000000000 on. The hosted service does not document its unit. */
+  /** When the webhook was created, inclusive: Unix seconds, or milliseconds if at least 100000000000. The hosted service does not document its unit. */
   fromTimestamp?: number | undefined;
-  /** When the webhook was created, inclusive: Unix seconds, or milliseconds from 100000000000 on. The hosted service does not document its unit. */
+  /** When the webhook was created, inclusive: Unix seconds, or milliseconds if at least 100000000000. The hosted service does not document its unit. */
   toTimestamp?: number | undefined;
   deliveryStatus?: DeliveryStatus[] | undefined;
 }
@@ -306,15 +306,15 @@ export interface DryRunBlock {
   tag?: string | undefined;
   /** Event signatures, as text (`Transfer(address,address,uint256)`) or as a 32-byte hash. */
   topic0?: string[] | null | undefined;
-  /** Match every address; needs `topic0`. Default false. */
+  /** Match every address; needs `topic0`. Default: false. */
   allAddresses?: boolean | undefined;
-  /** Transactions from or to a watched address. Default false. */
+  /** Transactions from or to a watched address. Default: false. */
   includeNativeTxs?: boolean | undefined;
-  /** Logs that name a watched address. Default false. */
+  /** Logs that name a watched address. Default: false. */
   includeContractLogs?: boolean | undefined;
-  /** Calls inside transactions that move value. Default false. */
+  /** Calls inside transactions that move value. Default: false. */
   includeInternalTxs?: boolean | undefined;
-  /** Every log of each matched transaction. Default false. */
+  /** Every log of each matched transaction. Default: false. */
   includeAllTxLogs?: boolean | undefined;
   /** Leaves out records of contracts on the spam list of their chain. */
   filterPossibleSpamAddresses?: boolean | undefined;
@@ -331,15 +331,15 @@ export interface EvmDryRun {
   tag?: string | undefined;
   /** Event signatures, as text (`Transfer(address,address,uint256)`) or as a 32-byte hash. */
   topic0?: string[] | null | undefined;
-  /** Match every address; needs `topic0`. Default false. */
+  /** Match every address; needs `topic0`. Default: false. */
   allAddresses?: boolean | undefined;
-  /** Transactions from or to a watched address. Default false. */
+  /** Transactions from or to a watched address. Default: false. */
   includeNativeTxs?: boolean | undefined;
-  /** Logs that name a watched address. Default false. */
+  /** Logs that name a watched address. Default: false. */
   includeContractLogs?: boolean | undefined;
-  /** Calls inside transactions that move value. Default false. */
+  /** Calls inside transactions that move value. Default: false. */
   includeInternalTxs?: boolean | undefined;
-  /** Every log of each matched transaction. Default false. */
+  /** Every log of each matched transaction. Default: false. */
   includeAllTxLogs?: boolean | undefined;
   /** Leaves out records of contracts on the spam list of their chain. */
   filterPossibleSpamAddresses?: boolean | undefined;
@@ -378,13 +378,13 @@ export interface AptosDryRun {
   functions?: string[] | null | undefined;
   /** Event types as Move paths, e.g. `0x1::coin::WithdrawEvent`. */
   events?: string[] | null | undefined;
-  /** Payloads of the matched transactions. Default false. */
+  /** Payloads of the matched transactions. Default: false. */
   includePayload?: boolean | undefined;
-  /** Events of the matched transactions. Default false. */
+  /** Events of the matched transactions. Default: false. */
   includeEvents?: boolean | undefined;
-  /** State changes of the matched transactions. Default false. */
+  /** State changes of the matched transactions. Default: false. */
   includeChanges?: boolean | undefined;
-  /** Match every address; needs `functions` or `events`. Default false. */
+  /** Match every address; needs `functions` or `events`. Default: false. */
   allAddresses?: boolean | undefined;
   /** Addresses the stream would watch. */
   addresses?: string[] | undefined;
@@ -1077,7 +1077,7 @@ export interface ChainCoverage {
   }[];
   /** Blocks that were evaluated but not completely verified; the newest 1,000 ranges, in order. */
   unverified: UnverifiedRange[];
-  /** Blocks that were searched by their logs: that others than the delivered ones do not match rests on the answer of a node; the newest 1,000 ranges, in order. */
+  /** Blocks that were searched by their logs, so that a node could have hidden matches in them; the newest 1,000 ranges, in order. */
   byRange: BlockRange[];
 }
 /** The blocks that a stream was matched against, by chain. */
@@ -1670,7 +1670,7 @@ export interface ReplayProgress {
   stepMs: number;
   /** Delivered in each step. */
   succeeded: number[];
-  /** Given up in each step. */
+  /** Failed permanently in each step. */
   failed: number[];
 }
 /** Delivery limits of a stream. Sluice only; the hosted service rejects the keys. */
@@ -1679,7 +1679,7 @@ export interface StreamLimits {
   maxInFlight: number | null;
   /** Maximum webhooks of the stream per second, evenly spaced, including retries, 0.01 to 10,000. Null, the default, means no limit. */
   maxPerSecond: number | null;
-  /** Sends one webhook at a time, in order of creation; a failed one blocks the rest until its retries end. Default false. */
+  /** Sends one webhook at a time, in order of creation; a failed one blocks the rest until its retries end. Default: false. */
   strictOrder: boolean;
 }
 /** An EVM stream as the service returns it. */
@@ -1712,7 +1712,7 @@ export interface EvmStream {
   maxInFlight: number | null;
   /** Maximum webhooks of the stream per second, evenly spaced, including retries, 0.01 to 10,000. Null, the default, means no limit. */
   maxPerSecond: number | null;
-  /** Sends one webhook at a time, in order of creation; a failed one blocks the rest until its retries end. Default false. */
+  /** Sends one webhook at a time, in order of creation; a failed one blocks the rest until its retries end. Default: false. */
   strictOrder: boolean;
   status: StreamStatus;
   statusMessage: string;
@@ -1745,7 +1745,7 @@ export interface AptosStream {
   maxInFlight: number | null;
   /** Maximum webhooks of the stream per second, evenly spaced, including retries, 0.01 to 10,000. Null, the default, means no limit. */
   maxPerSecond: number | null;
-  /** Sends one webhook at a time, in order of creation; a failed one blocks the rest until its retries end. Default false. */
+  /** Sends one webhook at a time, in order of creation; a failed one blocks the rest until its retries end. Default: false. */
   strictOrder: boolean;
   status: StreamStatus;
   statusMessage: string;
@@ -1773,12 +1773,12 @@ export interface StreamChange {
 }
 /** `failures`: the receiver fails or the stream is in `error`; one delivery is sent as a probe afterwards · `throttled`: the receiver returned a 429; all deliveries resume afterwards. */
 export type BackOffReason = 'failures' | 'throttled';
-/** A receiver that is backed off: due deliveries wait without using up attempts. If the reason is `failures`, replaying a delivery by hand ends the wait, and one delivery is tried at once. */
+/** A receiver that is backed off: due deliveries wait without using up attempts. If the reason is `failures`, replaying a delivery ends the wait, and one delivery is sent as a probe at once. */
 export interface BackOff {
   reason: BackOffReason;
   /** Unix milliseconds */
   since: number;
-  /** In the past while the trial delivery is in flight. */
+  /** In the past while the probe is in flight. */
   until: number;
 }
 /** A stream with recent statistics. */

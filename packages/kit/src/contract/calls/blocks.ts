@@ -126,7 +126,7 @@ const chainCoverage = shape(
     byRange: z
       .array(searchedRange)
       .describe(
-        'Blocks that were searched by their logs: that others than the delivered ones do not match rests on the answer of a node; the newest 1,000 ranges, in order.',
+        'Blocks that were searched by their logs, so that a node could have hidden matches in them; the newest 1,000 ranges, in order.',
       ),
   }),
 );

@@ -46,7 +46,7 @@ const replayProgress = named(
   z.strictObject({
     stepMs: count.describe('Length of a step, at least 1,000.'),
     succeeded: z.array(count).describe('Delivered in each step.'),
-    failed: z.array(count).describe('Given up in each step.'),
+    failed: z.array(count).describe('Failed permanently in each step.'),
   }),
 );
 

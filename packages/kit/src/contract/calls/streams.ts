@@ -134,7 +134,7 @@ const streamChange = shape(
 
 const backOff = shape(
   'BackOff',
-  'A receiver that is backed off: due deliveries wait without using up attempts. If the reason is `failures`, replaying a delivery by hand ends the wait, and one delivery is tried at once.',
+  'A receiver that is backed off: due deliveries wait without using up attempts. If the reason is `failures`, replaying a delivery ends the wait, and one delivery is sent as a probe at once.',
   z.strictObject({
     reason: shape(
       'BackOffReason',
@@ -142,7 +142,7 @@ const backOff = shape(
       z.enum(['failures', 'throttled']),
     ),
     since: unixMs,
-    until: unixMs.describe('In the past while the trial delivery is in flight.'),
+    until: unixMs.describe('In the past while the probe is in flight.'),
   }),
 );
 

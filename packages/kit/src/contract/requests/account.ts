@@ -32,7 +32,7 @@ type PagePlace = ListOptions & { limit: number };
 const timestamp = wholeNumberText.optional().meta({
   ...WHOLE_NUMBER,
   description:
-    'When the webhook was created, inclusive: Unix seconds, or milliseconds from 100000000000 on. The hosted service does not document its unit.',
+    'When the webhook was created, inclusive: Unix seconds, or milliseconds if at least 100000000000. The hosted service does not document its unit.',
 });
 
 const filterFields = {

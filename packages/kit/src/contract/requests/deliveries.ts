@@ -15,7 +15,7 @@ const deliveryOrder = sentShape(
     order: z
       .enum(['newest', 'oldest'], { error: 'should be newest or oldest' })
       .optional()
-      .describe('Which come first. Default `newest`.'),
+      .describe('Which come first. Default: `newest`.'),
   }),
 );
 
@@ -53,7 +53,7 @@ export const createReplaySchema: z.ZodType<CreateReplay> = sent(
       .min(0.1, { error: 'should be at least 0.1' })
       .max(1000, { error: 'should be at most 1000' })
       .optional()
-      .describe('Deliveries queued per second, 0.1 to 1000. Default 50.'),
+      .describe('Deliveries queued per second, 0.1 to 1000. Default: 50.'),
   }),
 );
 

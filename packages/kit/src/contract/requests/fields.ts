@@ -150,7 +150,7 @@ export const page = {
       type: 'integer',
       minimum: 1,
       maximum: PAGE_LIMIT,
-      description: 'Rows per page, 1 to 100. Default 100.',
+      description: 'Rows per page, 1 to 100. Default: 100.',
     }),
   cursor: z
     .string()

@@ -120,7 +120,7 @@ export const LIMITS = {
   maxPerSecond:
     'Maximum webhooks of the stream per second, evenly spaced, including retries, 0.01 to 10,000. Null, the default, means no limit.',
   strictOrder:
-    'Sends one webhook at a time, in order of creation; a failed one blocks the rest until its retries end. Default false.',
+    'Sends one webhook at a time, in order of creation; a failed one blocks the rest until its retries end. Default: false.',
 };
 
 const demo = given(z.boolean()).describe(
@@ -130,7 +130,7 @@ const demo = given(z.boolean()).describe(
 /** Fields of both families that only Sluice has. */
 const ownFields = {
   headers: given(headers).describe(
-    'Sent with each webhook: at most 20, each value at most 1024 printable ASCII characters. Default none. Sluice only.',
+    'Sent with each webhook: at most 20, each value at most 1024 printable ASCII characters. Default: none. Sluice only.',
   ),
   maxInFlight: z
     .int({ error: 'should be a whole number from 1 to 64, or null' })
@@ -157,18 +157,18 @@ export const evmFields = {
   topic0: givenOrNull(topic0).describe(
     'Event signatures, as text (`Transfer(address,address,uint256)`) or as a 32-byte hash.',
   ),
-  allAddresses: given(z.boolean()).describe('Match every address; needs `topic0`. Default false.'),
+  allAddresses: given(z.boolean()).describe('Match every address; needs `topic0`. Default: false.'),
   includeNativeTxs: given(z.boolean()).describe(
-    'Transactions from or to a watched address. Default false.',
+    'Transactions from or to a watched address. Default: false.',
   ),
   includeContractLogs: given(z.boolean()).describe(
-    'Logs that name a watched address. Default false.',
+    'Logs that name a watched address. Default: false.',
   ),
   includeInternalTxs: given(z.boolean()).describe(
-    'Calls inside transactions that move value. Default false.',
+    'Calls inside transactions that move value. Default: false.',
   ),
   includeAllTxLogs: given(z.boolean()).describe(
-    'Every log of each matched transaction. Default false.',
+    'Every log of each matched transaction. Default: false.',
   ),
   getNativeBalances: givenOrNull(
     z.array(nativeBalanceSelectionSchema).max(32, { error: 'should have at most 32 entries' }),
@@ -191,13 +191,13 @@ export const evmFields = {
     'Leaves out records of contracts on the spam list of their chain.',
   ),
   deliver: given(deliverMode).describe(
-    '`confirmed`: nothing is sent when the block appears. Default `both`. Sluice only; the hosted service rejects the key.',
+    '`confirmed`: nothing is sent when the block appears. Default: `both`. Sluice only; the hosted service rejects the key.',
   ),
   notifyRemoved: given(z.boolean()).describe(
-    'Sends a removal webhook (`removed: true`) for each sent delivery whose block left the chain. Default false. Sluice only.',
+    'Sends a removal webhook (`removed: true`) for each sent delivery whose block left the chain. Default: false. Sluice only.',
   ),
   includeProofs: given(z.boolean()).describe(
-    "Adds a proof of each transaction's receipt to webhooks, on proven chains. Default false. Sluice only.",
+    "Adds a proof of each transaction's receipt to webhooks, on proven chains. Default: false. Sluice only.",
   ),
   ...ownFields,
 };
@@ -234,15 +234,15 @@ export const aptosFields = {
     'Event types as Move paths, e.g. `0x1::coin::WithdrawEvent`.',
   ),
   includePayload: given(z.boolean()).describe(
-    'Payloads of the matched transactions. Default false.',
+    'Payloads of the matched transactions. Default: false.',
   ),
-  includeEvents: given(z.boolean()).describe('Events of the matched transactions. Default false.'),
+  includeEvents: given(z.boolean()).describe('Events of the matched transactions. Default: false.'),
   includeChanges: given(z.boolean()).describe(
-    'State changes of the matched transactions. Default false.',
+    'State changes of the matched transactions. Default: false.',
   ),
   demo,
   allAddresses: given(z.boolean()).describe(
-    'Match every address; needs `functions` or `events`. Default false.',
+    'Match every address; needs `functions` or `events`. Default: false.',
   ),
   ...ownFields,
 };
