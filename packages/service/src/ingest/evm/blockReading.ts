@@ -19,7 +19,7 @@ type KnownHeader = BlockRef & Partial<Pick<BlockHeader, 'parentHash' | 'timestam
 export interface BlockReading {
   /** @throws SourceError if no node has every part, or the parts contradict each other */
   read(header: KnownHeader, needs: BlockNeeds): Promise<EvmBlock>;
-  /** Reads the block at a height in one call less; undefined if no node has it. */
+  /** Reads the block at a height with one call fewer; undefined if no node has it. */
   readAt(
     number: number,
     needs: BlockNeeds,

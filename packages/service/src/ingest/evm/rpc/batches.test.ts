@@ -1,4 +1,4 @@
-/** Batches of requests over HTTP, and nodes that refuse or garble them. */
+/** Tests batches of requests over HTTP, and nodes that reject or corrupt them. */
 import { createServer } from 'node:http';
 import { type RunningScriptedChain, startScriptedChain } from '@sluice/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';

@@ -7,7 +7,10 @@ import { MAX_ANSWER_BYTES, type RpcClient, timeoutOf, tooLarge } from './rpcClie
 
 /** Maximum concurrency of a provider. */
 const CONNECTIONS = 32;
-/** Contents of blocks, of which a backfill reads many at once. Nodes run some batches in order. */
+/**
+ * Requests for the contents of blocks, many of which a backfill makes at once. Other methods are
+ * not batched, because nodes run some batches in order.
+ */
 const BATCHED = /^eth_getBlock(ByHash|ByNumber|Receipts)$/;
 const BATCH_CALLS = 8;
 
@@ -33,7 +36,7 @@ export function createHttpClient(url: URL, name: string): RpcClient {
     headers['authorization'] = `Basic ${Buffer.from(login).toString('base64')}`;
   }
   let lastId = 0;
-  /** Falls when a batch fails whose calls succeed alone, and does not rise again. */
+  /** Reduced when a batch fails whose calls succeed alone, and never raised again. */
   let batchCalls = BATCH_CALLS;
   /** Calls of the current turn of the event loop. */
   let gathered: Call[] = [];
