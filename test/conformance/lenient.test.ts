@@ -360,7 +360,7 @@ test('the official client shows the hosted messages without additions', async ()
       `^\\[C0006\\] Request failed, Bad Request\\(400\\): Could not POST to ${sink.url}/broken\\. Please check your webhook URL\\.$`,
     ),
   );
-  // The kit has the reason.
+  // The kit's error contains the reason.
   await expect(kit.streams.update(streamId, { webhookUrl: `${sink.url}/broken` })).rejects.toThrow(
     expect.objectContaining({
       details: {

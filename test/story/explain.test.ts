@@ -1,5 +1,5 @@
 /**
- * Tests explanations why a webhook was or was not sent, on a real chain and on scripted Aptos in
+ * Tests explanations of why a webhook was or was not sent, on a real chain and on scripted Aptos in
  * one service.
  */
 import type { Client } from '@sluice/kit';

@@ -60,7 +60,10 @@ export function createCommitting<Block extends MaybeUnverified>(
     local: Pick<LocalChain, 'tip' | 'append'>;
     /** Returns the number of the newest block of the chain. */
     head(): number | null;
-    /** Returns a message why no block may be committed now; undefined while commits are allowed. */
+    /**
+     * Returns a message that explains why no block may be committed now; undefined if commits are
+     * allowed.
+     */
     refuseBlocks(): string | undefined;
     tracing: Tracing;
   },

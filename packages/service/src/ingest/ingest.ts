@@ -81,7 +81,10 @@ export function createIngest<Block extends BlockHeader & MaybeUnverified>(
     listener: IngestListener;
     log: Log;
     tracing?: Tracing | undefined;
-    /** Returns a message why no block may be committed now; undefined while commits are allowed. */
+    /**
+     * Returns a message that explains why no block may be committed now; undefined if commits are
+     * allowed.
+     */
     refuseBlocks?: () => string | undefined;
   },
 ): Ingest {

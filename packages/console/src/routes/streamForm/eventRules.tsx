@@ -71,7 +71,7 @@ export function EventRules({ draft, problems, onChange }: PartProps) {
           placeholder="Transfer(address,address,uint256)"
           help={
             parsed.problems.length > 0 && areSomeRight
-              ? 'Valid lines can be added. These stay until they are fixed.'
+              ? 'Valid lines can be added; these stay until you fix them.'
               : undefined
           }
           error={refusal}
