@@ -34,7 +34,7 @@ describe.each(STORES)('on %s', (store) => {
     world.chain.trouble(trouble);
     const before = readsOf(world.chain);
     const [block] = world.mine([watch]);
-    // The block is requested again and again, and the partial one is never accepted.
+    // The block is requested repeatedly, and the partial one is never accepted.
     await until('the block is requested again', () => readsOf(world.chain) > before + 8);
     const number = Number(block!.number);
     expect((await world.health()).checkpoint).toBeLessThan(number);

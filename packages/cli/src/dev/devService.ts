@@ -13,7 +13,7 @@ import {
 } from '@sluice/service';
 import type { Terminal } from '../terminal/terminal.ts';
 
-/** Reads a value from a file, or creates it. Keys and links thus stay valid across restarts. */
+/** Reads a value from a file, or creates it, so that keys and links stay valid across restarts. */
 export function keep(path: string, make: () => string): string {
   if (existsSync(path)) return readFileSync(path, 'utf8').trim();
   const text = make();

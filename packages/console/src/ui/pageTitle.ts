@@ -22,5 +22,5 @@ export function useNamePage(name: string): void {
   }, [name]);
 }
 
-/** Empty for a page that is its whole section. */
+/** Empty for the only page of a section. */
 export const usePageName = (): string => useSyncExternalStore(subscribe, () => title);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createReadAhead } from './commit.ts';
 
-/** Creates reads that the test completes by hand. */
+/** Creates reads that the test completes manually. */
 function manualFetch(sizeBytes = 1) {
   const begun = new Map<number, PromiseWithResolvers<number | undefined>>();
   const fetch = (number: number) => {

@@ -560,7 +560,7 @@ test('property: a value in a webhook is the input that encodes to it, for any ty
   );
 });
 
-/** Values of a type, as in webhooks. */
+/** Values of a type, in the form of webhooks. */
 function valueOf({ type, components }: AbiParameter): fc.Arbitrary<unknown> {
   const array = /^(.*)\[(\d*)\]$/.exec(type);
   if (array !== null) {

@@ -1,4 +1,4 @@
-/** Aptos ingestion through the whole service, checked against a scripted fullnode. */
+/** Tests Aptos ingestion through the complete service against a scripted fullnode. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -43,7 +43,7 @@ const firstState = ({ set_aside, enriching }: Pick<DeliveredMatch, 'set_aside' |
 
 /**
  * Origin of matches that were found while following the chain. The number increases when an
- * announced block comes back.
+ * announced block returns.
  */
 export const liveOrigin = (incarnation: number): string => `live:${incarnation}`;
 
@@ -352,7 +352,7 @@ export async function insertRemovals(
 }
 
 /**
- * Handles a block that comes back after it left the chain: unsent deliveries that were canceled are
+ * Handles a block that returns after it left the chain: unsent deliveries that were canceled are
  * due again. Matches with a removal webhook are announced again, as their next incarnation, and
  * removal webhooks that are still queued are canceled.
  */

@@ -200,7 +200,7 @@ async function insertAttempts(
 
 /**
  * Cancels deliveries to be retried that are no longer needed, because their stream was deleted, or
- * the removed block that they report has come back.
+ * the removed block that they report has returned.
  */
 async function cancelPointless(
   trx: Db,

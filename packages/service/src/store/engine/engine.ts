@@ -1,4 +1,4 @@
-/** SQL that differs between SQLite and PostgreSQL, and nothing else. */
+/** All SQL that differs between SQLite and PostgreSQL. */
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import { toLedgerJson } from './ledgerText.ts';
 import { type DayFilter, type DayRange, openDay, openDays, toDayFilter } from './partitions.ts';

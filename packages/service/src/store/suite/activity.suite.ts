@@ -134,7 +134,7 @@ export function testActivity(
       const all = await tools.store.readBreakdown({ stepMinutes: 5, points: 10 });
       expect(all.chains.map(({ chainId }) => chainId)).toContain(one.chain);
 
-      // A block that comes back adds no matches.
+      // A block that returns adds no matches.
       const [before, block] = [one.tip(), one.next()];
       const match = newMatch(id);
       await one.commit(block, [match], 1000);

@@ -375,7 +375,7 @@ describe('coins', () => {
     const [, transaction] = chain.mine({ transactions: [pay] }).transactions;
     const events = eventsOf(transaction as RestUserTransaction);
     expect(events.map(({ guid }) => guid.creation_number)).toEqual(['3', '2']);
-    // Gas is paid in APT, which is the other coin of Alice.
+    // Gas is paid in APT, Alice's other coin.
     expect(chain.readResource(alice, '0x1::account::Account')).toMatchObject({
       guid_creation_num: '6',
     });

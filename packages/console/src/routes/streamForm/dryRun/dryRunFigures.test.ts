@@ -12,7 +12,7 @@ const blocksOf = (...records: (number | null)[]): DryRunBlock[] =>
   }));
 
 test('figures of a day are extrapolated from the blocks', () => {
-  // The run covers 48 seconds, of which a day has 1,800.
+  // A day is 1,800 times the 48 seconds of the run.
   expect(dryRunFigures(blocksOf(3, 0, 1, 0), 2)).toEqual({
     matched: 2,
     averageBytes: 1000,

@@ -1,4 +1,4 @@
-/** Proofs in webhooks, through the whole service. */
+/** Tests proofs in webhooks through the complete service. */
 import { createClient, verifyLogProof, type EvmWebhook } from '@sluice/kit';
 import { expect, test } from 'vitest';
 import { API_KEY, createIngestWorld, tokenTransfer } from '../../ingestWorld.test-only.ts';
