@@ -1,6 +1,8 @@
 import { createClient } from '@sluice/kit';
 import { scripted } from '@sluice/testkit';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { BlockHeader } from '../store/blocks/contract.ts';
+import { createCatchUp } from './catchUp.ts';
 import {
   API_KEY,
   CHAIN,
@@ -112,4 +114,69 @@ test('an address that is added meanwhile is matched from the promised block on',
   const delivered = new Set((await world.readDeliveries()).map((each) => each.blockNumber));
   expect(promised.length).toBeGreaterThan(0);
   expect(promised.filter(({ number }) => !delivered.has(Number(number)))).toEqual([]);
+});
+
+/** Runs one step from block 10 of a search up to block 20. Returns each commit as `number after`. */
+async function advanceOnce(options: {
+  hits: readonly number[];
+  /** Returns the hash of a block at its height. Default: `a` and the number. */
+  hashAt?: (number: number) => string;
+  /** Revision at which the ledger refuses commits. */
+  refuses?: number;
+}): Promise<{ outcome: unknown; commits: string[] }> {
+  const { hits, hashAt = (number) => `a${number}`, refuses } = options;
+  const header = (number: number): BlockHeader => ({
+    ...{ number, hash: `a${number}`, parentHash: `a${number - 1}`, timestamp: number },
+  });
+  const commits: string[] = [];
+  let tip = header(10);
+  const catchUp = createCatchUp<BlockHeader>('0x1', {
+    source: {
+      openSearch: () => ({
+        next: async () => ({ end: header(20), hits: hits.map(header), isProven: false }),
+      }),
+      readFound: async ({ number }) => header(number),
+      readHeader: async (at) => ({ ...header(Number(at)), hash: hashAt(Number(at)) }),
+    },
+    matcher: {
+      refresh: async () => 1,
+      needs: () => ({ logs: true, transactions: false, traces: false }),
+      search: async () => ({}) as never,
+      match: () => [],
+    },
+    local: {
+      tip: () => tip,
+      async append(block, { after }) {
+        if (block.number === refuses) return { staleRules: 2 } as never;
+        commits.push(`${block.number} ${after?.number ?? 'parent'}`);
+        tip = block;
+        return 'settled';
+      },
+    },
+    confirming: { windowBlocks: () => 256 },
+    signal: new AbortController().signal,
+  });
+  const outcome = await catchUp.advance(header(1_000)).catch((error: unknown) => error);
+  return { outcome, commits };
+}
+
+test('a block right after the last one must name it as its parent', async () => {
+  const { outcome, commits } = await advanceOnce({ hits: [11, 15] });
+  expect(outcome).toBe(true);
+  expect(commits).toEqual(['11 parent', '15 11', '20 15']);
+});
+
+test('blocks are not committed if the end of their range left the chain', async () => {
+  const { outcome, commits } = await advanceOnce({
+    hits: [11, 15],
+    hashAt: (number) => (number === 20 ? 'b20' : `a${number}`),
+  });
+  expect(outcome).toMatchObject({ kind: 'disagreement' });
+  expect(commits).toEqual([]);
+});
+
+test('ends at a block whose rules have changed', async () => {
+  const { outcome, commits } = await advanceOnce({ hits: [11, 15], refuses: 15 });
+  expect(outcome).toBe(true);
+  expect(commits).toEqual(['11 parent']);
 });
