@@ -1,5 +1,5 @@
 /**
- * `npm run -s sample [-- COMMIT]`: prints a random sample of texts for an editor. The seed is the
+ * `npm run -s sample [-- COMMIT]`: prints a random sample of texts for an editor, seeded by the
  * hash of the last commit. With a commit, only files that changed since then are sampled.
  */
 import { execFileSync } from 'node:child_process';

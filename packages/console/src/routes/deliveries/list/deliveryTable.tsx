@@ -172,7 +172,7 @@ function useUse(onUsed: (isUsed: boolean) => void) {
     onUsed(use.current.pointer || use.current.focus);
   };
   return {
-    // Touch has no resting pointer.
+    // A touch leaves no pointer over the rows.
     onPointerEnter: ({ pointerType }: React.PointerEvent) =>
       set({ pointer: pointerType === 'mouse' }),
     onPointerLeave: () => set({ pointer: false }),
