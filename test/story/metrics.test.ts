@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@sluice/kit';
 import { type Anvil, type WebhookSink, startAnvil, startWebhookSink, until } from '@sluice/testkit';
+import { parser } from '@prometheus-io/lezer-promql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { API_KEY, type Served, serve } from '../serve.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-metrics-'));
@@ -23,6 +25,9 @@ afterAll(async () => {
   await anvil?.stop();
   rmSync(folder, { recursive: true });
 });
+
+const readPage = (file: string): string =>
+  readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
 
 const CHAIN = '{chain="0x7a69"}';
 
@@ -65,31 +70,111 @@ test('requires the key, as `x-api-key` or as a bearer token', async () => {
   expect(answer.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
 });
 
-/** The architecture page and operators' dashboards use these names. */
-const NAMES = [
-  'sluice_chain_head_lag_blocks',
-  'sluice_database_oldest_transaction_age_seconds',
-  'sluice_delivery_attempts_total',
-  'sluice_delivery_duplicates_suspected_total',
-  'sluice_deliveries_in_flight',
-  'sluice_delivery_latency_seconds',
-  'sluice_delivery_leases_expired_total',
-  'sluice_delivery_queue_age_seconds',
-  'sluice_circuit_breakers',
-  'sluice_event_loop_lag_seconds',
-  'sluice_integrity_violations',
-  'sluice_reorg_depth_blocks',
-  'sluice_rpc_disagreements',
-  'sluice_ssrf_blocked_total',
+/** Labels of each documented metric, from the table of the operations page. */
+const documented = new Map(
+  [...readPage('docs/operations.md').matchAll(/^\| `(sluice_\w+)(?:\{([\w,]+)\})?` \|/gm)].map(
+    ([, name, labels]) => [name!, labels?.split(',') ?? []],
+  ),
+);
+
+test('exposes every documented metric with its labels, and no other', async () => {
+  const text = await (await read({ 'x-api-key': API_KEY })).text();
+  const names = [...text.matchAll(/^# TYPE (sluice_\w+) /gm)].map(([, name]) => name!);
+  expect(names.toSorted()).toEqual([...documented.keys()].toSorted());
+  for (const [, name, labels] of text.matchAll(/^(sluice_\w+)(?:\{(.*)\})? /gm)) {
+    const own = [...(labels ?? '').matchAll(/(\w+)="/g)].map(([, label]) => label!);
+    const [, metric] = /^(.*?)(?:_(?:bucket|sum|count))?$/.exec(name!)!;
+    const known = documented.get(name!) ?? documented.get(metric!);
+    expect(known?.toSorted(), name).toEqual(own.filter((label) => label !== 'le').toSorted());
+  }
+});
+
+/** Labels that Prometheus adds. */
+const SCRAPED = ['job', 'instance'];
+
+interface Query {
+  name: string;
+  labels: string[];
+}
+
+/** Returns the metrics of a query with the labels that it uses; throws for invalid PromQL. */
+function parseQuery(expression: string): Query[] {
+  const text = expression.replaceAll(/\$__rate_interval/g, '5m');
+  const queries: Query[] = [];
+  const grouped: string[] = [];
+  parser.parse(text).iterate({
+    enter({ type, from, to, node }) {
+      if (type.isError) throw new Error(`invalid PromQL at ${from}: ${text}`);
+      if (type.name === 'GroupingLabels') {
+        grouped.push(...(text.slice(from, to).match(/\w+/g) ?? []));
+      }
+      if (type.name !== 'VectorSelector') return;
+      const matchers = node.getChild('LabelMatchers');
+      const list = matchers === null ? '' : text.slice(matchers.from, matchers.to);
+      queries.push({
+        name: /^[\w:]+/.exec(text.slice(from, to))![0],
+        labels: [...list.matchAll(/(\w+)\s*(?:=~|!~|!=|=)/g)].map(([, label]) => label!),
+      });
+    },
+  });
+  return queries.map(({ name, labels }) => ({ name, labels: [...labels, ...grouped] }));
+}
+
+test.each(['sum(rate(sluice_ready[5m])', 'sum by (chain', 'sluice_ready{job=}'])(
+  'the invalid query %s is reported',
+  (query) => expect(() => parseQuery(query)).toThrow('invalid PromQL'),
+);
+
+const dashboard = JSON.parse(readPage('deploy/grafana/sluice.json')) as {
+  annotations: { list: { expr: string }[] };
+  panels: {
+    id: number;
+    title: string;
+    type: string;
+    description?: string;
+    targets?: { expr: string; legendFormat: string }[];
+  }[];
+};
+const rules = parse(readPage('deploy/prometheus-rules.yaml')) as {
+  groups: { rules: { expr: string; annotations: { summary: string } }[] }[];
+};
+const targets = dashboard.panels.flatMap((panel) => panel.targets ?? []);
+const queries = [
+  ...targets.map(({ expr, legendFormat }) => ({ expr, text: legendFormat })),
+  ...rules.groups
+    .flatMap((group) => group.rules)
+    .map(({ expr, annotations }) => ({
+      expr,
+      text: annotations.summary.replaceAll('$labels.', ''),
+    })),
 ];
 
-test('exposes every metric, each with help and documentation', async () => {
-  const text = await (await read({ 'x-api-key': API_KEY })).text();
-  const told = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
-  for (const name of NAMES) {
-    expect(text).toContain(`# TYPE ${name} `);
-    expect(told).toMatch(new RegExp(`^\\| \`${name}[{\`]`, 'm'));
+test.each(queries)('the query $expr uses metrics and labels that exist', async ({ expr, text }) => {
+  const exposed = await (await read({ 'x-api-key': API_KEY })).text();
+  const found = parseQuery(expr).filter(({ name }) => name !== 'up' && name !== 'vector');
+  for (const { name, labels } of found) {
+    const [, metric, part] = /^(.*?)(?:_(bucket|sum|count))?$/.exec(name)!;
+    const base = documented.has(name) ? name : metric!;
+    expect(exposed).toContain(`# TYPE ${base} ${part === undefined ? '' : 'histogram'}`);
+    const known = [
+      ...SCRAPED,
+      ...(documented.get(base) ?? []),
+      ...(part === undefined ? [] : ['le']),
+    ];
+    const shown = [...text.matchAll(/\{\{\s*(\w+)\s*\}\}/g)].map(([, label]) => label!);
+    expect([...labels, ...shown].filter((label) => !known.includes(label))).toEqual([]);
   }
+  expect(found.length + Number(expr.startsWith('up'))).toBeGreaterThan(0);
+});
+
+test('the dashboard shows every metric, and explains each panel', () => {
+  const shown = targets.flatMap(({ expr }) => parseQuery(expr)).map(({ name }) => name);
+  const isShown = (metric: string): boolean =>
+    shown.some((name) => name.replace(/_(bucket|sum|count)$/, '') === metric || name === metric);
+  expect([...documented.keys()].filter((metric) => !isShown(metric))).toEqual([]);
+  const panels = dashboard.panels.filter(({ type }) => type !== 'row');
+  for (const { title, description } of panels) expect(description, title).toMatch(/\.$/);
+  expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length);
 });
 
 test('counts attempts, lag and reorgs', async () => {

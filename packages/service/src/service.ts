@@ -123,7 +123,7 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
 
   const tracing = await openTracing(process.env, VERSION);
   const live = createLive(store.events);
-  const metrics = createMetrics();
+  const metrics = createMetrics(VERSION);
   const readiness = createReadiness(
     store,
     log,

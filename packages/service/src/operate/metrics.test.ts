@@ -17,7 +17,7 @@ const sources: MetricSources = {
 };
 
 test('a metric that cannot be read is omitted, and the others are reported', async () => {
-  const metrics = createMetrics();
+  const metrics = createMetrics('1.2.3');
   metrics.watch(sources);
   const { text } = await metrics.read();
   metrics.stop();

@@ -32,12 +32,19 @@ const LATENCY_BUCKETS_S = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 600, 3
 const REORG_BUCKETS = [1, 2, 3, 5, 8, 12, 32, 64, 128, 256];
 const NANOSECONDS = 1e9;
 
-export function createMetrics(): Metrics {
+/** @param version version of the service */
+export function createMetrics(version: string): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
 
   const addGauge = createGauges(registers);
+  addGauge(
+    'sluice_build_info',
+    'Version of the service, and of Node; the value is always 1',
+    (gauge) => gauge.set({ version, node: process.versions.node }, 1),
+    ['version', 'node'],
+  );
 
   const attempts = new Counter({
     name: 'sluice_delivery_attempts_total',
