@@ -111,7 +111,7 @@ export interface SluiceMethods {
   getReplayProgress: (id: string, options?: CallOptions) => CallResult<ReplayProgress>;
   /** Cancel a replay; deliveries that it already queued are sent. */
   cancelReplay: (id: string, options?: CallOptions) => CallResult<Replay>;
-  /** Read attempts over time, of one stream or all, oldest first. Counts lag by two seconds. They are kept for 2 days per minute and 8 days per hour: at most 576 steps of 5 minutes, or 192 of an hour. */
+  /** Read attempts over time, of one stream or all, oldest first. Counts lag by two seconds. They are kept for 2 days per minute and 15 days per hour: at most 576 steps of 5 minutes, or 360 of an hour. Earlier steps are empty. */
   getActivity: (query?: ActivityQuery, options?: CallOptions) => CallResult<Activity>;
   /** Break down the attempts and matches of the same period by status, chain and event. Statuses and records are sorted by frequency. Records are counted once, when their block is matched. */
   getActivityBreakdown: (

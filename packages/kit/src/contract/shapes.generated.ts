@@ -229,8 +229,10 @@ export interface ActivityQuery {
   streamId?: string | undefined;
   /** Minutes per point. */
   step?: ActivityStep | undefined;
-  /** At most `MAX_POINTS` for the step: 1,500, 576 or 192. */
+  /** At most `MAX_POINTS` for the step: 1,500, 576 or 360. */
   points?: number | undefined;
+  /** The last step contains this time, in Unix milliseconds. Default: now. */
+  until?: number | undefined;
 }
 /** The streams, and the number of newest blocks per chain. */
 export interface ListTimelines {
@@ -637,8 +639,10 @@ export type ActivityStep = 1 | 5 | 60;
 /** Attempts over time, of one stream or all. */
 export interface Activity {
   stepMinutes: ActivityStep;
-  /** Oldest first, without gaps; the last one is still in progress. */
+  /** Oldest first, without gaps. */
   result: ActivityPoint[];
+  /** Whether the last step is still in progress. */
+  isPartial: boolean;
 }
 /** Attempts and matched records of a period, broken down, of one stream or all. */
 export interface ActivityBreakdown {

@@ -59,9 +59,9 @@ export const STREAM_CHANGE_KINDS = [
 export const ACTIVITY_STEPS = [1, 5, 60] as const;
 
 /**
- * Maximum points by step. Counts are kept for 2 days per minute and 8 days per hour.
+ * Maximum points by step. Counts are kept for 2 days per minute and 15 days per hour.
  */
-export const MAX_POINTS: Readonly<Record<ActivityStep, number>> = { 1: 1_500, 5: 576, 60: 192 };
+export const MAX_POINTS: Readonly<Record<ActivityStep, number>> = { 1: 1_500, 5: 576, 60: 360 };
 
 /** Checks on the way from a block to a delivery, in order. */
 export const EXPLAIN_STAGES = [

@@ -36,9 +36,8 @@ const activity = named(
       'Minutes per point of a chart.',
       z.union([z.literal(1), z.literal(5), z.literal(60)]),
     ),
-    result: z
-      .array(activityPoint)
-      .describe('Oldest first, without gaps; the last one is still in progress.'),
+    result: z.array(activityPoint).describe('Oldest first, without gaps.'),
+    isPartial: flag.describe('Whether the last step is still in progress.'),
   }),
 );
 
@@ -132,7 +131,7 @@ export const activityCalls = tagged('Sluice', {
     scope: 'history:read',
     summary: 'Read attempts over time, of one stream or all, oldest first',
     description:
-      'Counts lag by two seconds. They are kept for 2 days per minute and 8 days per hour: at most 576 steps of 5 minutes, or 192 of an hour.',
+      'Counts lag by two seconds. They are kept for 2 days per minute and 15 days per hour: at most 576 steps of 5 minutes, or 360 of an hour. Earlier steps are empty.',
     query: activityQuerySchema,
     answer: activity,
     errors: [404, 422],

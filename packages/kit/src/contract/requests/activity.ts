@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { sent, sentShape, typed } from '../named.ts';
 import type { ActivityStep } from '../shapes.generated.ts';
 import { MAX_POINTS } from '../values.ts';
-import { anyChain, queryCount, streamId } from './fields.ts';
+import { anyChain, queryCount, streamId, WHOLE_NUMBER, wholeNumberText } from './fields.ts';
 
 export const activityQuerySchema = sentShape(
   'ActivityQuery',
@@ -18,8 +18,12 @@ export const activityQuerySchema = sentShape(
           .transform((step): ActivityStep => Number(step) as ActivityStep),
       ).describe('Minutes per point.'),
       points: queryCount(1, MAX_POINTS[1], 288).describe(
-        'At most `MAX_POINTS` for the step: 1,500, 576 or 192.',
+        'At most `MAX_POINTS` for the step: 1,500, 576 or 360.',
       ),
+      until: wholeNumberText.optional().meta({
+        ...WHOLE_NUMBER,
+        description: 'The last step contains this time, in Unix milliseconds. Default: now.',
+      }),
     })
     .superRefine(({ step, points }, context) => {
       if (points <= MAX_POINTS[step]) return;

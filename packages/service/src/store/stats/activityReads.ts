@@ -32,28 +32,30 @@ export function createActivityReads(db: Kysely<Tables>, engine: Engine): Activit
    * Returns the first and last step and the rows in between. Steps are aligned, so that a chart
    * that is read again has the same ones.
    */
-  const span = async ({ streamId, stepMinutes, points }: ActivityRange) => {
-    const last = Math.floor((await readMinute()) / stepMinutes);
+  const span = async ({ streamId, stepMinutes, points, until }: ActivityRange) => {
+    const current = Math.floor((await readMinute()) / stepMinutes);
+    const last = Math.min(current, Math.floor((until ?? Infinity) / MINUTE_MS / stepMinutes));
     const first = last - points + 1;
     const counted = sql`${sql.table(stepMinutes === HOUR_MINUTES ? 'stat_hour' : 'stat')}
-      where minute >= ${first * stepMinutes}
+      where minute >= ${first * stepMinutes} and minute < ${(last + 1) * stepMinutes}
         ${streamId === undefined ? sql`` : sql`and stream_id = ${streamId}`}`;
-    return { first, last, counted };
+    return { first, last, counted, isPartial: last === current };
   };
 
   return {
     async readActivity(asked) {
-      const { first, last, counted } = await span(asked);
+      const { first, last, counted, isPartial } = await span(asked);
       const { rows } = await sql<Count>`
         select ${last} - minute / ${sql.lit(asked.stepMinutes)} as ago, metric, cast(sum(n) as bigint) as n
         from ${counted} and metric not like 'matched%' group by 1, 2`.execute(db);
       const byStep = Map.groupBy(rows, ({ ago }) => ago);
-      return Array.from({ length: asked.points }, (_, n) =>
+      const points = Array.from({ length: asked.points }, (_, n) =>
         toPoint(
           (first + n) * asked.stepMinutes * MINUTE_MS,
           byStep.get(asked.points - 1 - n) ?? [],
         ),
       );
+      return { points, isPartial };
     },
 
     async readBreakdown(asked) {

@@ -51,6 +51,8 @@ export interface ActivityRange {
   streamId?: string | undefined;
   stepMinutes: ActivityStep;
   points: number;
+  /** Time within the last step, in Unix milliseconds; undefined for now. */
+  until?: number | undefined;
 }
 
 /** An {@link ActivityBreakdown} without the names of events, which the ledger does not know. */
@@ -65,8 +67,11 @@ export interface TotalReads {
 }
 
 export interface ActivityReads {
-  /** Returns the last steps, oldest first, without gaps, as of the last roll-up. */
-  readActivity(asked: ActivityRange): Promise<ActivityPoint[]>;
+  /** Returns steps, oldest first, without gaps, as of the last roll-up. */
+  readActivity(asked: ActivityRange): Promise<{
+    points: ActivityPoint[];
+    /** Whether the last step is in progress. */ isPartial: boolean;
+  }>;
   /** Returns the attempts and matches in the same steps by type, as of the last roll-up. */
   readBreakdown(asked: ActivityRange): Promise<ActivityCounts>;
   /** Reads the activity of all streams that are not deleted. */

@@ -22,7 +22,7 @@ const HOUR_MINUTES = 60;
  * complete.
  */
 const MINUTES_KEPT = 2 * 24 * HOUR_MINUTES + HOUR_MINUTES;
-const HOURS_KEPT_MINUTES = 8 * 24 * HOUR_MINUTES + HOUR_MINUTES;
+const HOURS_KEPT_MINUTES = 15 * 24 * HOUR_MINUTES + HOUR_MINUTES;
 /** Number of rows that one roll-up adds up, and that it deletes. */
 const ROWS_AT_ONCE = 2_000;
 /** Minute of totals, which is not a real minute. */

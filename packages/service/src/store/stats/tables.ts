@@ -13,7 +13,7 @@ export interface StatTables {
 }
 
 /**
- * Metrics, which are kept for two days per minute and eight days per hour. `delivered` counts the first
+ * Metrics, which are kept for two days per minute and 15 days per hour. `delivered` counts the first
  * 2xx of a delivery, `redelivered` the further ones.
  */
 export type ActivityMetric =

@@ -28,11 +28,11 @@ export function testActivity(
       while (await tools.store.rollUpStats());
     };
     const delivered = async (stepMinutes: 1 | 5 | 60, points: number): Promise<number> => {
-      const result = await tools.store.readActivity({ streamId, stepMinutes, points });
-      return result.reduce((sum, point) => sum + point.delivered, 0);
+      const read = await tools.store.readActivity({ streamId, stepMinutes, points });
+      return read.points.reduce((sum, point) => sum + point.delivered, 0);
     };
 
-    test('keep minutes for two days, hours for eight days, and totals without limit', async () => {
+    test('keep minutes for two days, hours for 15 days, and totals without limit', async () => {
       const now = Math.floor((await tools.store.readLedgerTime()) / MINUTE_MS);
       const fill = (table: string, minute: number, n: number) =>
         execute(`insert into ${table} values ('${streamId}', ${minute}, '0x1', 'delivered', ${n})`);
@@ -43,14 +43,14 @@ export function testActivity(
         await fill('stat_delta', threeDaysAgo - minute, 10);
       }
       await fill('stat_delta', threeDaysAgo, 100);
-      await fill('stat_delta', now - 9 * DAY_MINUTES, 1_000);
+      await fill('stat_delta', now - 16 * DAY_MINUTES, 1_000);
       await rollUp();
       expect(await delivered(1, 1_500)).toBe(1);
       expect(await delivered(5, 576)).toBe(1);
-      expect(await delivered(60, 192)).toBe(711);
+      expect(await delivered(60, 360)).toBe(711);
       await fill('stat_delta', threeDaysAgo, 5);
       await rollUp();
-      expect(await delivered(60, 192)).toBe(716);
+      expect(await delivered(60, 360)).toBe(716);
       expect((await tools.store.readTotals(streamId))[0]?.webhooksDelivered).toBe(7);
     });
 
@@ -78,6 +78,41 @@ export function testActivity(
       expect(stats.hourlyDelivered.at(-1)).toBe(11);
       expect(stats.hourlyDelivered).toContain(1_000);
       expect(stats.deliveredSeries.reduce((sum, n) => sum + n, 0)).toBe(111);
+    });
+
+    test('end with the step that contains the requested time', async () => {
+      const { id } = await tools.store.createStream(draft(['0x1']));
+      const hour = Math.floor((await tools.store.readLedgerTime()) / MINUTE_MS / 60) * 60;
+      for (const [minute, n] of [
+        [hour - 61, 1],
+        [hour - 60, 10],
+        [hour - 1, 100],
+        [hour, 1_000],
+      ]) {
+        await execute(
+          `insert into stat_delta values ('${id}', ${minute}, '0x1', 'delivered', ${n}),
+            ('${id}', ${minute}, '0x1', 'answered_200', ${n})`,
+        );
+      }
+      await rollUp();
+      for (const [minute, counts] of [
+        [hour - 60, [1, 110]],
+        [hour - 1, [1, 110]],
+        [hour - 61, [0, 1]],
+      ] as const) {
+        const until = (minute + 1) * MINUTE_MS - 1;
+        const asked = { streamId: id, stepMinutes: 60, points: 2, until } as const;
+        const read = await tools.store.readActivity(asked);
+        expect(read.points.map(({ delivered: n }) => n)).toEqual(counts);
+        expect(read.points[1]!.at).toBe(Math.floor(minute / 60) * 60 * MINUTE_MS);
+        expect(read.isPartial).toBe(false);
+        const { statuses } = await tools.store.readBreakdown(asked);
+        expect(statuses[0]!.attempts).toBe(counts[0] + counts[1]);
+      }
+      const future = { streamId: id, stepMinutes: 60, points: 2, until: 8.64e15 } as const;
+      const last = await tools.store.readActivity(future);
+      expect(last.points.at(-1)!.delivered).toBe(1_000);
+      expect(last.isPartial).toBe(true);
     });
 
     test('break down attempts and matches by response, chain and record type', async () => {
@@ -129,8 +164,9 @@ export function testActivity(
           { what: 'transaction', matched: 1 },
         ],
       });
-      const [oldest] = await tools.store.readActivity(asked);
-      expect(read.from).toBe(oldest!.at);
+      const { points, isPartial } = await tools.store.readActivity(asked);
+      expect(read.from).toBe(points[0]!.at);
+      expect(isPartial).toBe(true);
       const all = await tools.store.readBreakdown({ stepMinutes: 5, points: 10 });
       expect(all.chains.map(({ chainId }) => chainId)).toContain(one.chain);
 

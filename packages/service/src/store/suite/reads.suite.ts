@@ -27,7 +27,11 @@ export function testReads(tools: StoreTools): void {
       await tools.store.rollUpStats();
 
       for (const stepMinutes of [1, 5, 60] as const) {
-        const points = await tools.store.readActivity({ streamId: id, stepMinutes, points: 10 });
+        const { points } = await tools.store.readActivity({
+          streamId: id,
+          stepMinutes,
+          points: 10,
+        });
         expect(points).toHaveLength(10);
         for (const [n, { at }] of points.entries()) {
           expect(at % (stepMinutes * 60_000)).toBe(0);
@@ -47,7 +51,7 @@ export function testReads(tools: StoreTools): void {
         expect(p50Ms).toBeLessThanOrEqual(15);
         expect(p95Ms).toBeLessThanOrEqual(1_000);
       }
-      const all = await tools.store.readActivity({ stepMinutes: 60, points: 2 });
+      const { points: all } = await tools.store.readActivity({ stepMinutes: 60, points: 2 });
       expect(all.reduce((total, point) => total + point.delivered, 0)).toBeGreaterThanOrEqual(4);
       const stats = (await tools.store.readStreamStats()).find(({ streamId }) => streamId === id)!;
       expect(stats).toMatchObject({ delivered24h: 4, failedAttempts24h: 2 });

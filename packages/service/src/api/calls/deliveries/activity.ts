@@ -15,14 +15,14 @@ export function createActivityHandlers({ store }: { store: Store }) {
   };
 
   return {
-    async getActivity({ query: { streamId, step, points } }) {
-      await readStream(streamId);
-      const result = await store.readActivity({ streamId, stepMinutes: step, points });
-      return { stepMinutes: step, result };
+    async getActivity({ query: { step, ...range } }) {
+      await readStream(range.streamId);
+      const { points, isPartial } = await store.readActivity({ stepMinutes: step, ...range });
+      return { stepMinutes: step, result: points, isPartial };
     },
-    async getActivityBreakdown({ query: { streamId, step, points } }) {
-      const stream = await readStream(streamId);
-      const counts = await store.readBreakdown({ streamId, stepMinutes: step, points });
+    async getActivityBreakdown({ query: { step, ...range } }) {
+      const stream = await readStream(range.streamId);
+      const counts = await store.readBreakdown({ stepMinutes: step, ...range });
       const own = new Map(
         stream?.family === 'evm'
           ? (stream.options.abi ?? [])
