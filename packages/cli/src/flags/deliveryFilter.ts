@@ -21,6 +21,7 @@ export interface FilterOptions {
   since?: string;
   until?: string;
   blocks?: string;
+  transaction?: string;
   replay?: string;
 }
 
@@ -47,6 +48,7 @@ export const addFilterOptions = (command: Command): Command =>
     .option('--since <time>', 'Only deliveries created since: 2h, or 2026-01-31T08:00Z')
     .option('--until <time>', 'Only deliveries created until this time')
     .option('--blocks <range>', 'Only deliveries of these blocks: one, from..to, or from..')
+    .option('--transaction <hash>', 'Only deliveries with records of this transaction')
     .option('--replay <replay>', 'Only deliveries last sent by this replay');
 
 /** Builds the filter, which is empty without flags. */
@@ -74,6 +76,7 @@ export async function toFilter(
     createdTo: until === undefined ? undefined : toTimeMs('--until', until),
     blockFrom: blocks.from,
     blockTo: blocks.to,
+    transactionHash: options.transaction,
     replayId:
       options.replay === undefined
         ? undefined

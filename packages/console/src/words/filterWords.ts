@@ -1,7 +1,7 @@
 /** Describes a selection of deliveries. Pure. */
 import type { DeliveryFilter, OneOrSeveral } from '@sluice/kit/sluice';
 import { deliveryCondition } from './condition.ts';
-import { formatCount, formatDateTime } from '../ui/text/format.ts';
+import { formatCount, formatDateTime, formatHash } from '../ui/text/format.ts';
 
 /** Names for ids; each returns the id itself if it has no name. */
 export interface Names {
@@ -40,6 +40,7 @@ export function describeFilter(filter: DeliveryFilter, names: Names): string {
     ['Chain', listOf(filter.chainId).map(names.ofChain).join(', ')],
     ['Response', listOf(filter.status).join(', ')],
     ['Error', filter.error && `“${filter.error}”`],
+    ['Transaction', filter.transactionHash && formatHash(filter.transactionHash)],
     ['Block', rangeOf(count(blockFrom), count(blockTo))],
     ['Created', rangeOf(time(createdFrom), time(createdTo))],
     ['Attempts', rangeOf(count(attemptsFrom), count(attemptsTo))],

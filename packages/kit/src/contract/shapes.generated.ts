@@ -87,6 +87,8 @@ export interface DeliveryFilter {
   status?: OneOrSeveral<string> | undefined;
   /** Part of the error of the last attempt, case-insensitive. */
   error?: string | undefined;
+  /** Deliveries with records of this transaction. */
+  transactionHash?: string | undefined;
   blockFrom?: number | undefined;
   blockTo?: number | undefined;
   /** When the delivery was created, in Unix milliseconds. */
@@ -246,8 +248,17 @@ export interface DeliveryOrder {
   /** Which come first. Default: `newest`. */
   order?: ('newest' | 'oldest') | undefined;
 }
-/** Filter, order and page of a delivery list. Default: all deliveries. */
-export type ListDeliveriesOptions = ListOptions & DeliveryFilter & DeliveryOrder;
+/** Conditions that no index covers: a page checks a limited number of deliveries, may be empty, and has a cursor until all are checked. */
+export interface DeliverySearch {
+  /** A transaction hash, a complete address in the body, or part of the summary line or of the label of a watched address in the body. Case-insensitive for a to z. */
+  find?: string | undefined;
+  /** When one of its attempts ended, in Unix milliseconds. */
+  attemptedFrom?: number | undefined;
+  /** Unix milliseconds. */
+  attemptedTo?: number | undefined;
+}
+/** Filter, search, order and page of a delivery list. Default: all deliveries. */
+export type ListDeliveriesOptions = ListOptions & DeliveryFilter & DeliveryOrder & DeliverySearch;
 /** The deliveries to send again, and the rate. */
 export interface CreateReplay {
   /** Display name, at most 128 characters. */
@@ -1435,6 +1446,8 @@ export interface DeliveryPage {
   result: DeliverySummary[];
   /** Absent on the last page. */
   cursor?: string;
+  /** For a search that is not complete: creation time of the last checked delivery. */
+  searchedTo?: number;
 }
 /** The number of deliveries with this value. */
 export interface ValueCount {

@@ -100,7 +100,7 @@ export const deliveryColumns = [
   'updated_at',
 ] as const;
 
-type DeliveryRow = Pick<Tables['delivery'], (typeof deliveryColumns)[number]>;
+export type DeliveryRow = Pick<Tables['delivery'], (typeof deliveryColumns)[number]>;
 
 export function toDeliverySummary(row: DeliveryRow): DeliverySummary {
   return {

@@ -16,7 +16,7 @@ const toTimeFlag = (name: string, ms: number | undefined): string[] =>
 
 /** Returns the command as typed in a terminal. */
 export function toSelectionCommand({ name, filter, perSecond }: CreateReplay): string {
-  const { error, reorged, replayId } = filter;
+  const { error, reorged, replayId, transactionHash } = filter;
   const flags = [
     ...toFlag('state', listOf(filter.state)),
     ...toFlag('stream', listOf(filter.streamId)),
@@ -26,6 +26,7 @@ export function toSelectionCommand({ name, filter, perSecond }: CreateReplay): s
     ...(error === undefined ? [] : toFlag('error', [error])),
     ...toRangeFlag('attempts', filter.attemptsFrom, filter.attemptsTo),
     ...(reorged === undefined ? [] : [reorged ? '--reorged' : '--no-reorged']),
+    ...(transactionHash === undefined ? [] : toFlag('transaction', [transactionHash])),
     ...toTimeFlag('since', filter.createdFrom),
     ...toTimeFlag('until', filter.createdTo),
     ...toRangeFlag('blocks', filter.blockFrom, filter.blockTo),

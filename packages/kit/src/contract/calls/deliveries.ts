@@ -150,6 +150,9 @@ const deliveryPage = named(
   z.strictObject({
     result: z.array(deliverySummary).describe('In the requested order.'),
     cursor: text.exactOptional().describe('Absent on the last page.'),
+    searchedTo: unixMs
+      .exactOptional()
+      .describe('For a search that is not complete: creation time of the last checked delivery.'),
   }),
 );
 

@@ -16,6 +16,7 @@ import {
   several,
   streamId,
   text,
+  transactionHash,
   WHOLE_NUMBER,
   wholeNumber,
   wholeNumberText,
@@ -37,10 +38,7 @@ const timestamp = wholeNumberText.optional().meta({
 
 const filterFields = {
   streamId: streamId.optional(),
-  transactionHash: z
-    .string()
-    .regex(/^0x[0-9a-fA-F]{64}$/, { error: 'should be 0x and 64 hex digits' })
-    .optional(),
+  transactionHash: transactionHash.optional(),
   chainId: several(chainId, CHAIN_ID).describe('Chain ids in hex.'),
   blockNumber: several(wholeNumberText, WHOLE_NUMBER),
   fromTimestamp: timestamp,

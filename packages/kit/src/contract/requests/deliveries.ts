@@ -4,9 +4,18 @@ import type {
   CreateReplay,
   DeliveryFilter,
   DeliveryOrder,
+  DeliverySearch,
   ListOptions,
 } from '../shapes.generated.ts';
-import { deliveryFilter, flagText, page, replayFilter, text, wholeNumberText } from './fields.ts';
+import {
+  deliveryFilter,
+  flagText,
+  page,
+  replayFilter,
+  text,
+  WHOLE_NUMBER,
+  wholeNumberText,
+} from './fields.ts';
 
 const deliveryOrder = sentShape(
   'DeliveryOrder',
@@ -19,14 +28,39 @@ const deliveryOrder = sentShape(
   }),
 );
 
+const attempted = wholeNumberText.optional();
+
+const deliverySearch = sentShape(
+  'DeliverySearch',
+  'Conditions that no index covers: a page checks a limited number of deliveries, may be empty, and has a cursor until all are checked.',
+  z.object({
+    find: text(100)
+      .min(1, { error: 'should not be empty' })
+      .optional()
+      .describe(
+        'A transaction hash, a complete address in the body, or part of the summary line or of the label of a watched address in the body. Case-insensitive for a to z.',
+      ),
+    attemptedFrom: attempted.meta({
+      ...WHOLE_NUMBER,
+      description: 'When one of its attempts ended, in Unix milliseconds.',
+    }),
+    attemptedTo: attempted.meta({ ...WHOLE_NUMBER, description: 'Unix milliseconds.' }),
+  }),
+);
+
 export const listDeliveriesQuerySchema: z.ZodType<
-  DeliveryFilter & DeliveryOrder & ListOptions & { limit: number }
+  DeliveryFilter & DeliveryOrder & DeliverySearch & ListOptions & { limit: number }
 > = sentShape(
   'ListDeliveriesOptions',
-  'Filter, order and page of a delivery list. Default: all deliveries.',
+  'Filter, search, order and page of a delivery list. Default: all deliveries.',
   typed(
-    'ListOptions & DeliveryFilter & DeliveryOrder',
-    z.object({ ...page, ...deliveryOrder.shape, ...deliveryFilter(wholeNumberText, flagText) }),
+    'ListOptions & DeliveryFilter & DeliveryOrder & DeliverySearch',
+    z.object({
+      ...page,
+      ...deliveryOrder.shape,
+      ...deliverySearch.shape,
+      ...deliveryFilter(wholeNumberText, flagText),
+    }),
   ),
 );
 

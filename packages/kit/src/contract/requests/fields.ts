@@ -171,6 +171,11 @@ const anyOf = <Item>(tsType: string, item: z.ZodType<Item>, items: object, maxIt
   typed(`OneOrSeveral<${tsType}>`, several(item, items, maxItems));
 
 /** Fields of a delivery filter; in a query, its numbers and flags are strings. */
+/** A transaction hash; the parsed form is lowercase. */
+export const transactionHash = z
+  .string()
+  .regex(/^0x[0-9a-fA-F]{64}$/, { error: 'should be 0x and 64 hex digits' });
+
 export const deliveryFilter = (whole: z.ZodType<number>, flag: z.ZodType<boolean>) => {
   const number = whole.optional().meta(WHOLE_NUMBER);
   return {
@@ -199,6 +204,9 @@ export const deliveryFilter = (whole: z.ZodType<number>, flag: z.ZodType<boolean
       .min(1, { error: 'should not be empty' })
       .optional()
       .describe('Part of the error of the last attempt, case-insensitive.'),
+    transactionHash: transactionHash
+      .optional()
+      .describe('Deliveries with records of this transaction.'),
     blockFrom: number,
     blockTo: number,
     createdFrom: number.describe('When the delivery was created, in Unix milliseconds.'),

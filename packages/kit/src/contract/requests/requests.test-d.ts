@@ -207,6 +207,7 @@ interface DeliveryFilter {
   phase?: OneOrSeveral<DeliveryPhase> | undefined;
   status?: OneOrSeveral<string> | undefined;
   error?: string | undefined;
+  transactionHash?: string | undefined;
   blockFrom?: number | undefined;
   blockTo?: number | undefined;
   createdFrom?: number | undefined;

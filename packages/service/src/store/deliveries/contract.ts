@@ -18,6 +18,7 @@ import type {
   DeliveryCounts,
   DeliveryFilter,
   DeliveryOrder,
+  DeliverySearch,
   DeliverySummary,
 } from '@sluice/kit/contract';
 import type { SealedSecret } from '../access/contract.ts';
@@ -111,7 +112,7 @@ export interface AttemptedDelivery extends DeliverySummary {
   body: string | undefined;
 }
 
-export interface DeliveryListing extends DeliveryFilter, DeliveryOrder {
+export interface DeliveryListing extends DeliveryFilter, DeliveryOrder, DeliverySearch {
   limit: number;
   /** The last id of the previous page. */
   after?: string | undefined;
@@ -136,6 +137,8 @@ export interface DeliveryReads {
   listDeliveries(filter: DeliveryListing): Promise<{
     rows: DeliverySummary[];
     next: string | undefined;
+    /** The last checked delivery of a search that is not complete. */
+    searchedTo?: string | undefined;
   }>;
   readDelivery(id: string): Promise<KeptDelivery | undefined>;
   /** Returns the exact body of the last attempt, or of the first attempt if there is none yet. */

@@ -79,7 +79,13 @@ const COLUMNS: Readonly<Record<CountedField, readonly GroupColumn[]>> = {
 };
 
 /** Fields that select a range of an index, which the counted rows are limited to. */
-const STRETCH: readonly Field[] = [...FIELDS.streamId, ...FIELDS.age, 'replayId', 'id'];
+const STRETCH: readonly Field[] = [
+  ...FIELDS.streamId,
+  ...FIELDS.age,
+  'replayId',
+  'transactionHash',
+  'id',
+];
 /** Fields applied to the groups, so that a field can be counted with or without them. */
 const GROUPED = COUNTED_FIELDS.flatMap((name) => FIELDS[name]).filter(
   (field) => !STRETCH.includes(field),

@@ -17,6 +17,11 @@ export function toConditions(filter: DeliveryFilter): Condition[] {
   add(filter.phase, (phases) => isOneOf('phase', phases));
   add(filter.status, (statuses) => sql`(${sql.join(listOf(statuses).map(isAnswered), sql` or `)})`);
   add(filter.error, (text) => sql`lower(last_error) like ${`%${escaped(text)}%`} escape '!'`);
+  add(
+    filter.transactionHash,
+    (hash) => sql`match_id in (
+      select match_id from match_transaction where transaction_hash = ${hash.toLowerCase()})`,
+  );
   add(filter.blockFrom, (block) => sql`block_number >= ${block}`);
   add(filter.blockTo, (block) => sql`block_number <= ${block}`);
   // Ids are ordered by time.
@@ -50,4 +55,4 @@ function isAnswered(status: string): Condition {
 }
 
 /** Escapes the text for `like … escape '!'`. */
-const escaped = (text: string): string => text.toLowerCase().replaceAll(/[!%_]/g, '!$&');
+export const escaped = (text: string): string => text.toLowerCase().replaceAll(/[!%_]/g, '!$&');

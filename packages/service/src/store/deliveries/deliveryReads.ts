@@ -4,25 +4,34 @@ import { joinBody } from '../blocks/body.ts';
 import { type Engine, readMoment } from '../engine/engine.ts';
 import type { Tables } from '../engine/tables.ts';
 import { readEnrichingSince } from '../enrichment/enrichReads.ts';
-import { deliveryColumns, toDeliverySummary } from '../rows.ts';
+import { type DeliveryRow, deliveryColumns, toDeliverySummary } from '../rows.ts';
 import type { DeliveryReads, KeptDelivery } from './contract.ts';
 import { allOf, toConditions } from './deliveryFilter.ts';
+import { isTransaction, searchDeliveries } from './deliverySearch.ts';
 import { lanesIn } from './lanes.ts';
 import { readTransport } from './transport.ts';
 
 export function createDeliveryReads(db: Kysely<Tables>, engine: Engine): DeliveryReads {
   return {
-    async listDeliveries({ limit, after, order, ...filter }) {
-      const isNewestFirst = order !== 'oldest';
-      let query = db
-        .selectFrom('delivery')
-        .select(deliveryColumns)
-        .where(allOf(toConditions(filter)));
-      if (after !== undefined) query = query.where('id', isNewestFirst ? '<' : '>', after);
-      const rows = await query
-        .orderBy('id', isNewestFirst ? 'desc' : 'asc')
-        .limit(limit + 1)
-        .execute();
+    async listDeliveries({ find: text, attemptedFrom, attemptedTo, ...listing }) {
+      let find = text?.toLowerCase();
+      if (find !== undefined && (await isTransaction(db, find))) {
+        listing = { ...listing, transactionHash: find };
+        find = undefined;
+      }
+      if (find !== undefined || attemptedFrom !== undefined || attemptedTo !== undefined) {
+        return searchDeliveries(db, { find, attemptedFrom, attemptedTo }, listing);
+      }
+      const { limit, after, order, ...filter } = listing;
+      const [direction, beyond] = order === 'oldest' ? [sql`asc`, sql`>`] : [sql`desc`, sql`<`];
+      const conditions = toConditions(filter);
+      if (after !== undefined) conditions.push(sql`id ${beyond} ${after}`);
+      // A transaction has few matches, which lead to their deliveries.
+      const hint = filter.transactionHash === undefined ? sql`` : engine.indexedBy('delivery_once');
+      const { rows } = await sql<DeliveryRow>`
+        select ${sql.join(deliveryColumns.map((column) => sql.ref(column)))}
+        from delivery ${hint} where ${allOf(conditions)}
+        order by id ${direction} limit ${limit + 1}`.execute(db);
       const page = rows.slice(0, limit);
       const last = page.at(-1);
       return {

@@ -56,6 +56,23 @@ export function testCounts(
       const ofFailed = await tools.store.countByField({ streamId: busy, state: 'failed' });
       expect(ofFailed).toMatchObject({ total: failed, isCapped: true, state: states });
 
+      // A search checks a part of the deliveries per page, until it has checked all of them.
+      const search = { streamId: busy, find: 'ABOUT THIS', limit: 100 };
+      await execute(
+        `update delivery set about = 'about this' where stream_id = '${busy}' and state = 'failed'`,
+      );
+      const first = await tools.store.listDeliveries(search);
+      expect(first).toMatchObject({ rows: [], searchedTo: first.next });
+      const second = await tools.store.listDeliveries({ ...search, after: first.next });
+      expect(second.rows).toHaveLength(100);
+      const third = await tools.store.listDeliveries({ ...search, after: second.next });
+      expect(third.rows).toHaveLength(FAILED_ROWS - 100);
+      expect(third.next).toBeUndefined();
+      const upward = await tools.store.listDeliveries({ ...search, order: 'oldest', limit: 300 });
+      expect(upward.rows.map(({ id }) => id)).toEqual(
+        [...second.rows, ...third.rows].map(({ id }) => id).toReversed(),
+      );
+
       const ofQuiet = await tools.store.countByField({ streamId: quiet });
       expect(ofQuiet).toMatchObject({ total: 1, isCapped: false });
       expect(ofQuiet.streamId).toEqual([

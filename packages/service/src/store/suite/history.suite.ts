@@ -4,6 +4,8 @@ import fc from 'fast-check';
 import type { DeliveryFilter, DeliverySummary } from '@sluice/kit/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { timeOfId } from '../ids.ts';
+import { createAddressChanges } from '../addresses/addressChanges.ts';
+import { packAddresses } from '../addresses/packedAddresses.ts';
 import { newMatch } from '../blocks/newMatch.test-only.ts';
 import { takeChain } from '../blocks/takeChain.test-only.ts';
 import type { AttemptOutcome, AttemptResult, AttemptedFilter } from '../deliveries/contract.ts';
@@ -242,6 +244,59 @@ export function testHistory(open: () => Promise<Store>): void {
         ),
         { numRuns: 60 },
       );
+    });
+
+    test('are found by transaction, by address in their body, by label and by summary', async () => {
+      const chain = await startChain();
+      const { id: streamId } = await createStream([chain.chain]);
+      const wallet = `0x${'ab'.repeat(20)}`;
+      const other = `0x${'c0'.repeat(20)}`;
+      const account = `0x${'0d'.repeat(32)}`;
+      const hash = hashOf();
+      await createAddressChanges(store).add(streamId, {
+        addresses: packAddresses([wallet, other]),
+        labels: new Map([[wallet, 'Cold %wallet']]),
+        keyId: 'key',
+      });
+      const bodyOf = (text: string): string => `,"logs":[{"topic1":"0x${'0'.repeat(24)}${text}"}]}`;
+      await chain.commit([
+        { streamId, bodyTail: bodyOf(wallet.slice(2)), transactionHashes: [hash] },
+      ]);
+      await chain.commit([{ streamId, bodyTail: bodyOf(other.slice(2)), about: 'Swap 5 USDC' }]);
+      await chain.commit([{ streamId, bodyTail: `,"account":"${account}"}` }]);
+      const found = async (filter: DeliveryFilter & { find?: string }): Promise<number[]> => {
+        const { rows, next } = await store.listDeliveries({ streamId, limit: 10, ...filter });
+        expect(next).toBeUndefined();
+        return [...new Set(rows.map((each) => each.blockNumber - 100))];
+      };
+      expect(await found({ transactionHash: hash })).toEqual([1]);
+      expect(await found({ transactionHash: hash.toUpperCase().replace('0X', '0x') })).toEqual([1]);
+      expect(await found({ transactionHash: hashOf() })).toEqual([]);
+      expect(await found({ find: hash.toUpperCase().replace('0X', '0x') })).toEqual([1]);
+      expect(await found({ find: wallet.toUpperCase() })).toEqual([1]);
+      expect(await found({ find: other })).toEqual([2]);
+      expect(await found({ find: account })).toEqual([3]);
+      expect(await found({ find: 'cold %w' })).toEqual([1]);
+      expect(await found({ find: '%' })).toEqual([1]);
+      expect(await found({ find: 'usdc' })).toEqual([2]);
+      expect(await found({ find: 'usdt' })).toEqual([]);
+      expect(await store.estimateReplay({ transactionHash: hash })).toMatchObject({
+        deliveries: 2,
+      });
+      expect(await store.countByField({ transactionHash: hash })).toMatchObject({ total: 2 });
+    });
+
+    test('are found by the end of their attempts', async () => {
+      const { streamId, id } = await oneThat('retry');
+      const ended = Date.now() - 60_000;
+      const found = async (attemptedFrom?: number, attemptedTo?: number): Promise<string[]> =>
+        (await store.listDeliveries({ streamId, limit: 10, attemptedFrom, attemptedTo })).rows.map(
+          (each) => each.id,
+        );
+      expect(await found(ended)).toEqual([id]);
+      expect(await found(ended, Date.now() + 1_000)).toEqual([id]);
+      expect(await found(Date.now() + 1_000)).toEqual([]);
+      expect(await found(undefined, ended)).toEqual([]);
     });
 
     test('property: a count equals the number of deliveries found with its value', async () => {

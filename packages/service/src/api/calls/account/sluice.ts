@@ -11,6 +11,7 @@ import { eachStream } from '../../../store/streams/eachStream.ts';
 import { type ChainReport, NEXT_SWEEP } from '../../../store/upkeep/contract.ts';
 import type { Store } from '../../../store/store.ts';
 import type { StreamRecord } from '../../../store/streams/contract.ts';
+import { timeOfId } from '../../../store/ids.ts';
 import { toChainBlock } from '../../../store/live/effects.ts';
 import type { AbiSource } from '../../../chains/evm/abiSource.ts';
 import type { Auth } from '../../auth/auth.ts';
@@ -129,6 +130,7 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds) {
       return {
         result: page.rows,
         ...(page.next !== undefined && { cursor: toCursor({ at: 0, id: page.next }) }),
+        ...(page.searchedTo !== undefined && { searchedTo: timeOfId(page.searchedTo) }),
       };
     },
     getDeliveryCounts: ({ query }) => store.countByField(query),

@@ -1,0 +1,111 @@
+/** Searches deliveries by conditions that no index covers, a limited number at a time. */
+import type { DeliverySearch, OneOrSeveral } from '@sluice/kit/contract';
+import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
+import type { Tables } from '../engine/tables.ts';
+import { type DeliveryRow, deliveryColumns, takeWithin, toDeliverySummary } from '../rows.ts';
+import type { DeliveryListing, DeliveryReads } from './contract.ts';
+import { allOf, escaped, toConditions } from './deliveryFilter.ts';
+
+/** Limits for one page: the deliveries that are checked, and the size of their bodies. */
+const MAX_CHECKED = 20_000;
+const MAX_CHECKED_BYTES = 32 * 1024 * 1024;
+/** Maximum number of watched addresses with a matching label. */
+const MAX_LABELED = 100;
+
+/** Returns whether the ledger has deliveries of this transaction, which an index finds. */
+export async function isTransaction(db: Kysely<Tables>, hash: string): Promise<boolean> {
+  if (hash.length !== HASH_LENGTH) return false;
+  const found = await db
+    .selectFrom('match_transaction')
+    .select('match_id')
+    .where('transaction_hash', '=', hash)
+    .limit(1)
+    .executeTakeFirst();
+  return found !== undefined;
+}
+
+const HASH_LENGTH = 66;
+const ADDRESS = /^0x(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
+
+/**
+ * Lists the deliveries of a search, whose text is in lowercase. If a page reaches its limits first, it may be empty, and `next`
+ * continues the search.
+ */
+export async function searchDeliveries(
+  db: Kysely<Tables>,
+  search: DeliverySearch,
+  { limit, after, order, ...filter }: Omit<DeliveryListing, keyof DeliverySearch>,
+): ReturnType<DeliveryReads['listDeliveries']> {
+  const [direction, beyond, upTo] =
+    order === 'oldest' ? [sql`asc`, sql`>`, sql`<=`] : [sql`desc`, sql`<`, sql`>=`];
+  // A delivery is created before its attempts.
+  const createdTo = Math.min(filter.createdTo ?? Infinity, search.attemptedTo ?? Infinity);
+  const conditions = toConditions({ ...filter, ...(createdTo < Infinity && { createdTo }) });
+  if (after !== undefined) conditions.push(sql`id ${beyond} ${after}`);
+  const { rows: stretch } = await sql<{ id: string; bytes: number }>`
+    select id, body_bytes as bytes from delivery where ${allOf(conditions)}
+    order by id ${direction} limit ${MAX_CHECKED + 1}`.execute(db);
+  const checked = takeWithin(
+    stretch.slice(0, MAX_CHECKED),
+    search.find === undefined ? Infinity : MAX_CHECKED_BYTES,
+  );
+  const last = checked.at(-1);
+  if (last === undefined) return { rows: [], next: undefined };
+  conditions.push(sql`id ${upTo} ${last.id}`, ...attemptedWithin(search));
+  if (search.find !== undefined) {
+    conditions.push(await isAbout(db, search.find, filter.streamId));
+  }
+  const { rows } = await sql<DeliveryRow>`
+    select ${sql.join(deliveryColumns.map((column) => sql.ref(column)))}
+    from delivery where ${allOf(conditions)} order by id ${direction} limit ${limit + 1}`.execute(
+    db,
+  );
+  const found = rows.slice(0, limit).map(toDeliverySummary);
+  const next =
+    rows.length > limit ? found.at(-1)?.id : checked.length < stretch.length ? last.id : undefined;
+  return { rows: found, next, searchedTo: next };
+}
+
+function attemptedWithin({ attemptedFrom, attemptedTo }: DeliverySearch): RawBuilder<SqlBool>[] {
+  if (attemptedFrom === undefined && attemptedTo === undefined) return [];
+  const bounds: RawBuilder<SqlBool>[] = [];
+  if (attemptedFrom !== undefined) bounds.push(sql`started_at + duration_ms >= ${attemptedFrom}`);
+  if (attemptedTo !== undefined) bounds.push(sql`started_at + duration_ms <= ${attemptedTo}`);
+  return [
+    sql`exists (select 1 from attempt where attempt.delivery_id = delivery.id
+      and attempt.block_day = delivery.block_day and ${allOf(bounds)})`,
+  ];
+}
+
+/** @param find in lowercase. */
+async function isAbout(
+  db: Kysely<Tables>,
+  find: string,
+  streamId: OneOrSeveral<string> | undefined,
+): Promise<RawBuilder<SqlBool>> {
+  const inSummary = sql<SqlBool>`lower(about) like ${`%${escaped(find)}%`} escape '!'`;
+  const addresses = ADDRESS.test(find) ? [find] : await findLabeled(db, find, streamId);
+  if (addresses.length === 0) return inSummary;
+  // Topics contain addresses without their prefix, and bodies contain them in lowercase.
+  const inBody = addresses.map(
+    (address) => sql<SqlBool>`match.body_tail like ${`%${address.slice(2)}%`}`,
+  );
+  return sql<SqlBool>`(${inSummary} or exists (select 1 from match where match.id = delivery.match_id
+    and match.block_day = delivery.block_day and (${sql.join(inBody, sql` or `)})))`;
+}
+
+/** Finds watched addresses by part of their label. */
+async function findLabeled(
+  db: Kysely<Tables>,
+  find: string,
+  streamId: OneOrSeveral<string> | undefined,
+): Promise<string[]> {
+  let query = db
+    .selectFrom('stream_address')
+    .select('address')
+    .distinct()
+    .where(sql<SqlBool>`lower(label) like ${`%${escaped(find)}%`} escape '!'`);
+  if (streamId !== undefined) query = query.where('stream_id', 'in', [streamId].flat());
+  const rows = await query.limit(MAX_LABELED).execute();
+  return rows.map(({ address }) => address);
+}
