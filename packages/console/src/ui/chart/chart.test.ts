@@ -2,11 +2,13 @@ import { expect, test } from 'vitest';
 import fc from 'fast-check';
 import {
   areaPath,
+  axisOf,
   indexAt,
   lastValue,
   linePath,
   PERCENT,
   roundTop,
+  splitLast,
   spreadLabels,
   yOf,
 } from './chart.ts';
@@ -51,7 +53,8 @@ test('a higher value is never drawn lower, on either side of the break', () => {
   fc.assert(
     fc.property(value, value, (a, b) => {
       const [less, more] = [Math.min(a, b), Math.max(a, b)];
-      for (const each of [percent, { ...scale, top: 100 }]) {
+      const folded = { ...scale, top: 100, fold: { value: 5, at: 0.2 } };
+      for (const each of [percent, folded, { ...scale, top: 100 }]) {
         expect(yOf(each, less)).toBeGreaterThanOrEqual(yOf(each, more));
         expect(yOf(each, more)).toBeGreaterThanOrEqual(0);
         expect(yOf(each, less)).toBeLessThanOrEqual(each.height);
@@ -87,4 +90,21 @@ test('labels keep their distance and order inside the chart', () => {
       }
     }),
   );
+});
+
+test('an outlier is beyond a break, and the others keep their height', () => {
+  const ordinary = Array.from({ length: 60 }, (_, index) => 10 + (index % 5));
+  expect(axisOf(ordinary)).toEqual({ top: 20 });
+  expect(axisOf([...ordinary, 5_000])).toEqual({ top: 5_000, fold: { value: 20, at: 0.2 } });
+  expect(axisOf([...ordinary, 57])).toEqual({ top: 100, fold: { value: 20, at: 0.2 } });
+  expect(axisOf([...ordinary, 56])).toEqual({ top: 100 });
+  // An outage that lasts is not an outlier.
+  expect(axisOf([...ordinary, 5_000, 5_000, 5_000])).toEqual({ top: 5_000 });
+  expect(axisOf([1, 1, 1, 5_000])).toEqual({ top: 5_000 });
+  expect(axisOf([])).toEqual({ top: 1 });
+});
+
+test('an incomplete value has a line of its own', () => {
+  expect(splitLast([1, 2, 3])).toEqual({ complete: [1, 2, null], last: [null, 2, 3] });
+  expect(splitLast([3])).toEqual({ complete: [null], last: [3] });
 });

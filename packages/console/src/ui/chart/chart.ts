@@ -19,6 +19,29 @@ export interface Axis {
   fold?: { value: number; at: number };
 }
 
+/** Minimum number of values for which one counts as an outlier. */
+const MIN_VALUES = 8;
+/** An outlier exceeds this multiple of the 98th percentile. */
+const OUTLIER_FACTOR = 4;
+/** Share of the height for the values beyond the break. */
+const OUTLIER_ROOM = 0.2;
+
+/**
+ * Returns the range of these values, up to a round number. Few values that are far greater than the
+ * others are compressed into the part above a break, so that they do not flatten the others.
+ */
+export function axisOf(values: readonly number[]): Axis {
+  const sorted = values.filter((value) => value > 0).toSorted((a, b) => a - b);
+  const top = roundTop(sorted.at(-1) ?? 0);
+  if (sorted.length < MIN_VALUES) return { top };
+  const outliers = Math.ceil(sorted.length * 0.02);
+  const usual = sorted.at(-1 - outliers) ?? 0;
+  const value = roundTop(usual);
+  return sorted.at(-1)! > usual * OUTLIER_FACTOR && top > value
+    ? { top, fold: { value, at: OUTLIER_ROOM } }
+    : { top };
+}
+
 /** A scale for shares close to 100 %, on which a loss of 0.1 % is visible. */
 export const PERCENT = { top: 100, fold: { value: 90, at: 0.75 } } satisfies Axis;
 
@@ -79,6 +102,20 @@ export const areaPath = (scale: Scale, values: readonly (number | null)[]): stri
 
 export const lastValue = (values: readonly (number | null)[]): number | null =>
   values.findLast((value) => value !== null) ?? null;
+
+/**
+ * Splits values at the last one, which may be incomplete: the line to it is drawn separately.
+ */
+export function splitLast(values: readonly (number | null)[]): {
+  complete: (number | null)[];
+  last: (number | null)[];
+} {
+  const end = values.length - 1;
+  return {
+    complete: values.map((value, index) => (index === end ? null : value)),
+    last: values.map((value, index) => (index < end - 1 ? null : value)),
+  };
+}
 
 /**
  * Positions labels close to the given heights, but at least `step` apart and, if they fit, inside

@@ -2,74 +2,75 @@
 import { memo } from 'react';
 import {
   areaPath,
+  axisOf,
   lastValue,
   linePath,
-  roundTop,
+  splitLast,
   spreadLabels,
   xOf,
   yOf,
   type Axis,
   type Scale,
 } from './chart.ts';
+import type { TimeTick } from './timeTicks.ts';
 
 /** View box of the chart. It stretches horizontally; one vertical unit is one pixel. */
 const WIDTH = 1000;
 const HEIGHT = 96;
 /** Distance between the labels of two lines, in pixels. */
 const LABEL_STEP = 15;
-/** Length of a notch at the upper edge. */
-const NOTCH = 8;
-/** Length of a tick at the lower edge. */
-const TICK = 5;
+/** Length of a mark at the lower edge. */
+const MARK = 5;
 
 export interface Series {
   label: string;
   values: readonly (number | null)[];
   color: string;
-  variant: 'line' | 'band';
-}
-
-/** An event at a step, marked at the upper edge. */
-export interface Notch {
-  index: number;
-  words: string;
+  /** `earlier` is the previous period, for comparison. */
+  variant: 'line' | 'band' | 'earlier';
 }
 
 /** Lines that are always zero are not drawn, because they would color a healthy chart. */
 const isSomething = ({ values }: Series): boolean => values.some((value) => (value ?? 0) > 0);
 const isKnown = ({ values }: Series): boolean => values.some((value) => value !== null);
 
-const greatestOf = (series: readonly Series[]): number =>
-  series.reduce(
-    (most, { values }) => values.reduce<number>((max, value) => Math.max(max, value ?? 0), most),
-    0,
-  );
+const valuesOf = (series: readonly Series[]): number[] =>
+  series.flatMap(({ values }) => values.map((value) => value ?? 0));
 
 /**
- * Draws a chart over time, with hairlines at the top and at zero, and a label at the end of each
- * line.
+ * Draws a chart over time, with hairlines at the top and at zero, a time axis, and a label at the
+ * end of each line.
  */
 export const TimeChart = memo(function TimeChart({
   title,
+  unit,
   summary,
   series,
   format,
   cursor,
-  notches,
-  ticks = [],
+  changes,
+  bad = [],
+  ticks,
+  isPartial,
   axis,
   instead,
 }: {
   title: string;
+  /** Length of a step, such as `per 5 min`. */
+  unit: string;
   /** Text for screen readers. */
   summary: string;
   series: readonly Series[];
   format: (value: number) => string;
   /** Index of the values to show; null shows the newest. */
   cursor: number | null;
-  notches: readonly Notch[];
+  /** Steps with a vertical line. */
+  changes: readonly number[];
   /** Steps marked as bad at the lower edge. */
-  ticks?: readonly number[];
+  bad?: readonly number[];
+  ticks: readonly TimeTick[];
+  /** Whether the last step is in progress. */
+  isPartial: boolean;
   /** A custom scale. Default: from zero to a round number above the maximum. */
   axis?: Axis;
   /** Text that is shown without data. */
@@ -77,16 +78,20 @@ export const TimeChart = memo(function TimeChart({
 }) {
   const drawn = series.filter(axis === undefined ? isSomething : isKnown);
   const count = Math.max(0, ...series.map(({ values }) => values.length));
-  const { top, fold } = axis ?? { top: roundTop(greatestOf(drawn)) };
+  const { top, fold }: Axis = axis ?? axisOf(valuesOf(drawn));
   const scale: Scale = { width: WIDTH, height: HEIGHT, top, count, ...(fold && { fold }) };
   const broken = fold && yOf(scale, fold.value);
-  const ends = drawn.map(({ values }) => yOf(scale, lastValue(values) ?? 0));
+  const ends = drawn.map(({ values }) =>
+    yOf(scale, lastValue(isPartial ? values.slice(0, -1) : values) ?? 0),
+  );
   const places = spreadLabels(broken === undefined ? ends : [...ends, broken], HEIGHT, LABEL_STEP);
   return (
     <div>
-      <div className="mr-chart flex items-baseline justify-between">
-        <h3 className="text-12 text-muted">{title}</h3>
-        <span className="data text-faint">
+      <div className="mr-chart flex items-baseline justify-between gap-2">
+        <h3 className="truncate text-12 text-muted">
+          {title} <span className="text-faint">{unit}</span>
+        </h3>
+        <span className="data whitespace-nowrap text-faint">
           {(axis !== undefined || drawn.length > 0) && format(top)}
         </span>
       </div>
@@ -99,38 +104,28 @@ export const TimeChart = memo(function TimeChart({
           preserveAspectRatio="none"
           className="absolute inset-y-0 left-0 h-24 w-chart overflow-visible border-t border-b border-line"
         >
-          {notches.map(({ index, words }) => (
+          <path
+            d={ticks.map(({ place }) => `M${(place * WIDTH).toFixed(1)} 0V${HEIGHT}`).join('')}
+            stroke="var(--color-line)"
+            opacity="0.6"
+            vectorEffect="non-scaling-stroke"
+          />
+          <path
+            d={changes.map((at) => `M${xOf(scale, at).toFixed(1)} 0V${HEIGHT}`).join('')}
+            stroke="var(--color-muted)"
+            strokeDasharray="1 3"
+            vectorEffect="non-scaling-stroke"
+          />
+          {bad.length > 0 && (
             <path
-              key={`${index} ${words}`}
-              d={`M${xOf(scale, index).toFixed(1)} 0v${NOTCH}`}
-              stroke="var(--color-muted)"
-              strokeWidth="2"
-              vectorEffect="non-scaling-stroke"
-            />
-          ))}
-          {ticks.length > 0 && (
-            <path
-              d={ticks.map((at) => `M${xOf(scale, at).toFixed(1)} ${HEIGHT}v${-TICK}`).join('')}
+              d={bad.map((at) => `M${xOf(scale, at).toFixed(1)} ${HEIGHT}v${-MARK}`).join('')}
               stroke="var(--color-bad)"
               vectorEffect="non-scaling-stroke"
             />
           )}
-          {drawn.map(({ label, values, color, variant }) =>
-            variant === 'band' ? (
-              <path key={label} d={areaPath(scale, values)} fill={color} opacity="0.25" />
-            ) : (
-              <path
-                key={label}
-                d={linePath(scale, values)}
-                fill="none"
-                stroke={color}
-                strokeWidth="1.5"
-                strokeLinecap="round"
-                strokeLinejoin="round"
-                vectorEffect="non-scaling-stroke"
-              />
-            ),
-          )}
+          {drawn.map((each) => (
+            <Line key={each.label} series={each} scale={scale} isPartial={isPartial} />
+          ))}
           {cursor !== null && (
             <path
               d={`M${xOf(scale, cursor)} 0V${HEIGHT}`}
@@ -159,7 +154,7 @@ export const TimeChart = memo(function TimeChart({
           </span>
         )}
         {drawn.map(({ label, values, color }, index) => {
-          const value = values[cursor ?? values.length - 1];
+          const value = values[cursor ?? values.length - (isPartial ? 2 : 1)];
           return (
             <span
               key={label}
@@ -172,9 +167,58 @@ export const TimeChart = memo(function TimeChart({
           );
         })}
       </div>
+      <div aria-hidden="true" className="relative mr-chart h-4">
+        {ticks.map(({ place, label }) => (
+          <span
+            key={place}
+            className="data absolute -translate-x-1/2 text-11 text-faint"
+            style={{ left: `${place * 100}%` }}
+          >
+            {label}
+          </span>
+        ))}
+      </div>
     </div>
   );
 });
+
+/** Draws one series; the line to a value in progress is dashed. */
+function Line({
+  series: { values, color, variant },
+  scale,
+  isPartial,
+}: {
+  series: Series;
+  scale: Scale;
+  isPartial: boolean;
+}) {
+  const { complete, last } = isPartial ? splitLast(values) : { complete: values, last: [] };
+  if (variant === 'band') {
+    return (
+      <>
+        <path d={areaPath(scale, complete)} fill={color} opacity="0.25" />
+        <path d={areaPath(scale, last)} fill={color} opacity="0.12" />
+      </>
+    );
+  }
+  const stroke = {
+    fill: 'none',
+    stroke: color,
+    strokeWidth: variant === 'earlier' ? '1' : '1.5',
+    strokeLinecap: 'round',
+    strokeLinejoin: 'round',
+    vectorEffect: 'non-scaling-stroke',
+  } as const;
+  if (variant === 'earlier') {
+    return <path d={linePath(scale, values)} strokeDasharray="1 2.5" {...stroke} />;
+  }
+  return (
+    <>
+      <path d={linePath(scale, complete)} {...stroke} />
+      <path d={linePath(scale, last)} strokeDasharray="3 3" {...stroke} />
+    </>
+  );
+}
 
 /** Marks the break of the axis: a hairline with a zigzag at its end. */
 function Break({ top }: { top: number }) {

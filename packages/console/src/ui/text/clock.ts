@@ -24,5 +24,11 @@ function subscribe(listener: () => void): () => void {
 /** Returns the current time, updated every second. */
 export const useNow = (): number => useSyncExternalStore(subscribe, () => now);
 
+const MINUTE_MS = 60_000;
+
+/** Returns the start of the current minute. */
+export const useMinute = (): number =>
+  useSyncExternalStore(subscribe, () => Math.floor(now / MINUTE_MS) * MINUTE_MS);
+
 /** Returns the current day in the chosen zone, as `formatDay` does; changes only at midnight. */
 export const useToday = (): string => useSyncExternalStore(subscribe, () => formatDay(now));

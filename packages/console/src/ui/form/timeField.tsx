@@ -1,0 +1,47 @@
+import { useState } from 'react';
+import { useZone } from '../preferences.ts';
+import { formatDateTime } from '../text/format.ts';
+import { parseInZone } from '../text/timeZone.ts';
+
+const MINUTE_MS = 60_000;
+
+interface Props {
+  label: string;
+  /** Unix milliseconds; undefined is empty. */
+  value: number | undefined;
+  /** Whether the field is the end of a range, which includes its minute. */
+  isEnd?: boolean;
+  onChange: (value: number | undefined) => void;
+}
+
+/** An input for a date and time to the minute, in the chosen zone. */
+export function TimeField(props: Props) {
+  const zone = useZone();
+  return <Field key={`${props.value} ${zone}`} {...props} />;
+}
+
+function Field({ label, value, isEnd = false, onChange }: Props) {
+  const given = value === undefined ? '' : formatDateTime(value).slice(0, -3).replace(' ', 'T');
+  const [typed, setTyped] = useState(given);
+  // Does not react to each keystroke, because a partly typed date can be valid, too.
+  const commit = (): void => {
+    if (typed === given) return;
+    const minute = parseInZone(typed);
+    onChange(Number.isNaN(minute) ? undefined : minute + (isEnd ? MINUTE_MS - 1 : 0));
+  };
+  return (
+    <label className="block min-w-0">
+      <span className="caps block pb-0.5">{label}</span>
+      <input
+        type="datetime-local"
+        value={typed}
+        onChange={(event) => setTyped(event.target.value)}
+        onBlur={commit}
+        onKeyDown={({ key }) => {
+          if (key === 'Enter') commit();
+        }}
+        className="control w-full min-w-0 rounded-control border border-line bg-transparent px-2 text-12 text-muted"
+      />
+    </label>
+  );
+}

@@ -1,0 +1,71 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { toCsv } from './csv.ts';
+
+test('writes one line per row, with empty cells for null', () => {
+  expect(
+    toCsv([
+      ['at', 'n'],
+      ['now', -1],
+      [null, true],
+    ]),
+  ).toBe('at,n\r\nnow,-1\r\n,true\r\n');
+});
+
+test.each([
+  ['=1+1', "'=1+1"],
+  ['+1', "'+1"],
+  ['-1', "'-1"],
+  ['@SUM(A1)', "'@SUM(A1)"],
+  ['\t=1', "'\t=1"],
+  ['=HYPERLINK("http://x","y")', `"'=HYPERLINK(""http://x"",""y"")"`],
+  ['a "b", c', '"a ""b"", c"'],
+  ['two\nlines', '"two\nlines"'],
+  ['a=1', 'a=1'],
+])('writes %j as %j', (text, cell) => {
+  expect(toCsv([[text]])).toBe(`${cell}\r\n`);
+});
+
+/** Parses RFC 4180. */
+function parse(csv: string): string[][] {
+  const rows: string[][] = [];
+  let row: string[] = [];
+  for (let at = 0; at < csv.length;) {
+    let cell = '';
+    if (csv[at] === '"') {
+      for (at++; csv[at] !== '"' || csv[at + 1] === '"'; at++) {
+        if (csv[at] === '"') at++;
+        cell += csv[at];
+      }
+      at++;
+    } else {
+      for (; csv[at] !== ',' && csv[at] !== '\r'; at++) cell += csv[at];
+    }
+    row.push(cell);
+    if (csv[at] === ',') at++;
+    else {
+      rows.push(row);
+      row = [];
+      at += 2;
+    }
+  }
+  return rows;
+}
+
+test('every table reads as it was written, and no text starts a formula', () => {
+  const text = fc.oneof(
+    fc.string(),
+    fc.string({ unit: fc.constantFrom(...'=+-@\t\r\n",a'.split('')) }),
+  );
+  const table = fc.array(fc.array(text, { minLength: 2, maxLength: 3 }), { maxLength: 4 });
+  fc.assert(
+    fc.property(table, (rows) => {
+      const read = parse(toCsv(rows));
+      for (const cell of read.flat()) expect(cell).not.toMatch(/^[=+\-@\t\r\n]/);
+      expect(read.map((row) => row.map((cell) => cell.replace(/^'(?=[=+\-@\t\r\n])/, '')))).toEqual(
+        // An apostrophe of the text itself is indistinguishable from an added one.
+        rows.map((row) => row.map((cell) => cell.replace(/^'(?=[=+\-@\t\r\n])/, ''))),
+      );
+    }),
+  );
+});

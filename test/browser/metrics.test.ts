@@ -1,0 +1,179 @@
+/** Metrics of a stream over the sample day: comparison, zoom, spikes and export. */
+import { readFile } from 'node:fs/promises';
+import type { ActivityPoint } from '@sluice/kit/sluice';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { startSeededDay, type RunningDay } from '../looks/seededDay.ts';
+import {
+  expectAccessible,
+  expectNoSidewaysScroll,
+  PHONE,
+  rowsOf,
+  smallTargets,
+  startVisitor,
+  type Visitor,
+} from './visitor.ts';
+
+const STEP_MS = 5 * 60_000;
+
+let day: RunningDay;
+let visitor: Visitor;
+let path: string;
+
+beforeAll(async () => {
+  day = await startSeededDay();
+  visitor = await startVisitor(day);
+  path = `/streams/${day.idOf('all-swaps')}`;
+}, 120_000);
+
+afterAll(async () => {
+  await visitor?.stop();
+  await day?.stop();
+});
+
+afterEach(() => visitor.leave());
+
+const timeOf = (page: Page) => page.getByRole('slider', { name: 'Time' });
+
+/** Returns the period that the URL chooses. */
+function periodOf(page: Page): { from: number; until: number } {
+  const { searchParams } = new URL(page.url());
+  return { from: Number(searchParams.get('from')), until: Number(searchParams.get('until')) };
+}
+
+/** Returns the points of the chart of a day, and the place of each on the screen. */
+async function readDay(
+  page: Page,
+): Promise<{ points: ActivityPoint[]; placeOf: (index: number) => { x: number; y: number } }> {
+  const asked = { streamId: day.idOf('all-swaps'), step: 5, points: 288 } as const;
+  const { result } = await day.sluice.getActivity(asked);
+  const box = (await timeOf(page).boundingBox())!;
+  return {
+    points: result,
+    placeOf: (index) => ({ x: box.x + (box.width * index) / 287, y: box.y + 60 }),
+  };
+}
+
+test('today is compared with yesterday in two clicks', async () => {
+  const page = await visitor.signedIn();
+  await page.getByRole('link', { name: 'all-swaps' }).click();
+  await page.getByRole('link', { name: 'Metrics' }).click();
+  await page.getByText(/delivered, previously \d/).waitFor();
+  await page.getByText('previous', { exact: true }).first().waitFor();
+  // The line to the step in progress is dashed, and so is the previous day.
+  const chart = page.getByRole('img', { name: /delivered$/ });
+  expect(await chart.locator('[stroke-dasharray="3 3"]').count()).toBe(1);
+  expect(await chart.locator('[stroke-dasharray="1 2.5"]').count()).toBe(1);
+});
+
+test('every chart has a time axis, its unit and step, and changes have labels', async () => {
+  const page = await visitor.signedIn(`${path}?tab=metrics`);
+  await timeOf(page).waitFor();
+  expect(await page.getByText('12:00', { exact: true }).count()).toBe(5);
+  expect(await page.getByRole('heading', { name: /per 5 min$/ }).count()).toBe(5);
+  const changes = page.getByRole('list', { name: 'Changes of the stream' });
+  await changes.getByText('edited topic0, abi by first key').waitFor();
+  await page.getByRole('button', { name: 'Week' }).click();
+  await page.getByRole('heading', { name: 'Deliveries per hour' }).waitFor();
+});
+
+test('a drag zooms, and a click on a spike lists its deliveries', async () => {
+  const page = await visitor.signedIn(`${path}?tab=metrics`);
+  await timeOf(page).waitFor();
+  const { points, placeOf } = await readDay(page);
+  const spike = points.findIndex(
+    ({ delivered }) => delivered === Math.max(...points.map((point) => point.delivered)),
+  );
+  await page.mouse.move(placeOf(spike - 6).x, placeOf(spike).y);
+  await page.mouse.down();
+  await page.mouse.move(placeOf(spike + 6).x, placeOf(spike).y, { steps: 4 });
+  await page.mouse.up();
+  await page.waitForURL(/tab=metrics&from=\d+&until=\d+$/);
+  const at = points[spike]!.at;
+  // The chart may have advanced by a step since the counts were read.
+  expect(Math.abs(periodOf(page).from - (at - 6 * STEP_MS))).toBeLessThanOrEqual(STEP_MS);
+  expect(Math.abs(periodOf(page).until - (at + 7 * STEP_MS - 1))).toBeLessThanOrEqual(STEP_MS);
+  await page.getByRole('heading', { name: 'Deliveries per minute' }).waitFor();
+  await page.getByRole('button', { name: 'Zoom out' }).click();
+  await page.waitForURL(/tab=metrics$/);
+  await page.goBack();
+  await page.getByRole('button', { name: 'Zoom out' }).waitFor();
+  await page.goForward();
+  await page.getByRole('heading', { name: 'Deliveries per 5 min' }).waitFor();
+
+  await page.mouse.click(placeOf(spike).x, placeOf(spike).y);
+  await page.waitForURL(/\?triedFrom=\d+&triedUntil=\d+$/);
+  const { searchParams } = new URL(page.url());
+  const period = {
+    from: Number(searchParams.get('triedFrom')),
+    until: Number(searchParams.get('triedUntil')),
+  };
+  expect(period.until - period.from).toBe(STEP_MS - 1);
+  expect(Math.abs(period.from - at)).toBeLessThanOrEqual(STEP_MS);
+  await rowsOf(page).first().waitFor();
+  // The spike consists of older deliveries that waited for the receiver.
+  const list = page.getByRole('table', { name: 'Deliveries' });
+  const { delivered, redelivered, failedAttempts } = points[spike]!;
+  await expect
+    .poll(async () => Number(await list.getAttribute('aria-rowcount')) - 1)
+    .toBeGreaterThanOrEqual(Math.min(delivered + redelivered + failedAttempts, 100));
+});
+
+test('by keyboard: a range is zoomed to, left again, and a step is opened', async () => {
+  const page = await visitor.signedIn(`${path}?tab=metrics&span=hour`);
+  const time = timeOf(page);
+  await time.focus();
+  await page.keyboard.press('Home');
+  for (let count = 0; count < 5; count++) await page.keyboard.press('Shift+ArrowRight');
+  expect(await time.getAttribute('aria-valuetext')).toMatch(/ to .* to /);
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/from=\d+&until=\d+/);
+  const { from, until } = periodOf(page);
+  expect(until - from).toBe(6 * 60_000 - 1);
+  await expect.poll(() => time.getAttribute('aria-valuemax')).toBe('5');
+  await time.focus();
+  await page.keyboard.press('Escape');
+  await page.waitForURL(/tab=metrics&span=hour$/);
+  await expect.poll(() => time.getAttribute('aria-valuemax')).toBe('59');
+  await time.focus();
+  await page.keyboard.press('ArrowLeft');
+  expect(await time.getAttribute('aria-valuetext')).toMatch(/\d delivered, \d+ failed attempts/);
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/\?triedFrom=\d+&triedUntil=\d+$/);
+});
+
+test('a period is chosen by its times, and its counts are exported as CSV', async () => {
+  const page = await visitor.signedIn(`${path}?tab=metrics`);
+  await timeOf(page).waitFor();
+  const { points } = await readDay(page);
+  const from = points[100]!.at;
+  const toInput = (ms: number): string => new Date(ms).toISOString().slice(0, 16);
+  await page.getByLabel('From', { exact: true }).fill(toInput(from));
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/from=\d+$/);
+  await page.getByLabel('To', { exact: true }).fill(toInput(from + 59 * 60_000));
+  await page.keyboard.press('Enter');
+  await page.waitForURL(/until=\d+/);
+  expect(periodOf(page)).toEqual({ from, until: from + 60 * 60_000 - 1 });
+  await expect.poll(() => timeOf(page).getAttribute('aria-valuemax')).toBe('59');
+  const downloading = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Export CSV' }).click();
+  const file = await downloading;
+  expect(file.suggestedFilename()).toMatch(/^metrics-all-swaps-2\d{3}-\d\d-\d\dT\d{4}\.csv$/);
+  const lines = (await readFile(await file.path(), 'utf8')).trimEnd().split('\r\n');
+  expect(lines).toHaveLength(61);
+  expect(lines[1]).toMatch(new RegExp(`^${new Date(from).toISOString()},\\d+,`));
+  const delivered = lines.slice(1).reduce((sum, line) => sum + Number(line.split(',')[1]), 0);
+  const expected = points.slice(100, 112).reduce((sum, point) => sum + point.delivered, 0);
+  expect(delivered).toBe(expected);
+});
+
+test('a chosen period is accessible and fits a phone', async () => {
+  const { createdAt } = await day.sluice.getDelivery(await day.newestOf('all-swaps'));
+  const chosen = `${path}?tab=metrics&from=${createdAt - 7_200_000}&until=${createdAt}`;
+  const page = await visitor.signedIn(chosen, PHONE);
+  await timeOf(page).waitFor();
+  await expectNoSidewaysScroll(page);
+  expect(await smallTargets(page)).toEqual([]);
+  await expectAccessible(page);
+});
