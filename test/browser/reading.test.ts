@@ -1,4 +1,5 @@
 /** Lists that hold still, times, titles, navigation and unsaved forms. */
+import { createSluiceClient } from '@sluice/kit/sluice';
 import { devAccounts } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import {
@@ -295,3 +296,51 @@ test('transactions, addresses and blocks link to the block explorer', async () =
   await expectAccessible(page);
   expect(await smallTargets(page)).toEqual([]);
 });
+
+test('deliveries are found by transaction, address, label and time', async () => {
+  const labels = { [world.token.toLowerCase()]: 'house money' };
+  await world.client.streams.addAddress(stream.id, [world.token], { labels });
+  const sluice = createSluiceClient({ baseUrl: world.url, apiKey: world.apiKey });
+  const { result } = await sluice.listDeliveries({ streamId: stream.id, order: 'oldest' });
+  const { transactionHash } = await hashOf(result[0]!.id);
+  const page = await visitor.signedIn('/deliveries');
+  const field = page.getByLabel('Search transaction, address or label');
+  const listed = async (): Promise<number> =>
+    Number(await page.getByRole('table', { name: 'Deliveries' }).getAttribute('aria-rowcount')) - 1;
+  const ofTransaction = await sluice.listDeliveries({ transactionHash });
+  await expect.poll(listed).toBeGreaterThan(ofTransaction.result.length);
+  await field.fill(transactionHash);
+  await field.press('Enter');
+  await page.waitForURL(/\?q=/);
+  await expect.poll(listed).toBe(ofTransaction.result.length);
+  await expectAccessible(page);
+
+  for (const text of [world.token, 'House MONEY']) {
+    await field.fill(text);
+    await field.press('Enter');
+    await page.getByRole('button', { name: `“${text}”, remove` }).waitFor();
+    await expect.poll(listed).toBeGreaterThan(ofTransaction.result.length);
+    // A replay cannot have the condition of a search.
+    expect(await page.getByRole('button', { name: /^Replay/ }).isDisabled()).toBe(true);
+  }
+  await field.fill('nobody');
+  await field.press('Enter');
+  await page.getByText('No deliveries match this filter').waitFor();
+  await page.getByRole('button', { name: '“nobody”, remove' }).click();
+  await page.waitForURL(/deliveries$/);
+
+  const until = result[0]!.createdAt;
+  await page.goto(`${world.url}/console/deliveries?from=${until - 60_000}&until=${until}`);
+  await page.getByRole('button', { name: /^from .*, remove$/ }).waitFor();
+  const earliest = await sluice.listDeliveries({ createdTo: until });
+  await expect.poll(listed).toBe(earliest.result.length);
+});
+
+/** Reads the first transaction of a delivery. */
+async function hashOf(id: string): Promise<{ transactionHash: string }> {
+  const sluice = createSluiceClient({ baseUrl: world.url, apiKey: world.apiKey });
+  const { logs } = JSON.parse(await sluice.getDeliveryBody(id)) as {
+    logs: { transactionHash: string }[];
+  };
+  return logs[0]!;
+}

@@ -108,6 +108,9 @@ export const SINCES = [
 
 const valuesOf = <T>(choices: readonly { value: T }[]): T[] => choices.map(({ value }) => value);
 
+/** The service's limit for searches. */
+const MAX_FIND_LENGTH = 100;
+
 export interface DeliveriesSearch {
   state?: DeliveryState;
   phase?: DeliveryPhase;
@@ -117,8 +120,15 @@ export interface DeliveriesSearch {
   reorged?: boolean;
   attempts?: (typeof ATTEMPT_RANGES)[number]['value'];
   since?: (typeof SINCES)[number]['value'];
+  /** Shows deliveries created from this time on, in Unix milliseconds. */
+  from?: number;
   /** Shows deliveries created until this time, in Unix milliseconds. */
   until?: number;
+  /** A transaction hash, an address, or part of a label or a summary. */
+  q?: string;
+  /** Shows deliveries with an attempt that ended between these times, in Unix milliseconds. */
+  triedFrom?: number;
+  triedUntil?: number;
   /** Id of the replay that last sent them. */
   replay?: string;
   /** Id of the stream. */
@@ -139,7 +149,11 @@ export function parseDeliveriesSearch(input: Record<string, unknown>): Deliverie
     reorged: typeof input['reorged'] === 'boolean' ? input['reorged'] : undefined,
     attempts: pick(input['attempts'], valuesOf(ATTEMPT_RANGES)),
     since: pick(input['since'], valuesOf(SINCES)),
+    from: time(input['from']),
     until: time(input['until']),
+    q: text(input['q'], MAX_FIND_LENGTH),
+    triedFrom: time(input['triedFrom']),
+    triedUntil: time(input['triedUntil']),
     replay: uuid(input['replay']),
     stream: uuid(input['stream']),
     sel: uuid(input['sel']),
@@ -185,23 +199,21 @@ export const STREAM_TABS = [
 ] as const;
 export type StreamTab = (typeof STREAM_TABS)[number];
 
-/** Periods for a stream's metrics; `step` is in minutes. */
+/** Periods for a stream's metrics that end now; `step` is in minutes. */
 export const METRICS_SPANS = [
   { value: 'hour', label: 'Hour', step: 1, points: 60 },
   { value: 'day', label: 'Day', step: 5, points: 288 },
   { value: 'week', label: 'Week', step: 60, points: 168 },
 ] as const;
 
+/** In the metrics, `from` and `until` are a period of their own. */
 export interface StreamSearch extends Omit<DeliveriesSearch, 'stream'> {
   tab?: StreamTab;
-  /** Period of the metrics; undefined shows a day. */
+  /** Period of the metrics that ends now; undefined shows a day. */
   span?: (typeof METRICS_SPANS)[number]['value'];
   /** Search text for its addresses. */
   find?: string;
 }
-
-/** The service's limit for an address or label search. */
-const MAX_FIND_LENGTH = 100;
 
 export function parseStreamSearch(input: Record<string, unknown>): StreamSearch {
   const { stream: _, ...deliveries } = parseDeliveriesSearch(input);
@@ -277,6 +289,10 @@ export function toListFilter(search: DeliveriesSearch): ListFilter {
     reorged: search.reorged,
     attemptsFrom: range?.from,
     attemptsTo: range?.to === Infinity ? undefined : range?.to,
+    find: search.q,
+    attemptedFrom: search.triedFrom,
+    attemptedTo: search.triedUntil,
+    createdFrom: search.from,
     createdTo: search.until,
     sinceMs: SINCES.find(({ value }) => value === search.since)?.ms,
     replayId: search.replay,

@@ -24,12 +24,22 @@ export interface ListFilter {
   attemptsTo?: number;
   /** Maximum age in milliseconds. */
   sinceMs?: number;
-  /** Upper bound of the creation time, in Unix milliseconds. */
+  /** Bounds of the creation time, in Unix milliseconds. */
+  createdFrom?: number;
   createdTo?: number;
   reorged?: boolean;
   /** Id of the replay that last sent it. */
   replayId?: string;
+  /** A transaction hash, an address, or part of a label or a summary. */
+  find?: string;
+  /** When one of its attempts ended, in Unix milliseconds. */
+  attemptedFrom?: number;
+  attemptedTo?: number;
 }
+
+/** Returns whether a list is a search, which the service completes page by page. */
+export const isSearch = ({ find, attemptedFrom, attemptedTo }: ListFilter): boolean =>
+  find !== undefined || attemptedFrom !== undefined || attemptedTo !== undefined;
 
 /** The shape of TanStack Query's infinite data. */
 export interface DeliveryPages {
@@ -37,7 +47,7 @@ export interface DeliveryPages {
   pageParams: unknown[];
 }
 
-/** Ignores `replayId` and `reorged`, because rows do not have these fields; a listed row stays. */
+/** Ignores fields that rows do not have, such as `replayId` and `find`; a listed row stays. */
 const passes = (delivery: DeliverySummary, filter: ListFilter): boolean =>
   (filter.state === undefined || filter.state === delivery.state) &&
   (filter.streamId === undefined || filter.streamId === delivery.streamId) &&
@@ -48,6 +58,7 @@ const passes = (delivery: DeliverySummary, filter: ListFilter): boolean =>
     filter.status === String(delivery.status)) &&
   delivery.attempts >= (filter.attemptsFrom ?? 0) &&
   delivery.attempts <= (filter.attemptsTo ?? Infinity) &&
+  (filter.createdFrom === undefined || timeOfId(delivery.id) >= filter.createdFrom) &&
   (filter.createdTo === undefined || timeOfId(delivery.id) <= filter.createdTo) &&
   (filter.sinceMs === undefined || timeOfId(delivery.id) >= Date.now() - filter.sinceMs);
 
@@ -126,7 +137,7 @@ function withChanged(
   changes: readonly DeliverySummary[],
   filter: ListFilter,
 ): DeliverySummary[] {
-  const mayJoin = filter.replayId === undefined && filter.reorged !== true;
+  const mayJoin = filter.replayId === undefined && filter.reorged !== true && !isSearch(filter);
   const parts: DeliverySummary[][] = [];
   let copied = 0;
   for (const change of changes) {

@@ -1,4 +1,9 @@
-import type { DeliveryFilter, DeliveryPage, DeliverySummary } from '@sluice/kit/sluice';
+import type {
+  DeliveryFilter,
+  DeliveryPage,
+  DeliverySummary,
+  ListDeliveriesOptions,
+} from '@sluice/kit/sluice';
 import {
   infiniteQueryOptions,
   type QueryClient,
@@ -11,6 +16,13 @@ import { SUMMARY_REFRESH_MS, sluice, PAGE_ROWS, queryKeys } from './service.ts';
 
 export type DeliveryLists = InfiniteData<DeliveryPage, string | undefined>;
 
+/** Drops the iterator of the client, which would be copied with each change. */
+const readPage = ({ result, cursor, searchedTo }: DeliveryPage): DeliveryPage => ({
+  result,
+  ...(cursor !== undefined && { cursor }),
+  ...(searchedTo !== undefined && { searchedTo }),
+});
+
 const withChanges = (
   page: DeliveryPage,
   changes: DeliverySummary[],
@@ -18,18 +30,26 @@ const withChanges = (
 ): DeliveryPage =>
   withDeliveries({ pages: [page], pageParams: [] }, changes, filter).pages[0] ?? page;
 
-/** Converts a list filter to a filter of the service, relative to now. */
-export const toDeliveryFilter = ({ sinceMs, ...filter }: ListFilter): DeliveryFilter =>
-  sinceMs === undefined ? filter : { ...filter, createdFrom: Date.now() - sinceMs };
+/** Converts a list filter to a list of the service, relative to now. */
+export const toListing = ({ sinceMs, ...filter }: ListFilter): ListDeliveriesOptions =>
+  sinceMs === undefined
+    ? filter
+    : { ...filter, createdFrom: Math.max(filter.createdFrom ?? 0, Date.now() - sinceMs) };
+
+/** Converts a list filter to a filter of the service, relative to now, without the search. */
+export const toDeliveryFilter = (filter: ListFilter): DeliveryFilter => {
+  const { find: _, attemptedFrom: _from, attemptedTo: _to, ...rest } = filter;
+  return toListing(rest);
+};
 
 export const deliveriesQuery = (filter: ListFilter) =>
   infiniteQueryOptions({
     queryKey: [...queryKeys.deliveries, filter],
     queryFn: async ({ pageParam, signal }): Promise<DeliveryPage> => {
       const askedAt = Date.now();
-      const query = { limit: PAGE_ROWS, ...toDeliveryFilter(filter), cursor: pageParam };
-      const { result, cursor } = await sluice.listDeliveries(query, { signal });
-      const page = cursor === undefined ? { result } : { result, cursor };
+      const query = { limit: PAGE_ROWS, ...toListing(filter), cursor: pageParam };
+      const page = readPage(await sluice.listDeliveries(query, { signal }));
+      const { result } = page;
       const changes = changesSince(askedAt);
       if (pageParam === undefined) return withChanges(page, changes, filter);
       const known = new Set(result.map(({ id }) => id));
@@ -56,7 +76,7 @@ export async function readNewer(
   queryClient: QueryClient,
   { createdTo = 0, ...filter }: ListFilter,
 ): Promise<number | undefined> {
-  const { createdFrom = 0, ...query } = toDeliveryFilter(filter);
+  const { createdFrom = 0, ...query } = toListing(filter);
   const { result, cursor } = await sluice.listDeliveries({
     ...query,
     createdFrom: Math.max(createdFrom, createdTo + 1),

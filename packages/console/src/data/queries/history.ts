@@ -3,7 +3,7 @@ import type { DeliverySummary } from '@sluice/kit/sluice';
 import { queryOptions } from '@tanstack/react-query';
 import { timeOfId, type ListFilter } from '../live/liveCache.ts';
 import { SUMMARY_REFRESH_MS, sluice, PAGE_ROWS } from './service.ts';
-import { toDeliveryFilter } from './deliveries.ts';
+import { toDeliveryFilter, toListing } from './deliveries.ts';
 
 /** Reads the deliveries before and after one in a filtered list; null at the ends of the list. */
 export const neighboursQuery = (filter: ListFilter, id: string) =>
@@ -12,7 +12,7 @@ export const neighboursQuery = (filter: ListFilter, id: string) =>
     queryFn: async ({ signal }): Promise<{ older: string | null; newer: string | null }> => {
       // Several deliveries may share a millisecond. The bounds come from the ids, which are created
       // slightly after `createdAt`.
-      const query = { ...toDeliveryFilter(filter), limit: PAGE_ROWS };
+      const query = { ...toListing(filter), limit: PAGE_ROWS };
       const madeAt = timeOfId(id);
       const [older, newer] = await Promise.all([
         sluice.listDeliveries({ ...query, createdTo: madeAt }, { signal }),
@@ -40,7 +40,7 @@ const endQuery = (filter: ListFilter, order: 'newest' | 'oldest') =>
   queryOptions({
     queryKey: ['end of deliveries', order, filter],
     queryFn: async ({ signal }): Promise<DeliverySummary | null> => {
-      const query = { ...toDeliveryFilter(filter), order, limit: 1 };
+      const query = { ...toListing(filter), order, limit: 1 };
       return (await sluice.listDeliveries(query, { signal })).result[0] ?? null;
     },
     staleTime: 0,

@@ -42,8 +42,10 @@ export function Explorer({
   const table = useRef<DeliveryTableHandle>(null);
   const { filter, streams, chains, list, rows, pairOf, held, marks, newer, ...explorer } =
     useExplorer({ search, onSearch, of, table });
-  const { actions, replaying, beginAnew, goUntil } = explorer;
+  const { actions, replaying, beginAnew, goTo } = explorer;
   const selected = findRow(rows, sel);
+  const searchedTo = list.data?.pages.at(-1)?.searchedTo;
+  const isSearching = rows.length === 0 && list.hasNextPage && !list.isError;
 
   return (
     <div className="flex h-full min-h-0">
@@ -55,7 +57,7 @@ export function Explorer({
           streams={of.stream === undefined ? streams : null}
           chains={chains}
           onChoose={beginAnew}
-          onUntil={goUntil}
+          onRange={goTo}
         />,
       )}
       <section aria-label="Deliveries" className="relative flex min-w-0 flex-1 flex-col">
@@ -67,6 +69,10 @@ export function Explorer({
             beginAnew();
             explorer.change({ [name]: undefined }, false);
           }}
+          onSearch={(text) => {
+            beginAnew();
+            explorer.change({ q: text }, false);
+          }}
           marked={marks.size}
           onUnmark={explorer.clearMarks}
           onFilter={explorer.filterPane.open}
@@ -75,7 +81,7 @@ export function Explorer({
           onReplay={explorer.replay}
         >
           {until !== undefined && (
-            <TowardsNewest newer={newer} onNewest={() => goUntil(undefined)} />
+            <TowardsNewest newer={newer} onNewest={() => goTo({ until: undefined })} />
           )}
         </DeliveryFilters>
         {list.isError && (
@@ -101,7 +107,7 @@ export function Explorer({
             rows={explorer.shown}
             pairOf={pairOf}
             chains={chains}
-            loading={list.isPending}
+            loading={list.isPending || isSearching}
             selected={sel}
             marks={marks}
             hrefOf={explorer.hrefOf}
@@ -110,7 +116,11 @@ export function Explorer({
             ofOneStream={of.stream !== undefined}
             more={
               list.hasNextPage && rows.length < KEPT_ROWS
-                ? { load: () => void list.fetchNextPage(), loading: list.isFetchingNextPage }
+                ? {
+                    load: () => void list.fetchNextPage(),
+                    loading: list.isFetchingNextPage,
+                    searchedTo,
+                  }
                 : null
             }
             onScrolled={held.onScrolled}

@@ -2,7 +2,7 @@
 import type { DeliveryFilter } from '@sluice/kit/sluice';
 import { useQuery } from '@tanstack/react-query';
 import { useState, type RefObject } from 'react';
-import { findRow } from '../../data/live/liveCache.ts';
+import { findRow, isSearch } from '../../data/live/liveCache.ts';
 import { chainsQuery } from '../../data/queries/chains.ts';
 import { toDeliveryFilter } from '../../data/queries/deliveries.ts';
 import { streamsQuery } from '../../data/queries/streams.ts';
@@ -64,9 +64,12 @@ export function useExplorer({
     filterPane.close();
     table.current?.scrollToTop();
   };
-  const goUntil = (place: number | undefined, replace = false): void => {
+  const goTo = (
+    range: { from?: number | undefined; until: number | undefined },
+    replace = false,
+  ): void => {
     beginAnew();
-    onSearch(present<DeliveriesSearch>({ ...search, until: place }), replace);
+    onSearch(present<DeliveriesSearch>({ ...search, ...range }), replace);
   };
   const close = (): void => {
     if (sel !== undefined) table.current?.focusRow(sel);
@@ -79,7 +82,7 @@ export function useExplorer({
     isRead: list.isSuccess,
     selected: sel,
     scrollToRow: (id) => table.current?.scrollToRow(id),
-    onUntil: (place, how) => goUntil(place, how === 'placed'),
+    onUntil: (until, how) => goTo({ until }, how === 'placed'),
   });
   const cursor = useRowCursor({
     shown,
@@ -101,7 +104,8 @@ export function useExplorer({
    * Fixes the selection when the dialog opens, so that it does not change while the dialog is open.
    */
   const [replaying, setReplaying] = useState<DeliveryFilter | null>(null);
-  const mayReplay = Object.keys(filter).length > 0 || marks.size > 0;
+  // A replay cannot have the condition of a search, so it needs selected rows.
+  const mayReplay = (Object.keys(filter).length > 0 && !isSearch(filter)) || marks.size > 0;
   const replay = mayReplay
     ? () => setReplaying(marks.size > 0 ? { id: [...marks] } : toDeliveryFilter(filter))
     : null;
@@ -154,7 +158,7 @@ export function useExplorer({
     endReplaying: () => setReplaying(null),
     change,
     beginAnew,
-    goUntil,
+    goTo,
     close,
   };
 }

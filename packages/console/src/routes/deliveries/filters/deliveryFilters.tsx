@@ -6,9 +6,10 @@ import { formatDateTime } from '../../../ui/text/format.ts';
 import { ATTEMPT_RANGES, SINCES, type DeliveriesSearch } from '../../../data/search.ts';
 import { nameOfStreamId } from '../../../words/names.ts';
 import type { WatchedChain } from '../../../chains/timeline.ts';
+import { SearchInput } from './searchInput.tsx';
 import { Button, Keycap } from '../../../ui/button.tsx';
 
-type FilterName = CountedField | 'until' | 'replay';
+type FilterName = CountedField | 'q' | 'triedFrom' | 'triedUntil' | 'from' | 'until' | 'replay';
 
 /** Describes the active filters by search param. */
 function chosenOf(
@@ -31,6 +32,16 @@ function chosenOf(
           : 'still on the chain',
     attempts: ATTEMPT_RANGES.find(({ value }) => value === search.attempts)?.label,
     since: SINCES.find(({ value }) => value === search.since)?.label,
+    q: search.q && `“${search.q}”`,
+    triedFrom:
+      search.triedFrom === undefined
+        ? undefined
+        : `attempted from ${formatDateTime(search.triedFrom)}`,
+    triedUntil:
+      search.triedUntil === undefined
+        ? undefined
+        : `attempted until ${formatDateTime(search.triedUntil)}`,
+    from: search.from === undefined ? undefined : `from ${formatDateTime(search.from)}`,
     until: search.until === undefined ? undefined : `until ${formatDateTime(search.until)}`,
     replay: search.replay && 'one replay',
   };
@@ -45,6 +56,7 @@ export function DeliveryFilters({
   streams,
   chains,
   onRemove,
+  onSearch,
   onFilter,
   marked,
   onUnmark,
@@ -57,6 +69,8 @@ export function DeliveryFilters({
   streams: readonly StreamSummary[];
   chains: readonly WatchedChain[];
   onRemove: (name: FilterName) => void;
+  /** Searches for a text; an empty one ends the search. */
+  onSearch: (text: string) => void;
   /** Opens the filters; null if they are next to the list. */
   onFilter: (() => void) | null;
   /** Number of selected rows. */
@@ -79,6 +93,7 @@ export function DeliveryFilters({
           <Keycap>/</Keycap>
         </Button>
       )}
+      <SearchInput key={search.q} text={search.q ?? ''} onSearch={onSearch} />
       {chosen.length === 0 && (
         <span className="text-12 text-faint max-sm:hidden">All deliveries</span>
       )}

@@ -6,7 +6,10 @@ import { nameOfStreamId } from '../../../words/names.ts';
 import type { WatchedChain } from '../../../chains/timeline.ts';
 
 /** Search params that filter deliveries. */
-export type CountedField = Exclude<keyof DeliveriesSearch, 'sel' | 'view' | 'replay' | 'until'>;
+export type CountedField = Exclude<
+  keyof DeliveriesSearch,
+  'sel' | 'view' | 'q' | 'triedFrom' | 'triedUntil' | 'replay' | 'from' | 'until'
+>;
 
 export interface Choice {
   value: string;

@@ -5,16 +5,14 @@ import { clsx } from 'clsx';
 import { useMemo, useState } from 'react';
 import { countsQuery } from '../../../data/queries/history.ts';
 import { toFilterGroups, toParam, type Choice, type FilterGroup } from './filterChoices.ts';
-import { formatCount, formatDateTime } from '../../../ui/text/format.ts';
-import type { ListFilter } from '../../../data/live/liveCache.ts';
+import { formatCount } from '../../../ui/text/format.ts';
+import { isSearch, type ListFilter } from '../../../data/live/liveCache.ts';
 import { present, type DeliveriesSearch } from '../../../data/search.ts';
 import type { WatchedChain } from '../../../chains/timeline.ts';
 import { Button } from '../../../ui/button.tsx';
-import { useZone } from '../../../ui/preferences.ts';
-import { parseInZone } from '../../../ui/text/timeZone.ts';
+import { TimeField } from '../../../ui/form/timeField.tsx';
 import { ErrorPanel } from '../../../words/errorPanel.tsx';
 
-const MINUTE_MS = 60_000;
 /** Maximum number of streams that are listed; there may be thousands. */
 const FIRST_CHOICES = 20;
 const MORE_CHOICES = 100;
@@ -26,7 +24,7 @@ export function FilterCounts({
   streams,
   chains,
   onChoose,
-  onUntil,
+  onRange,
 }: {
   filter: ListFilter;
   search: DeliveriesSearch;
@@ -35,13 +33,12 @@ export function FilterCounts({
   chains: readonly WatchedChain[];
   /** Resets the list. */
   onChoose: () => void;
-  onUntil: (until: number | undefined) => void;
+  onRange: (range: { from: number | undefined; until: number | undefined }) => void;
 }) {
   const { data, isError, error, isPlaceholderData, refetch } = useQuery({
     ...countsQuery(filter),
     placeholderData: keepPreviousData,
   });
-  const zone = useZone();
   const filterGroups = useMemo(
     () => (data === undefined ? [] : toFilterGroups(data, search, streams, chains)),
     [data, search, streams, chains],
@@ -60,7 +57,20 @@ export function FilterCounts({
       {filterGroups.map((group) => (
         <Choices key={group.name} group={group} search={search} onChoose={onChoose} />
       ))}
-      <Until key={`${search.until} ${zone}`} until={search.until} onUntil={onUntil} />
+      <section aria-label="Created" className="grid gap-2 px-4">
+        <TimeField
+          label="Created from"
+          value={search.from}
+          onChange={(from) => onRange({ from, until: search.until })}
+        />
+        <TimeField
+          label="Created until"
+          isEnd
+          value={search.until}
+          onChange={(until) => onRange({ from: search.from, until })}
+        />
+      </section>
+      {isSearch(filter) && <p className="px-4 text-12 text-faint">Counts ignore the search.</p>}
       {data.isCapped && (
         <p className="px-4 text-12 text-faint">
           Counts cover the newest 25,000 deliveries of these streams.
@@ -126,38 +136,5 @@ function Choices({
         </Button>
       )}
     </section>
-  );
-}
-
-/** Sets the time at which the list starts, to the minute. */
-function Until({
-  until,
-  onUntil,
-}: {
-  until: number | undefined;
-  onUntil: (until: number | undefined) => void;
-}) {
-  const given = until === undefined ? '' : formatDateTime(until).slice(0, -3).replace(' ', 'T');
-  const [typed, setTyped] = useState(given);
-  // Does not react to each keystroke, because a partly typed date can be valid, too.
-  const commit = (): void => {
-    if (typed === given) return;
-    const minute = parseInZone(typed);
-    onUntil(Number.isNaN(minute) ? undefined : minute + MINUTE_MS - 1);
-  };
-  return (
-    <label className="block px-4">
-      <span className="caps block pb-0.5">Created until</span>
-      <input
-        type="datetime-local"
-        value={typed}
-        onChange={(event) => setTyped(event.target.value)}
-        onBlur={commit}
-        onKeyDown={({ key }) => {
-          if (key === 'Enter') commit();
-        }}
-        className="control w-full min-w-0 rounded-control border border-line bg-transparent px-2 text-12 text-muted"
-      />
-    </label>
   );
 }

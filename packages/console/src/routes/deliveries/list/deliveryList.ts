@@ -1,8 +1,9 @@
 import type { DeliverySummary } from '@sluice/kit/sluice';
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { useDeferredValue, useMemo, useState } from 'react';
-import { rowsOf, type ListFilter } from '../../../data/live/liveCache.ts';
+import { useDeferredValue, useEffect, useMemo, useState } from 'react';
+import { isSearch, rowsOf, type ListFilter } from '../../../data/live/liveCache.ts';
 import { deliveriesQuery } from '../../../data/queries/deliveries.ts';
+import { PAGE_ROWS } from '../../../data/queries/service.ts';
 import { createDeliveryPairs } from './deliveryPairs.ts';
 
 const NO_ROWS: DeliverySummary[] = [];
@@ -11,6 +12,12 @@ const NO_ROWS: DeliverySummary[] = [];
 export function useDeliveryList(filter: ListFilter) {
   const list = useInfiniteQuery(deliveriesQuery(filter));
   const rows = useMemo(() => (list.data === undefined ? NO_ROWS : rowsOf(list.data)), [list.data]);
+  const { hasNextPage, isFetching, isError, fetchNextPage } = list;
+  // A page of a search may contain no rows, because it checks a limited number of deliveries.
+  const isSearching = isSearch(filter) && hasNextPage && !isError && rows.length < PAGE_ROWS;
+  useEffect(() => {
+    if (isSearching && !isFetching) void fetchNextPage();
+  }, [isSearching, isFetching, fetchNextPage]);
   const [pairs] = useState(createDeliveryPairs);
   // Renders the rows before it searches for their pairs.
   const isDrawn = useDeferredValue(true, false);

@@ -5,7 +5,7 @@ import { useImperativeHandle, useMemo, useRef, useState } from 'react';
 import { useToday } from '../../../ui/text/clock.ts';
 import { useLoading } from '../../../ui/keys/heldKeys.ts';
 import type { PairOf } from './deliveryPairs.ts';
-import { formatCount } from '../../../ui/text/format.ts';
+import { formatCount, formatDateTime } from '../../../ui/text/format.ts';
 import { findRow, KEPT_ROWS, placeOf } from '../../../data/live/liveCache.ts';
 import type { WatchedChain } from '../../../chains/timeline.ts';
 import { useMedia } from '../../../ui/media.ts';
@@ -55,7 +55,12 @@ export function DeliveryTable({
   /** @param through also selects the rows between this one and the last selected one. */
   onMark: (id: string, through: boolean) => void;
   ofOneStream: boolean;
-  more: { load: () => void; loading: boolean } | null;
+  more: {
+    load: () => void;
+    loading: boolean;
+    /** Time to which a search has advanced. */
+    searchedTo: number | undefined;
+  } | null;
   /** Reports whether the user has scrolled away from the newest row. */
   onScrolled: (away: boolean) => void;
   /** Reports whether the pointer or the focus is on the rows. */
@@ -152,7 +157,10 @@ export function DeliveryTable({
           <Button onClick={more.load} disabled={more.loading}>
             {more.loading ? 'Loading' : 'Show more'}
           </Button>
-          <span className="text-12 text-faint">{formatCount(rows.length)} shown</span>
+          <span className="text-12 text-faint">
+            {formatCount(rows.length)} shown
+            {more.searchedTo !== undefined && `, searched to ${formatDateTime(more.searchedTo)}`}
+          </span>
         </div>
       )}
       {rows.length >= KEPT_ROWS && (

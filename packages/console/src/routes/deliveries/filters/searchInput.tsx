@@ -1,0 +1,38 @@
+import { useState } from 'react';
+
+const LABEL = 'Search transaction, address or label';
+
+/** Searches on Enter, because each search reads many deliveries. */
+export function SearchInput({
+  text,
+  onSearch,
+}: {
+  text: string;
+  onSearch: (text: string) => void;
+}) {
+  const [typed, setTyped] = useState(text);
+  return (
+    <form
+      className="min-w-40 flex-1 sm:max-w-72"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSearch(typed.trim());
+      }}
+    >
+      <input
+        type="search"
+        aria-label={LABEL}
+        placeholder={LABEL}
+        spellCheck={false}
+        autoComplete="off"
+        maxLength={100}
+        value={typed}
+        onChange={(event) => {
+          setTyped(event.target.value);
+          if (event.target.value === '' && text !== '') onSearch('');
+        }}
+        className="control w-full rounded-control border border-line-strong bg-surface px-2.5 text-12 placeholder:text-faint"
+      />
+    </form>
+  );
+}
