@@ -126,9 +126,9 @@ test('lists the changes of a stream, and who made them', async () => {
 });
 
 test('rejects steps older than the retention, with the maximum', async () => {
-  await expect(sluice.getActivity({ step: 60, points: 193 })).rejects.toThrow(/at most 192/);
+  await expect(sluice.getActivity({ step: 60, points: 361 })).rejects.toThrow(/at most 360/);
   await expect(sluice.getActivityBreakdown({ step: 5, points: 577 })).rejects.toThrow(
     /at most 576/,
   );
-  expect((await sluice.getActivity({ step: 60, points: 192 })).result).toHaveLength(192);
+  expect((await sluice.getActivity({ step: 60, points: 360 })).result).toHaveLength(360);
 });
