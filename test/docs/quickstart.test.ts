@@ -74,13 +74,22 @@ test('npm start, an app, sluice listen, a stream: each prints the output on the 
   const { stdout: secret } = await sluice(['listen', '--print-secret'], { cwd: folder });
   expect(commands.join('\n')).toContain('npm run -s sluice -- listen --print-secret');
   const events = run(['app.ts'], { SLUICE_SECRET: secret.trim() });
+  // A reader starts the app before the next command.
+  await until('the app listens', () =>
+    fetch(`http://127.0.0.1:${port}/`).then(
+      () => true,
+      () => false,
+    ),
+  );
 
   const env = { XDG_CONFIG_HOME: folder };
   listening = startOnTerminal(['listen', port], { columns: 80, cwd: folder, env });
   const screens = (): string =>
     stripVTControlCharacters(listening!.written().replaceAll('\r', '').replaceAll(CLEARED, '\n'));
+  /** The screens with their newest row alone, because the page shows one. */
+  const newest = (): string => screens().replaceAll(/^ {2}\d\d:.*\n/gm, '');
   await until('listen forwards', () =>
-    prints(forwarding, screens().replaceAll(port, '3000'), 'lines in it'),
+    prints(forwarding, newest().replaceAll(port, '3000'), 'lines in it'),
   );
   await until('the app gets a verified event', () =>
     prints(received, events(), 'lines in it'),
