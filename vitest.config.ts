@@ -155,7 +155,7 @@ export default defineConfig({
           retry,
           expect,
           include: ['test/browser/**/*.test.ts'],
-          testTimeout: 120_000,
+          testTimeout: 300_000,
           hookTimeout: 120_000,
         },
       },

@@ -10,7 +10,7 @@ type Options = Parameters<Browser['newContext']>[0];
 export const PHONE = { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true };
 
 /** Timeout of each step, for a busy machine. */
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 60_000;
 
 export interface Visitor {
   /** Opens a page without a session. */
