@@ -2,7 +2,7 @@
 
 /** The hint of each code. Codes are stable; messages and hints may be reworded. */
 export const ERROR_HINTS = {
-  // Before anything is sent
+  // Invalid arguments: nothing was sent
   invalid_argument: 'The call was not sent. The message names what to change.',
   invalid_network: 'Set networkType to "aptos" or "evm", or omit it for EVM.',
   invalid_selector: 'A selector is a dollar sign and a field name, e.g. "$fromAddress".',
@@ -14,12 +14,12 @@ export const ERROR_HINTS = {
   redirected: 'Set baseUrl to the final URL: redirects do not receive the API key.',
   invalid_answer: "Check that baseUrl is the API's URL, not a web page's.",
 
-  // Responses other than a success, by status
+  // Error responses, by status
   bad_request: 'The service rejected the request. The message explains why.',
   unauthorized: 'Check apiKey: the service rejected it.',
-  forbidden: 'The API key does not allow this call.',
+  forbidden: 'Use a key that allows this call, or follow the message.',
   not_found: 'Check the ID, and that the stream belongs to this API key.',
-  conflict: 'The stream changed meanwhile: read it again, then repeat the change.',
+  conflict: 'Read the current state again, and follow the message.',
   payload_too_large: 'Send fewer addresses per call.',
   validation_failed: 'details lists the problems by field.',
   rate_limited: 'Wait retryAfterMs, if given, before the next call.',
@@ -57,16 +57,16 @@ export interface SluiceErrorContext {
 }
 
 /**
- * An error that the kit throws. Branch on `code`; show `message` and `hint` to users, because
- * neither contains API keys or secrets.
+ * An error that the kit throws. Branch on `code`. `message` and `hint` contain no API keys or
+ * secrets, so they can be shown to users.
  */
 export class SluiceError<Code extends SluiceErrorCode = SluiceErrorCode> extends Error {
   override readonly name = 'SluiceError';
   /** Stable across releases. */
   readonly code: Code;
-  /** The usual fix. */
+  /** How to fix the usual cause. */
   readonly hint: string;
-  /** URL of the explanation of the code. */
+  /** URL of the documentation of the code. */
   readonly docUrl: string;
   /** HTTP status of the response; undefined without one. */
   readonly status: number | undefined;
@@ -74,7 +74,7 @@ export class SluiceError<Code extends SluiceErrorCode = SluiceErrorCode> extends
   readonly requestId: string | undefined;
   /** Problems by field, as the service sent them. */
   readonly details: Readonly<Record<string, unknown>> | undefined;
-  /** Wait that the service requests before the next call, in milliseconds. */
+  /** Milliseconds to wait before the next call, if the service requested a wait. */
   readonly retryAfterMs: number | undefined;
 
   constructor(code: Code, message: string, context: SluiceErrorContext = {}) {
@@ -90,8 +90,8 @@ export class SluiceError<Code extends SluiceErrorCode = SluiceErrorCode> extends
 }
 
 /**
- * Returns whether `error` is from the kit and, if `code` is given, has that code. Works across two
- * copies of the kit in one program, unlike `instanceof`.
+ * Returns whether `error` is a {@link SluiceError} and, if `code` is given, has that code. Works
+ * across two copies of the kit in one program, unlike `instanceof`.
  */
 export function isSluiceError<Code extends SluiceErrorCode = SluiceErrorCode>(
   error: unknown,

@@ -18,7 +18,7 @@ async function namesOf(file: URL): Promise<string[]> {
   ];
 }
 
-// To change the exports deliberately, run with `--update`.
+// To accept a change of the exports, run this test with `--update`.
 it('exports.txt lists the exports of the package', async () => {
   const { exports } = JSON.parse(await readFile(PACKAGE, 'utf8')) as {
     exports: Record<string, { '@sluice/source': string; default?: string }>;
@@ -39,7 +39,7 @@ it('exports.txt lists the exports of the package', async () => {
   await expect(lines.sort().join('')).toMatchFileSnapshot('exports.txt');
 });
 
-/** Lists all modules that a source file imports directly or indirectly, including types. */
+/** Lists all modules that a source file imports directly or indirectly, including type imports. */
 async function modulesOf(entry: URL, seen = new Set<string>()): Promise<Set<string>> {
   seen.add(entry.href);
   const text = await readFile(entry, 'utf8');

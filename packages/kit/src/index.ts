@@ -65,6 +65,7 @@ export * from './webhooks/describe.ts';
 export * from './webhooks/logProof.ts';
 
 // Wire format
+export type { WebhookOrigin } from './contract/rules/signature.ts';
 export type { Page } from './contract/generic.ts';
 export type * from './contract/alerts.ts';
 export type {

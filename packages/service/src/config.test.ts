@@ -13,7 +13,7 @@ import {
 } from './config.ts';
 
 describe('--chain', () => {
-  test('reads id, URL and options; a second URL of one id is a second provider', () => {
+  test('accepts an id, a URL and options; a second URL for an id adds a provider', () => {
     expect(
       parseChains([
         '0X1=https://a.example/v3/key?x=1,2,confirmations=5,poll=100',
@@ -38,22 +38,22 @@ describe('--chain', () => {
     ['0x1=https://a.example,confirmations=-1', /confirmations=-1 should be a whole number/],
     ['0x1=https://a.example,confirmations=safe', /=safe should be a whole number, or finalized/],
     ['0x1=https://a.example,poll=1', /poll=1 should be at least/],
-  ])('refuses %s, saying what it should be', (text, message) => {
+  ])('rejects %s with the expected form', (text, message) => {
     expect(() => parseChains([text])).toThrow(CallerError);
     expect(() => parseChains([text])).toThrow(message);
   });
 });
 
-test('--chain takes the chain’s own finality, and no URL twice', () => {
+test('--chain accepts `finalized`, and rejects a repeated URL', () => {
   expect(parseChains(['0x1=https://a.example,confirmations=finalized'])).toMatchObject([
     { urls: ['https://a.example'], confirmations: 'finalized' },
   ]);
   expect(() => parseChains(['0x1=https://a.example', '1=https://a.example'])).toThrow(
-    /this URL is given twice for 0x1; a second provider is another node/,
+    /this URL is given twice for 0x1; each provider should be a different node/,
   );
 });
 
-test('--chain takes accept=unverified, for the chain that it names', () => {
+test('--chain accepts accept=unverified, for its chain only', () => {
   const [one, two] = parseChains([
     '0x19=https://a.example/,k,accept=unverified,poll=500',
     '0x1=https://b.example',
@@ -69,7 +69,7 @@ test('--chain takes accept=unverified, for the chain that it names', () => {
   );
 });
 
-test('--chain takes proof=on and proof=off', () => {
+test('--chain accepts proof=on and proof=off', () => {
   const [one, two, three] = parseChains([
     '0x1=https://a.example,proof=off',
     '0xa4b1=https://b.example,confirmations=2,proof=on',
@@ -81,7 +81,7 @@ test('--chain takes proof=on and proof=off', () => {
   );
 });
 
-test('--aptos reads network and URLs', () => {
+test('--aptos accepts a network and URLs', () => {
   expect(
     parseAptos([
       'testnet=https://node.example/v1',
@@ -113,7 +113,7 @@ test('--aptos reads network and URLs', () => {
   );
 });
 
-test('--explorer takes a chain of either family and a URL', () => {
+test('--explorer accepts a chain of either family and a URL', () => {
   expect(
     parseExplorers([
       '1=https://eth.blockscout.com',
@@ -144,7 +144,7 @@ describe('--spam-list', () => {
   };
   const address = `0x${'Ab'.repeat(20)}`;
 
-  test('reads addresses, comments and blank lines, and adds lists of one chain up', () => {
+  test('reads addresses, comments and blank lines, and merges the lists of a chain', () => {
     const first = file(`# fakes\n\n ${address} # a fake\r\n`);
     const lists = readSpamLists([`0x01=${first}`]);
     expect(lists).toEqual({ '0x1': new Set([address.toLowerCase()]) });
@@ -154,7 +154,7 @@ describe('--spam-list', () => {
     ]);
   });
 
-  test('names the line that is no address, and a file that is not there', () => {
+  test('reports a line that is not an address, and a missing file', () => {
     expect(() => readSpamLists([`0x1=${file(`${address}\n0x12`)}`])).toThrow(
       /line 2, "0x12", should be an address/,
     );
@@ -177,25 +177,28 @@ describe('settings', () => {
   test.each([
     [{ port: 70_000 }, /--port 70000/],
     [{ port: Number.NaN }, /--port/],
-    [{ apiKey: 'short' }, /--api-key: should have at least 16 characters, this one has 5/],
+    [{ apiKey: 'short' }, /--api-key: should have at least 16 characters; this one has 5/],
     [{ secret: '' }, /--secret/],
     [{ databaseUrl: 'mysql://x' }, /--database-url/],
     [{ notifyUrl: 'ops.example' }, /--notify-url ops.example: should be an absolute http/],
     [{ notifyUrl: 'ftp://ops.example/x' }, /--notify-url ftp:.*should be an absolute http/],
     [{ roles: ['deliver', 'api'] as const }, /--role deliver --role api: needs --database-url/],
-    [{ roles: ['ingest'] as const, databaseUrl: 'postgres://x' }, /--role ingest: needs a --chain/],
-  ])('%j is refused by name', (change, message) => {
+    [
+      { roles: ['ingest'] as const, databaseUrl: 'postgres://x' },
+      /--role ingest: needs a chain to read/,
+    ],
+  ])('%j is rejected with the name of the setting', (change, message) => {
     expect(() => checkConfig({ ...good, ...change })).toThrow(message);
   });
-  test('the defaults pass', () => {
+  test('the defaults are valid', () => {
     expect(() => checkConfig(good)).not.toThrow();
   });
-  test('the operator may be told at a private address', () => {
+  test('alerts may be sent to a private address', () => {
     expect(() => checkConfig({ ...good, notifyUrl: 'http://10.0.0.1/x' })).not.toThrow();
   });
 });
 
-test('--chain takes verify=headers, for the chain that it names', () => {
+test('--chain accepts verify=headers, for its chain only', () => {
   const chains = parseChains(['0x1=https://a.example/,verify=headers', '0x5=https://b.example']);
   expect(chains.map(({ verifyHeaders }) => verifyHeaders)).toEqual([true, undefined]);
   expect(() => parseChains(['0x1=https://a.example,verify=all'])).toThrow(

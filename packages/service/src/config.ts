@@ -1,4 +1,4 @@
-/** The settings of a service, which are read once. Each setting has a working default. */
+/** Defines, parses and checks the settings of a service. */
 import { readFileSync } from 'node:fs';
 import {
   APTOS_NETWORKS,
@@ -10,37 +10,50 @@ import {
 import type { About } from '@sluice/kit/contract';
 import { createCidrList } from './base/cidr.ts';
 import { configError } from './base/errors.ts';
-import { isHostName, isOrigin } from './base/hostNames.ts';
+import { checkHostNames } from './base/hostNames.ts';
 import { LOG_FORMATS, type LogFormat, describeError } from './base/log.ts';
+
+/** A node that was added while the service ran; see `secrets/addedUrls.ts`. */
+export interface AddedNode {
+  id: string;
+  url: string;
+}
 
 export interface ChainConfig {
   /** Chain id in canonical hex. */
   id: string;
-  /** URLs of one or more nodes; `http:`, `https:`, `ws:` or `wss:`. */
+  /** URLs of nodes: `http:`, `https:`, `ws:` or `wss:`. Empty if all nodes were added. */
   urls: string[];
-  /** Number of blocks that must follow, or `finalized` for the finality that the chain reports. */
+  /** Nodes that were added while the service ran. Default: none. */
+  addedNodes?: readonly AddedNode[] | undefined;
+  /**
+   * Number of blocks that must follow before a match is confirmed, or `finalized` to wait until the
+   * chain reports the block as finalized. Default: the chain's number in the contract.
+   */
   confirmations?: number | 'finalized' | undefined;
-  /** Milliseconds between polls of the head. Default: adapts to the chain's block time. */
+  /** Milliseconds between polls of the head. Default: adapted to the chain's block time. */
   pollMs?: number | undefined;
-  /** Starts over when the chain was replaced; for local development chains. */
+  /** Whether to start over, instead of halting, if the chain was replaced. Default: false. */
   resetWhenReplaced?: boolean | undefined;
-  /** Accepts blocks of a single node that cannot be fully verified. Default: false. */
+  /** Whether to accept unverifiable data that only one node returned. Default: false. */
   acceptUnverified?: boolean | undefined;
   /** Whether blocks must be proven from their headers. Default: see `docs/nodes.md`. */
   proof?: 'on' | 'off' | undefined;
-  /** Whether to read the header of every block that is searched by its logs. Default: false. */
+  /** Whether searches by logs also read the header of every block. Default: false. */
   verifyHeaders?: boolean | undefined;
 }
 
 export interface AptosConfig {
   network: AptosNetwork;
-  /** URLs of one or more fullnode REST APIs, in order of preference. */
+  /** URLs of the configured fullnode REST APIs, in order of preference. Empty if all were added. */
   urls: string[];
+  /** Fullnodes that were added while the service ran. Default: none. */
+  addedNodes?: readonly AddedNode[] | undefined;
   /** URLs of gRPC transaction streams to read from, `grpc:` or `grpcs:`. Default: none. */
   streams?: string[] | undefined;
   /** Milliseconds between polls of the head. */
   pollMs: number;
-  /** Starts over when the chain was replaced; for local development chains. */
+  /** Whether to start over, instead of halting, if the chain was replaced. Default: false. */
   resetWhenReplaced?: boolean | undefined;
 }
 
@@ -50,18 +63,17 @@ export type Role = (typeof ROLES)[number];
 
 export interface ServiceConfig {
   /**
-   * Default: all. Fewer roles require `databaseUrl`, because a SQLite ledger belongs to one
-   * process.
+   * Default: all. A subset requires `databaseUrl`, because a SQLite ledger belongs to one process.
    */
   roles?: readonly Role[] | undefined;
   /** The environment that the console shows, to distinguish services. Default: prod. */
   environment?: About['environment'] | undefined;
-  /** Port; 0 for any free port. */
+  /** Port to listen on; 0 for any free port. */
   port: number;
   host: string;
   /** Folder of the SQLite ledger, and of the master key if none is given. */
   dataFolder: string;
-  /** `postgres://…` instead of SQLite. */
+  /** `postgres://…` URL of the ledger. Default: SQLite in `dataFolder`. */
   databaseUrl?: string | undefined;
   /**
    * API key of at least 16 characters. It is generated and printed once if none is given or stored.
@@ -70,84 +82,101 @@ export interface ServiceConfig {
   /** The streams secret that signs webhooks. It is generated and stored if none is given. */
   secret?: string | undefined;
   /**
-   * Key that encrypts the secrets in the ledger; see `parseMasterKeys`. Default: a key that is
-   * created in the data folder.
+   * One or more master keys that encrypt the secrets in the ledger, in the format of
+   * `parseMasterKeys`. Default: a key that is created in the data folder.
    */
   masterKey?: string | undefined;
-  /** A file with the master key, instead of `masterKey`. */
+  /** File with the master keys. It takes precedence over `masterKey`. */
   masterKeyFile?: string | undefined;
-  /** The number of proxies in front of the service, or their networks. Default: none. */
+  /** Trusted proxies: their number, from 1 to 99, or their networks. Default: none. */
   trustProxy?: readonly string[] | undefined;
   /**
-   * Allowed `Host` names, without port. Default: loopback names on loopback, elsewhere any name.
+   * Host names, without port, that requests may use. Default: only loopback names if the service
+   * listens on loopback, otherwise any name.
    */
   allowHosts?: readonly string[] | undefined;
   /**
-   * Origins of pages that may call with a key, such as `https://app.example.com`. Default: none.
+   * Origins whose pages may call the API with a key, such as `https://app.example.com`. Default:
+   * none.
    */
   corsOrigins?: readonly string[] | undefined;
-  /** Long-term calls per second of one API key; 0 for no limit. Default: 500. */
+  /** Average calls per second that one API key may make; 0 for no limit. Default: 500. */
   rateLimit?: number | undefined;
   chains: ChainConfig[];
-  /** Aptos networks that are read. */
   aptos: AptosConfig[];
-  /** Contracts of possible spam by chain, in lowercase. */
+  /** Addresses of possible spam contracts by chain, in lowercase. */
   spamLists?: Readonly<Record<string, ReadonlySet<string>>> | undefined;
-  /** URLs by chain that return the ABIs of verified contracts, with the placeholder `{address}`. */
+  /** URLs by chain that return the ABI of a verified contract; `{address}` is replaced. */
   abiUrls?: Readonly<Record<string, string>> | undefined;
-  /** Base URLs of block explorers by chain, in addition to those of known chains. */
+  /** Base URLs of block explorers by chain; they extend or replace the built-in ones. */
   explorers?: Readonly<Record<string, string>> | undefined;
-  /** Networks that webhooks may reach although they are not public. Default: none. */
+  /**
+   * Networks that are not public, but that webhooks, added nodes and added alert URLs may reach.
+   * Default: none.
+   */
   allowCidrs?: readonly string[] | undefined;
   /**
-   * A proxy for webhooks and test webhooks, `http://[login@]host:port` or `https://…`; default:
-   * none. It decides which networks webhooks may reach.
+   * Proxy for webhooks, test webhooks and alerts to added URLs: `http://[login@]host:port` or
+   * `https://…`. The proxy decides which networks they may reach. Default: none.
    */
   egressProxy?: string | undefined;
-  /** Webhooks per second that this process sends to one host, for all streams. Default: no limit. */
+  /** Allows only `https:` webhook URLs. Default: false. */
+  httpsOnly?: boolean | undefined;
+  /**
+   * Maximum number of webhooks per second that this process sends to one host, across all streams.
+   * Default: no limit.
+   */
   maxPerHost?: number | undefined;
-  /** Never returns signing secrets except at creation. Default: false. */
+  /** Whether signing secrets are returned only when they are created. Default: false. */
   hideSecrets?: boolean | undefined;
-  /** Lets webhooks reach every network, including loopback and private networks. */
+  /** Whether `settings:admin` keys may add and remove nodes and alert URLs. Default: false. */
+  allowNodeChanges?: boolean | undefined;
+  /** Allows every network, including loopback and private ones, as if `allowCidrs` listed it. */
   allowPrivateEndpoints: boolean;
   /**
-   * Whether a stream's URL must accept a test webhook before the stream is accepted. Default: true.
+   * Whether a stream's URL must accept a test webhook before the stream is saved. Default: true.
    */
   testWebhook?: boolean | undefined;
-  /** URL for alerts about streams, deliveries and chains. Default: none. */
+  /** URL to which alerts are sent. Default: none. */
   notifyUrl?: string | undefined;
-  /**
-   * Number of hours for which a stream may be in `error` before it is terminated. Default: never.
-   */
+  /** Number of hours in `error` after which a stream is terminated. Default: never. */
   terminateAfterHours?: number | undefined;
   retention?: RetentionConfig | undefined;
-  /** Size in bytes above which a body is sent in parts. Default: `DEFAULT_MAX_WEBHOOK_BYTES`. */
+  /**
+   * Maximum size of a webhook body in bytes; a larger match is split across several webhooks.
+   * Default: `DEFAULT_MAX_WEBHOOK_BYTES`.
+   */
   maxWebhookBytes?: number | undefined;
   /** Format of the log on standard error. Default: `text`. */
   logFormat?: LogFormat | undefined;
   consoleFolder?: string | undefined;
+  docsFolder?: string | undefined;
   /** Waits between attempts in milliseconds. Default: the standard schedule. */
   schedule?: readonly number[] | undefined;
-  /** Retries once before the schedule, 5 s after a connection error or a 5xx. Default: true. */
+  /**
+   * Whether to retry once before the schedule: 5 s after a first attempt that got a 5xx or no
+   * response. Default: true.
+   */
   fastRetry?: boolean | undefined;
 }
 
-/** Retention; see `store/upkeep/retentionWrites.ts`. */
+/** How long deliveries are kept, and how much disk space must stay free. */
 export interface RetentionConfig {
   /**
-   * Number of days for which deliveries are kept after they succeeded or were canceled. Default: 7.
+   * Number of days for which deliveries that succeeded or were canceled are kept, counted from
+   * their creation. Default: 7.
    */
   deliveredDays?: number | undefined;
-  /** Number of days for which undelivered deliveries are kept. Default: 30. */
+  /** Number of days from their creation for which all other deliveries are kept. Default: 30. */
   undeliveredDays?: number | undefined;
-  /** Minimum free bytes on the ledger's disk; below it, no blocks are read. Default: 512 MiB. */
+  /** Minimum free bytes for a SQLite ledger; below it, no block is committed. Default: 512 MiB. */
   minFreeBytes?: number | undefined;
 }
 
-/** WebSocket nodes push heads, so polling serves only as a watchdog. */
+/** Nodes push heads over a WebSocket, so polling serves only as a watchdog. */
 const WEB_SOCKET_POLL_MS = 5_000;
-/** Aptos has several blocks per second, and each poll reads all new ones. */
-const APTOS_POLL_MS = 500;
+/** Default interval for Aptos; each poll reads all new blocks, of which there are many. */
+export const APTOS_POLL_MS = 500;
 const MIN_POLL_MS = 20;
 
 /** Parses `--chain <hexId>=<rpcUrl>[,option=value]`, one flag per provider. */
@@ -161,7 +190,7 @@ export function parseChains(texts: readonly string[]): ChainConfig[] {
         `--chain ${text}: should be <hexId>=<rpcUrl>[,confirmations=N|finalized][,poll=MS][,accept=unverified][,proof=on|off][,verify=headers], e.g. --chain 0x1=https://rpc.example.org`,
       );
     }
-    const { url, options } = splitOptions(text.slice(separator + 1));
+    const { url, options } = splitNodeOptions(text.slice(separator + 1));
     if (!URL.canParse(url) || !/^(https?|wss?):$/.test(new URL(url).protocol)) {
       throw configError(
         `--chain ${text}: ${JSON.stringify(url)} should be an http://, https://, ws:// or wss:// URL`,
@@ -169,7 +198,7 @@ export function parseChains(texts: readonly string[]): ChainConfig[] {
     }
     if (chains.get(id)?.urls.includes(url) === true) {
       throw configError(
-        `--chain ${text}: this URL is given twice for ${id}; a second provider is another node`,
+        `--chain ${text}: this URL is given twice for ${id}; each provider should be a different node`,
       );
     }
     const chain = chains.get(id) ?? startChain(id, url);
@@ -218,14 +247,15 @@ export function parseChains(texts: readonly string[]): ChainConfig[] {
   return [...chains.values()];
 }
 
-const startChain = (id: string, url: string): ChainConfig => ({
+/** Returns the default settings, without nodes, of a chain whose first node has this URL. */
+export const startChain = (id: string, url: string): ChainConfig => ({
   id,
   urls: [],
   ...(/^wss?:/.test(url) && { pollMs: WEB_SOCKET_POLL_MS }),
 });
 
 /** Splits comma-separated options from the end of the URL, which may itself contain commas. */
-function splitOptions(text: string): { url: string; options: [string, string][] } {
+export function splitNodeOptions(text: string): { url: string; options: [string, string][] } {
   const options: [string, string][] = [];
   let url = text;
   for (;;) {
@@ -249,7 +279,7 @@ export function parseAptos(texts: readonly string[]): AptosConfig[] {
     const separator = text.indexOf('=');
     const name = text.slice(0, Math.max(0, separator));
     const network = APTOS_NETWORKS.find((each) => each === name);
-    const { url, options } = splitOptions(text.slice(separator + 1));
+    const { url, options } = splitNodeOptions(text.slice(separator + 1));
     const isStream = /^grpcs?:/.test(url);
     if (network === undefined || !URL.canParse(url) || !(isStream || /^https?:/.test(url))) {
       throw configError(
@@ -266,7 +296,7 @@ export function parseAptos(texts: readonly string[]): AptosConfig[] {
     const urls = isStream ? config.streams : config.urls;
     if (urls.includes(url)) {
       throw configError(
-        `--aptos ${text}: this URL is given twice for ${network}; a second provider is another node`,
+        `--aptos ${text}: this URL is given twice for ${network}; each provider should be a different node`,
       );
     }
     urls.push(url);
@@ -294,8 +324,8 @@ export function parseAptos(texts: readonly string[]): AptosConfig[] {
 }
 
 /**
- * Reads `--spam-list <hexId>=<file>`: a contract address per line; `#` begins a comment. Lists for
- * the same chain are merged.
+ * Reads the files of `--spam-list <hexId>=<file>`, which have one contract address per line; `#`
+ * begins a comment. Lists for the same chain are merged.
  */
 export function readSpamLists(texts: readonly string[]): Record<string, Set<string>> {
   const lists: Record<string, Set<string>> = {};
@@ -416,7 +446,7 @@ export function checkConfig(config: ServiceConfig): void {
   }
   if (config.apiKey !== undefined && config.apiKey.length < API_KEY_MIN_LENGTH) {
     throw configError(
-      `--api-key: should have at least ${API_KEY_MIN_LENGTH} characters, this one has ${config.apiKey.length}`,
+      `--api-key: should have at least ${API_KEY_MIN_LENGTH} characters; this one has ${config.apiKey.length}`,
     );
   }
   if (config.secret !== undefined && config.secret === '') {
@@ -424,26 +454,18 @@ export function checkConfig(config: ServiceConfig): void {
   }
   checkNetworks('--allow-cidr', () => createCidrList(config.allowCidrs ?? []));
   checkNetworks('--trust-proxy', () => checkTrustProxy(config.trustProxy ?? []));
-  for (const text of config.allowHosts ?? []) {
-    if (isHostName(text)) continue;
-    throw configError(
-      `--allow-host ${text}: should be a host name or IP address alone, without scheme and port, such as sluice.example.com`,
-    );
-  }
-  for (const text of config.corsOrigins ?? []) {
-    if (isOrigin(text)) continue;
-    throw configError(
-      `--cors-origin ${text}: should be an origin as a browser names it, scheme, host and port alone, such as https://app.example.com`,
-    );
-  }
+  checkHostNames(config);
   const roles = config.roles ?? ROLES;
   if (roles.length < ROLES.length && config.databaseUrl === undefined) {
     throw configError(
-      `--role ${roles.join(' --role ')}: needs --database-url: a SQLite ledger belongs to one process, which does everything`,
+      `--role ${roles.join(' --role ')}: needs --database-url, because a SQLite ledger belongs to one process, which needs all roles`,
     );
   }
-  if (!roles.includes('deliver') && !roles.includes('api') && !hasChains(config)) {
-    throw configError('--role ingest: needs a --chain or --aptos to read');
+  const readsOnly = !roles.includes('deliver') && !roles.includes('api');
+  if (readsOnly && !hasChains(config) && config.allowNodeChanges !== true) {
+    throw configError(
+      '--role ingest: needs a chain to read; pass --chain, --aptos or --allow-node-changes',
+    );
   }
   for (const [flag, url] of [
     ['--notify-url', config.notifyUrl],

@@ -1,6 +1,8 @@
-export { startService, VERSION } from './service.ts';
+export { startService } from './service.ts';
 export type { Service } from './service.ts';
 export {
+  ROLES,
+  checkConfig,
   parseAptos,
   parseChains,
   parseLogFormat,
@@ -8,10 +10,12 @@ export {
   parseAbiUrls,
   parseExplorers,
   readSpamLists,
+  splitNodeOptions,
 } from './config.ts';
 export type { ChainConfig, ServiceConfig } from './config.ts';
+export { hideSecrets } from './base/hideSecrets.ts';
 export { CallerError, configError } from './base/errors.ts';
 export type { CallerCode } from './base/errors.ts';
-export { createLog } from './base/log.ts';
+export { LOG_FORMATS, createLog } from './base/log.ts';
 export type { Log, LogFields } from './base/log.ts';
 export { backUpSqlite, restoreSqlite } from './store/engine/sqlite/sqliteBackup.ts';

@@ -10,43 +10,43 @@ import {
   readInboxName,
 } from '@sluice/kit/contract';
 import { type AppNeeds, createApp } from './api/app.ts';
-import { createHostCheck } from './api/auth/hosts.ts';
+import { createHostCheck } from './base/hostNames.ts';
 import { openAuth } from './api/auth/openAuth.ts';
 import { findNameChain } from './api/calls/chains/names.ts';
 import { createLive } from './api/live.ts';
+import { VERSION, readCommit } from './base/build.ts';
 import { CallerError, hasCode } from './base/errors.ts';
-import { type Log, createLog } from './base/log.ts';
+import { type Log, createLog, describeError } from './base/log.ts';
 import { openTracing } from './base/openTracing.ts';
 import type { Tracing } from './base/tracing.ts';
 import { type ChainReports, createChainReports } from './chains/chainReports.ts';
+import { withAddedNodes } from './chains/addedNodes.ts';
 import { createChains } from './chains/chains.ts';
+import { createNodeTest } from './chains/testNode.ts';
 import { createAbiSource } from './chains/evm/abiSource.ts';
 import { EXPLORERS } from './chains/explorers.ts';
 import { unpackNames } from './chains/evm/ensNames.ts';
 import { ROLES, type ServiceConfig, checkConfig } from './config.ts';
-import { createHostPace } from './deliver/attempt.ts';
 import { createDeliver } from './deliver/deliver.ts';
-import { createInbox } from './deliver/inbox.ts';
 import { remainingWaitsMs } from './deliver/outcomes.ts';
 import { createReplays } from './deliver/replays.ts';
-import { EVERYWHERE, createAddressGuard } from './deliver/send/guard.ts';
-import { createIsolation } from './deliver/send/isolation.ts';
-import { createSender } from './deliver/send/send.ts';
+import { type Senders, createSenders } from './deliver/send/senders.ts';
 import { createTestWebhook } from './deliver/testWebhook.ts';
 import { checkPlan } from './enrich/evm/plan.ts';
 import { checkSelection, unreadEvents } from './match/evm/selection.ts';
-import { startNotifier } from './operate/alerts.ts';
+import { createAlertUrlTest } from './operate/alerts/testAlertUrl.ts';
 import { type DiskWatch, watchDisk } from './operate/disk.ts';
-import { type Duty, createDuty } from './operate/duty.ts';
+import { createDuties } from './operate/duties.ts';
 import { type Holder, createHolder } from './operate/holder.ts';
-import { startHousekeeping } from './operate/housekeeping.ts';
-import { type InvariantCheck, createInvariantCheck } from './operate/invariants.ts';
+import { createInvariantCheck } from './operate/invariants.ts';
+import { createLifeLog } from './operate/lifeLog.ts';
 import { type Metrics, createMetrics } from './operate/metrics.ts';
 import { type Readiness, createReadiness } from './operate/readiness.ts';
 import { takeOver } from './operate/takeOver.ts';
+import { openAddedUrls } from './secrets/addedUrls.ts';
 import { openVault } from './secrets/openVault.ts';
 import { sealEndpoints } from './secrets/sealedEndpoints.ts';
-import { type AccountSettings, openSettings } from './secrets/settings.ts';
+import { openSettings } from './secrets/settings.ts';
 import { createStreamSecrets } from './secrets/streamSecrets.ts';
 import { openPostgresStore } from './store/engine/postgres/postgres.ts';
 import { LEDGER_FILE, openSqliteStore } from './store/engine/sqlite/sqlite.ts';
@@ -56,7 +56,7 @@ import type { Store } from './store/store.ts';
 export interface Service {
   /** URL of the service, with the actual port. */
   readonly url: string;
-  /** The streams secret that signs webhooks. */
+  /** The account's streams secret, which signs webhooks. */
   readonly secret: string;
   /** The generated API key; undefined if a key was given or already stored. */
   readonly newApiKey: string | undefined;
@@ -64,12 +64,15 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-export const VERSION = '0.1.0';
-
-/** Time for a shutdown, which is longer than any attempt, so that none is interrupted. */
+/**
+ * Maximum time that a shutdown waits for attempts. It exceeds the timeout of an attempt, so no
+ * attempt is interrupted.
+ */
 const DRAIN_MS = 17_000;
 const DAY_MS = 24 * 3_600_000;
 const MIN_FREE_BYTES = 512 * 1024 * 1024;
+/** Maximum size of a request's URL and headers. A filter by 500 delivery ids needs 20 kB. */
+const MAX_HEADER_BYTES = 32 * 1024;
 
 /**
  * Starts the service and resolves once it listens, even if a chain is unreachable.
@@ -93,9 +96,9 @@ export async function startService(
     if (hasCode(error, 'wrong_master_key')) {
       throw new CallerError(
         'wrong_master_key',
-        'The secrets of this ledger are sealed with another master key',
+        'The secrets of this ledger are encrypted with another master key',
         {
-          fix: 'pass the key that the ledger was made with: --master-key-file, or SLUICE_MASTER_KEY',
+          fix: 'pass the key that encrypted them: --master-key-file, or SLUICE_MASTER_KEY',
           cause: error,
         },
       );
@@ -118,12 +121,12 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
   };
 
   const sealed = await openSealed(ledger, config, log);
-  const { store, settings } = sealed;
+  const { store, settings, addedUrls } = sealed;
   const { newApiKey, ...callers } = await openAuth(config, { ...sealed, log });
 
   const tracing = await openTracing(process.env, VERSION);
   const live = createLive(store.events);
-  const metrics = createMetrics(VERSION);
+  const metrics = createMetrics({ version: VERSION, commit: readCommit() });
   const readiness = createReadiness(
     store,
     log,
@@ -135,39 +138,44 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
     log,
     keptMs: Math.min(kept.deliveredMs, kept.undeliveredMs),
   });
-  // The disk of PostgreSQL is monitored on its own machine.
+  // The service does not monitor the disk of a PostgreSQL server, which may be on another machine.
   const disk =
     store.engine === 'sqlite'
       ? await watchDisk(config.dataFolder, config.retention?.minFreeBytes ?? MIN_FREE_BYTES, log)
       : undefined;
-  // Only one process uses a SQLite ledger, so the holder of any lease is gone.
+  // Only one process uses a SQLite ledger, so any leases in it belong to a process that has ended.
   if (store.engine === 'sqlite') metrics.recordLostLeases(await takeOver(store, log));
 
-  const sending = createSending(config, { store, settings, metrics });
+  const onBlocked = metrics.recordBlockedAddress;
+  const senders = createSenders(config, { store, settings, onBlocked });
   const delivery = roles.includes('deliver')
-    ? createDelivery({ sealed, sending, retries, metrics, readiness, tracing, log })
+    ? createDelivery({ sealed, senders, retries, metrics, readiness, tracing, log })
     : undefined;
   const holder = createHolder(store);
-  const following = createFollowing(config, {
-    ...{ store, holder, delivery, disk, metrics, tracing, log },
+  const following = await createFollowing(config, {
+    ...{ sealed, senders, holder, delivery, disk, metrics, tracing, log },
   });
   const { chains, reports } = following;
   const duties = createDuties(config, {
-    ...{ store, holder, sending, reports, invariants, disk, kept, log },
+    ...{ store, holder, senders, addedUrls, reports, invariants, disk, kept, log },
   });
 
   const app = createApi(config, {
     ...callers,
-    ...{ sealed, sending, delivery, following },
+    ...{ sealed, senders, delivery, following },
     ...{ live, kept, retries, metrics, readiness, log },
   });
-  // Unpacking blocks the event loop, so it happens before the first request.
+  // Unpacks the tables for ENS names before the first request, because this blocks the event loop.
   if (roles.includes('api') && findNameChain(chains) !== undefined) unpackNames();
-  const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false }) as Server;
+  const server = createAdaptorServer({
+    fetch: app.fetch,
+    overrideGlobalObjects: false,
+    serverOptions: { maxHeaderSize: MAX_HEADER_BYTES },
+  }) as Server;
   await listen(server, config.port, config.host);
   const { port } = server.address() as AddressInfo;
 
-  // Rules load while the other parts start.
+  // Chains start first, so that their rules load while the other parts start.
   if (roles.includes('ingest')) chains.start();
   metrics.watch({
     chains: reports.list,
@@ -190,12 +198,18 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
   delivery?.replays.start();
   for (const duty of duties) duty.start();
   readiness.started();
+  const url = `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`;
+  const place = config.databaseUrl ?? join(config.dataFolder, LEDGER_FILE);
+  const life = createLifeLog({ url, roles, ledger: place }, log);
+  life.started(reports.list().map(({ id }) => id));
 
   const shutDown = async (): Promise<void> => {
+    const logStopped = life.stopping(delivery?.deliver.inFlight() ?? 0);
     readiness.stopping();
     disk?.stop();
     metrics.stop();
     live.close();
+    addedUrls.stop();
     const closed = new Promise((resolve) => server.close(resolve));
     server.closeIdleConnections();
     await Promise.all([chains.stop(), delivery?.replays.stop()]);
@@ -204,16 +218,17 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
       ...duties.map((duty) => duty.stop()),
       reports.stop(),
     ]);
-    if (delivery === undefined) await sending.sender.close();
+    if (delivery === undefined) await senders.sender.close();
     settings.stop();
     server.closeAllConnections();
     await closed;
     await store.close();
     await tracing.stop();
+    logStopped();
   };
   let stopped: Promise<void> | undefined;
   return {
-    url: `http://${config.host.includes(':') ? `[${config.host}]` : config.host}:${port}`,
+    url,
     get secret() {
       return settings.read().secretKey;
     },
@@ -222,19 +237,18 @@ async function startWith(ledger: Store, config: ServiceConfig, log: Log): Promis
   };
 }
 
-/** The waits between attempts. */
+/** The waits between attempts, in milliseconds. */
 interface Retries {
   schedule: readonly number[];
-  /** Wait of the fast retry before the schedule; undefined without one. */
+  /** Wait before the fast retry, which precedes the schedule; undefined for no fast retry. */
   fastRetryMs: number | undefined;
 }
 
 type Sealed = Awaited<ReturnType<typeof openSealed>>;
-type Sending = ReturnType<typeof createSending>;
 type Delivery = ReturnType<typeof createDelivery>;
-type Following = ReturnType<typeof createFollowing>;
+type Following = Awaited<ReturnType<typeof createFollowing>>;
 
-/** Opens the vault and the secrets that the ledger stores encrypted. */
+/** Opens the vault, and reads the values that the ledger stores encrypted. */
 async function openSealed(ledger: Store, config: ServiceConfig, log: Log) {
   const vault = await openVault(ledger, config, log);
   const store = sealEndpoints(ledger, vault);
@@ -243,37 +257,14 @@ async function openSealed(ledger: Store, config: ServiceConfig, log: Log) {
     store,
     streamSecrets: createStreamSecrets(store, vault),
     settings: await openSettings(store, vault, config.secret),
+    addedUrls: await openAddedUrls(store, vault, log),
   };
 }
 
-/** Creates the senders of webhooks, test webhooks and alerts, with address checks and rate limits. */
-function createSending(
-  config: ServiceConfig,
-  { store, settings, metrics }: { store: Store; settings: AccountSettings; metrics: Metrics },
-) {
-  const { egressProxy } = config;
-  const allowCidrs = config.allowPrivateEndpoints ? EVERYWHERE : (config.allowCidrs ?? []);
-  const guard = createAddressGuard({ allowCidrs, onBlocked: metrics.recordBlockedAddress });
-  const signing = {
-    secret: () => settings.read().secretKey,
-    region: () => settings.read().region,
-  };
-  const inbox = createInbox({ store, secret: signing.secret });
-  return {
-    guard,
-    hostPace: createHostPace(config.maxPerHost),
-    sender: createSender({ guard, inbox, egressProxy, ...signing }),
-    createIsolation: () => createIsolation({ allowCidrs, egressProxy, ...signing }),
-    // The operator's own URL may be private.
-    createAlertSender: () =>
-      createSender({ guard: createAddressGuard({ allowCidrs: EVERYWHERE }), ...signing }),
-  };
-}
-
-/** Delivers due webhooks, and runs replays. */
+/** Creates the parts that deliver due webhooks and run replays. */
 function createDelivery({
   sealed: { store, streamSecrets },
-  sending: { sender, hostPace, createIsolation },
+  senders: { sender, hostPace, createIsolation },
   retries,
   metrics,
   readiness,
@@ -281,7 +272,7 @@ function createDelivery({
   log,
 }: {
   sealed: Sealed;
-  sending: Sending;
+  senders: Senders;
   retries: Retries;
   metrics: Metrics;
   readiness: Readiness;
@@ -319,15 +310,16 @@ function createDelivery({
 }
 
 function showReplay(store: Store, replay: Replay): void {
-  // The next step reports it again.
+  // If this fails, the replay is announced again when it makes progress.
   store.announce({ type: 'replay', replay }).catch(() => {});
 }
 
-/** Follows the chains of this process, and collects the reports of all processes. */
-function createFollowing(
+/** Creates the chains that this process follows, and the reports of all processes. */
+async function createFollowing(
   config: ServiceConfig,
   {
-    store,
+    sealed: { store, addedUrls },
+    senders: { nodeGuard },
     holder,
     delivery,
     disk,
@@ -335,7 +327,8 @@ function createFollowing(
     tracing,
     log,
   }: {
-    store: Store;
+    sealed: Sealed;
+    senders: Senders;
     holder: Holder;
     delivery: Delivery | undefined;
     disk: DiskWatch | undefined;
@@ -344,14 +337,11 @@ function createFollowing(
     log: Log;
   },
 ) {
-  // A process with the API alone queries nodes for its calls, but follows no chain.
+  // A process with the `api` role needs nodes for its calls, even if it reads no chain.
   const roles = config.roles ?? ROLES;
   const isReading = roles.includes('ingest') || roles.includes('api');
-  const chains = createChains(isReading ? config : { ...config, chains: [], aptos: [] }, {
-    store,
-    holder,
-    log,
-    tracing,
+  const chains = createChains(config, {
+    ...{ store, holder, nodeGuard, log, tracing },
     onReorg: metrics.recordReorg,
     onDeliveries(deliveries) {
       metrics.recordSetAside(deliveries);
@@ -361,59 +351,23 @@ function createFollowing(
     confirmedUpTo: (chain) => reports.find(chain)?.confirmedUpTo ?? null,
   });
   const reports: ChainReports = createChainReports({ store, log, own: () => chains.all });
+  if (isReading) {
+    const follow = () => chains.follow(withAddedNodes(config, addedUrls.read()));
+    await follow();
+    addedUrls.onChange(() => {
+      follow().catch((error: unknown) => {
+        log.error('failed to follow changed nodes', { error: describeError(error) });
+      });
+    });
+  }
   return { chains, reports };
-}
-
-/** Starts housekeeping and alerts, which one process at a time does for all processes. */
-function createDuties(
-  config: ServiceConfig,
-  {
-    store,
-    holder,
-    sending,
-    reports,
-    invariants,
-    disk,
-    kept,
-    log,
-  }: {
-    store: Store;
-    holder: Holder;
-    sending: Sending;
-    reports: ChainReports;
-    invariants: InvariantCheck;
-    disk: DiskWatch | undefined;
-    kept: AppNeeds['kept'];
-    log: Log;
-  },
-): Duty[] {
-  const { notifyUrl, terminateAfterHours } = config;
-  const options = { ...kept, terminateAfterHours };
-  const housekeeping = createDuty({
-    ...{ name: 'housekeeping', holder, store, log },
-    begin: () => startHousekeeping({ store, log, invariants, options }),
-  });
-  if (notifyUrl === undefined) return [housekeeping];
-  const alerts = createDuty({
-    ...{ name: 'alerts', holder, store, log },
-    begin: () =>
-      startNotifier({
-        url: notifyUrl,
-        store,
-        sender: sending.createAlertSender(),
-        chains: reports.list,
-        diskFilling: () => disk?.filling,
-        log,
-      }),
-  });
-  return [housekeeping, alerts];
 }
 
 function createApi(
   config: ServiceConfig,
   {
-    sealed: { store, streamSecrets, settings },
-    sending: { guard, sender, hostPace },
+    sealed: { store, streamSecrets, settings, addedUrls },
+    senders: { guard, nodeGuard, sender, hostPace },
     following: { chains, reports },
     delivery,
     retries,
@@ -422,7 +376,7 @@ function createApi(
     ...parts
   }: {
     sealed: Sealed;
-    sending: Sending;
+    senders: Senders;
     following: Following;
     delivery: Delivery | undefined;
     retries: Retries;
@@ -436,15 +390,21 @@ function createApi(
     streamSecrets,
     settings,
     version: VERSION,
+    commit: readCommit(),
     environment: config.environment ?? 'prod',
     servesApi: (config.roles ?? ROLES).includes('api'),
     isOurHost: createHostCheck(config.host, config.allowHosts ?? []),
     corsOrigins: config.corsOrigins ?? [],
     consoleFolder: config.consoleFolder,
+    docsFolder: config.docsFolder,
     hidesSecrets: config.hideSecrets === true,
+    configured: config,
+    addedUrls,
+    allowsNodeChanges: config.allowNodeChanges === true,
+    testNode: createNodeTest(nodeGuard),
+    testAlertUrl: createAlertUrlTest({ guard, sender }),
     readMetrics: () => metrics.read(),
     whyNotReady: () => readiness.read(),
-
     chains: reports.list,
     callsOf: chains.callsOf,
     aptosCallsOf: chains.aptosCallsOf,
@@ -452,7 +412,6 @@ function createApi(
     explorers: { ...EXPLORERS, ...config.explorers },
     hasSource: reports.isRead,
     lacksTraces: (chain) => reports.find(chain)?.lacksTraces === true,
-
     checkOptions: (options) => [...checkSelection(options), ...checkPlan(options)],
     unreadEvents,
     refuseUrl: async (url) =>
@@ -461,7 +420,6 @@ function createApi(
       config.testWebhook === false
         ? () => Promise.resolve(undefined)
         : createTestWebhook({ sender, hostPace, maxPerHost: config.maxPerHost }),
-
     fastRetryMs: retries.fastRetryMs,
     remainingWaitsMs: (attempts, fastRetried) =>
       remainingWaitsMs(retries.schedule, attempts, fastRetried),
@@ -480,7 +438,7 @@ function listen(server: Server, port: number, host: string): Promise<void> {
       reject(
         error.code === 'EADDRINUSE'
           ? new CallerError('port_in_use', `Port ${port} of ${host} is already in use`, {
-              fix: 'stop the other process, or pass another port with --port, 0 for any free one',
+              fix: 'stop the other process, or pass another port with --port (0 for any free port)',
             })
           : error,
       );

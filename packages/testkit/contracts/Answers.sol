@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.24;
 
-/// Answers calls in every way that one who reads contracts must be ready for.
+/// Covers every kind of result that a contract call can have.
 contract Answers {
     struct Point {
         uint256 x;
@@ -18,7 +18,7 @@ contract Answers {
 
     event Drawn(address indexed artist, Shape shape, uint256 points);
 
-    /// Moves with each drawing, so that an answer tells the block it was asked at.
+    /// Changes with each drawing, so that a result identifies the block of the call.
     uint256 public drawings;
 
     function draw(Shape calldata shape) external payable {
@@ -58,7 +58,7 @@ contract Answers {
         return 1 / by;
     }
 
-    /// Takes all the gas there is, and with it that of the calls it is made together with.
+    /// Uses up all gas, including that of other calls in the same batch.
     function exhaust() external pure returns (uint256 steps) {
         while (true) steps++;
     }

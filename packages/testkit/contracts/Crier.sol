@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.24;
 
-/// Emits any log it is told to, one that fits no event included. Its name is no UTF-8.
+/// Emits any log, even one that does not fit an event. Its name is not valid UTF-8.
 contract Crier {
     event Transfer(address indexed from, address indexed to, uint256 value);
 
-    /// As `bytes`, which are encoded as a `string` is but need not be text.
+    /// `bytes` have the encoding of a `string`, but need not be text.
     function name() external pure returns (bytes memory) {
         return hex"c3284372696572ff";
     }
@@ -14,12 +14,12 @@ contract Crier {
         return hex"fffe";
     }
 
-    /// Several logs of one transaction.
+    /// Emits several logs in one transaction.
     function cryAll(bytes32[][] calldata topics, bytes[] calldata data) external {
         for (uint256 n = 0; n < topics.length; n++) cry(topics[n], data[n]);
     }
 
-    /// One log of up to four topics.
+    /// Emits one log with up to four topics.
     function cry(bytes32[] calldata topics, bytes calldata data) public {
         bytes memory text = data;
         assembly {
@@ -47,7 +47,7 @@ contract Crier {
         }
     }
 
-    /// As many transfers as that, from the caller to `to`, of 0, 1, 2, …
+    /// Emits `count` transfers of 0, 1, 2, … from the caller to `to`.
     function cryTransfers(address to, uint256 count) external {
         for (uint256 n = 0; n < count; n++) emit Transfer(msg.sender, to, n);
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.24;
 
-/// The two functions of Multicall3 that Sluice calls; a test puts it where Multicall3 stands elsewhere.
+/// The two functions of Multicall3 that Sluice calls. Tests install it at Multicall3's address.
 contract Multicall {
     struct Call3 {
         address target;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.24;
 
-/// The one function of the Universal Resolver of ENS that Sluice calls, and its answers; a test puts it
-/// where the Universal Resolver stands elsewhere.
+/// The function of ENS's Universal Resolver that Sluice calls. Tests install it at the resolver's
+/// address.
 contract Names {
     error ResolverNotFound(bytes name);
     error OffchainLookup(address sender, string[] urls, bytes callData, bytes4 callback, bytes extraData);
@@ -10,12 +10,12 @@ contract Names {
     mapping(bytes32 => address) private known;
     mapping(bytes32 => bool) private isElsewhere;
 
-    /// `name` as DNS packets have it: each label after its length, and a zero.
+    /// `name` is in DNS wire format: length-prefixed labels, then a zero.
     function set(bytes calldata name, address what) external {
         known[keccak256(name)] = what;
     }
 
-    /// From now on the name is asked of a server.
+    /// Lets a server outside the chain resolve the name.
     function move(bytes calldata name) external {
         isElsewhere[keccak256(name)] = true;
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.24;
 
-/// A token from before ERC-20 settled on strings: `name` and `symbol` are bytes32, as in Maker's MKR,
-/// and `transfer` returns nothing, as in Tether's USDT. Readers of metadata must survive both.
+/// An early ERC-20 token: `name` and `symbol` are bytes32, as in Maker's MKR, and `transfer` returns
+/// nothing, as in Tether's USDT.
 contract OddToken {
     bytes32 public constant name = "Odd Token";
     bytes32 public constant symbol = "ODD";

@@ -4,9 +4,9 @@ pragma solidity ^0.8.24;
 import {Ownable} from "@openzeppelin/contracts/access/Ownable.sol";
 import {ERC721} from "@openzeppelin/contracts/token/ERC721/ERC721.sol";
 
-/// An ERC-721 whose ids count up from 1. Burning lets a chain that runs for days keep its state small.
+/// An ERC-721 with ids from 1. Burning limits the state of a chain that runs for days.
 contract SluiceCollectible is ERC721, Ownable {
-    /// The id minted last; 0 before the first.
+    /// The id of the newest token; 0 before the first one.
     uint256 public lastTokenId;
 
     constructor(address owner) ERC721("Sluice Collectible", "SLC") Ownable(owner) {}
@@ -16,7 +16,7 @@ contract SluiceCollectible is ERC721, Ownable {
         _mint(to, tokenId);
     }
 
-    /// The holder, one it approved, or the contract's owner may burn.
+    /// Can be called by the holder, an approved account, or the contract's owner.
     function burn(uint256 tokenId) external {
         address auth = _msgSender() == owner() ? address(0) : _msgSender();
         _update(address(0), tokenId, auth);

@@ -4,7 +4,7 @@ pragma solidity ^0.8.24;
 import {Ownable} from "@openzeppelin/contracts/access/Ownable.sol";
 import {ERC1155} from "@openzeppelin/contracts/token/ERC1155/ERC1155.sol";
 
-/// An ERC-1155 with four kinds of item, ids 1 to 4. Its owner starts with a million of each.
+/// An ERC-1155 with four kinds of items, ids 1 to 4. Its owner starts with a million of each.
 contract SluiceItems is ERC1155, Ownable {
     constructor(address owner) ERC1155("https://items.sluice.example/{id}.json") Ownable(owner) {
         uint256[] memory ids = new uint256[](4);

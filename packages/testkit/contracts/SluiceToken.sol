@@ -4,7 +4,7 @@ pragma solidity ^0.8.24;
 import {Ownable} from "@openzeppelin/contracts/access/Ownable.sol";
 import {ERC20} from "@openzeppelin/contracts/token/ERC20/ERC20.sol";
 
-/// A dollar token with 6 decimals, as USDC has: amounts that forget `decimals` show at once.
+/// A dollar token with 6 decimals, like USDC, so that code that ignores `decimals` is noticed.
 contract SluiceToken is ERC20, Ownable {
     /// The owner starts with one billion tokens.
     constructor(address owner) ERC20("Sluice Dollar", "SLD") Ownable(owner) {

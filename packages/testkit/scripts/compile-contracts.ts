@@ -1,7 +1,7 @@
 /**
- * Compiles contracts/*.sol into src/contracts.generated.ts, so that no contract is compiled at
- * startup. Run it with `npm run contracts -w @sluice/testkit` after a change; a test compares the
- * two.
+ * Compiles contracts/*.sol into src/anvil/contracts.generated.ts, so that no contract is compiled
+ * at startup. Run it with `npm run contracts -w @sluice/testkit` after changing a contract. A test
+ * checks that the generated file is up to date.
  */
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -22,8 +22,8 @@ interface CompilerOutput {
 /**
  * Compiles every contract and returns the text of `contracts.generated.ts`.
  *
- * @throws Error with the compiler's own messages, including warnings, because our contracts have
- * none.
+ * @throws Error with the compiler's messages, including warnings, because our contracts cause none;
+ * also if a file has no contract of the same name.
  */
 export function compileContracts(): string {
   const names = readdirSync(contractsFolder)
@@ -40,9 +40,9 @@ export function compileContracts(): string {
     ),
     settings: {
       optimizer: { enabled: true, runs: 200 },
-      // OpenZeppelin 5.7 needs `mcopy` (Cancun); anvil's default hardfork is later than that.
+      // OpenZeppelin 5.7 needs `mcopy`, which Cancun introduced. anvil's default hardfork is newer.
       evmVersion: 'cancun',
-      // Without the source hash the bytecode does not depend on comments.
+      // Without a hash of the sources, the bytecode does not depend on comments.
       metadata: { bytecodeHash: 'none' },
       outputSelection: { '*': { '*': ['abi', 'evm.bytecode.object'] } },
     },

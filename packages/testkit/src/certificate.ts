@@ -1,15 +1,18 @@
-/** Creates X.509 certificates for TLS servers, self-signed or signed by one another. */
+/**
+ * Creates X.509 certificates for TLS servers, either self-signed or signed by another certificate
+ * from this module.
+ */
 import { createPrivateKey, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 
 export interface CertificateOptions {
   commonName: string;
-  /** DNS names for which the certificate is valid. */
+  /** DNS names for which the certificate is valid. Default: none. */
   names?: readonly string[];
   validFrom: Date;
   expiresAt: Date;
-  /** Issuer. Default: self-signed. */
+  /** The certificate and key that sign the new certificate. Default: self-signed. */
   issuer?: CertifiedKey;
-  /** Whether it is a certificate authority. Default: false. */
+  /** Whether the certificate is a certificate authority. Default: false. */
   isAuthority?: boolean;
 }
 
@@ -21,7 +24,7 @@ export interface CertifiedKey {
   cert: string;
 }
 
-/** Creates a P-256 certificate, signed with ECDSA and SHA-256 (RFC 5280, in DER). */
+/** Creates a P-256 key and its certificate (RFC 5280), signed with ECDSA and SHA-256. */
 export function createCertificate({
   commonName,
   names = [],
@@ -65,7 +68,7 @@ function der(tag: number, ...contents: Buffer[]): Buffer {
 
 const sequence = (...contents: Buffer[]): Buffer => der(0x30, ...contents);
 const integer = (bytes: Buffer): Buffer => der(0x02, bytes);
-/** Encodes a bit string without unused bits. */
+/** Encodes a DER bit string without unused bits. */
 const bits = (bytes: Buffer): Buffer => der(0x03, Buffer.of(0), bytes);
 const objectId = (hex: string): Buffer => der(0x06, Buffer.from(hex, 'hex'));
 const TRUE = der(0x01, Buffer.of(0xff));
@@ -80,6 +83,6 @@ const extension = (id: Buffer, value: Buffer): Buffer => sequence(id, der(0x04, 
 const nameOf = (commonName: string): Buffer =>
   sequence(der(0x31, sequence(COMMON_NAME, der(0x0c, Buffer.from(commonName, 'utf8')))));
 
-/** Formats a time as `YYYYMMDDHHMMSSZ`. */
+/** Encodes a time in DER as `YYYYMMDDHHMMSSZ`. */
 const timeOf = (time: Date): Buffer =>
   der(0x18, Buffer.from(`${time.toISOString().replaceAll(/[-:T]|\..*/g, '')}Z`, 'ascii'));

@@ -70,7 +70,7 @@ test('resets the connection if the server is down', async () => {
   sink = await startWebhookSink();
 });
 
-test('passes on that the server closes', async () => {
+test('closes a connection that the server closes', async () => {
   sink.respond({ silence: 'close' });
   const request = http.get({ port: proxy.port });
   const [error] = (await once(request, 'error')) as [Error];

@@ -5,18 +5,18 @@ import { type AddressInfo, type Socket, connect, createServer } from 'node:net';
 export interface FaultProxy {
   /** Port on 127.0.0.1. Connect to it instead of to the server. */
   readonly port: number;
-  /** Number of open connections. */
+  /** Number of open client connections. */
   readonly connections: number;
   /**
    * Drops all traffic in both directions without closing connections, like an unplugged cable.
    * New connections are accepted and get no response.
    */
   blackHole(): void;
-  /** Resets every open connection (RST), and new ones immediately, until `heal`. */
+  /** Resets every open connection (RST). Until `heal`, also resets new connections immediately. */
   cut(): void;
   /**
-   * Lets new connections through again. Connections with dropped traffic stay dead, because lost
-   * packets do not come back; the client must detect it.
+   * Passes the traffic of new connections again. Connections that were open during `blackHole` stay
+   * dead, and the client must detect that.
    */
   heal(): void;
   /** Resets every connection and frees the port. */
@@ -30,14 +30,14 @@ export interface FaultProxyTarget {
   host?: string;
 }
 
-/** Starts a proxy on a free port of 127.0.0.1 that passes all traffic. */
+/** Starts a proxy on a free port of 127.0.0.1. It passes all traffic until `blackHole` or `cut`. */
 export async function startFaultProxy(target: FaultProxyTarget): Promise<FaultProxy> {
   const { port: targetPort, host: targetHost = '127.0.0.1' } = target;
   let network: 'healthy' | 'blackHole' | 'cut' = 'healthy';
   const clients = new Map<Socket, Socket | undefined>();
 
   const server = createServer((client) => {
-    client.on('error', () => {}); // `close` follows
+    client.on('error', () => {}); // a `close` event always follows
     if (network === 'cut') {
       client.resetAndDestroy();
       return;

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 export interface OtherProcess {
   readonly pid: number;
   /**
-   * Returns the next printed line, parsed as JSON.
+   * Returns the next line of standard output, parsed as JSON.
    *
    * @throws Error with the content of standard error if the process ends first.
    */
@@ -15,7 +15,7 @@ export interface OtherProcess {
   kill(): Promise<void>;
 }
 
-/** Runs `code` as a module in which `testkit` has all exports of this package. */
+/** Runs `code` as an ES module, with all exports of this package in `testkit`. */
 export function startOtherProcess(code: string): OtherProcess {
   const index = JSON.stringify(new URL('index.ts', import.meta.url).href);
   const args = ['-C', '@sluice/source', '--input-type=module', '--eval'];
@@ -40,7 +40,6 @@ export function startOtherProcess(code: string): OtherProcess {
   };
 }
 
-/** Returns whether a process with this id exists. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -3,32 +3,42 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Behavior of a sink for one request; a number is a status without a body. */
+/** How a sink responds to one request. A number is the status of a response without a body. */
 export type SinkBehaviour = number | SinkAnswer | SinkSilence;
 
-/** A response that may be late, slow or too large. */
+/** A response, which can be delayed, slow or very large. */
 export interface SinkAnswer {
   /** Default: 200. */
   status?: number;
-  /** Response headers, sent unchanged, such as `retry-after` or `location`. */
+  /** Response headers such as `retry-after` or `location`, sent unchanged. */
   headers?: OutgoingHttpHeaders;
   body?: string | Uint8Array;
-  /** Instead of `body`: number of bytes to stream; 2**30 needs no memory. */
+  /**
+   * Number of bytes to send instead of `body`. They are streamed, so even 2**30 bytes need little
+   * memory. Ignored with `drip`.
+   */
   bodyBytes?: number;
-  /** Delay before the first byte, in milliseconds. */
+  /** Delay before the response starts, in milliseconds. */
   delayMs?: number;
-  /** Pause before each byte of the headers or the body, in milliseconds. */
+  /**
+   * Sends the headers or the body byte by byte, with a pause of `everyMs` milliseconds before each
+   * byte.
+   */
   drip?: { part: 'headers' | 'body'; everyMs: number };
 }
 
 /**
- * No response: `hang` keeps the connection open, `close` ends it (FIN), `reset` resets it (RST).
+ * No response. `hang` keeps the connection open, `close` closes it (FIN), and `reset` resets it
+ * (RST).
  */
 export interface SinkSilence {
   silence: 'hang' | 'close' | 'reset';
 }
 
-/** Applies a behavior; resolves when the response is sent or the sender has disconnected. */
+/**
+ * Applies a behavior. Resolves when the response is written or the sender has disconnected, or at
+ * once for a `SinkSilence`.
+ */
 export async function behave(
   behaviour: SinkBehaviour,
   socket: Socket,
@@ -49,7 +59,7 @@ export async function behave(
     if (behaviour.delayMs) await delay(behaviour.delayMs, undefined, { signal: gone.signal });
     await answer(behaviour, socket, response, gone.signal);
   } catch (error) {
-    if (!gone.signal.aborted) throw error; // tests expect the sender to disconnect
+    if (!gone.signal.aborted) throw error; // a sender that disconnects is not an error
   }
 }
 

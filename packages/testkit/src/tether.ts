@@ -3,16 +3,19 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 
 /**
- * A child process that ends when this process ends, even if this process is killed with SIGKILL. A
- * Ctrl-C, which a terminal sends to its foreground process group, does not reach the child, so that
- * this process can shut down in its own order.
+ * A child process that is stopped when this process ends, even if this process is killed with
+ * SIGKILL. Ctrl-C in a terminal does not reach the child, so this process can shut down in its own
+ * order.
  */
 export interface Tethered {
-  /** The program's own process id, not the watchdog's. */
+  /** Process ID of the program, not of the shell that watches it. */
   readonly pid: number;
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Resolves when the program has exited and both streams are read to the end; never rejects. */
+  /**
+   * Resolves when the program has exited and `stdout` and `stderr` have been read to the end. Never
+   * rejects.
+   */
   readonly exited: Promise<void>;
   /** Sends a signal to the program; does nothing once it has exited. */
   signal(signal: NodeJS.Signals): void;
@@ -21,19 +24,24 @@ export interface Tethered {
 export interface TetherOptions {
   cwd?: string;
   env?: NodeJS.ProcessEnv;
-  /** User and group that run the program; only root can set them. POSIX only. */
+  /** User and group that the program runs as. POSIX only; only root can set them. */
   uid?: number;
   gid?: number;
   /** Signal sent to the program when this process ends. Default: `KILL`. */
   lostSignal?: 'KILL' | 'QUIT' | 'TERM';
-  /** Folder to delete when this process has ended and the program has exited. Absolute path. */
+  /**
+   * Absolute path of a folder to delete if this process ends before the program. It is deleted once
+   * the program has exited.
+   */
   lostFolder?: string;
 }
 
 /**
- * The watchdog, whose arguments are a signal, a folder to delete or an empty string, and the
- * command. Only this process holds the other end of its standard input, so `read` returns however
- * this process ends.
+ * Shell script that starts the program and watches this process. Its arguments are a signal, a
+ * folder to delete or an empty string, and the command.
+ *
+ * Only this process has the other end of the script's standard input, so `read` fails as soon as
+ * this process ends, for whatever reason.
  */
 const watchdog = `
 signal=$1 folder=$2 lost=
@@ -59,11 +67,11 @@ if [ -n "$lost" ] && [ -n "$folder" ]; then rm -rf "$folder"; fi
 /**
  * Starts `command` as a tethered process.
  *
- * Windows has no `sh`: the child is killed when this process exits normally, but may be left
- * running when this process is terminated.
+ * Windows has no `sh`. There, the child is killed when this process exits normally, but may keep
+ * running if this process is killed.
  *
- * @throws Error if the command cannot be started. A program that starts and exits immediately only
- *   resolves `exited`.
+ * @throws Error if the shell, or on Windows the command, cannot be started. If the shell cannot run
+ *   the command, or the program exits immediately, this resolves, and so does `exited`.
  */
 export async function startTethered(
   command: string,
@@ -76,11 +84,11 @@ export async function startTethered(
   const shell = spawn(
     'sh',
     ['-c', watchdog, 'tether', lostSignal, lostFolder, command, ...args],
-    // `detached` creates a new session, and therefore a new process group.
+    // `detached` creates a new session and process group, so Ctrl-C does not reach the program.
     { ...spawnOptions, detached: true, stdio: ['pipe', 'pipe', 'pipe'] },
   );
   await once(shell, 'spawn');
-  shell.stdin.on('error', () => {}); // the shell has exited: see `exited`
+  shell.stdin.on('error', () => {}); // emitted if the shell has exited; `exited` reports that
   const pid = await readPid(shell.stdout);
   return tethered(pid, shell, shell.stdout, shell.stderr);
 }
@@ -105,7 +113,7 @@ async function startOnWindows(
 function tethered(pid: number, child: ChildProcess, stdout: Readable, stderr: Readable): Tethered {
   let gone = false;
   const exited = new Promise<void>((resolve) => {
-    // Not `exit`, which is emitted before the remaining output has been read.
+    // Waits for `close`, because `exit` can be emitted before all output has been read.
     child.once('close', () => {
       gone = true;
       resolve();
@@ -121,18 +129,22 @@ function tethered(pid: number, child: ChildProcess, stdout: Readable, stderr: Re
       try {
         process.kill(pid, signal);
       } catch (error) {
-        // It has just exited, and the shell has not reported it yet.
+        // The program may have exited before the shell did.
         if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
       }
     },
   };
 }
 
-/** Reads the watchdog's first line and leaves the output of the program in the stream. */
+/**
+ * Reads the program's process ID from the watchdog's first line, and leaves the program's output in
+ * the stream.
+ */
 function readPid(stdout: Readable): Promise<number> {
   return new Promise((resolve, reject) => {
     let text = Buffer.alloc(0);
-    // `readable` rather than `data`: the stream stays unread until the caller adds its listener.
+    // A `data` listener would start the flow of data, and output would be lost before the caller
+    // adds its own listener.
     const read = () => {
       for (let chunk: Buffer | null; (chunk = stdout.read() as Buffer | null);) {
         text = Buffer.concat([text, chunk]);

@@ -1,8 +1,10 @@
 /**
- * Polls until `read` returns something other than `undefined` or `false`, and resolves with it.
+ * Calls `read` every `everyMs` milliseconds (default: 50) until it returns something other than
+ * `undefined` or `false`, and resolves with that value.
  *
  * @param what describes the awaited condition, for the error message
- * @throws Error after `timeoutMs` (default: 60,000), and errors of `read` immediately
+ * @throws Error after `timeoutMs` milliseconds (default: 60,000). An error of `read` is thrown at
+ *   once.
  */
 export async function until<T>(
   what: string,

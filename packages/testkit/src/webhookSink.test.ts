@@ -143,7 +143,7 @@ describe('behaviours', () => {
     sink.respond({ status: 202, body: 'late', drip: { part: 'headers', everyMs: 5 } });
     const startedAt = performance.now();
     const response = await send();
-    // "HTTP/1.1 202 Slow" and two line ends are 21 bytes.
+    // The head has 21 bytes: "HTTP/1.1 202 Slow" and two line breaks.
     expect(performance.now() - startedAt).toBeGreaterThanOrEqual(20 * 5);
     expect(response.status).toBe(202);
     expect(await response.text()).toBe('late');

@@ -12,27 +12,28 @@ import { type SinkBehaviour, behave } from './sinkBehaviour.ts';
 export interface WebhookSink {
   /** URL `http://127.0.0.1:<port>` without a trailing slash. Every path and method is accepted. */
   readonly url: string;
-  /** Requests whose complete body was read, oldest first. */
+  /** Requests that arrived completely, oldest first. */
   readonly requests: readonly RecordedRequest[];
   /**
-   * Sets the behavior for all paths or for one, which takes precedence. In a list, each request
-   * takes the next behavior, and the last one repeats. Default: 200.
+   * Sets the behavior for `path` or, without it, for all paths that have no behavior of their own.
+   * Each request uses the next behavior of a list, and the last one repeats. Default: 200.
    */
   respond(behaviour: SinkResponder, options?: { path?: string }): void;
   /**
-   * Resolves with all requests since the start or `clear` once there are `count` of them.
+   * Resolves with all requests since the start or the last `clear`, once there are at least
+   * `count`.
    *
-   * @throws Error after `timeoutMs` (default 10,000) that lists the requests so far.
+   * @throws Error after `timeoutMs` (default: 10,000). Its message lists up to 20 requests.
    */
   waitFor(count: number, options?: WaitOptions): Promise<readonly RecordedRequest[]>;
-  /** Resolves with the first request that matches, including earlier ones. */
+  /** Resolves with the first request that matches, even if it arrived before the call. */
   waitFor(
     matches: (request: RecordedRequest) => boolean,
     options?: WaitOptions,
   ): Promise<RecordedRequest>;
   /** Clears the recorded requests but keeps the behaviors. */
   clear(): void;
-  /** Resets every connection, including hanging ones, and frees the port. */
+  /** Closes every connection, including hanging ones, and frees the port. */
   close(): Promise<void>;
 }
 
@@ -49,7 +50,7 @@ export interface RecordedRequest {
   receivedAt: number;
 }
 
-/** A behavior, a sequence of behaviors, or a function that chooses one by the request. */
+/** A behavior, a sequence of behaviors, or a function that chooses a behavior for each request. */
 export type SinkResponder =
   | SinkBehaviour
   | readonly [SinkBehaviour, ...SinkBehaviour[]]
@@ -83,7 +84,7 @@ export async function startWebhookSink(options: WebhookSinkOptions = {}): Promis
 
   const server = createServer((message, response) => {
     receive(message, response).catch((error: unknown) => {
-      // Returns an error of the test's responder in the response, so that the test can see it.
+      // Reports an error of the test's responder in the response, where the test can see it.
       response.writeHead(500).end(`The sink's responder failed: ${String(error)}`);
     });
   });
@@ -160,7 +161,7 @@ function isSequence(
   return Array.isArray(responder);
 }
 
-/** Reads a request; undefined if the sender disconnected before the end. */
+/** Returns the body of a request, or undefined if the sender disconnected before its end. */
 async function readBody(message: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   try {

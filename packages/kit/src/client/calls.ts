@@ -1,4 +1,4 @@
-/** Builds the results of client methods: one response, or a list. */
+/** Builds the results of client methods: single responses and lists. */
 import type { ListOptions } from '../contract/shapes.generated.ts';
 import { toLimit } from './compatible/arguments.ts';
 import { createList } from './pages.ts';
@@ -7,8 +7,8 @@ import { createCallResult } from './request.ts';
 import type { Call, CallOptions, CallResult, Connection } from './request.ts';
 
 /**
- * Builds calls only when they are sent, so an invalid argument rejects the method's result instead
- * of throwing.
+ * Calls `build` only when a call is sent, so that an invalid argument rejects the method's result
+ * instead of throwing.
  */
 export interface Calls {
   one<Answer>(

@@ -379,6 +379,7 @@ describe('results', () => {
       headers: {},
       maxInFlight: null,
       maxPerSecond: null,
+      maxWebhookBytes: null,
       strictOrder: false,
       isErrorSince: null,
       description: '',
@@ -404,6 +405,7 @@ describe('results', () => {
       headers: {},
       maxInFlight: null,
       maxPerSecond: null,
+      maxWebhookBytes: null,
       strictOrder: false,
       description: '',
       tag: '',
@@ -753,7 +755,7 @@ describe('types', () => {
     expectTypeOf<Awaited<ReturnType<typeof client.streams.listAddresses>>>().toEqualTypeOf<
       ListedPage<Page<StreamAddress>>
     >();
-    // tag is optional, chainIds is not
+    // `tag` is optional, and `chainIds` is required.
     expectTypeOf({ webhookUrl: '', description: '', chainIds: [1, '0x1'] as const }).toExtend<
       Parameters<typeof client.streams.create>[0]
     >();

@@ -1,4 +1,4 @@
-/** `createClient`, with a method for every call of the compatible API. */
+/** Creates a client with a method for every call of the compatible API. */
 import { toPage, toStream } from './compatible/answers.ts';
 import type { Stream } from './compatible/answers.ts';
 import {
@@ -45,8 +45,8 @@ import { checksummedAddress, networkOf, type NetworkCalls } from './compatible/n
 /** Options of {@link createClient}. */
 export interface ClientOptions extends Omit<ConnectionOptions, 'apiKey'> {
   /**
-   * Sent as `x-api-key`. Visible ASCII characters, no spaces. Null on pages of the service's own
-   * origin, where the session cookie authenticates instead.
+   * Sent as `x-api-key`. It must consist of visible ASCII characters, without spaces. Pass null on
+   * pages of the service's own origin, where the session cookie authenticates instead.
    */
   apiKey: string | null;
 }
@@ -69,15 +69,16 @@ export interface NetworkChoice<Network extends NetworkType = NetworkType> {
   readonly networkType?: Network | undefined;
 }
 
-/** Options of a stream call without fields, including the chain family. */
+/** Call options with the chain family, for calls that take a stream's id but none of its fields. */
 export type StreamCallOptions<Network extends NetworkType = NetworkType> = CallOptions &
   NetworkChoice<Network>;
 
-/** Labels for addresses, in the call that adds them. */
+/** Labels of addresses, in a call that adds or replaces addresses. */
 export interface LabelOptions {
   /**
-   * Labels of 1 to 64 characters for addresses in this call, by address in any casing. Lists return
-   * them as `label`. Sluice only; the hosted service rejects them.
+   * Labels by address, for addresses in this call. Addresses may have any casing. A label has at
+   * most 64 characters; an empty one removes the label. `listAddresses` returns labels as `label`.
+   * Sluice only; the hosted service rejects them.
    */
   readonly labels?: Readonly<Record<string, string>> | undefined;
 }
@@ -94,7 +95,7 @@ export type StreamChanges = Partial<StreamFields>;
 
 /** The fields of an Aptos stream; see {@link CreateAptosStream}. */
 export type AptosStreamFields = Omit<Given<CreateAptosStream>, 'network'> & {
-  /** Network names, or the chain ids of mainnet and testnet; at least one. */
+  /** At least one network: a name, or the chain id `1` (mainnet) or `2` (testnet). */
   readonly network: readonly (CreateAptosStream['network'][number] | '1' | '2')[];
 };
 
@@ -105,8 +106,8 @@ export type AptosStreamChanges = Partial<AptosStreamFields>;
 export interface ListStreamsOptions<Network extends NetworkType = NetworkType>
   extends ListOptions, NetworkChoice<Network> {
   /**
-   * Only streams with this status. This option is newer than the official client; a service may
-   * ignore it.
+   * Returns only streams with this status. This option is newer than the official client; a service
+   * may ignore it.
    */
   readonly status?: StreamStatus | undefined;
 }
@@ -115,12 +116,13 @@ export interface ListStreamsOptions<Network extends NetworkType = NetworkType>
 export interface ListAddressesOptions extends ListOptions, NetworkChoice {}
 
 interface ChainFilter {
-  /** Only these chains; ids in any spelling. */
+  /** Returns only rows of these chains. Ids may be hex, decimal strings or numbers. */
   readonly chainId?: readonly (string | number)[] | undefined;
 }
 
 /**
- * All options but `excludePayload` are newer than the official client; a service may ignore them.
+ * All fields except `excludePayload` and the page options are newer than the official client; a
+ * service may ignore them.
  */
 export type ListHistoryOptions = ListOptions & Given<HistoryFilter> & ChainFilter;
 
@@ -129,22 +131,22 @@ export type ListLogsOptions = ListOptions & Given<LogFilter> & ChainFilter;
 
 /** A block of a chain. */
 export interface BlockChoice {
-  /** Hex, decimal text or a number. */
+  /** Hex, a decimal string or a number. */
   readonly chainId: string | number;
   readonly blockNumber: number;
 }
 
-/** A block, and the fields of a stream to try on the block. */
+/** A block, and the fields of the stream to preview for it. */
 export type DryRunOptions = BlockChoice & Given<DryRunBlock>;
 
 /** A stream and the range of past blocks to match, both ends included. */
 export type HistoricalJobOptions = Given<HistoricalJob> & Pick<BlockChoice, 'chainId'>;
 
-/** Every method rejects with a SluiceError; invalid arguments are not sent. */
+/** Methods reject only with a SluiceError. Calls with invalid arguments are not sent. */
 export interface StreamsClient {
   /**
-   * Creates a stream. The service first POSTs a test webhook to `webhookUrl`, which must respond
-   * with 2xx.
+   * Creates a stream. The service first POSTs a test webhook to `webhookUrl`, and rejects the
+   * stream unless the response is a 2xx.
    */
   create(stream: AptosStreamFields & AptosChoice, options?: CallOptions): CallResult<AptosStream>;
   create(stream: StreamFields & NetworkChoice<'evm'>, options?: CallOptions): CallResult<Stream>;
@@ -156,7 +158,10 @@ export interface StreamsClient {
     id: string,
     options?: StreamCallOptions<Network>,
   ): CallResult<Networks[Network]['stream']>;
-  /** Changes the given fields; the service POSTs a test webhook again. */
+  /**
+   * Changes the given fields. If `webhookUrl` or `headers` are given, the service first POSTs a
+   * test webhook, as for a new stream.
+   */
   update(
     id: string,
     changes: AptosStreamChanges & AptosChoice,
@@ -173,8 +178,8 @@ export interface StreamsClient {
     options?: StreamCallOptions<Network>,
   ): CallResult<Networks[Network]['deleted']>;
   /**
-   * Pauses or resumes a stream; the service sets `error` and `terminated`. Returns the EVM stream,
-   * or only the status for Aptos.
+   * Pauses or resumes a stream. Only the service sets the statuses `error` and `terminated`.
+   * Returns the stream for EVM, but only the status for Aptos.
    */
   setStatus<Network extends NetworkType = 'evm'>(
     id: string,
@@ -182,8 +187,9 @@ export interface StreamsClient {
     options?: StreamCallOptions<Network>,
   ): CallResult<Networks[Network]['status']>;
   /**
-   * Adds addresses, in any casing; existing ones stay. Leading zeros of Aptos addresses are
-   * optional. `effectiveFrom` in the response of Sluice is the first watched block, by chain.
+   * Adds addresses to the existing ones. Addresses may have any casing; the leading zeros of Aptos
+   * addresses are optional. In responses of Sluice, `effectiveFrom` is the first block in which the
+   * addresses are watched, by chain.
    */
   addAddress(
     id: string,
@@ -204,7 +210,7 @@ export interface StreamsClient {
   // The calls below are for EVM streams and newer than the official client. A service without them
   // rejects with `not_found`.
 
-  /** Creates a stream with the fields of this one. */
+  /** Creates a stream with the fields and addresses of the stream `id`. */
   duplicate(id: string, options?: CallOptions): CallResult<Stream>;
   /** Replaces all addresses. Addresses without a label in the call lose their labels. */
   replaceAddresses(
@@ -214,7 +220,10 @@ export interface StreamsClient {
   ): CallResult<AddressesAnswer>;
   /** Previews the webhook that a stream would send for a block. Nothing is sent or stored. */
   dryRunBlock(dryRun: DryRunOptions, options?: CallOptions): CallResult<DryRunAnswer>;
-  /** Matches a block with the current stream, and sends the webhook. */
+  /**
+   * Matches a block against the current stream, and sends the webhook. Sluice returns the number of
+   * records; if it is 0, no webhook is sent.
+   */
   sendBlock(
     block: BlockChoice & { readonly streamId: string },
     options?: CallOptions,
@@ -226,11 +235,13 @@ export interface StreamsClient {
   ): CallResult<HistoricalJobAnswer>;
 }
 
-/** Webhooks that were delivered or failed, EVM and Aptos, newest first. */
+/** Reads the history of EVM and Aptos webhooks, newest first, and sends webhooks again. */
 export interface HistoryClient {
-  /** Lists webhooks that could not be delivered. */
+  /** Lists webhooks whose last attempt failed, including those that will be retried. */
   list(query?: ListHistoryOptions, options?: CallOptions): ListResult<HistoryRecord>;
-  /** Lists delivery attempts, including successful ones. */
+  /**
+   * Lists attempted webhooks, including delivered ones, each with the result of its last attempt.
+   */
   logs(query?: ListLogsOptions, options?: CallOptions): ListResult<DeliveryLog>;
   /** Sends a webhook of the history again, and returns its record. */
   replay(
@@ -247,11 +258,11 @@ export interface SettingsClient {
   set(settings: Readonly<Settings>, options?: CallOptions): CallResult<Settings>;
 }
 
-/** Delivery counters. */
+/** Reads delivery counters. */
 export interface StatsClient {
   /** Reads the counters of all streams. */
   all(options?: CallOptions): CallResult<Stats>;
-  /** Reads the counters of one stream; rejects with `not_found` if it does not exist. */
+  /** Reads the counters of one stream; rejects with `not_found` if the stream does not exist. */
   stream(streamId: string, options?: CallOptions): CallResult<StreamStats>;
 }
 
@@ -284,14 +295,14 @@ export function createClient(options: ClientOptions): Client {
   };
 }
 
-/** Creates a reader of pages that converts each row with `toRow`. */
+/** Returns a function that reads a page and converts each row with `toRow`. */
 const pageOf =
   <Row>(toRow: (row: unknown) => Row = (row) => row as Row) =>
   (answer: unknown): Page<Row> =>
     toPage(answer, toRow);
 
 function createStreams({ one, list }: Calls): StreamsClient {
-  /** Sends a call with a stream as its response. */
+  /** Sends a call whose response is a stream. */
   const streamCall = <Answer>(
     networkType: unknown,
     build: (network: NetworkCalls) => Call,

@@ -13,7 +13,7 @@ const closeMatches = (changes: Partial<CloseMatch>): CloseMatch => ({
   ...changes,
 });
 
-test('matches of one condition are merged across blocks, the most frequent first', () => {
+test('close matches of one rule are merged across blocks, the most frequent first', () => {
   const first = mergeCloseMatches([], [closeMatches({}), closeMatches({ name: 'fee', count: 2 })]);
   const all = mergeCloseMatches(first, [closeMatches({ count: 4, min: '99', max: '101' })]);
   expect(all).toEqual([

@@ -1,7 +1,7 @@
-/** Combines close matches of several blocks of a dry run. */
+/** Combines the close matches of dry runs of several blocks. */
 import type { CloseMatch } from '../contract/shapes.generated.ts';
 
-/** Merges two lists, most frequent first, with one entry for each rule. */
+/** Merges two lists into one, with one entry for each rule, most frequent first. */
 export function mergeCloseMatches(
   known: readonly CloseMatch[],
   found: readonly CloseMatch[],
@@ -24,6 +24,6 @@ export function mergeCloseMatches(
   return [...rules.values()].sort((a, b) => b.count - a.count);
 }
 
-/** Returns the rule of a close match as a key: event, parameter, operator and value. */
+/** Returns a key for the rule of a close match, from its event, parameter, operator and value. */
 export const ruleOfCloseMatch = ({ event, name, operator, filterValue }: CloseMatch): string =>
   `${event} ${name} ${operator} ${filterValue}`;

@@ -1,4 +1,4 @@
-/** Reads `text/event-stream` (server-sent events) as in the HTML standard. */
+/** Reads `text/event-stream` (server-sent events) as specified in the HTML standard. */
 
 export interface ServerEvent {
   /** The last id, from this event or an earlier one; empty before the first id. */
@@ -8,7 +8,7 @@ export interface ServerEvent {
 
 /**
  * Parses the bytes of a stream into events; skips comments and events without data.
- * @param onId called with an id without data; clients can also resume from it.
+ * @param onId called with the id of an event without data, from which clients can also resume.
  */
 export async function* readEventStream(
   chunks: AsyncIterable<Uint8Array>,

@@ -12,7 +12,7 @@ export type Given<Shape> = {
   : unknown) &
   ('abi' extends keyof Shape
     ? {
-        /** Event items for decoding; may be an `as const` ABI. */
+        /** Event items for decoding. An `as const` ABI is accepted. */
         readonly abi?: readonly AbiItem[] | Abi | null | undefined;
       }
     : unknown);

@@ -15,7 +15,11 @@ interface Sent {
   labels?: Record<string, string>;
 }
 
-/** A service that stores addresses; `fail` selects the failure of each request. */
+/**
+ * Starts a service that stores addresses.
+ * @param fail returns whether a request fails before or after it is processed; undefined if it
+ * succeeds.
+ */
 function startService(fail: (request: number) => 'before' | 'after' | undefined = () => undefined) {
   const kept = new Map<string, string>();
   const parts: Sent[] = [];

@@ -1,4 +1,4 @@
-/** Adds many addresses to a stream, in parts small enough to report progress and resume. */
+/** Adds many addresses to a stream in small parts, so that an import can be resumed. */
 import { aptosAddress, lowerAddress } from './compatible/arguments.ts';
 import type { Calls } from './calls.ts';
 import type { NetworkType } from './client.ts';
@@ -9,7 +9,9 @@ import type { CallOptions } from './request.ts';
 export interface AddressImport {
   readonly streamId: string;
   readonly family: NetworkType;
-  /** Hex in any casing. A label has 1 to 64 characters. */
+  /**
+   * Addresses in hex, in any casing. A label has at most 64 characters; an empty one is ignored.
+   */
   readonly addresses: readonly {
     readonly address: string;
     readonly label?: string | undefined;
@@ -17,8 +19,8 @@ export interface AddressImport {
   /** Number of addresses at the beginning of the list to skip. Default: 0. */
   readonly from?: number | undefined;
   /**
-   * Called after each part with the number of addresses added so far. To resume after an error,
-   * pass this number as `from`.
+   * Called after each part with the number of addresses processed, including skipped ones. To
+   * resume after an error, pass the last number as `from`.
    */
   readonly onProgress?: ((done: number) => void) | undefined;
 }
@@ -27,7 +29,7 @@ export interface AddressImport {
 const PART_MS = 100;
 const FIRST_PART = 500;
 const MIN_PART = 100;
-/** The service would add a larger part in several transactions, which a crash could interrupt. */
+/** The service adds a larger part in several transactions, so a crash could leave it incomplete. */
 const MAX_PART = 5_000;
 
 export async function importAddresses(
@@ -40,7 +42,7 @@ export async function importAddresses(
   for (let at = from; at < addresses.length;) {
     const part = addresses.slice(at, at + size);
     const began = performance.now();
-    // Adding an address twice has no effect, so a part may be repeated.
+    // Adding an address again has no effect, so a part may be sent twice.
     const toCall = () => ({ route, path: { id: streamId }, body: toBody(), repeatable: true });
     const toBody = () => {
       const address = part.map((each) => toAddress(each.address));

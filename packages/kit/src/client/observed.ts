@@ -1,7 +1,7 @@
-/** Combines observed events and paths of several blocks of a dry run. */
+/** Combines the observed events and paths of dry runs of several blocks. */
 import type { ObservedEvent, ObservedMovePath } from '../contract/shapes.generated.ts';
 
-/** Merges two lists, most frequent first, with one entry for each event or path. */
+/** Merges two lists into one, with one entry for each event or path, most frequent first. */
 export function mergeObserved<T extends ObservedEvent | ObservedMovePath>(
   known: readonly T[],
   found: readonly T[],

@@ -23,18 +23,19 @@ export type ListedPage<P> = P & {
  * for await (const page of client.streams.list().pages()) { … }
  * const { data, requestId } = await client.streams.list().withResponse();  // with its response
  * ```
- * Requests are only sent when it is awaited or iterated. Each iteration starts at the first page;
- * leaving the loop stops further requests.
+ * Requests are sent only when the result is awaited or iterated. Each iteration starts at the first
+ * page; leaving the loop stops further requests.
  */
 export interface ListResult<Row, P extends AnyPage<Row> = Page<Row>>
   extends CallResult<ListedPage<P>>, AsyncIterable<Row> {
-  /** Every page, one request each, until the last. */
+  /** Iterates over all pages, with one request each. */
   pages(): AsyncIterableIterator<ListedPage<P>>;
 }
 
 /**
- * `readPage` fetches the page at a cursor, or the first page. The last page has no cursor; its
- * `page_size` is ignored because the hosted service does not send it.
+ * Creates a list result. The last page is the one without a cursor; its `page_size` is ignored,
+ * because the hosted service does not send it.
+ * @param readPage fetches the page at a cursor; without a cursor, the first page.
  */
 export function createList<Row, P extends AnyPage<Row> & { total?: number }>(
   readPage: (cursor: string | undefined) => Promise<WithResponse<P>>,
@@ -58,8 +59,8 @@ export function createList<Row, P extends AnyPage<Row> & { total?: number }>(
       yield page;
       seen += page.result.length;
       const next = page.cursor;
-      // The last page has no cursor. Also stops at an empty page, because some services always send
-      // a cursor.
+      // The last page has no cursor. An empty page after all rows also ends the list, because some
+      // services always send a cursor.
       if (!next || (page.result.length === 0 && seen >= (page.total ?? 0))) return;
       if (next === cursor) {
         throw new SluiceError('invalid_answer', 'The service sent the same cursor twice');

@@ -1,4 +1,4 @@
-/** Sends requests: URL, key, deadline, abort, retries, and failures as SluiceErrors. */
+/** Sends requests with a key and a deadline, retries them, and reports failures as SluiceErrors. */
 import { isSluiceError, SluiceError } from '../errors.ts';
 import { redact, showHeaders } from './http/redact.ts';
 import {
@@ -14,11 +14,11 @@ import { readText, errorOf, readJson, requestIdOf } from './http/responses.ts';
 /** The service to call, and defaults for its calls. */
 export interface ConnectionOptions {
   /**
-   * Base URL of the API, such as `http://localhost:4000`. It must not contain credentials; on a web
+   * Base URL of the API, such as `http://localhost:4400`. It must not contain credentials. On a web
    * page, it may be relative to the page's origin.
    */
   baseUrl: string;
-  /** Sent as `x-api-key`. Visible ASCII characters, no spaces. */
+  /** Sent as `x-api-key`. It must consist of visible ASCII characters, without spaces. */
   apiKey?: string | undefined;
   /** Replaces the platform's `fetch`. */
   fetch?: typeof globalThis.fetch | undefined;
@@ -29,13 +29,15 @@ export interface ConnectionOptions {
    */
   timeoutMs?: number | undefined;
   /**
-   * Number of attempts after the first. Reads are retried on network errors, timeouts and the
-   * statuses 408, 429 and 5xx; writes only if that is safe, see {@link Call.repeatable}. 0 turns
-   * retries off.
+   * Maximum number of attempts after the first. Reads are retried on network errors, timeouts and
+   * the statuses 408, 429 and 5xx; writes only if that is safe, see {@link Call.repeatable}. 0
+   * turns retries off.
    * @default 2
    */
   maxRetries?: number | undefined;
-  /** Headers sent with every call; they cannot replace `x-api-key` and `content-type`. */
+  /**
+   * Headers sent with every call. They cannot replace the client's `x-api-key` and `content-type`.
+   */
   headers?: Readonly<Record<string, string>> | undefined;
   /**
    * Called before each attempt, including retries. Hooks are for logs and metrics: they receive no
@@ -48,7 +50,7 @@ export interface ConnectionOptions {
   onRetry?: ((retry: Retry) => void) | undefined;
 }
 
-/** An attempt, for hooks: keys, secrets, cookies and authorizations are `[secret]`. */
+/** An attempt, as passed to hooks. Keys, secrets, cookies and authorizations are `[secret]`. */
 export interface SentRequest {
   readonly method: string;
   readonly url: string;
@@ -60,16 +62,16 @@ export interface SentRequest {
   readonly attempt: number;
 }
 
-/** The status and headers of a response, for hooks. */
+/** The status and headers of a response, as passed to hooks. */
 export interface ReceivedResponse {
   readonly request: SentRequest;
   readonly status: number;
   /** Header names are in lowercase; secrets are `[secret]`. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Its `x-request-id`. */
+  /** The `x-request-id` of the response. */
   readonly requestId: string | undefined;
   /**
-   * From sending the request to the headers of its response.
+   * Time from sending the request to receiving the headers of its response.
    * @unit milliseconds
    */
   readonly durationMs: number;
@@ -95,11 +97,11 @@ export interface CallOptions {
    * Aborts the call, even while it waits to retry. The call then rejects with the code `aborted`.
    */
   signal?: AbortSignal | undefined;
-  /** Milliseconds per attempt; overrides the client's option. */
+  /** Timeout of each attempt in milliseconds; overrides the client's option. */
   timeoutMs?: number | undefined;
   /** Overrides the client's option. */
   maxRetries?: number | undefined;
-  /** Headers in addition to the client's. */
+  /** Headers in addition to the client's; they replace the client's headers of the same name. */
   headers?: Readonly<Record<string, string>> | undefined;
 }
 
@@ -107,16 +109,16 @@ export interface Call extends Target {
   /** Sent as JSON; bigints are sent as decimal strings. */
   readonly body?: unknown;
   /**
-   * An idempotent write with the same response each time, which is retried like a read. Other
-   * writes are retried only if the service cannot have processed them: on 429, or without a
+   * True for a write with the same effect and response each time, which is retried like a read.
+   * Other writes are retried only if the service cannot have processed them: on 429, or without a
    * connection.
    */
   readonly repeatable?: boolean;
   /** Statuses other than 2xx that are not errors. */
   readonly accepts?: readonly number[];
-  /** Strings in addition to the API key that messages must not contain. */
+  /** Strings, in addition to the API key, that messages and hooks must not contain. */
   readonly secrets?: readonly string[];
-  /** Returns the response as text instead of parsed JSON. */
+  /** Whether the response is returned as text instead of parsed JSON. */
   readonly asText?: boolean;
 }
 
@@ -145,7 +147,7 @@ export function createCallResult<Answer>(sent: Promise<WithResponse<Answer>>): C
   const answer = sent.then(({ data }) => data);
   return Object.assign(answer, {
     withResponse() {
-      // The returned promise reports a failure, so a rejection of this one must not count as
+      // The returned promise reports a failure, so a rejection of `answer` must not count as
       // unhandled.
       answer.catch(() => {});
       return sent.then((it) => it);
@@ -168,7 +170,7 @@ const BACKOFF_BASE_MS = 500;
 
 const BACKOFF_CAP_MS = 8_000;
 
-/** If the service requests a longer wait, the call fails instead. */
+/** If the service requests a longer wait, the call fails instead of waiting. */
 const MAX_RETRY_AFTER_MS = 60_000;
 
 export function connect(settings: ConnectionOptions, init: RequestInit = {}): Connection {
@@ -258,13 +260,15 @@ function notify<Event>(hook: ((event: Event) => unknown) | undefined, event: Eve
     // An unhandled rejection of an async hook would end the process.
     void Promise.resolve(hook?.(event)).catch(() => {});
   } catch {
-    // A hook must not fail the call.
+    // An error in a hook must not make the call fail.
   }
 }
 
 /**
- * Returns the wait before the next attempt: the requested one, or a random part of a limit that
- * doubles from 500 ms to 8 s. Undefined if the service requests more than a minute.
+ * Returns the milliseconds to wait before the next attempt: the wait that the service requests, or
+ * a random part of a limit that doubles from 500 ms to 8 s. Undefined if the service requests more
+ * than a minute.
+ * @param attempt number of earlier retries.
  */
 export function retryWaitMs(attempt: number, retryAfterMs: number | undefined): number | undefined {
   if (retryAfterMs === undefined) {
@@ -293,7 +297,7 @@ const NEVER_CONNECTED = new Set([
   'UND_ERR_CONNECT_TIMEOUT',
 ]);
 
-/** Returns whether `fetch` failed before it sent anything, as reported by Node, Bun and Deno. */
+/** Returns whether `fetch` failed before it sent anything, according to the code of the error. */
 function neverConnected(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const { code } = error as { code?: unknown };
@@ -301,9 +305,9 @@ function neverConnected(error: unknown): boolean {
 }
 
 /**
- * Runs `work` with a signal that aborts after `timeoutMs` or with the caller's signal, and rejects
- * then even if `work` ignores the signal. With `keep signal`, the caller's signal still aborts the
- * result.
+ * Runs `work` with a signal that fires after `timeoutMs` or when the caller's signal does. The
+ * result then rejects, even if `work` ignores the signal. With `keep signal`, the caller's signal
+ * can still abort after `work` has ended.
  */
 async function withDeadline<Result>(
   timeoutMs: number,
@@ -360,7 +364,7 @@ export function sleep(waitMs: number, signal: AbortSignal | undefined): Promise<
   });
 }
 
-/** The maximum delay of a timer. */
+/** The maximum delay of `setTimeout`. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 function atLeast(name: string, value: number, least: number): number {

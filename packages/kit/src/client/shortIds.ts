@@ -5,12 +5,15 @@
 
 const WHOLE = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 const PART = /^[\da-f-]*$/;
-/** Minimum length; shorter strings match too many ids. */
+/** Minimum number of digits; shorter strings match too many ids. */
 const LEAST = 4;
-/** Number of deliveries to search if the start of the id is too short for a creation time. */
+/** Maximum number of deliveries that each of the two searches of `findDeliveryIds` reads. */
 const NEWEST = 10_000;
 const PAGE = 100;
-/** Digits of an id that hold its time in milliseconds; eight of them are accurate to 65 s. */
+/**
+ * Number of hex digits at the start of an id that encode its creation time in milliseconds. The
+ * first eight are accurate to 65 s, which is enough for a search.
+ */
 const TIME_DIGITS = 12;
 const MIN_TIME_DIGITS = 8;
 
@@ -19,7 +22,7 @@ interface Shape {
   fits(id: string): boolean;
 }
 
-/** Parses a shortened id; undefined for any other text. */
+/** Parses a complete or shortened id; undefined for any other text. */
 function toShape(given: string): Shape | undefined {
   const text = given.trim().toLowerCase();
   const parts = text.split(/…|\.\.\./);
@@ -36,7 +39,10 @@ function toShape(given: string): Shape | undefined {
 export const isShortId = (given: string): boolean =>
   !WHOLE.test(given.trim()) && !/^\d+$/.test(given.trim()) && toShape(given) !== undefined;
 
-/** Returns the `ids` that `given` equals or shortens: `0190f3c2`, `…9c1d60aa`, `0190f3…60aa`. */
+/**
+ * Returns the `ids` that `given` equals or shortens. Shortened ids look like `0190f3c2`,
+ * `…9c1d60aa` or `0190f3…60aa`.
+ */
 export function matchIds(given: string, ids: readonly string[]): string[] {
   const whole = given.trim().toLowerCase();
   if (ids.includes(whole)) return [whole];
@@ -53,14 +59,15 @@ interface Deliveries {
 }
 
 /**
- * Returns the ids of all deliveries that `given` shortens; several if it is ambiguous. If its start
- * does not give a creation time, searches the newest 10,000.
+ * Returns the ids of deliveries that `given` shortens; several if it is ambiguous. If `given`
+ * starts with at least eight digits, searches around the creation time that they contain. If there
+ * is no match, searches the newest 10,000 deliveries.
  */
 export async function findDeliveryIds(sluice: Deliveries, given: string): Promise<string[]> {
   const shape = toShape(given);
   if (shape === undefined) return [];
   for (const range of [toTimes(shape), {}]) {
-    // If no id starts with this text, one may still end with it.
+    // The newest deliveries are searched, too, because the text may be the end of an id.
     if (range === undefined) continue;
     const ids: string[] = [];
     for await (const { id } of sluice.listDeliveries({ ...range, limit: PAGE })) {
@@ -73,7 +80,10 @@ export async function findDeliveryIds(sluice: Deliveries, given: string): Promis
   return [];
 }
 
-/** Returns the creation time of a delivery from the start of its id. */
+/**
+ * Returns the period in which a delivery was created, from the start of its id; undefined if the
+ * start is too short.
+ */
 function toTimes({ start }: Shape): { createdFrom: number; createdTo: number } | undefined {
   const digits = start.replaceAll('-', '').slice(0, TIME_DIGITS);
   if (digits.length < MIN_TIME_DIGITS) return undefined;

@@ -327,7 +327,6 @@ describe('liveEvents', () => {
   const message = (id: number) =>
     `id: ${id}\ndata: ${JSON.stringify({ type: 'stream', streamId: `s${id}` })}\n\n`;
 
-  /** Reads `count` events. */
   async function read(count: number, options: Parameters<typeof watch>[0] = {}) {
     const received: ReceivedEvent[] = [];
     const states: LiveState[] = [];

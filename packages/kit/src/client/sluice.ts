@@ -1,6 +1,6 @@
 /**
- * A client for the routes that only Sluice has: deliveries, chain health, live events, console
- * sessions. The console and the CLI are built on it.
+ * A client for the routes that only Sluice has, such as deliveries, chain health, live events and
+ * console sessions. The console and the CLI are built on this client.
  */
 import { SLUICE_ROUTES } from '../contract/routes.generated.ts';
 import type { SluiceRoute } from '../contract/route.ts';
@@ -43,9 +43,9 @@ export type { CallOptions, CallResult, WithResponse } from './request.ts';
 export type SluiceClientOptions = ConnectionOptions;
 
 /**
- * Returns the name of a fixture file, which contains the body of a delivery:
- * `<tag>-<block>-<phase>-<end of the id>.json`. `sluice fixture save` and the console write such
- * files; `sluice fixture run` sends them.
+ * Returns the name of a fixture file: `<tag>-<block>-<phase>-<end of the id>.json`. The file
+ * contains the body of a delivery. `sluice fixture save` and the console write such files;
+ * `sluice fixture run` sends them.
  */
 export const toFixtureName = ({
   id,
@@ -60,7 +60,7 @@ export type LiveState =
   | { readonly state: 'connecting' }
   /** The connection is open; events are received. */
   | { readonly state: 'live' }
-  /** The connection was lost and is opened again after the wait. */
+  /** The connection failed. It is opened again after the wait. */
   | { readonly state: 'waiting'; readonly retryInMs: number; readonly error: SluiceError }
   /** The connection ended: it was aborted, closed, or permanently rejected. */
   | { readonly state: 'closed' };
@@ -82,15 +82,22 @@ export interface ReceivedEvent {
   readonly event: LiveEvent;
 }
 
-/** Every method rejects with a SluiceError. */
+/** Methods reject only with a SluiceError. */
 export interface SluiceClient extends SluiceMethods {
-  /** Exchanges an API key for a session cookie; rejects with `unauthorized` if it is invalid. */
-  createSession(apiKey: string, options?: CallOptions): CallResult<void>;
-  /** Checks whether this client is authenticated, by key or session. */
+  /**
+   * Exchanges an API key for a session cookie; rejects with `unauthorized` if the key is invalid.
+   * The audit log shows `sessionName`, one line of at most 60 characters. Default: no name.
+   */
+  createSession(
+    apiKey: string,
+    options?: CallOptions & { readonly sessionName?: string | undefined },
+  ): CallResult<void>;
+  /** Returns whether this client is authenticated, by key or session. */
   checkSession(options?: CallOptions): CallResult<boolean>;
   /**
-   * Adds many addresses to a stream, in order, in atomic parts of about 100 ms. Existing addresses
-   * stay, so an interrupted import can resume at any earlier point.
+   * Adds many addresses to a stream, in order, in parts that take about 100 ms each. Each part is
+   * added completely or not at all. Existing addresses stay, so an interrupted import can resume at
+   * any earlier point.
    */
   importAddresses(wanted: AddressImport, options?: CallOptions): Promise<void>;
   /**
@@ -102,23 +109,23 @@ export interface SluiceClient extends SluiceMethods {
     query: string,
     options?: CallOptions & { readonly chain?: string | undefined },
   ): CallResult<Explanation>;
-  /** Estimates what a replay of these deliveries would send. */
+  /** Estimates what a replay of the deliveries that match `filter` would send. */
   estimateReplay(filter: DeliveryFilter, options?: CallOptions): CallResult<ReplayEstimate>;
-  /** Pauses, resumes or cancels a backfill; rejects with `conflict` if it has ended. */
+  /** Pauses, resumes or cancels a backfill; rejects with `conflict` if the backfill has ended. */
   setJobState(
     id: string,
     state: 'paused' | 'running' | 'cancelled',
     options?: CallOptions,
   ): CallResult<Job>;
   /**
-   * Yields live events. A broken connection is resumed after 1 to 10 s; `{ type: 'reset' }` means
-   * that events were missed; refetch all data. Throws if the service rejects the connection
+   * Yields live events. A broken connection is resumed after 1 to 10 s. `{ type: 'reset' }` means
+   * that events were missed: refetch all data. Throws if the service rejects the connection
    * permanently, for example with `unauthorized`.
    */
   liveEvents(options?: LiveEventsOptions): AsyncGenerator<ReceivedEvent, undefined>;
 }
 
-/** The service sends data at least every 5 s, so a connection that is silent for 10 s is dead. */
+/** The service sends data at least every 4 s, so a connection that is silent for 10 s is dead. */
 const SILENCE_MS = 10_000;
 const RECONNECT_MIN_MS = 1_000;
 const RECONNECT_MAX_MS = 10_000;
@@ -128,7 +135,7 @@ const RECONNECT_MAX_MS = 10_000;
  * @throws SluiceError `invalid_argument` if an option is invalid.
  */
 export function createSluiceClient(options: SluiceClientOptions): SluiceClient {
-  // Workers do not support `credentials`, so it is set only if a session may be sent.
+  // Cloudflare Workers do not support `credentials`, so it is set only if a session may be sent.
   const connection = connect(
     options,
     options.apiKey === undefined ? { credentials: 'same-origin' } : {},
@@ -142,9 +149,13 @@ export function createSluiceClient(options: SluiceClientOptions): SluiceClient {
   return {
     ...(Object.fromEntries(toMethods) as SluiceMethods),
 
-    createSession: (apiKey, options) =>
+    createSession: (apiKey, { sessionName, ...options } = {}) =>
       one(
-        () => ({ route: SLUICE_ROUTES.createSession, body: { apiKey }, secrets: [apiKey] }),
+        () => ({
+          route: SLUICE_ROUTES.createSession,
+          body: { apiKey, sessionName },
+          secrets: [apiKey],
+        }),
         options,
         nothing,
       ),
@@ -278,8 +289,8 @@ async function* readOnce(
     if (!response.headers.get('content-type')?.includes('text/event-stream') || !response.body) {
       throw new SluiceError('invalid_answer', 'The response is not an event stream');
     }
-    // The service sends the headers before it finds the start of the events, and the greeting
-    // afterwards.
+    // The service sends the headers before it knows where the events start. The connection is live
+    // after the greeting, which the service sends once it knows.
     const chunks = readChunks(response.body, () => onState?.({ state: 'live' }));
     for await (const { id, data } of readEventStream(chunks, onId)) {
       yield { id, event: parseEvent(data) };

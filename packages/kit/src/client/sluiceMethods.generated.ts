@@ -10,16 +10,20 @@ import type {
   CreateReplay,
   ListOptions,
   CreateApiKey,
+  NewNode,
+  NewAlertUrl,
   EvmDryRun,
   AptosBlockChoice,
   AptosDryRun,
   AptosBackfill,
+  UrlVerdict,
   About,
   Expiry,
   ApiKey,
   CreatedApiKey,
   AuditRecord,
   AuditPage,
+  AlertUrl,
   Activity,
   ActivityBreakdown,
   StreamTimeline,
@@ -36,6 +40,7 @@ import type {
   Contract,
   ResolvedName,
   ContractAbi,
+  ChainNode,
   DeliverySummary,
   DeliveryDetail,
   DeliveryPage,
@@ -50,6 +55,7 @@ import type {
   StreamChange,
   StreamSummary,
   StreamSecret,
+  StreamSecretTimes,
 } from '../contract/shapes.generated.ts';
 import type {
   CallOptions,
@@ -72,7 +78,7 @@ export interface SluiceMethods {
   getExpiry: (options?: CallOptions) => CallResult<Expiry>;
   /** List streams with recent statistics, newest first. */
   listStreamSummaries: (options?: CallOptions) => CallResult<StreamSummary[]>;
-  /** List changes to a stream, newest first, at most 100. Edits with the changed fields, pauses, new secrets, and status changes by the service when the receiver failed. Address changes are not included. */
+  /** List changes to a stream, newest first, at most 100. Includes edits with the changed fields, pauses, new secrets, and status changes by the service when the receiver failed. Excludes address changes. */
   listStreamChanges: (id: string, options?: CallOptions) => CallResult<StreamChange[]>;
   /** Read the secrets that sign a stream's webhook-signature. */
   getStreamSecret: (id: string, options?: CallOptions) => CallResult<StreamSecret>;
@@ -82,6 +88,10 @@ export interface SluiceMethods {
     body?: RotateStreamSecret,
     options?: CallOptions
   ) => CallResult<StreamSecret>;
+  /** Read when a stream's previous secrets stop signing, without the secrets. */
+  getStreamSecretTimes: (id: string, options?: CallOptions) => CallResult<StreamSecretTimes>;
+  /** End the overlap of a rotation now: a stream's previous secrets stop signing. Attempts that a process has already claimed are still signed with the previous secrets. */
+  endStreamSecretOverlap: (id: string, options?: CallOptions) => CallResult<StreamSecretTimes>;
   /** List addresses of an EVM or Aptos stream, with when and by whom they were added. `find` takes a prefix, both ends (`0x28C6…1d60`), or part of an address or label. */
   listAddresses: (
     id: string,
@@ -97,7 +107,7 @@ export interface SluiceMethods {
   getDeliveryCounts: (query?: DeliveryFilter, options?: CallOptions) => CallResult<DeliveryCounts>;
   /** Read a delivery with every attempt, without its body. */
   getDelivery: (id: string, options?: CallOptions) => CallResult<DeliveryDetail>;
-  /** Read the exact body of a delivery. The body of the last attempt, or of the first one if none was made yet. There is no envelope. */
+  /** Read the exact body of a delivery. Returns the body of the last attempt, or of the first attempt if there was none yet, without an envelope. */
   getDeliveryBody: (id: string, options?: CallOptions) => CallResult<string>;
   /** Stop a delivery that waits for its next attempt; it counts as failed. */
   stopDelivery: (id: string, options?: CallOptions) => CallResult<DeliverySummary>;
@@ -148,27 +158,43 @@ export interface SluiceMethods {
     body?: {from?: number},
     options?: CallOptions
   ) => CallResult<ChainResumed>;
+  /** List the nodes of all chains and where each one is configured. */
+  listNodes: (options?: CallOptions) => CallResult<ChainNode[]>;
+  /** Test a node, and read its chain from it if it passes. All processes follow within 5 seconds. Requires --allow-node-changes. A chain can have at most 10 added nodes. */
+  addNode: (body: NewNode, options?: CallOptions) => CallResult<ChainNode>;
+  /** Test whether a node responds and serves a chain. Requires --allow-node-changes. */
+  testNode: (body: NewNode, options?: CallOptions) => CallResult<UrlVerdict>;
+  /** Stop using a node that was added. All processes follow within 5 seconds. Requires --allow-node-changes. */
+  removeNode: (nodeId: string, options?: CallOptions) => CallResult<void>;
   /** List reorgs, newest first; 100 are kept for each chain. */
   listReorgs: (query?: {chain?: string | undefined}, options?: CallOptions) => CallResult<Reorg[]>;
   /** List gaps of chains with their reasons, newest first. Blocks that were skipped when a chain was resumed, passed over while no stream watched it, or at which it halted; 100 gaps are kept for each chain. */
   listGaps: (query?: {chain?: string | undefined}, options?: CallOptions) => CallResult<ChainGap[]>;
-  /** Check whether an address is a contract, and read its token metadata. As the contract reports it at the head of the chain. Its name is not verified. */
+  /** Check whether an address is a contract, and read its token metadata. The metadata is what the contract reports at the head of the chain; it is not verified. */
   getContract: (chainId: string, address: string, options?: CallOptions) => CallResult<Contract>;
-  /** Read the ABI of a verified contract. Comes from the ABI source of the chain (--abi-url). For a proxy, includes the ABI of its implementation. */
+  /** Read the ABI of a verified contract. The ABI comes from the ABI source of the chain (--abi-url). For a proxy, it includes the ABI of the implementation. */
   getContractAbi: (
     chainId: string,
     address: string,
     options?: CallOptions
   ) => CallResult<ContractAbi>;
-  /** Resolve an ENS name to its address. Resolves names at the head of Ethereum, or of Sepolia if only that is read. Names that need an off-chain lookup are not resolved. */
+  /** Resolve an ENS name to its address. Resolves names at the head of Ethereum, or of Sepolia if Ethereum is not read. Names that need an off-chain lookup are not resolved. */
   resolveName: (ensName: string, options?: CallOptions) => CallResult<ResolvedName>;
-  /** Preview the webhook of an EVM stream for one block, with close matches and observed events. Includes triggers and balances, read at that block. `closeMatches`: logs that a single comparison of a filter excluded, counted by rule. `observed`: counts of the events of the addresses, regardless of the stream's selection; all events that it names, and at most 20 others. */
+  /** List the URLs that get alerts and where each one is configured. */
+  listAlertUrls: (options?: CallOptions) => CallResult<AlertUrl[]>;
+  /** Send alerts to another URL, starting with all current problems. The URL must be allowed for webhooks. Requires --allow-node-changes. At most 10 URLs can be added. */
+  addAlertUrl: (body: NewAlertUrl, options?: CallOptions) => CallResult<AlertUrl>;
+  /** Send the alert `alert.test` to a URL. Requires --allow-node-changes. */
+  testAlertUrl: (body: NewAlertUrl, options?: CallOptions) => CallResult<UrlVerdict>;
+  /** Stop sending alerts to a URL that was added. Requires --allow-node-changes. */
+  removeAlertUrl: (alertUrlId: string, options?: CallOptions) => CallResult<void>;
+  /** Preview the webhook of an EVM stream for one block, with close matches and observed events. Includes triggers and balances, read at that block. `closeMatches`: logs that a single comparison of a filter excluded, counted by rule. `observed`: counts of the events of the addresses, regardless of the stream's selection; includes all events that the stream selects, and at most 20 others. */
   dryRunEvm: (
     chainId: string,
     body: Given<EvmDryRun>,
     options?: CallOptions
   ) => CallResult<EvmDryRunAnswer>;
-  /** Preview the webhook of an Aptos stream for one block, with observed functions and events. `observed`: counts of the functions and events of transactions that touch the addresses, regardless of the stream's selection; all that it names, and at most 20 others of each kind. */
+  /** Preview the webhook of an Aptos stream for one block, with observed functions and events. `observed`: counts of the functions and events of transactions that touch the addresses, regardless of the stream's selection; includes all that the stream selects, and at most 20 others of each kind. */
   dryRunAptos: (
     network: AptosNetwork,
     body: AptosDryRun,
@@ -197,7 +223,7 @@ export interface SluiceMethods {
   listApiKeys: (options?: CallOptions) => CallResult<ApiKey[]>;
   /** Create an API key, which is returned only once. */
   createApiKey: (body: CreateApiKey, options?: CallOptions) => CallResult<CreatedApiKey>;
-  /** Revoke an API key and end the console sessions opened with it. All processes reject it within 5 seconds. */
+  /** Revoke an API key and end the console sessions opened with it. All processes reject the key within 5 seconds. */
   revokeApiKey: (keyId: string, options?: CallOptions) => CallResult<ApiKey>;
   /** List the audit log, newest first. Each record contains the hash of the previous one. */
   listAudit: (query?: ListOptions, options?: CallOptions) => ListResult<AuditRecord, AuditPage>;

@@ -1,4 +1,4 @@
-/** Alerts that the service POSTs to the URL of `--notify-url`. */
+/** Alerts that the service POSTs to the URL of `--notify-url`, and to alert URLs added later. */
 
 interface AlertOf<Type extends string, Data> {
   type: Type;
@@ -16,15 +16,18 @@ interface StreamProblem {
 }
 
 /**
+ * An alert, by `type`:
  * - `stream.error`: the receiver fails, so sending has stopped.
  * - `stream.terminated`: the receiver still fails, so matching has stopped as well.
  * - `stream.recovered`: the stream is active again.
- * - `delivery.quarantined`: deliveries of the stream are set aside because they crashed their
- *   sender; `count` is their number, `deliveryId` the newest one.
+ * - `delivery.quarantined`: deliveries of the stream are set aside because sending them fails in
+ *   the service itself; `count` is their number, `deliveryId` the newest one.
  * - `chain.halted`: the chain has not been read for at least 30 seconds.
- * - `chain.resumed`: it is read again.
- * - `disk.filling`: at least 80% of the disk of a SQLite ledger is used.
- * - `disk.recovered`: disk usage is below that again.
+ * - `chain.resumed`: the chain is read again.
+ * - `disk.filling`: the disk of a SQLite ledger has less than four times `--min-free-mib` left, or
+ *   will fall below `--min-free-mib` within a day.
+ * - `disk.recovered`: neither condition of `disk.filling` is met any longer.
+ * - `alert.test`: the operator tests the URL.
  */
 export type Alert =
   | AlertOf<'stream.error', StreamProblem>
@@ -34,4 +37,5 @@ export type Alert =
   | AlertOf<'chain.halted', { chainId: string; reason: string }>
   | AlertOf<'chain.resumed', { chainId: string }>
   | AlertOf<'disk.filling', { reason: string }>
-  | AlertOf<'disk.recovered', Record<string, never>>;
+  | AlertOf<'disk.recovered', Record<string, never>>
+  | AlertOf<'alert.test', Record<string, never>>;

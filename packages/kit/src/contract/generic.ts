@@ -1,13 +1,13 @@
 /** Generic types, which a schema cannot express. */
 
-/** A page of a list. `total` counts all rows; `cursor` is absent on the last page. */
+/** A page of a list. `total` counts the rows of all pages; `cursor` is absent on the last page. */
 export interface Page<T> {
   result: T[];
   total: number;
   cursor?: string;
   /**
-   * Only on the last page, and at least `total`. Without it, the official client requests more
-   * pages.
+   * Present only on the last page, where it is at least `total`. Without it, the official client
+   * requests more pages.
    */
   page_size?: number;
 }
@@ -15,5 +15,5 @@ export interface Page<T> {
 /** The same fields, all optional. */
 export type Optional<Fields> = { [K in keyof Fields]?: Fields[K] | undefined };
 
-/** One value, or several, any of which matches. */
+/** One value, or several; a row matches if it has any of them. */
 export type OneOrSeveral<Value> = Value | readonly Value[];

@@ -1,6 +1,6 @@
 /**
- * The complete wire contract, for servers, test kits and schema generators. The only entry of the
- * kit that needs the optional peer `zod`.
+ * The complete wire contract, for servers, test kits and schema generators. It is the only entry
+ * point of the kit that needs the optional peer dependency `zod`.
  */
 
 // Calls and shapes
@@ -20,6 +20,7 @@ export * from './requests/addresses.ts';
 export * from './requests/inboxes.ts';
 export * from './requests/activity.ts';
 export * from './requests/deliveries.ts';
+export { replayFilter } from './requests/fields.ts';
 export * from './requests/account.ts';
 export * from './requests/blocks.ts';
 

@@ -8,9 +8,9 @@ import type {
 } from './shapes.generated.ts';
 
 /**
- * An event of `/sluice/events`, from any process of the service. A client that reconnects to any
- * process with `Last-Event-ID`, the `id` of an event, gets the events it missed. If they are no
- * longer stored, it gets `reset` and must refetch all data.
+ * An event of `/sluice/events`, from any process of the service. A client that reconnects with the
+ * `id` of its last event in `Last-Event-ID` gets the events it missed. If they are no longer
+ * stored, it gets `reset` and must refetch all data.
  */
 export type LiveEvent =
   | { type: 'delivery'; delivery: DeliverySummary }

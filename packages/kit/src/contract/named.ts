@@ -2,22 +2,19 @@ import * as z from 'zod';
 
 /** Schemas that are components of the OpenAPI document, by name. */
 export const SCHEMAS = new Map<string, z.ZodType>();
-/** Schemas with a generated interface, by its name. */
+/** Schemas from which a TypeScript type is generated, by the name of that type. */
 export const SHAPES = new Map<string, z.ZodType>();
-/** Names of the interfaces that are generated from schema input instead of output. */
+/** Names of the types that are generated from the input of their schema instead of the output. */
 export const SENT = new Set<string>();
 
-/** Parts of a generated type that JSON Schema cannot express. */
+/** Details of a generated type that JSON Schema cannot express. */
 interface TypeHint {
   readonly tsType?: string;
-  /** True if null is accepted, although it is not in the type. */
+  /** Leaves null out of the type, although the schema accepts it. */
   readonly hidesNull?: true;
 }
 
-/**
- * Hints by schema. A schema that is derived from another one, such as by `describe`, inherits its
- * hint.
- */
+/** Hints by schema. A copy of a schema, such as the result of `describe`, inherits its hint. */
 export const HINTS = z.registry<TypeHint>();
 
 /** Sets the generated TypeScript type of a schema. */
@@ -26,7 +23,7 @@ export function typed<Schema extends z.ZodType>(tsType: string, schema: Schema):
   return schema;
 }
 
-/** Declares a response schema: a component of the OpenAPI document, and an interface. */
+/** Declares the schema of a response, with an OpenAPI component and a generated type. */
 export function named<Schema extends z.ZodType>(
   name: string,
   description: string,
@@ -35,7 +32,7 @@ export function named<Schema extends z.ZodType>(
   return component(name, shape(name, description, schema));
 }
 
-/** Declares a part of responses that has its own interface. */
+/** Declares the schema of a part of a response, with a generated type but no component. */
 export function shape<Schema extends z.ZodType>(
   name: string,
   description: string,
@@ -46,7 +43,7 @@ export function shape<Schema extends z.ZodType>(
   return described;
 }
 
-/** Declares a request schema: a component of the OpenAPI document, and an interface. */
+/** Declares the schema of a request, with an OpenAPI component and a generated type. */
 export function sent<Schema extends z.ZodType>(
   name: string,
   description: string,
@@ -55,7 +52,9 @@ export function sent<Schema extends z.ZodType>(
   return component(name, sentShape(name, description, schema));
 }
 
-/** Declares a part of requests that has its own interface. */
+/**
+ * Declares the schema of a query or a part of a request, with a generated type but no component.
+ */
 export function sentShape<Schema extends z.ZodType>(
   name: string,
   description: string,
@@ -65,7 +64,7 @@ export function sentShape<Schema extends z.ZodType>(
   return shape(name, description, schema);
 }
 
-/** Declares a component of the OpenAPI document. */
+/** Adds a schema to the components of the OpenAPI document. */
 export function component<Schema extends z.ZodType>(name: string, schema: Schema): Schema {
   SCHEMAS.set(name, schema);
   return schema;

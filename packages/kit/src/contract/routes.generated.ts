@@ -78,6 +78,8 @@ export const SLUICE_ROUTES: Readonly<Record<SluiceRouteName, SluiceRoute>> = {
   listStreamChanges: { method: 'GET', path: '/sluice/streams/{id}/changes', reads: 'list' },
   getStreamSecret: { method: 'GET', path: '/sluice/streams/{id}/secret' },
   rotateStreamSecret: { method: 'POST', path: '/sluice/streams/{id}/secret', takes: 'body' },
+  getStreamSecretTimes: { method: 'GET', path: '/sluice/streams/{id}/secret/previous' },
+  endStreamSecretOverlap: { method: 'DELETE', path: '/sluice/streams/{id}/secret/previous', repeatable: true },
   listAddresses: { method: 'GET', path: '/sluice/streams/{id}/addresses', takes: 'query', reads: 'page' },
   listDeliveries: { method: 'GET', path: '/sluice/deliveries', takes: 'query', reads: 'page' },
   getDeliveryCounts: { method: 'GET', path: '/sluice/counts', takes: 'query' },
@@ -103,11 +105,19 @@ export const SLUICE_ROUTES: Readonly<Record<SluiceRouteName, SluiceRoute>> = {
   clearInbox: { method: 'DELETE', path: '/sluice/inboxes/{name}/requests', reads: 'nothing', repeatable: true },
   listChains: { method: 'GET', path: '/sluice/chains', reads: 'list' },
   resumeChain: { method: 'POST', path: '/sluice/chains/{id}/resume', takes: 'body' },
+  listNodes: { method: 'GET', path: '/sluice/nodes', reads: 'list' },
+  addNode: { method: 'POST', path: '/sluice/nodes', takes: 'body' },
+  testNode: { method: 'POST', path: '/sluice/nodes/test', takes: 'body' },
+  removeNode: { method: 'DELETE', path: '/sluice/nodes/{nodeId}', reads: 'nothing' },
   listReorgs: { method: 'GET', path: '/sluice/reorgs', takes: 'query', reads: 'list' },
   listGaps: { method: 'GET', path: '/sluice/gaps', takes: 'query', reads: 'list' },
   getContract: { method: 'GET', path: '/sluice/evm/{chainId}/contracts/{address}' },
   getContractAbi: { method: 'GET', path: '/sluice/evm/{chainId}/contracts/{address}/abi' },
   resolveName: { method: 'GET', path: '/sluice/names/{ensName}' },
+  listAlertUrls: { method: 'GET', path: '/sluice/alert-urls', reads: 'list' },
+  addAlertUrl: { method: 'POST', path: '/sluice/alert-urls', takes: 'body' },
+  testAlertUrl: { method: 'POST', path: '/sluice/alert-urls/test', takes: 'body' },
+  removeAlertUrl: { method: 'DELETE', path: '/sluice/alert-urls/{alertUrlId}', reads: 'nothing' },
   dryRunEvm: { method: 'POST', path: '/sluice/evm/{chainId}/dry-run', takes: 'body' },
   dryRunAptos: { method: 'POST', path: '/sluice/aptos/{network}/dry-run', takes: 'body' },
   sendAptosBlock: { method: 'POST', path: '/sluice/aptos/{network}/streams/{id}/send', takes: 'body' },
@@ -133,6 +143,8 @@ export type SluiceRouteName =
   | 'listStreamChanges'
   | 'getStreamSecret'
   | 'rotateStreamSecret'
+  | 'getStreamSecretTimes'
+  | 'endStreamSecretOverlap'
   | 'listAddresses'
   | 'listDeliveries'
   | 'getDeliveryCounts'
@@ -158,11 +170,19 @@ export type SluiceRouteName =
   | 'clearInbox'
   | 'listChains'
   | 'resumeChain'
+  | 'listNodes'
+  | 'addNode'
+  | 'testNode'
+  | 'removeNode'
   | 'listReorgs'
   | 'listGaps'
   | 'getContract'
   | 'getContractAbi'
   | 'resolveName'
+  | 'listAlertUrls'
+  | 'addAlertUrl'
+  | 'testAlertUrl'
+  | 'removeAlertUrl'
   | 'dryRunEvm'
   | 'dryRunAptos'
   | 'sendAptosBlock'

@@ -121,7 +121,7 @@ export interface CreateEvmStream {
   allAddresses?: boolean | undefined;
   /** Transactions from or to a watched address. Default: false. */
   includeNativeTxs?: boolean | undefined;
-  /** Logs that name a watched address. Default: false. */
+  /** Logs that a watched address emitted or that contain it in a topic. Default: false. */
   includeContractLogs?: boolean | undefined;
   /** Calls inside transactions that move value. Default: false. */
   includeInternalTxs?: boolean | undefined;
@@ -155,10 +155,12 @@ export interface CreateEvmStream {
   maxInFlight?: number | null | undefined;
   /** Maximum webhooks of the stream per second, evenly spaced, including retries, 0.01 to 10,000. Null, the default, means no limit. Sluice only. */
   maxPerSecond?: number | null | undefined;
+  /** Maximum size of the stream's webhooks in bytes, from 65,536; a larger one is sent in parts. Values above the service's `--max-webhook-bytes` have no effect. Null, the default, means that limit. Sluice only. */
+  maxWebhookBytes?: number | null | undefined;
   /** Sends one webhook at a time, in order of creation; a failed one blocks the rest until its retries end. Default: false. Sluice only. */
   strictOrder?: boolean | undefined;
 }
-/** Any fields of a stream. Absent and null fields stay unchanged, except that null removes the limits `maxInFlight` and `maxPerSecond`. An empty list clears a list. */
+/** Any fields of a stream. Absent and null fields stay unchanged, except that null removes the limits `maxInFlight`, `maxPerSecond` and `maxWebhookBytes`. An empty list clears a list. */
 export type UpdateEvmStream = Optional<CreateEvmStream>;
 /** A new Aptos stream. */
 export interface CreateAptosStream {
@@ -193,6 +195,8 @@ export interface CreateAptosStream {
   maxInFlight?: number | null | undefined;
   /** Maximum webhooks of the stream per second, evenly spaced, including retries, 0.01 to 10,000. Null, the default, means no limit. Sluice only. */
   maxPerSecond?: number | null | undefined;
+  /** Maximum size of the stream's webhooks in bytes, from 65,536; a larger one is sent in parts. Values above the service's `--max-webhook-bytes` have no effect. Null, the default, means that limit. Sluice only. */
+  maxWebhookBytes?: number | null | undefined;
   /** Sends one webhook at a time, in order of creation; a failed one blocks the rest until its retries end. Default: false. Sluice only. */
   strictOrder?: boolean | undefined;
 }
@@ -210,7 +214,7 @@ export interface AddressesBody {
 /** Addresses to add, or to replace the list with. */
 export interface LabelledAddressesBody {
   address: string | string[];
-  /** Labels by address, for addresses in this request, 1 to 64 characters each. Sluice only. */
+  /** Labels by address, for addresses in this request, at most 64 characters each; an empty one removes the label. Sluice only. */
   labels?:
     | {
         [k: string]: string;
@@ -219,7 +223,7 @@ export interface LabelledAddressesBody {
 }
 /** Filter and page of an address list. */
 export interface ListAddresses {
-  /** A prefix that starts with `0x`, both ends such as `0x28C6…1d60`, or part of an address or label; 1 to 100 characters. Case-insensitive for a to z, but on SQLite not for other letters. Default: all addresses. */
+  /** A prefix that starts with `0x`, both ends such as `0x28C6…1d60`, or part of an address or label; 1 to 100 characters. Case-insensitive; on SQLite, only for a to z. Default: all addresses. */
   find?: string | undefined;
   /** Rows per page, 1 to 100. Default: 100. */
   limit?: number | undefined;
@@ -240,12 +244,12 @@ export interface ActivityQuery {
 export interface ListTimelines {
   /** At most 200; unknown ids are left out. */
   streamIds: readonly string[];
-  /** At most 200, 60 by default. */
+  /** At most 200. Default: 60. */
   limit?: number | undefined;
 }
 /** The order of a delivery list. */
 export interface DeliveryOrder {
-  /** Which come first. Default: `newest`. */
+  /** Which deliveries come first. Default: `newest`. */
   order?: ('newest' | 'oldest') | undefined;
 }
 /** Conditions that no index covers: a page checks a limited number of deliveries, may be empty, and has a cursor until all are checked. */
@@ -313,6 +317,18 @@ export interface CreateApiKey {
   /** Unix milliseconds. Default: never. */
   expiresAt?: number | undefined;
 }
+/** A node of a chain. */
+export interface NewNode {
+  /** Chain id in hex, or an Aptos network such as `aptos:mainnet`. */
+  chainId: string;
+  /** URL of the node; for Aptos, of its REST API. It may contain keys and is stored encrypted. */
+  url: string;
+}
+/** A URL to which the service POSTs alerts. */
+export interface NewAlertUrl {
+  /** It may contain keys and is stored encrypted. */
+  url: string;
+}
 /** A stream to try on one block. */
 export interface DryRunBlock {
   /** Included in each webhook; official receivers require a letter or digit in it. */
@@ -323,7 +339,7 @@ export interface DryRunBlock {
   allAddresses?: boolean | undefined;
   /** Transactions from or to a watched address. Default: false. */
   includeNativeTxs?: boolean | undefined;
-  /** Logs that name a watched address. Default: false. */
+  /** Logs that a watched address emitted or that contain it in a topic. Default: false. */
   includeContractLogs?: boolean | undefined;
   /** Calls inside transactions that move value. Default: false. */
   includeInternalTxs?: boolean | undefined;
@@ -348,7 +364,7 @@ export interface EvmDryRun {
   allAddresses?: boolean | undefined;
   /** Transactions from or to a watched address. Default: false. */
   includeNativeTxs?: boolean | undefined;
-  /** Logs that name a watched address. Default: false. */
+  /** Logs that a watched address emitted or that contain it in a topic. Default: false. */
   includeContractLogs?: boolean | undefined;
   /** Calls inside transactions that move value. Default: false. */
   includeInternalTxs?: boolean | undefined;
@@ -410,6 +426,26 @@ export interface AptosBackfill {
   versionFrom?: number | undefined;
   versionTo?: number | undefined;
 }
+/** `configured`: with a flag, a variable or the settings file · `added`: while the service ran */
+export type UrlSource = 'configured' | 'added';
+/** `ok` · `blocked`: its address is not allowed · `unreachable`: no response, or none from a node · `timed-out`: no complete response in time · `rejected`: the alert receiver responded with an error · `rate-limited`: the node wants fewer requests · `wrong-chain`: the node serves another chain · `unusable`: the node did not return its newest block */
+export type UrlVerdictCode =
+  | 'ok'
+  | 'blocked'
+  | 'unreachable'
+  | 'timed-out'
+  | 'rejected'
+  | 'rate-limited'
+  | 'wrong-chain'
+  | 'unusable';
+/** The result of testing a node or an alert URL. It contains nothing of the response. */
+export interface UrlVerdict {
+  code: UrlVerdictCode;
+  /** The code in words, with the usual fix; continues a sentence about the URL. */
+  message: string;
+  /** Duration of the test; null unless `ok`. */
+  latencyMs: number | null;
+}
 /** The body of a response other than a 2xx. */
 export interface ErrorBody {
   message: string | string[];
@@ -417,7 +453,7 @@ export interface ErrorBody {
   details?: {
     [k: string]: unknown;
   };
-  /** The same, for statuses other than 422: the official client appends `details` to the message, which the contract fixes. Sluice only. */
+  /** Like `details`, for statuses other than 422, because the official client appends `details` to the message. Sluice only. */
   fields?: {
     [k: string]: unknown;
   };
@@ -523,6 +559,8 @@ export interface StreamStats {
 /** The version, environment and retention of the service. */
 export interface About {
   version: string;
+  /** Commit of the program in 12 hex digits, or `unknown`. */
+  commit: string;
   /** `dev`: a local service, from `sluice dev`; `prod`: one that others may rely on. */
   environment: 'dev' | 'prod';
   /** The database of the ledger. */
@@ -531,7 +569,7 @@ export interface About {
   deliveredMs: number;
   /** Retention of all other deliveries, in milliseconds. */
   undeliveredMs: number;
-  /** Minimum wait after each failed attempt, in milliseconds; up to 10% is added at random. If the attempt after the last wait fails, so does the delivery. */
+  /** Minimum wait after each failed attempt, in milliseconds; up to 10% is added at random. If the attempt after the last wait fails, the delivery fails. */
   retryWaitsMs: number[];
   /** Wait before the additional retry of a first attempt that got no response or a 5xx; null without such a retry. */
   quickRetryMs: number | null;
@@ -543,19 +581,21 @@ export interface About {
    * Items: Chain id in hex
    */
   abiChains: string[];
+  /** Whether it was started with --allow-node-changes. */
+  allowsNodeChanges: boolean;
   /** Base URLs of block explorers by chain id. To link to a page, append its path: `/tx/<hash>`, `/address/<address>` or `/block/<number>`; on Aptos `/txn`, `/account` and `/block`. */
   explorers: {
     [k: string]: string;
   };
 }
-/** Deliveries that expire before the next retention run, which deletes them. PostgreSQL deletes a day of blocks at once, up to a day later. */
+/** Deliveries that expire before the next retention run, which deletes them. PostgreSQL deletes the deliveries of a day together, which can be up to a day later. */
 export interface Expiry {
   /** Time of the next run; null before the first. */
   at: number | null;
   deliveries: number;
   /** Size of their bodies, as sent. */
   bodyBytes: number;
-  /** Whether more have expired: only the 100,000 oldest deliveries are checked. */
+  /** Whether more may expire, because only the 100,000 oldest deliveries are checked. */
   isCapped: boolean;
 }
 /** An API key, without the key itself. */
@@ -564,7 +604,7 @@ export interface ApiKey {
   id: string;
   name: string;
   scopes: Scope[];
-  /** Networks it may be used from, such as `10.0.0.0/8`; empty for anywhere. */
+  /** Networks from which the key is accepted, such as `10.0.0.0/8`; empty for any. */
   cidrs: string[];
   /** Unix milliseconds */
   createdAt: number;
@@ -581,7 +621,7 @@ export interface CreatedApiKey {
   id: string;
   name: string;
   scopes: Scope[];
-  /** Networks it may be used from, such as `10.0.0.0/8`; empty for anywhere. */
+  /** Networks from which the key is accepted, such as `10.0.0.0/8`; empty for any. */
   cidrs: string[];
   /** Unix milliseconds */
   createdAt: number;
@@ -596,7 +636,7 @@ export interface CreatedApiKey {
 }
 /** One record of the audit log: who did what, when and from where. */
 export interface AuditRecord {
-  /** 1 for the first, without gaps. */
+  /** Sequence number, from 1, without gaps. */
   seq: number;
   /** Unix milliseconds */
   at: number;
@@ -604,9 +644,11 @@ export interface AuditRecord {
   action: string;
   /** Id of the key that made the call; `bootstrap` for the key of `--api-key`, empty without a key. */
   keyId: string;
+  /** Name given to the console session at sign-in; empty if there is none. */
+  sessionName: string;
   /** IP address of the caller. */
   address: string;
-  /** Id of the object that was read or changed; empty if there is none. */
+  /** Id of the object that was read or changed, for nodes and alert URLs with the host; empty if there is none. */
   target: string;
   /** Hash of the previous record; empty for the first. */
   previousHash: string;
@@ -620,6 +662,16 @@ export interface AuditPage {
   /** Absent on the last page. */
   cursor?: string;
 }
+/** A URL to which the service POSTs alerts. */
+export interface AlertUrl {
+  /** A UUID; `configured` for the URL of --notify-url. */
+  id: string;
+  /** Host of the URL, whose path and query may contain keys. */
+  host: string;
+  source: UrlSource;
+  /** Null if configured. */
+  addedAt: number | null;
+}
 /** Attempts that ended within one step. */
 export interface ActivityPoint {
   /** Start of the step, in Unix milliseconds. */
@@ -632,7 +684,7 @@ export interface ActivityPoint {
   failed: number;
   /** Failed attempts, including those of deliveries that succeeded later. */
   failedAttempts: number;
-  /** Attempts after the first of a delivery. */
+  /** Attempts other than the first one of a delivery. */
   retries: number;
   /** Failed attempts by the first digit of their status; `none`: no response. */
   failures: {
@@ -641,7 +693,7 @@ export interface ActivityPoint {
     '4xx': number;
     '5xx': number;
   };
-  /** Median duration of attempts with a 2xx, from the first byte sent to the end of the response, accurate to 20%; null if there were none. */
+  /** Median duration of attempts with a 2xx, from the first byte sent to the end of the response, estimated from a histogram; null if there were none. */
   p50Ms: number | null;
   p95Ms: number | null;
 }
@@ -655,7 +707,7 @@ export interface Activity {
   /** Whether the last step is still in progress. */
   isPartial: boolean;
 }
-/** Attempts and matched records of a period, broken down, of one stream or all. */
+/** Breakdown of the attempts and matched records of a period, for one stream or all. */
 export interface ActivityBreakdown {
   /** Start of the first step, in Unix milliseconds. */
   from: number;
@@ -672,7 +724,7 @@ export interface ActivityBreakdown {
     redelivered: number;
     failedAttempts: number;
     matched: number;
-    /** 95th percentile of attempts with a 2xx, accurate to 20%; null if there were none. */
+    /** 95th percentile of the duration of attempts with a 2xx, estimated from a histogram; null if there were none. */
     p95Ms: number | null;
   }[];
   /** Records by kind, most frequent first, counted once when their block is matched. On EVM: the topic0 of the event, `anonymous` for logs without topics, `transaction` or `internalTransaction`. On Aptos: the function that a transaction calls, or `transaction`, and the type of each event if the stream includes events. `other` for all beyond the 20 most frequent of a webhook. */
@@ -687,14 +739,14 @@ export interface ActivityBreakdown {
 export interface TimelineBlock {
   number: number;
   hash: string;
-  /** Webhooks for the block: one, or its parts. */
+  /** Number of webhooks for the block: one, or the number of parts. */
   matches: number;
-  /** Their deliveries by state; `waiting` are in flight or still to come. */
+  /** Number of deliveries by state. `waiting`: in flight or not sent yet. */
   delivered: number;
   waiting: number;
   failed: number;
   cancelled: number;
-  /** Whether enough blocks have followed. */
+  /** Whether enough blocks have followed to confirm it. */
   confirmed: boolean;
   /** Whether it left the chain. */
   removed: boolean;
@@ -902,13 +954,13 @@ export interface WebhookReceiptProof {
   /** RLP-encoded nodes of the trie, from the root to the receipt; nodes shorter than 32 bytes are inside their parents. */
   nodes: string[];
 }
-/** Shows that the receipts of these transactions are in the block: `verifyLogProof` of the kit checks it. Bytes are hex. */
+/** Proves that the receipts of these transactions are in the block. `verifyLogProof` of the kit checks the proof. Bytes are hex. */
 export interface WebhookProofs {
   /** The RLP-encoded block header, whose Keccak-256 is the block hash. */
   header: string;
   receipts: WebhookReceiptProof[];
 }
-/** One delivery: everything that one stream matched in one block. Keys are in wire order. */
+/** One delivery: all records that one stream matched in one block. Keys are in wire order. */
 export interface EvmWebhook {
   confirmed: boolean;
   /** The block left the chain, and this webhook revokes the earlier one. Sluice only, for streams with `notifyRemoved`; otherwise absent. */
@@ -931,7 +983,7 @@ export interface EvmWebhook {
   nftApprovals: WebhookNftApprovals;
   nftTransfers: WebhookNftTransfer[];
   nativeBalances: WebhookNativeBalance[];
-  /** For each transaction of `logs` and `txs`, in order. Sluice only, for streams with `includeProofs`, on proven chains; otherwise absent. */
+  /** Proofs for the transactions of `logs` and `txs`, in order. Sluice only, for streams with `includeProofs`, on proven chains; otherwise absent. */
   proofs?: WebhookProofs;
 }
 /** Metadata of a coin or fungible asset. */
@@ -999,7 +1051,7 @@ export interface AptosWebhookTransaction {
   /** Empty for unsigned transactions, such as `block_metadata_transaction`. */
   sender: string;
 }
-/** One delivery: everything that one Aptos stream matched in one block. Keys are in wire order. */
+/** One delivery: all records that one Aptos stream matched in one block. Keys are in wire order. */
 export interface AptosWebhook {
   /** Empty in the test webhook. */
   streamId: string;
@@ -1040,7 +1092,7 @@ export interface CloseMatch {
   operator: 'lt' | 'lte' | 'gt' | 'gte';
   /** The value in the filter, decimal. */
   filterValue: string;
-  /** Such logs in the block. */
+  /** Number of these logs in the block. */
   count: number;
   /** Smallest and largest compared value, decimal. */
   min: string;
@@ -1059,9 +1111,9 @@ export interface ObservedEvent {
 /** Calls of one function, or events of one type, in a block. */
 export interface ObservedMovePath {
   kind: 'function' | 'event';
-  /** As a stream may name it: without generic arguments, to cover all of them, or with them if the stream does. Addresses have 64 digits, except special ones such as `0x1`. */
+  /** The path as a stream can select it: without generic arguments, which covers all variants, or with arguments if the stream selects them. Addresses have 64 digits, except special ones such as `0x1`. */
   path: string;
-  /** Transactions that call the function, or events of the type. */
+  /** Number of transactions that call the function, or of events of the type. */
   count: number;
 }
 /** Why blocks were not evaluated: the stream was paused or terminated, the chain was resumed later, or the stream did not exist yet. */
@@ -1112,7 +1164,7 @@ export interface Job {
   /** The next block to match; `blockTo + 1` when all are matched. */
   nextBlock: number;
   state: JobState;
-  /** Human-readable: why it waits or failed, or empty. */
+  /** Human-readable reason why the job waits or failed; empty otherwise. */
   message: string;
   /** Blocks that the stream has matched so far. */
   matches: number;
@@ -1127,19 +1179,19 @@ export interface EvmDryRunAnswer {
   webhook: EvmWebhook | null;
   /** Close matches, at most 20, most frequent first. */
   closeMatches: CloseMatch[];
-  /** Events that the stream's addresses emitted or that name one of them, regardless of its selection; most frequent first. All that the stream names, and at most 20 others. */
+  /** Events that the stream's addresses emitted or that contain one of them, regardless of its selection; most frequent first. Includes all that the stream selects, and at most 20 others. */
   observed: ObservedEvent[];
 }
 /** The result of an Aptos dry run. */
 export interface AptosDryRunAnswer {
   /** Null if nothing matches. */
   webhook: AptosWebhook | null;
-  /** Entry functions and events of the transactions that touch an address of the stream, or of all transactions if it watches all, regardless of its selection. Most frequent first: all that the stream names, and at most 20 others of each kind. */
+  /** Entry functions and events of the transactions that touch an address of the stream, or of all transactions if it watches all, regardless of its selection. Most frequent first. Includes all that the stream selects, and at most 20 others of each kind. */
   observed: ObservedMovePath[];
 }
-/** `skipped`: the chain was resumed later, without the blocks in between · `restarted`: another chain, or a reset one, began here, and nothing before it was read · `passed-over`: no stream watched the chain, so its blocks were not read; nothing is missing · `halted`: it stopped before a block; nothing was skipped */
+/** `skipped`: the chain was resumed at a later block, without those in between · `restarted`: a different or reset chain began here, and earlier blocks were not read · `passed-over`: no stream watched the chain, so its blocks were not read; nothing is missing · `halted`: the chain stopped before a block; no block was skipped */
 export type GapKind = 'skipped' | 'restarted' | 'passed-over' | 'halted';
-/** `good` · `lagging`: behind the best of the others · `limited`: rate-limits requests · `down`: does not respond, and is retried from time to time · `wrong-chain`: serves another chain, and is not used */
+/** `good` · `lagging`: behind the best other node · `limited`: rate-limits requests · `down`: does not respond, and is retried from time to time · `wrong-chain`: serves another chain, and is not used */
 export type ProviderState = 'good' | 'lagging' | 'limited' | 'down' | 'wrong-chain';
 /** A reorg of a chain. */
 export interface Reorg {
@@ -1152,12 +1204,12 @@ export interface Reorg {
   /** Unix milliseconds */
   at: number;
 }
-/** A range of blocks that the chain was not read for. */
+/** A range of blocks of a chain that were not read. */
 export interface ChainGap {
   /** Chain id in hex */
   chainId: string;
   kind: GapKind;
-  /** The first block that was not read; for a halt, the block it waits for. A height, on Aptos too. */
+  /** The first block that was not read; for a halt, the block that the chain waits for. On Aptos, a height. */
   from: number;
   /** The last block that was not read; null for a halt. */
   to: number | null;
@@ -1168,37 +1220,39 @@ export interface ChainGap {
   /** When it ended, or when blocks were last passed over; null while halted. */
   endedAt: number | null;
 }
-/** The current score of a node. Each part counts as much as that many milliseconds of latency. The node with the lowest total is the primary, until another has at most half of it. All parts but latency and lag decay over time. */
+/** The current score of a node. Each part counts as much as that many milliseconds of latency. The node with the lowest total is the primary, until the total of another is at most half as high. All parts but latency and lag decay over time. */
 export interface ProviderScore {
   total: number;
   /** At least 25; 100 before the first response. */
   latency: number;
-  /** 600 at the limit from which it counts as lagging. */
+  /** 600 at the lag from which the node counts as lagging. */
   lag: number;
   /** 1,000 for each failed request, halved every 30 seconds. */
   failures: number;
-  /** 60,000 for each contradiction, a fifth of that for being outvoted; halved every 5 minutes. */
+  /** 60,000 for each contradiction, 12,000 for being outvoted; halved every 5 minutes. */
   doubt: number;
 }
 /** The last known state of a node of a chain. */
 export interface ProviderHealth {
-  /** Its host, without the path and query of its URL, which may contain keys. */
+  /** Host of the node, without the path and query of its URL, which may contain keys. */
   name: string;
   state: ProviderState;
-  /** Human-readable: what is wrong, or empty. */
+  /** Human-readable problem, or empty. */
   message: string;
-  /** Newest block it reported; null before the first response. */
+  /** Newest block that the node reported; null before the first response. */
   head: number | null;
   /** Moving average over short requests; null before the first. */
   latencyMs: number | null;
   /** Failed requests and rejected responses since the start. */
   failures: number;
-  /** Heights at which its block differed from that of another node, since the start. */
+  /** Number of heights at which the node disagreed with another one, since the start. */
   disagreements: number;
   score: ProviderScore;
-  /** Whether it is the primary. */
+  /** Whether the node is the primary. */
   isPrimary: boolean;
-  /** Whether it votes when nodes disagree: not while it is unavailable, doubted or stalled. */
+  /** Id of a node that was added while the service ran, as in `listNodes`; null for a node from flags, variables or the settings file. */
+  addedId: string | null;
+  /** Whether the node votes when nodes disagree: not while unavailable, doubted or stalled. */
   hasVote: boolean;
 }
 /** The progress of a chain that is catching up; `checkpoint` is its current block. */
@@ -1209,7 +1263,7 @@ export interface ChainProgress {
   to: number;
   /** Recent number of blocks committed per second. */
   perSecond: number;
-  /** Until it reaches the head, which keeps moving; null if it is not getting closer. */
+  /** Estimated time until the chain reaches the moving head; null if it is not getting closer. */
   secondsLeft: number | null;
 }
 /** Blocks that a chain accepted unverified, from the newest 1,000 ranges. `docs/nodes.md` lists the reasons. */
@@ -1221,7 +1275,7 @@ export interface UnverifiedBlocks {
   /** Why the newest one could not be verified, and why it was accepted. */
   reason: string;
 }
-/** Whether other nodes agree on a chain's newest block. `agreed`: a second node has the same block · `alone`: no other node is available with a vote · `outvoted`: the majority has it, a minority another · `disagreed`: there is no majority, and no block is accepted */
+/** Whether other nodes agree on a chain's newest block. `agreed`: a second node has the same block · `alone`: no other node is available with a vote · `outvoted`: the majority has this block, a minority a different one · `disagreed`: there is no majority, and no block is accepted */
 export interface ChainAgreement {
   blockNumber: number;
   state: 'agreed' | 'alone' | 'outvoted' | 'disagreed';
@@ -1229,7 +1283,7 @@ export interface ChainAgreement {
 /** Whether a chain's blocks are proven: their transactions and receipts must match the roots in a header that matches the block hash. Otherwise they are checked, not proven. */
 export interface ChainProof {
   isProven: boolean;
-  /** Human-readable: why blocks are checked, not proven; empty if proven. */
+  /** Human-readable reason why blocks are checked, not proven; empty if proven. */
   reason: string;
 }
 /** One block of the timeline. */
@@ -1248,11 +1302,11 @@ export interface ChainHealth {
   name: string;
   code: string;
   state: ChainState;
-  /** Human-readable: why it is down, or empty. */
+  /** Human-readable reason why the chain is down; empty otherwise. */
   message: string;
   /** Newest block the source knows; null before the first response. */
   head: number | null;
-  /** Milliseconds since that block was first seen; null before the first. */
+  /** Milliseconds since `head` was first observed; null before the first response. */
   headAgeMs: number | null;
   /** Last block whose deliveries are committed, null before the first. */
   checkpoint: number | null;
@@ -1264,11 +1318,11 @@ export interface ChainHealth {
   safe: number | null;
   /** Newest block that a node reports as finalized; otherwise like `safe`. */
   finalized: number | null;
-  /** Whether other nodes agree on its newest block; null before the first. */
+  /** Whether other nodes agree on the newest block; null before the first. */
   agreement: ChainAgreement | null;
-  /** Whether its blocks are proven from their headers; null on Aptos. */
+  /** Whether blocks are proven from their headers; null on Aptos. */
   proof: ChainProof | null;
-  /** The nodes it is read from, in configured order. */
+  /** The nodes of the chain, in configured order. */
   providers: ProviderHealth[];
   /** Null unless catching up. */
   progress: ChainProgress | null;
@@ -1297,13 +1351,13 @@ export interface Contract {
     standard: 'ERC721' | 'ERC1155' | '';
   } | null;
 }
-/** The address of an ENS name at the head of its chain. The owner may change it. */
+/** The address of an ENS name at the head of a chain. The owner of the name may change it. */
 export interface ResolvedName {
   /** Normalized (ENSIP-15). */
   name: string;
   /** Lowercase. */
   address: string;
-  /** Where it was resolved: `0x1`, or `0xaa36a7` (Sepolia) if only that is read. */
+  /** Where the name was resolved: `0x1`, or `0xaa36a7` (Sepolia) if `0x1` is not read. */
   chainId: string;
 }
 /** The ABI of a verified contract. */
@@ -1314,6 +1368,18 @@ export interface ContractAbi {
   implementation: string | null;
   /** Host of the ABI source. */
   source: string;
+}
+/** A node that a chain is read from. */
+export interface ChainNode {
+  /** A UUID; `<chain id>:<n>` for a configured node. */
+  id: string;
+  /** Chain id in hex */
+  chainId: string;
+  /** Host of its URL, whose path and query may contain keys. */
+  host: string;
+  source: UrlSource;
+  /** Null if configured. */
+  addedAt: number | null;
 }
 /** A row of a delivery list, without the body: about 400 bytes of JSON. */
 export interface DeliverySummary {
@@ -1347,11 +1413,11 @@ export interface DeliverySummary {
   /** When the next attempt is due; null if none is. */
   nextAttemptAt: number | null;
 }
-/** The parts of an attempt in order, in milliseconds; null for a part that did not happen. A reused connection has only the last two, a failed attempt none after the one that failed. All are null if nothing was tried. */
+/** The parts of an attempt in order, in milliseconds; null for a part that did not happen. A reused connection has only the last two parts; a failed attempt has none after the part that failed. All are null if the attempt failed before the first part. */
 export interface AttemptParts {
   /** DNS lookup. */
   dnsMs: number | null;
-  /** TCP connection. Through a proxy: everything until the tunnel is open, including its own lookup and connection. */
+  /** TCP connection. With a proxy: the time until the tunnel is open, including the lookup of the proxy and the connection to it. */
   connectMs: number | null;
   /** TLS handshake with the receiver, also through a tunnel. */
   tlsMs: number | null;
@@ -1371,7 +1437,7 @@ export interface ReceiverCertificate {
   validFrom: number;
   /** Unix milliseconds */
   expiresAt: number;
-  /** Whether, at the time of the attempt, it had less than 14 days left or had expired. */
+  /** Whether it had expired, or had less than 14 days left, at the time of the attempt. */
   expiresSoon: boolean;
 }
 /** One HTTP request of a delivery. */
@@ -1458,10 +1524,10 @@ export interface ValueCount {
 export interface DeliveryCounts {
   /** Deliveries that match the complete filter. */
   total: number;
-  /** Whether there are more: only the newest 25,000 of the requested streams, time, replay and ids are counted. */
+  /** Whether older deliveries were not counted: only the newest 25,000 of the requested streams, time, replay and ids are counted. */
   isCapped: boolean;
   state: ValueCount[];
-  /** The status of the last attempt, or `none` without a response; untried deliveries are left out. */
+  /** The status of the last attempt, or `none` without a response; deliveries without an attempt are left out. */
   status: ValueCount[];
   streamId: ValueCount[];
   chainId: ValueCount[];
@@ -1472,6 +1538,18 @@ export interface DeliveryCounts {
   attempts: ValueCount[];
   /** Created in the last `15m`, `1h`, `24h` or `7d`, or `older`; each excludes the shorter periods. */
   age: ValueCount[];
+}
+/** A requirement of a stream, next to the value that was compared with it. */
+export interface ExplainedCondition {
+  /** Name of the compared value: `contract`, `event`, or a parameter such as `value`. */
+  name: string;
+  /** Requirement of the stream: `> 1000`, `watched`. */
+  rule: string;
+  /** The value of the record; null if it has none. */
+  value: string | null;
+  holds: boolean;
+  /** Whether it starts an alternative to the conditions before it. */
+  alternative: boolean;
 }
 /** A check on the way from a block to a delivery. */
 export type ExplainStage =
@@ -1499,6 +1577,40 @@ export interface ExplainReason {
   outcome: ExplainOutcome;
   /** Human-readable, with the compared values. */
   message: string;
+  /** The first 20 compared addresses and values; only for checks of addresses, events and filters, and for the first 50 records of a stream. */
+  conditions?: ExplainedCondition[];
+}
+/** An address that the transaction involves. */
+export interface ExplainedAddress {
+  /** Where it appears first: `from`, `log 214`, `signer`. */
+  name: string;
+  address: string;
+}
+/** The transaction that is explained. */
+export interface ExplainedTransaction {
+  hash: string;
+  /** Null if the chain did not report it. */
+  status: ('succeeded' | 'failed') | null;
+  /** Null for an Aptos transaction without a sender. */
+  from: string | null;
+  /** Null if it creates a contract; on Aptos, the recipient of a payment, otherwise null. */
+  to: string | null;
+  createdContract: string | null;
+  /** Native currency in its smallest unit; null if the network omits it, and on Aptos unless it is a payment in APT. */
+  value: string | null;
+  currency: {
+    /** Empty if unknown. */
+    symbol: string;
+    decimals: number;
+  };
+  /** First four bytes of the input; null if it has fewer, and on Aptos. */
+  selector: string | null;
+  /** Signature of the called function, from the ABI of a stream that watches the contract or a list of common ones; on Aptos, its full name. Null if unknown. */
+  function: string | null;
+  /** The number of addresses that it involves. */
+  addressCount: number;
+  /** The first 100 of these. */
+  addresses: ExplainedAddress[];
 }
 /** A log, transaction or internal transaction of the block, checked for one stream. */
 export interface ExplainedRecord {
@@ -1553,7 +1665,9 @@ export interface Explanation {
     timestamp: number | null;
   } | null;
   transactionHash: string | null;
-  /** Human-readable: what was found, or what to try. */
+  /** Set if the query concerns a single transaction and the nodes have its block. */
+  transaction: ExplainedTransaction | null;
+  /** Human-readable result, or what to try instead. */
   message: string;
   /** The checks of the block: seen, fetched, committed. */
   stages: ExplainReason[];
@@ -1670,7 +1784,7 @@ export interface Replay {
   total: number;
   /** Queued so far. */
   replayed: number;
-  /** Delivered; `failed` failed permanently, `waiting` are queued or in flight. Deliveries that a later replay sent again are not counted. */
+  /** Delivered. `failed`: failed permanently; `waiting`: queued or in flight. Deliveries that a later replay sent again are not counted. */
   succeeded: number;
   failed: number;
   waiting: number;
@@ -1731,6 +1845,8 @@ export interface EvmStream {
   maxPerSecond: number | null;
   /** Sends one webhook at a time, in order of creation; a failed one blocks the rest until its retries end. Default: false. */
   strictOrder: boolean;
+  /** Maximum size of the stream's webhooks in bytes, from 65,536; a larger one is sent in parts. Values above the service's `--max-webhook-bytes` have no effect. Null, the default, means that limit. */
+  maxWebhookBytes: number | null;
   status: StreamStatus;
   statusMessage: string;
   /** ISO 8601; null unless the status is `error`. */
@@ -1764,6 +1880,8 @@ export interface AptosStream {
   maxPerSecond: number | null;
   /** Sends one webhook at a time, in order of creation; a failed one blocks the rest until its retries end. Default: false. */
   strictOrder: boolean;
+  /** Maximum size of the stream's webhooks in bytes, from 65,536; a larger one is sent in parts. Values above the service's `--max-webhook-bytes` have no effect. Null, the default, means that limit. */
+  maxWebhookBytes: number | null;
   status: StreamStatus;
   statusMessage: string;
   /** ISO 8601; null unless the status is `error`. */
@@ -1777,7 +1895,14 @@ export interface AptosStreamStatus {
 }
 /** The service sets `failed`, `recovered` and `terminated` when a receiver fails or recovers; callers cause the others. */
 export type StreamChangeKind =
-  'edited' | 'paused' | 'resumed' | 'secret-rotated' | 'failed' | 'recovered' | 'terminated';
+  | 'edited'
+  | 'paused'
+  | 'resumed'
+  | 'secret-rotated'
+  | 'secret-overlap-ended'
+  | 'failed'
+  | 'recovered'
+  | 'terminated';
 /** A change to a stream or its status. Address changes are not included. */
 export interface StreamChange {
   /** Unix milliseconds. */
@@ -1807,7 +1932,7 @@ export interface StreamSummary {
   /** Credentials and query values are masked as `***`; read the stream for the complete URL. */
   webhookUrl: string;
   status: StreamStatus;
-  /** Human-readable: what is wrong, or why it is not active; empty otherwise. */
+  /** Human-readable problem, or the reason why the stream is not active; empty otherwise. */
   statusMessage: string;
   /** Items: Chain id in hex */
   chainIds: string[];
@@ -1830,11 +1955,11 @@ export interface StreamSummary {
   hourlyDelivered: number[];
   /** Failed attempts, for the same periods. */
   hourlyFailed: number[];
-  /** 95th percentile of attempts with a 2xx in the last 24 hours, accurate to 20%; null if there were none. */
+  /** 95th percentile of the duration of attempts with a 2xx in the last 24 hours, estimated from a histogram; null if there were none. */
   p95Ms: number | null;
   /** Time of the newest delivery, null before the first. */
   lastDeliveryAt: number | null;
-  /** The first minute with a failed attempt since the last 2xx, at most two days back; null if none has failed since. */
+  /** The first minute with a failed attempt since the last 2xx, at most two days back; null if there is none. */
   failingSince: number | null;
   /** When it was paused and by whom, as in `StreamChange`; null if it is not paused or was created paused. */
   paused: {
@@ -1857,6 +1982,19 @@ export interface StreamSecret {
   /** Older secrets that also sign until they expire, newest first. */
   previous: {
     secret: string;
+    /** Unix milliseconds */
+    endsAt: number;
+  }[];
+}
+/** When the secrets of a stream were created and stop signing, without the secrets. */
+export interface StreamSecretTimes {
+  streamId: string;
+  /** When the current secret was created. */
+  createdAt: number;
+  /** Older secrets that also sign until they expire, newest first. */
+  previous: {
+    /** Unix milliseconds */
+    createdAt: number;
     /** Unix milliseconds */
     endsAt: number;
   }[];

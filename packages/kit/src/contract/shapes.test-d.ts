@@ -24,6 +24,6 @@ expectTypeOf<DeliverySummary['state']>().toEqualTypeOf<DeliveryState>();
 expectTypeOf<ChainHealth['confirmations']>().toEqualTypeOf<number | 'finalized'>();
 expectTypeOf<DeliveryDetail>().toExtend<DeliverySummary>();
 
-// An absent field is omitted, not undefined.
+// An optional field of a webhook may be omitted, but not set to undefined.
 // @ts-expect-error
 export const removed: Pick<EvmWebhook, 'removed'> = { removed: undefined };

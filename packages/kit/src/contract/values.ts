@@ -1,16 +1,19 @@
 /** Lists of allowed field values, and limits of the contract. */
 import type { ActivityStep, DeliveryState } from './shapes.generated.ts';
 
-/** Default and maximum rows per page. */
+/** Default and maximum number of rows per page. */
 export const PAGE_LIMIT = 100;
 
-/** Maximum size of a webhook that Sluice sends, unless `--max-webhook-bytes` changes it. */
+/** Default of `--max-webhook-bytes`, the maximum size of a webhook that Sluice sends. */
 export const DEFAULT_MAX_WEBHOOK_BYTES = 8 * 1024 * 1024;
 
 /**
- * Permissions of API keys. `streams:read` and `streams:write`: streams, addresses, dry runs and
- * chains · `history:read`: deliveries with bodies, logs, counts, jobs, live events · `replay`:
- * replays, past blocks · `settings:admin`: settings, secrets, keys, halted chains, the audit log.
+ * Permissions of API keys, with the main objects of each:
+ * - `streams:read`: streams, addresses, dry runs, chains, contracts;
+ * - `streams:write`: streams, addresses, inboxes;
+ * - `history:read`: deliveries with bodies, logs, counts, replays, jobs, inboxes, live events;
+ * - `replay`: replays, past blocks, backfills;
+ * - `settings:admin`: settings, secrets, keys, nodes, alert URLs, halted chains, the audit log.
  */
 export const SCOPES = [
   'streams:read',
@@ -24,8 +27,9 @@ export const SCOPES = [
 export const REGIONS = ['us-east-1', 'us-west-2', 'eu-central-1', 'ap-southeast-1'] as const;
 
 /**
- * States of a delivery, in lifecycle order. `enriching` waits for data from the chain;
- * `quarantined` is set aside because sending it crashed the process repeatedly.
+ * States of a delivery, in lifecycle order. `enriching`: waits for data from the chain;
+ * `quarantined`: set aside because it cannot be sent, for example because sending it crashed the
+ * process repeatedly.
  */
 export const DELIVERY_STATES = [
   'enriching',
@@ -37,7 +41,7 @@ export const DELIVERY_STATES = [
   'cancelled',
 ] as const;
 
-/** States of undelivered deliveries, which a replay sends again. */
+/** States of undelivered deliveries that a replay in the CLI or the console selects by default. */
 export const UNDELIVERED = ['failed', 'quarantined', 'pending'] as const satisfies DeliveryState[];
 
 export const REPLAY_STATES = ['running', 'done', 'cancelled'] as const;
@@ -50,38 +54,40 @@ export const STREAM_CHANGE_KINDS = [
   'paused',
   'resumed',
   'secret-rotated',
+  'secret-overlap-ended',
   'failed',
   'recovered',
   'terminated',
 ] as const;
 
-/** Minutes per point of a chart. */
+/** Possible numbers of minutes per point of a chart. */
 export const ACTIVITY_STEPS = [1, 5, 60] as const;
 
 /**
- * Maximum points by step. Counts are kept for 2 days per minute and 15 days per hour.
+ * Maximum number of points of a chart, by step. The service keeps counts per minute for 2 days, and
+ * per hour for 15 days.
  */
 export const MAX_POINTS: Readonly<Record<ActivityStep, number>> = { 1: 1_500, 5: 576, 60: 360 };
 
 /** Checks on the way from a block to a delivery, in order. */
 export const EXPLAIN_STAGES = [
-  /** The nodes have the block. */
+  /** A node returned the block. */
   'seen',
-  /** The number of nodes that have reached the block. */
+  /** At least one node has reached the number of the block. */
   'fetched',
-  /** The service has committed it, and it is still in the chain. */
+  /** The service has committed the block, and no other block has replaced it. */
   'committed',
   /** The stream watches this chain. */
   'chain',
-  /** The stream is active. */
+  /** The stream is active or in error: it is matched against new blocks. */
   'status',
-  /** The stream watches one of its addresses, or all addresses. */
+  /** The stream watches an address of the record, or all addresses. */
   'address',
   /** The stream includes this kind of record. */
   'records',
-  /** It is not possible spam, or the stream does not filter spam. */
+  /** The record is not possible spam, or the stream does not filter spam. */
   'spam',
-  /** The stream selects the event or function, or selects none. */
+  /** The stream selects this event or function, or does not select any. */
   'event',
   /** The record passes a filter of the stream. */
   'filter',
@@ -93,19 +99,25 @@ export const EXPLAIN_STAGES = [
   'match',
   /** The enrichment of the body is complete. */
   'enrichment',
-  /** The state of the deliveries. */
+  /** A delivery succeeded. */
   'delivery',
-  /** Enough blocks have followed for a confirmation. */
+  /** The block is confirmed: enough blocks have followed. */
   'confirmation',
 ] as const;
 
-/** Outcomes of a check: `stopped` rejects the record, `waiting` is still pending. */
+/**
+ * Outcomes of a check. `stopped`: it failed; `waiting`: its result is pending; `unknown`: it could
+ * not run, because no node returned the block.
+ */
 export const EXPLAIN_OUTCOMES = ['passed', 'stopped', 'waiting', 'unknown'] as const;
 
 /**
- * Results of Explain for one stream. `delivered`, `waiting`, `failed`, `cancelled`: it matched.
- * `not-matched`: the rules exclude it. `not-evaluated`: the stream was not matched against it.
- * `watched`, `not-watched`: for an address.
+ * Results of Explain for one stream:
+ * - `delivered`, `failed`, `cancelled`: the result of the deliveries of a match;
+ * - `waiting`: a block, a confirmation or a delivery is pending;
+ * - `not-matched`: the stream watches other chains, or excludes all records of the block;
+ * - `not-evaluated`: the ledger has no match, for example because the stream was paused;
+ * - `watched`, `not-watched`: whether the stream watches an address.
  */
 export const EXPLAIN_VERDICTS = [
   'delivered',
@@ -118,7 +130,7 @@ export const EXPLAIN_VERDICTS = [
   'not-watched',
 ] as const;
 
-/** Interpretations of a query. */
+/** How Explain interprets its input. */
 export const EXPLAIN_KINDS = [
   'transaction',
   'block',

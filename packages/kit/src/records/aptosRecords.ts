@@ -6,7 +6,7 @@ import { sha256Hex } from './ids.ts';
 
 /** The columns of every Aptos row. */
 export interface AptosRowBase {
-  /** `0x` and 64 hex digits, the same in every delivery of a record. The primary key. */
+  /** Primary key: `0x` and 64 hex digits, the same in every delivery of a record. */
   id: string;
   /** Network, such as `mainnet`. */
   network: string;
@@ -17,7 +17,7 @@ export interface AptosRowBase {
   transactionHash: string;
 }
 
-/** A transaction. */
+/** A transaction of a webhook. */
 export interface AptosTransactionRow extends AptosRowBase {
   type: string;
   sender: string;
@@ -28,7 +28,7 @@ export interface AptosTransactionRow extends AptosRowBase {
 }
 
 interface AptosValueRow extends AptosRowBase {
-  /** Amount in the smallest unit, decimal. */
+  /** Amount in the smallest unit, as a decimal string. */
   value: string;
   /** The coin type or metadata address of the asset; empty if unknown. */
   coinType: string;
@@ -43,7 +43,7 @@ export interface AptosMovementRow extends AptosValueRow {
   sequenceNumber: string;
 }
 
-/** A payment by one of the two transfer functions of the contract. */
+/** A payment by `0x1::coin::transfer` or `0x1::aptos_account::transfer`. */
 export interface AptosTransferRow extends AptosValueRow {
   from: string;
   to: string;
@@ -57,9 +57,9 @@ export interface AptosEventRow extends AptosRowBase {
   data: string;
 }
 
-/** The rows of a webhook, by kind. */
+/** The rows of an Aptos webhook, by kind. */
 export interface AptosRecords {
-  /** From the tag of the stream. */
+  /** Collection name, which is derived from the tag of the stream. */
   collectionName: string;
   transactions: AptosTransactionRow[];
   coinTransfers: AptosTransferRow[];
@@ -68,7 +68,10 @@ export interface AptosRecords {
   events: AptosEventRow[];
 }
 
-/** Ids include the position of a row among its kind in the transaction, which never changes. */
+/**
+ * Converts a webhook to rows. The id of a row depends on its position among the rows of the same
+ * kind and transaction, which is the same in every delivery.
+ */
 export function toAptosRecords(webhook: AptosWebhook): AptosRecords {
   const { network, block, tag } = webhook;
   if (typeof block !== 'object' || block === null || typeof tag !== 'string') {
@@ -108,7 +111,8 @@ export function toAptosRecords(webhook: AptosWebhook): AptosRecords {
       address: each.address,
       sequenceNumber: each.sequenceNumber,
     }));
-  // According to its documentation, the hosted service sends one list, or one list per transaction.
+  // According to the documentation of the hosted service, `events` is one list, or one list per
+  // transaction.
   const events = webhook.events.flat();
   const eventIndexes = new Map<string, number>();
   return {

@@ -1,6 +1,9 @@
 /** Column names of decoded logs. */
 
-/** Names that parameters cannot have: the columns of every log, and names that databases use. */
+/**
+ * Names that the column of a parameter cannot have: the columns of every log, and names that
+ * databases use.
+ */
 export const RESERVED_NAMES = [
   'id',
   'name',

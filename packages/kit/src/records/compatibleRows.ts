@@ -13,9 +13,9 @@ import type {
 } from './rows.ts';
 
 /**
- * The rows of one webhook for a database that the hosted SDK has filled. They differ from {@link
- * Records} in three ways: `triggers` is omitted if empty, `logIndex` is a string in the four token
- * kinds, and internal transactions have no `internalTransactionIndex`.
+ * The rows of one webhook for a database that the hosted SDK has filled. Their types differ from
+ * {@link Records} in three ways: `triggers` is omitted if empty, `logIndex` is a string in the four
+ * token kinds, and internal transactions have no `internalTransactionIndex`.
  */
 export interface CompatibleRecords<Log = CompatibleLogRow> extends Pick<
   Records,
@@ -36,7 +36,7 @@ export interface CompatibleLogRow extends Omit<LogColumns, 'triggers'> {
   [parameter: string]: string | number | boolean | readonly WebhookTrigger[] | null | undefined;
 }
 
-/** A row that omits empty `triggers`. */
+/** A row type in which `triggers` is omitted if empty. */
 export type MaybeTriggered<Row> = Row extends unknown
   ? string extends keyof Row
     ? CompatibleLogRow

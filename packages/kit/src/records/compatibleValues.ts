@@ -1,4 +1,4 @@
-/** Arrays and tuples of decoded logs as the hosted SDK writes them: elements joined by commas. */
+/** Formats arrays and tuples of decoded logs like the hosted SDK: elements joined by commas. */
 import type { Abi } from 'abitype';
 import { checksumAddress } from '../contract/rules/checksum.ts';
 import { eventTopic } from '../contract/rules/events.ts';
@@ -6,12 +6,12 @@ import type { AbiItem, AbiParameter, WebhookLog } from '../contract/shapes.gener
 import { parameterNames } from '../contract/rules/abi.ts';
 import type { DecodedValue } from '../contract/rules/abi.ts';
 
-/** Formats the array or tuple of a log parameter as a string. */
+/** Formats the value of a log's parameter, an array or tuple, as a string. */
 export type FormatList = (value: DecodedValue, parameter: string, log: WebhookLog) => string;
 
 /**
- * Inside lists, the hosted SDK keeps addresses checksummed; elsewhere, it lowercases them. The type
- * comes from the ABI, because a value does not show that it is an address.
+ * Creates a formatter that, like the hosted SDK, checksums addresses inside arrays and tuples. The
+ * types come from the ABI, because a value does not show that it is an address.
  */
 export function listFormatter(abi: Abi | readonly AbiItem[]): FormatList {
   const items = abi as readonly AbiItem[];

@@ -15,7 +15,7 @@ export type RowKind =
   | 'nftTransfer'
   | 'nftApproval';
 
-/** The identity of a record. */
+/** The properties that identify a record. */
 export interface RecordKey {
   readonly kind: RowKind;
   readonly transactionHash: string;
@@ -31,7 +31,8 @@ export type IdOf = (key: RecordKey) => string;
 export const sha256Hex = (text: string): string => `0x${bytesToHex(sha256(utf8ToBytes(text)))}`;
 
 /**
- * Creates ids like the hosted SDK. They depend on transaction and log, but not on kind and part.
+ * Creates ids like the hosted SDK. They depend on the chain, transaction and log, but not on `kind`
+ * and `part`.
  */
 export const compatibleIds =
   (chainId: number): IdOf =>
@@ -41,8 +42,9 @@ export const compatibleIds =
   };
 
 /**
- * Creates unique ids for the records of a webhook, which must be passed in order. If `part` is not
- * unique, because a batch contains a token id twice, the second record gets `;1`, the third `;2`.
+ * Creates unique ids for the records of a webhook. Pass the records in order. If `part` is not
+ * unique, for example because a batch contains a token id twice, `;1` is added to the key of the
+ * second record, `;2` to the key of the third.
  */
 export function distinctIds(chainId: number): IdOf {
   const seen = new Map<string, number>();

@@ -1,6 +1,6 @@
 /**
- * Row types, one per kind, whose columns are always present; null means that the webhook does not
- * contain the value. Large on-chain numbers are decimal strings.
+ * Row types, one per kind of record. All columns are always present; null usually means that the
+ * webhook does not contain the value. Large on-chain numbers are decimal strings.
  */
 import type { Abi } from 'abitype';
 import type { AbiItem, WebhookTrigger } from '../contract/shapes.generated.ts';
@@ -9,11 +9,11 @@ import type { ReservedName } from './columns.ts';
 
 /** The columns of every row. */
 export interface RowBase {
-  /** `0x` and 64 hex digits, the same in every delivery of a record. The primary key. */
+  /** Primary key: `0x` and 64 hex digits, the same in every delivery of a record. */
   id: string;
-  /** Chain id in decimal, such as `1` for Ethereum. */
+  /** Chain id as a number, such as 1 for Ethereum. */
   chainId: number;
-  /** Block hash; null if the webhook has none. */
+  /** Null if the webhook has none. */
   blockNumber: number | null;
   blockHash: string;
   /** Unix time in seconds; null if the webhook has none. */
@@ -32,7 +32,7 @@ interface LogRelated extends RowBase {
 }
 
 interface Triggered {
-  /** Results of the triggers; null without triggers. */
+  /** Results of the triggers; null if there are none. */
   triggers: readonly WebhookTrigger[] | null;
 }
 
@@ -40,14 +40,14 @@ interface Triggered {
 export interface LogColumns extends LogRelated, Triggered {
   /** Name of the event. */
   name: string;
-  /** The contract that emitted it. */
+  /** The contract that emitted the log. */
   address: string;
 }
 
 /**
  * A decoded log: {@link LogColumns} and a text column per parameter. Integers are decimal,
- * addresses and bytes lowercase hex, arrays and tuples JSON. Reserved names are prefixed with `_`:
- * `_id` is reserved too, so `id` becomes `__id`.
+ * addresses and bytes are lowercase hex, and arrays and tuples are JSON. A reserved name gets the
+ * prefix `_` until it is free: `id` becomes `__id`, because `_id` is reserved too.
  */
 export interface LogRow extends LogColumns {
   [parameter: string]: string | number | boolean | readonly WebhookTrigger[] | null;
@@ -64,18 +64,18 @@ export interface UndecodedLogRow extends LogRelated, Triggered {
   reason: UndecodedReason;
 }
 
-/** A transaction. */
+/** A transaction of a webhook. */
 export interface TxRow extends RowBase, Triggered {
   hash: string;
   transactionIndex: number | null;
   gas: number | null;
-  /** Wei. */
+  /** Price of a unit of gas in wei. */
   gasPrice: number | null;
   nonce: number | null;
   fromAddress: string;
   /** Null if the transaction creates a contract. */
   toAddress: string | null;
-  /** Amount in wei, decimal. */
+  /** Amount in wei, as a decimal string. */
   value: string;
   input: string | null;
   type: number | null;
@@ -85,15 +85,15 @@ export interface TxRow extends RowBase, Triggered {
   receiptCumulativeGasUsed: number | null;
 }
 
-/** A call inside a transaction that moved native currency. */
+/** A call that moved native currency inside a transaction. */
 export interface InternalTxRow extends RowBase {
-  /** Hash of its transaction. */
+  /** Hash of the transaction that contains the call. */
   hash: string;
-  /** Position in its transaction; null if the webhook has none. */
+  /** Position of the call in its transaction; null if the webhook has none. */
   internalTransactionIndex: number | null;
   from: string | null;
   to: string | null;
-  /** Amount in wei, decimal. */
+  /** Amount in wei, as a decimal string. */
   value: string | null;
   gas: number | null;
 }
@@ -106,7 +106,7 @@ interface TokenRow extends LogRelated {
 }
 
 interface Erc20Row extends TokenRow, Triggered {
-  /** Amount in the token's smallest unit, decimal. */
+  /** Amount in the token's smallest unit, as a decimal string. */
   value: string;
   /** Null if unknown. */
   tokenDecimals: number | null;
@@ -125,37 +125,37 @@ export interface Erc20ApprovalRow extends Erc20Row {
 }
 
 interface NftRow extends TokenRow {
-  /** Standard: `ERC721`, `ERC1155`, or empty if unknown. */
+  /** Token standard: `ERC721`, `ERC1155`, or an empty string if unknown. */
   tokenContractType: string;
 }
 
-/** A transfer of an NFT, or one entry of an ERC-1155 batch. */
+/** A transfer of an NFT, or one entry of an ERC-1155 batch transfer. */
 export interface NftTransferRow extends NftRow, Triggered {
   /** The account that moved the NFT; null for ERC-721. */
   operator: string | null;
   from: string;
   to: string;
-  /** Decimal. */
+  /** Token id as a decimal string. */
   tokenId: string;
-  /** Decimal. */
+  /** Number of tokens as a decimal string. */
   amount: string;
 }
 
-/** An approval for one NFT, or for all NFTs of an owner. */
+/** An approval for one NFT, or for all NFTs that an owner has in a collection. */
 export interface NftApprovalRow extends NftRow {
   account: string;
   operator: string;
   approvedAll: boolean;
-  /** Token id in decimal; null for an approval of all tokens. */
+  /** Token id as a decimal string; null for an approval of all tokens. */
   tokenId: string | null;
 }
 
 /** The rows of one webhook by kind, in the order of the webhook. */
 export interface Records<Log = LogRow> {
-  /** Collection name from the tag of the stream: `MyToken` for `my-token`. */
+  /** Collection name, derived from the tag of the stream: `MyToken` for `my-token`. */
   collectionName: string;
   logs: Log[];
-  /** Contains all logs if the webhook has no ABI. */
+  /** Logs that could not be decoded; all logs if there is no ABI. */
   undecodedLogs: UndecodedLogRow[];
   txs: TxRow[];
   internalTxs: InternalTxRow[];
@@ -165,7 +165,10 @@ export interface Records<Log = LogRow> {
   nftApprovals: NftApprovalRow[];
 }
 
-/** The row of a log of an `as const` ABI: a union of its events, discriminated by `name`. */
+/**
+ * The row of a log that an `as const` ABI decodes: a union over the events of the ABI,
+ * discriminated by `name`.
+ */
 export type LogRowOf<A extends Abi | readonly AbiItem[]> = RowOf<DecodedLogOf<A>>;
 
 type RowOf<Log> = Log extends { readonly name: infer Name; readonly args: infer Args }

@@ -7,7 +7,7 @@ import { toRecords } from './toRecords.ts';
 
 declare const webhook: EvmWebhook;
 
-// With the ABI of the webhook, nothing is known at compile time.
+// The ABI in a webhook is not known at compile time, so its rows have general types.
 expectTypeOf(toRecords(webhook)).toEqualTypeOf<Records>();
 expectTypeOf(toRecords(webhook, { ids: 'distinct' })).toEqualTypeOf<Records>();
 const compatible = toRecords(webhook, { ids: 'compatible' });
@@ -17,7 +17,7 @@ expectTypeOf<(typeof compatible.logs)[number]['logIndex']>().toEqualTypeOf<numbe
 expectTypeOf(compatible.internalTxs[0]).not.toHaveProperty('internalTransactionIndex');
 expectTypeOf(toRecords(webhook, { abi: [] as AbiItem[] }).logs).toEqualTypeOf<LogRow[]>();
 
-// The name of the event selects its columns.
+// The name of the event determines the other columns of a row.
 for (const row of toRecords(webhook, { abi: erc20Abi, ids: 'compatible' }).logs) {
   expectTypeOf(row.triggers).toEqualTypeOf<readonly WebhookTrigger[] | undefined>();
   if (row.name === 'Transfer') expectTypeOf(row.from).toEqualTypeOf<string>();

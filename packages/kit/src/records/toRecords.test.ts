@@ -101,7 +101,7 @@ const nftTransfer: WebhookNftTransfer = {
   tokenContractType: 'ERC1155',
 };
 
-/** A log of an event, encoded by viem. */
+/** Encodes a log of an event with viem. */
 function logOf(declaration: string, args: readonly unknown[]): { log: WebhookLog; abi: AbiItem[] } {
   const abi = parseAbi([declaration] as readonly string[]) as unknown as AbiItem[];
   const inputs = abi[0]?.inputs ?? [];
@@ -161,7 +161,7 @@ describe('toRecords', () => {
     const without = toRecords(webhook);
     expect(without.logs).toEqual([]);
     expect(without.undecodedLogs).toHaveLength(3);
-    // The id stays the same when the ABI is added.
+    // The id of a log does not depend on whether the log is decoded.
     expect(without.undecodedLogs[1]?.id).toBe(logs[0]?.id);
   });
 

@@ -43,7 +43,7 @@ import type {
   UndecodedLogRow,
 } from './rows.ts';
 
-/** A webhook, or the part that rows need. Missing lists are treated as empty. */
+/** The part of a webhook that is converted to rows. Missing lists are treated as empty. */
 export type RecordSource = Pick<EvmWebhook, 'confirmed' | 'chainId' | 'tag' | 'block'> &
   Partial<
     Pick<
@@ -62,12 +62,16 @@ export type RecordSource = Pick<EvmWebhook, 'confirmed' | 'chainId' | 'tag' | 'b
 
 /** Options of {@link toRecords}. */
 export interface RecordsOptions<A extends Abi | readonly AbiItem[] = readonly AbiItem[]> {
-  /** Decodes the logs; if `as const`, also types their rows. Default: the ABI of the webhook. */
+  /**
+   * ABI for decoding the logs. If it is `as const`, their rows are typed. Default: the ABI in the
+   * webhook.
+   */
   abi?: A | undefined;
   /**
-   * `distinct` (default): ids are unique over all rows of a webhook. `compatible`: {@link
-   * CompatibleRecords}, with the ids, columns and formats of the hosted SDK's `BatchProcessor`, for
-   * a database that it has filled. Ids are then not unique across kinds, so use a table per kind.
+   * `distinct` (default): ids are unique over all rows of a webhook. `compatible`:
+   * {@link CompatibleRecords}, with the ids, columns and formats of the hosted SDK's
+   * `BatchProcessor`, for a database that it has filled. These ids are not unique across kinds, so
+   * use a table per kind; the entries of an ERC-1155 batch share an id.
    */
   ids?: 'distinct' | 'compatible' | undefined;
 }
@@ -76,7 +80,8 @@ export interface RecordsOptions<A extends Abi | readonly AbiItem[] = readonly Ab
  * Converts a webhook to rows. A record has the same id in every delivery, so upsert rows by `id`.
  * The two deliveries of a block can arrive in either order, so never replace `confirmed: true` with
  * `confirmed: false`. Logs that cannot be decoded go to `undecodedLogs` and do not affect others.
- * An empty `chainId` means Ethereum, `0x1`. Webhooks of Aptos streams have their own kinds of rows.
+ * An empty `chainId` means Ethereum, `0x1`. Webhooks of Aptos streams are converted to
+ * {@link AptosRecords}.
  * @throws SluiceError `invalid_webhook` for anything but the body of a webhook, and for a removal
  * webhook, which {@link toRemovedIds} converts.
  */
@@ -127,12 +132,12 @@ const isAptos = (webhook: unknown): webhook is AptosWebhook =>
 /** The kinds of {@link Records} and of {@link RemovedIds}. */
 type Kind = Exclude<keyof Records, 'collectionName'>;
 
-/** The unique ids of rows to delete, by kind. */
+/** The ids of rows to delete, by kind, without duplicates. */
 export type RemovedIds = Record<Kind, string[]> & {
   collectionName: string;
   /**
-   * The block that left the chain. Delete only rows with this `blockHash`, because a record may
-   * also be in another block, with the same row id.
+   * Hash of the block that left the chain. Delete only rows with this `blockHash`, because a record
+   * with the same id may also be in another block.
    */
   blockHash: string;
 };
@@ -221,7 +226,10 @@ function toNumber(text: string | null | undefined): number | null {
   return Number.isNaN(number) ? null : number;
 }
 
-/** Converts an index, which Sluice and the hosted service always send. */
+/**
+ * Converts an index to a number. Sluice and the hosted service always send an index, so 0 is only a
+ * fallback for other senders.
+ */
 const toIndex = (text: string): number => toNumber(text) ?? 0;
 
 const toTriggers = (triggers: readonly WebhookTrigger[] | undefined) =>
@@ -252,7 +260,7 @@ function toLogRows(
   return { logs: rows, undecodedLogs: undecodedRows };
 }
 
-/** Values that are not logs have no id, and therefore no row. */
+/** Returns whether a value is a log. Other values get no row, because they have no id. */
 const isLog = (log: unknown): log is WebhookLog =>
   typeof (log as Partial<WebhookLog> | null)?.transactionHash === 'string';
 
@@ -282,8 +290,8 @@ function toLogRow(
 }
 
 /**
- * Formats arrays and tuples as JSON. Integers become decimal strings, because they are too large
- * for JSON.
+ * Formats arrays and tuples as JSON. Integers become decimal strings, because JSON cannot contain a
+ * bigint.
  */
 const toJson: FormatList = (value) =>
   JSON.stringify(value, (_key, each: unknown) => (typeof each === 'bigint' ? String(each) : each));
@@ -345,8 +353,8 @@ const toInternalTxRow = (
   id: idOf({
     kind: 'internalTx',
     transactionHash: tx.transactionHash,
-    // Bodies from before 2023 have no index, so the order in the webhook distinguishes these
-    // transactions.
+    // Webhooks from before 2023 have no index. Their internal transactions are distinguished by
+    // their order in the webhook.
     part: tx.internalTransactionIndex ?? '',
   }),
   hash: tx.transactionHash,
@@ -398,7 +406,7 @@ const toNftTransferRow = (
   transfer: WebhookNftTransfer,
   { idOf, block }: Context,
 ): NftTransferRow => ({
-  // The entries of an ERC-1155 batch share a log.
+  // The entries of an ERC-1155 batch share a log, so the token id distinguishes them.
   id: logRowId('nftTransfer', transfer, idOf, transfer.tokenId),
   transactionHash: transfer.transactionHash,
   contract: transfer.contract,

@@ -1,4 +1,4 @@
-/** Webhooks of Aptos streams, from the request to the rows. */
+/** Tests webhooks of Aptos streams, from the request to the rows. */
 import { describe, expect, it } from 'vitest';
 import { TEST_APTOS_WEBHOOK } from '../contract/rules/testWebhooks.ts';
 import type { AptosWebhook } from '../contract/shapes.generated.ts';

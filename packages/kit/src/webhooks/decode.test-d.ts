@@ -7,12 +7,12 @@ import type { DecodedLog, DecodedLogs } from './decode.ts';
 type Hex = `0x${string}`;
 declare const webhook: EvmWebhook;
 
-// With the ABI of the webhook, nothing is known at compile time.
+// The ABI in a webhook is not known at compile time, so its logs have general types.
 expectTypeOf(decodeLogs(webhook)).toEqualTypeOf<DecodedLogs>();
 expectTypeOf(decodeLogs(webhook, [] as AbiItem[])).toEqualTypeOf<DecodedLogs>();
 expectTypeOf(decodeLogs(webhook, [{} as AbiItem])).toEqualTypeOf<DecodedLogs>();
 
-// The name of the event selects its arguments.
+// The name of the event determines the types of its arguments.
 for (const log of decodeLogs(webhook, erc20Abi).decoded) {
   expectTypeOf(log.name).toEqualTypeOf<'Transfer' | 'Approval'>();
   expectTypeOf(log.logIndex).toEqualTypeOf<number>();
@@ -82,7 +82,7 @@ if (order?.name === 'Filled') {
   expectTypeOf(order.args).toEqualTypeOf<{}>();
 }
 
-// Overloads share a name; their arguments form a union.
+// Overloaded events share a name, so the type of their arguments is a union.
 const overloaded = parseAbi(['event Set(uint256 value)', 'event Set(string)']);
 const [set] = decodeLogs(webhook, overloaded).decoded;
 if (set) {
@@ -90,5 +90,5 @@ if (set) {
   expectTypeOf(set.args).toEqualTypeOf<{ readonly value: bigint } | { readonly arg0: string }>();
 }
 
-// The names are known only at run time.
+// Without a static ABI, the names of events are known only at run time.
 expectTypeOf<DecodedLog['name']>().toEqualTypeOf<string>();

@@ -45,7 +45,7 @@ const event = (name: string, inputs: readonly AbiParameter[], anonymous = false)
   anonymous,
 });
 
-/** Decodes data as the parameters of one event, without topics. */
+/** Decodes data as the parameters of an event without indexed parameters. */
 function decodeData(inputs: readonly AbiParameter[], data: string) {
   const item = event('Data', inputs);
   const { decoded, undecoded } = decodeLogs({ logs: [logOf([eventTopic(item)], data)] }, [item]);
@@ -403,7 +403,8 @@ describe('malformed logs', () => {
   });
 
   it('cannot expand a few words into a large value', () => {
-    // Six lists, each with 50 offsets to the next list: 50^7 numbers in 357 words.
+    // Six lists of 50 offsets to the next list, and a last list of 50 numbers: 50^7 numbers in 358
+    // words.
     const list = word('32') + word('640').repeat(50);
     const bomb = `0x${word('20')}${list.repeat(6)}${word('32')}${word('1').repeat(50)}`;
     const started = performance.now();
@@ -415,7 +416,7 @@ describe('malformed logs', () => {
   });
 });
 
-// Random values of random types, encoded by viem.
+// The following tests decode random values of random types, which viem encodes.
 
 interface Sample {
   parameter: AbiParameter;
@@ -450,7 +451,7 @@ const elementary: fc.Arbitrary<[type: string, value: unknown]> = fc.oneof(
   fc.integer({ min: 1, max: 32 }).chain((size) => hexBytes(size, size).map(same(`bytes${size}`))),
 );
 
-/** A type with a generator of values, because arrays need many values of a type. */
+/** A type with a generator of its values, because an array needs several values of one type. */
 interface Shape {
   type: string;
   components?: AbiParameter[];

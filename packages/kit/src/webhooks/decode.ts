@@ -22,41 +22,46 @@ import type { Abi } from 'abitype';
 
 type Hex = `0x${string}`;
 
-/** A webhook, or the part that decoding needs. */
+/** The part of a webhook that is decoded. */
 export interface LogSource {
   readonly logs: readonly WebhookLog[];
   readonly abi?: readonly AbiItem[] | undefined;
 }
 
-/** A decoded log, for an ABI without static types. */
+/** A log decoded with an ABI whose types are not known at compile time. */
 export interface DecodedLog {
   /** Name of the event. */
   readonly name: string;
   /**
-   * Parameters by name, in order; unnamed ones are `arg0`, `arg1`, … by position. Integers are
-   * bigint, addresses and bytes hex (see {@link DecodeOptions}), tuples objects. An indexed string,
-   * bytes, array or tuple is a hash, because the log contains only its hash.
+   * Parameters by name, in order. Unnamed parameters are called `arg0`, `arg1`, … by position.
+   * Integers are bigint, addresses and bytes are hex (see {@link DecodeOptions}), and tuples are
+   * objects. The value of an indexed string, bytes, array or tuple is its hash, because the log
+   * contains only the hash.
    */
   readonly args: { readonly [name: string]: DecodedValue };
   /** Position of the log in its block. */
   readonly logIndex: number;
   readonly transactionHash: string;
-  /** The contract that emitted it, spelled like the addresses in `args`. */
+  /** Address of the contract that emitted the log, spelled like the addresses in `args`. */
   readonly address: string;
 }
 
-/** A decoded log of an `as const` ABI: a union of its events, discriminated by `name`. */
+/**
+ * A log decoded with an `as const` ABI: a union over the events of the ABI, discriminated by
+ * `name`.
+ */
 export type DecodedLogOf<A extends Abi | readonly AbiItem[]> = number extends A['length']
   ? DecodedLog
   : EventOf<A[number]>;
 
 /**
- * Reason why a log could not be decoded: `unknown-event`: the ABI has no event with its first
- * topic, and no matching anonymous event; `indexed-mismatch`: the ABI has the event with a
- * different number of indexed parameters; `unsupported-type`: the event has a parameter type that
- * cannot be decoded, such as `fixed`; `malformed`: its topics or data do not encode the event's
- * parameters; `overlapping`: two parameters share bytes, so a small log could decode to a large
- * value.
+ * Reason why a log could not be decoded:
+ * - `unknown-event`: the ABI has no event with the log's first topic, and no matching anonymous
+ *   event;
+ * - `indexed-mismatch`: the event in the ABI has a different number of indexed parameters;
+ * - `unsupported-type`: the event has a parameter type that cannot be decoded, such as `fixed`;
+ * - `malformed`: the topics or data are not valid hex, or do not encode the event's parameters;
+ * - `overlapping`: two values share bytes, so a small log could decode to a large value.
  */
 export type UndecodedReason =
   | 'unknown-event'
@@ -65,14 +70,14 @@ export type UndecodedReason =
   | 'malformed'
   | 'overlapping';
 
-/** A log that the ABI could not decode. */
+/** A log that could not be decoded with the ABI. */
 export interface UndecodedLog {
   /** The log as received. */
   readonly log: WebhookLog;
   readonly reason: UndecodedReason;
 }
 
-/** The logs of a webhook in two lists, in order. */
+/** The logs of a webhook in two lists, each in the order of the webhook. */
 export interface DecodedLogs<Log = DecodedLog> {
   readonly decoded: Log[];
   readonly undecoded: UndecodedLog[];
@@ -84,16 +89,16 @@ export type AddressSpelling = 'lower' | 'checksummed';
 /** Options of {@link decodeLogs}. */
 export interface DecodeOptions {
   /**
-   * `checksummed` hashes each address, which is most of the work for an ERC-20 transfer.
+   * With `checksummed`, each address is hashed, which is most of the work for an ERC-20 transfer.
    * @defaultValue 'lower'
    */
   readonly addresses?: AddressSpelling | undefined;
 }
 
 /**
- * Decodes the logs of a webhook with the ABI in the webhook or a given one. If the ABI is `as
- * const`, `name` and `args` are typed. An ABI is compiled once, so keep it in a constant and do not
- * change it.
+ * Decodes the logs of a webhook with the given ABI, or with the ABI in the webhook. If the ABI is
+ * `as const`, `name` and `args` are typed. Each ABI object is compiled only once, so keep it in a
+ * constant and do not change it.
  * @throws SluiceError `invalid_webhook` without logs, `missing_abi` without an ABI.
  */
 export function decodeLogs(
@@ -127,12 +132,12 @@ export function decodeLogs(
   return decodeKnown(logs as WebhookLog[], abi, { addresses });
 }
 
-/** Returns whether there is an ABI. Webhooks of streams without an ABI contain `[]`. */
+/** Returns whether an ABI has items. Webhooks of streams without an ABI contain `[]`. */
 export const hasItems = (
   abi: Abi | readonly AbiItem[] | null | undefined,
 ): abi is Abi | readonly AbiItem[] => Array.isArray(abi) && abi.length > 0;
 
-/** Like {@link decodeLogs}; without an ABI, every log is an unknown event. */
+/** Like {@link decodeLogs}, but the ABI may be missing. Then no log is decoded. */
 export function decodeKnown(
   logs: readonly WebhookLog[],
   abi: Abi | readonly AbiItem[] | null | undefined,
@@ -154,13 +159,13 @@ const NO_ABI: readonly AbiItem[] = [];
 /** A parameter of an event, with the position and reader of its value. */
 interface Field {
   readonly name: string;
-  /** Position among the indexed parameters; undefined if it is in the data. */
+  /** Position among the indexed parameters; undefined if the value is in the data. */
   readonly indexed: number | undefined;
-  /** Reader of an indexed parameter; undefined if its topic is a hash. */
+  /** Reader of an indexed parameter; undefined if the topic is a hash of the value. */
   readonly readTopic: ReadWord | undefined;
   /** Reader of a parameter in the data. */
   readonly codec: Codec | undefined;
-  /** Position of its head in the data, in characters. */
+  /** Position of the parameter's head in the data, in characters; 0 if the parameter is indexed. */
   readonly at: number;
 }
 
@@ -169,7 +174,7 @@ interface CompiledEvent {
   readonly name: string;
   readonly inputs: readonly AbiParameter[];
   readonly indexedCount: number;
-  /** Compiled at the first log; null if a parameter type cannot be decoded. */
+  /** Compiled for the first log of the event; null if a parameter type cannot be decoded. */
   fields?: readonly Field[] | null;
 }
 
@@ -212,7 +217,10 @@ function compileEvents(abi: readonly unknown[], addresses: AddressSpelling): Com
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-/** Skips items that are not valid events, because ABIs in webhooks are not validated. */
+/**
+ * Returns whether an item is a valid event. ABIs in webhooks are not validated, so other items are
+ * skipped.
+ */
 function isEvent(item: unknown): item is AbiItem & { name: string } {
   if (!isObject(item)) return false;
   const { type, name, inputs = [] } = item as Partial<AbiItem>;
@@ -303,11 +311,11 @@ const toDecoded = (
 
 const SPELL: Record<AddressSpelling, (address: string) => string> = {
   lower: (address) => address.toLowerCase(),
-  // Other text stays unchanged.
+  // Text that is not an address stays unchanged.
   checksummed: (address) => (toAddress(address) ? checksumAddress(address) : address),
 };
 
-/** Returns the topics before the first missing one; undefined if one is invalid. */
+/** Returns the topics of a log; undefined if one is invalid or follows a missing one. */
 function topicsOf(log: unknown): string[] | undefined {
   if (!isObject(log)) return undefined;
   const { topic0, topic1, topic2, topic3 } = log as Partial<WebhookLog>;
@@ -325,7 +333,10 @@ function topicsOf(log: unknown): string[] | undefined {
   return topics;
 }
 
-/** Decodes the arguments; `skip` is the number of topics before the topics of the parameters. */
+/**
+ * Decodes the arguments of an event. `skip` is the number of topics before the first parameter:
+ * 0 for an anonymous event, otherwise 1.
+ */
 function decodeArgs(
   event: CompiledEvent,
   topics: readonly string[],
@@ -361,8 +372,8 @@ function readField(
   return readMember(codec, source, 2, at);
 }
 
-// Argument types of an `as const` ABI. Unlike in abitype's own mapping, every integer is a bigint,
-// as in decoded values.
+// The following types describe the arguments of an `as const` ABI. Unlike in abitype's own mapping,
+// every integer is a bigint, as in decoded values.
 
 interface Parameter {
   readonly type: string;

@@ -16,7 +16,6 @@ export type DescribedEvmWebhook = Pick<
   | 'nftTransfers'
   | 'nftTokenApprovals'
 > & {
-  /** May be missing. */
   readonly abi?: EvmWebhook['abi'];
 };
 
@@ -26,7 +25,7 @@ export type DescribedAptosWebhook = Pick<
   'transactions' | 'coinTransfers' | 'coinDeposits'
 >;
 
-/** Maximum number of decimals of an amount; the rest is cut off. */
+/** Maximum number of decimals of an amount; further decimals are cut off. */
 const MAX_DECIMALS = 6;
 /** Maximum number of integer digits of an amount; longer amounts use an exponent. */
 const MAX_WHOLE = 21;
@@ -40,7 +39,9 @@ const MAX_NAME_LENGTH = 24;
  * ```
  * Transfer 1,200.5 USDT 0x28c6…1d60 → 0x5a52…efcb +2
  * ```
- * Amounts are truncated to six decimals. Token and event names come from the chain, so escape the text like any untrusted input. Empty for a webhook without records, or without the `abi` that names its event.
+ * Amounts are truncated to six decimals. Token and event names come from the chain, so escape the
+ * text like any untrusted input. Returns an empty string for a webhook without records, and for one
+ * without `abi` whose first log is not a token transfer or approval.
  */
 export function describeWebhook(webhook: DescribedEvmWebhook | DescribedAptosWebhook): string {
   const [what, records] =
@@ -67,7 +68,7 @@ function describeEvm(webhook: DescribedEvmWebhook): string {
     const { value, from, to } = moved;
     return `${native(value, chainId)} ${shorten(from ?? '')} → ${shorten(to ?? '')} inside`;
   }
-  // A stream may omit the logs of its transfers.
+  // The webhook may contain transfers without their logs.
   return describeToken(webhook, () => true);
 }
 
@@ -96,7 +97,10 @@ interface Place {
   logIndex: string;
 }
 
-/** Describes what the service decoded from a log. */
+/**
+ * Describes the first token transfer or approval for which `isSought` returns true; returns an
+ * empty string if there is none.
+ */
 function describeToken(
   { erc20Transfers, erc20Approvals, nftTransfers, nftTokenApprovals }: DescribedEvmWebhook,
   isSought: (place: Place) => boolean,
@@ -143,7 +147,10 @@ function describeAptos({
   ]);
 }
 
-/** Formats `1,200.5 USDT`, or the unscaled number if the decimals are unknown. */
+/**
+ * Formats an amount with its token, such as `1,200.5 USDT`. The number is unscaled if the decimals
+ * are unknown.
+ */
 const amountOf = ({
   value,
   tokenDecimals,
@@ -154,11 +161,14 @@ const amountOf = ({
   tokenSymbol: string;
 }): string => toWords([toUnits(BigInt(value), Number(tokenDecimals)), toName(tokenSymbol)]);
 
-/** The currency of unlisted chains is unknown. */
+/**
+ * Formats an amount of native currency. The currency is unknown for chains that are not in
+ * {@link EVM_CHAINS}.
+ */
 const native = (value: string | null, chainId: string): string =>
   `${toUnits(BigInt(value ?? '0'), 18)} ${findEvmChain(chainId)?.currency ?? 'native'}`;
 
-/** Converts an amount to its unit: 1200500000 with 6 decimals to `1,200.5`. */
+/** Scales and formats an amount: 1200500000 with 6 decimals becomes `1,200.5`. */
 function toUnits(amount: bigint, decimals: number): string {
   const digits = amount.toString().padStart(decimals + 1, '0');
   const whole = digits.slice(0, digits.length - decimals);
@@ -170,10 +180,10 @@ function toUnits(amount: bigint, decimals: number): string {
   return shown === '' ? grouped : `${grouped}.${shown}`;
 }
 
-/** Characters that change the text direction, and control characters. */
+/** Matches control characters, and characters that change the text direction. */
 const UNSEEN = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 const toName = (name: string): string => cutText(name.replaceAll(UNSEEN, ''), MAX_NAME_LENGTH);
-/** Shortens token ids, which have up to 78 digits. */
+/** Formats a token id. Long ids are shortened, because they have up to 78 digits. */
 const toNumber = (tokenId: string): string =>
   `#${tokenId.length > MAX_NAME_LENGTH ? `${tokenId.slice(0, 8)}…` : tokenId}`;
 const shorten = (hash: string): string => `${hash.slice(0, 6)}…${hash.slice(-4)}`;

@@ -31,7 +31,7 @@ describe.each([
   ['x-signature', BY_X_SIGNATURE],
 ])('diagnose by %s', (_, given) => {
   it.each([
-    // The eight usual causes in docs/kit/verify.md.
+    // Most of the problems that docs/kit/verify.md lists.
     ['no header', { headers: {} }, 'missing-header', true],
     ['a wrong secret', { secret: 'another' }, 'wrong-secret', false],
     [

@@ -1,6 +1,6 @@
 /**
  * Explains why verification of a webhook fails, for logs and support tools. It is separate from
- * `unwrap` because it hashes the body many times.
+ * `unwrap`, because it hashes the body several times.
  */
 import { WEBHOOK_HEADERS } from '../contract/rules/signature.ts';
 import { readHeader } from './adapters/headers.ts';
@@ -9,17 +9,20 @@ import type { Claim, UnwrapOptions } from './unwrap.ts';
 import { isSignedWith, readClaim, secretsOf, timeProblem, toleranceOf } from './unwrap.ts';
 
 /**
- * The cause of a rejection: `missing-header`: no signature, id or timestamp; `x-signature-only`:
- * there is only an `x-signature`, and `allowXSignature` is off; `malformed-header`: the id or
- * timestamp is not in Sluice's format; `signature-format`: the correct signature in uppercase,
- * without `0x`, or without `v1,`; `header-altered`: `x-signature` matches body and secret, so the
- * id or timestamp was changed; `stale-timestamp`, `future-timestamp`: correctly signed, but too
- * long ago or in the future; `body-parsed`: the body is an object instead of the received bytes;
- * `stringified-twice`: the JSON of the webhook was serialized again as a string;
- * `body-reserialized`: the body was parsed and serialized again, with the same data;
- * `body-altered`: the body differs from the one that was sent; `other-secret`: one of
- * `otherSecrets` signed it; `wrong-secret`: the request is well formed, but none of the secrets
- * signed it.
+ * The cause of a rejection:
+ * - `missing-header`: the signature, id or timestamp is missing;
+ * - `x-signature-only`: there is only an `x-signature`, and `allowXSignature` is off;
+ * - `malformed-header`: the id or timestamp is not in Sluice's format;
+ * - `signature-format`: the signature is correct, but in uppercase, or without `0x` or `v1,`;
+ * - `header-altered`: `x-signature` matches body and secret, so another signature header was
+ *   changed;
+ * - `stale-timestamp`, `future-timestamp`: correctly signed, but too long ago or in the future;
+ * - `body-parsed`: the body is not text or bytes;
+ * - `stringified-twice`: the body is JSON that was serialized again as a string;
+ * - `body-reserialized`: the body was parsed and serialized again, with the same data;
+ * - `body-altered`: the body differs from the one that was sent;
+ * - `other-secret`: one of `otherSecrets` signed the webhook;
+ * - `wrong-secret`: the request looks intact, but none of the secrets signed it.
  */
 export type SignatureProblem =
   | 'missing-header'
@@ -39,24 +42,24 @@ export type SignatureProblem =
 /** The result of {@link diagnose}. */
 export interface Diagnosis {
   readonly problem: SignatureProblem;
-  /** Whether the cause is proven. If not, it is the most likely one, and `message` lists others. */
+  /** Whether the cause is proven. If not, it is only the most likely one. */
   readonly certain: boolean;
-  /** The problem, in a sentence. */
+  /** Describes the problem in one or two sentences. */
   readonly message: string;
-  /** The fix, in a sentence. */
+  /** Describes the fix in one or two sentences. */
   readonly fix: string;
-  /** Name in `otherSecrets`, for `other-secret`. */
+  /** For `other-secret`: the name in `otherSecrets` of the secret that signed the webhook. */
   readonly secretName?: string;
 }
 
-/** Options of {@link diagnose}: the options that {@link unwrap} rejected, and additional ones. */
+/** Options of {@link diagnose}: the options of the {@link unwrap} call, and additional ones. */
 export type DiagnoseOptions = Omit<UnwrapOptions, 'body'> & {
-  /** The body as in `unwrap`. A parsed body is also accepted, and reported. */
+  /** The body, as passed to `unwrap`. For a parsed body, the problem is `body-parsed`. */
   body: unknown;
   /**
    * Other secrets that might have signed, by a name of your choice, such as secrets of other
-   * streams or environments, or the API key. A signature does not identify its secret, so all of
-   * them are tried.
+   * streams or environments, or the API key. All of them are tried, because a signature does not
+   * identify its secret.
    */
   otherSecrets?: Readonly<Record<string, string>> | undefined;
   /**
@@ -67,10 +70,10 @@ export type DiagnoseOptions = Omit<UnwrapOptions, 'body'> & {
 };
 
 /**
- * Explains why `unwrap` rejects a webhook. Parses and serializes the body, and hashes it up to
- * about ten times per secret.
+ * Explains why `unwrap` rejects a webhook. Parses and serializes the body, and hashes it up to six
+ * times per secret.
  * @returns the diagnosis, or undefined if the webhook is valid.
- * @throws SluiceError `missing_secret`, `invalid_argument` like `unwrap`.
+ * @throws SluiceError `missing_secret` or `invalid_argument`, as `unwrap` does.
  */
 export function diagnose(options: DiagnoseOptions): Diagnosis | undefined {
   const { headers, body, otherSecrets = {}, now = Date.now } = options;
@@ -90,7 +93,7 @@ export function diagnose(options: DiagnoseOptions): Diagnosis | undefined {
     return problem ? found(problem) : undefined;
   }
 
-  // Tries proofs first: a variant that verifies shows what was changed.
+  // First tries variants of the request, because one that verifies proves what was changed.
   if (isSigned(raw, inUsualForm(claim))) return found('signature-format');
   const legacy = readHeader(headers, WEBHOOK_HEADERS.signature);
   if (
@@ -133,7 +136,7 @@ export function diagnose(options: DiagnoseOptions): Diagnosis | undefined {
 
 const ADVICE = {
   'missing-header': ['A signature header is missing.', ''],
-  'x-signature-only': ['The request only has an x-signature, and allowXSignature is off.', ''],
+  'x-signature-only': ['The request has only an x-signature, and allowXSignature is off.', ''],
   'malformed-header': ['A signature header is malformed.', ''],
   'signature-format': [
     'The signature is correct, but its format was changed.',
@@ -165,7 +168,7 @@ const ADVICE = {
   ],
   'body-altered': [
     'The body is not what the sender signed.',
-    'Look for a proxy or middleware that decodes, trims, truncates or edits bodies.',
+    'Look for a proxy or middleware that edits bodies.',
   ],
   'other-secret': [
     'The webhook is signed with another secret that you hold.',
@@ -173,11 +176,11 @@ const ADVICE = {
   ],
   'wrong-secret': [
     'The secret is not the one that signed the webhook. A changed value in the body, or the secret of another stream, would look the same.',
-    'Compare the complete secret with the one in the settings of the sender, without quotes or spaces.',
+    "Compare the complete secret with the sender's, without quotes or spaces.",
   ],
 } as const satisfies Record<SignatureProblem, readonly [message: string, fix: string]>;
 
-const NO_JSON = 'It is not a JSON object: look for what truncated, decoded or replaced it.';
+const NO_JSON = 'The body is not a JSON object: look for what truncated or replaced it.';
 
 function found(problem: SignatureProblem, certain = true, fix?: string): Diagnosis {
   const [message, usualFix] = ADVICE[problem];
@@ -210,10 +213,10 @@ function parse(text: string): unknown {
   }
 }
 
-/** Undoes common changes of text: added space, UTF-8 decoded as Latin-1. */
+/** Returns the body without common changes: added whitespace, and UTF-8 decoded as Latin-1. */
 function repairsOf(text: string): (string | Uint8Array)[] {
   const repairs: (string | Uint8Array)[] = [];
-  // Also removes a byte order mark.
+  // `trim` also removes a byte order mark.
   const trimmed = text.trim();
   if (trimmed !== text) repairs.push(trimmed);
   if (/[\x80-\xff]/.test(text) && !/[^\0-\xff]/.test(text)) {
@@ -225,6 +228,9 @@ function repairsOf(text: string): (string | Uint8Array)[] {
 const isObject = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Senders do not sort keys, but serializers of other languages may. */
+/**
+ * Returns whether keys are sorted, which suggests that another program serialized them. Senders do
+ * not sort keys.
+ */
 const isSorted = (keys: readonly string[]): boolean =>
   keys.length > 2 && keys.every((key, at) => at === 0 || (keys[at - 1] as string) < key);

@@ -1,9 +1,9 @@
-/** Checks with the proofs in a webhook that its logs are in a block. */
+/** Uses the proofs in a webhook to check that its logs are in a block. */
 import { keccak256 } from '../contract/rules/hash.ts';
 import type { EvmWebhook, WebhookLog } from '../contract/shapes.generated.ts';
 import { SluiceError, isSluiceError } from '../errors.ts';
 
-/** The part of a webhook that is checked. */
+/** The part of a webhook that {@link verifyLogProof} checks. */
 export type ProvenWebhook = Pick<EvmWebhook, 'block' | 'logs' | 'proofs'>;
 
 export interface VerifyLogProofOptions {
@@ -15,9 +15,10 @@ export interface VerifyLogProofOptions {
 }
 
 /**
+ * The result of {@link verifyLogProof}:
  * - `isVerified: true`: the logs are in the block with the hash that you passed.
- * - `isVerified: false`: the logs are in a block with the hash `compare`. Anyone can make up such
- *   a block, so compare the hash with one from a source that you trust.
+ * - `isVerified: false`: the logs are in a block with the hash `compare`. Anyone can make up such a
+ *   block, so compare the hash with one from a source that you trust.
  */
 export type LogProof =
   | { readonly isVerified: true; readonly blockHash: string }
@@ -27,7 +28,8 @@ export type LogProof =
  * Checks the address, topics and data of every log, the position of its transaction, and the
  * block's number and time. Transaction hashes and records other than `logs` are not proven.
  *
- * @throws SluiceError `invalid_proof` if a log is not proven, or the block is a different one.
+ * @throws SluiceError `invalid_proof` if the proof is missing or malformed, a log is not proven, or
+ * the block is a different one.
  */
 export function verifyLogProof(
   webhook: ProvenWebhook,
@@ -52,7 +54,7 @@ function check({ block, logs, proofs }: ProvenWebhook, blockHash: string | undef
     fail(`The webhook is about block ${hash}, not ${blockHash}`);
   }
   const fields = toList(decode(encoded));
-  // Tempo's headers start with its own fields, followed by Ethereum's as a list.
+  // Tempo's headers start with its own fields, followed by a list of Ethereum's header fields.
   const header = Array.isArray(fields[3]) ? fields[3] : fields;
   if (
     toHex(header[8]) !== quantity(block.number) ||
@@ -118,7 +120,7 @@ function decode(bytes: Uint8Array): Item {
       for (length = 0; at < lengthEnd; at++) length = length * 256 + (bytes[at] ?? Number.NaN);
     }
     const stop = at + length;
-    // The comparison is also false for a length that is not a number.
+    // If the data ends within the length, `stop` is NaN, for which this comparison is also false.
     if (!(stop <= end)) fail('The proof is malformed');
     if (!isList) return bytes.subarray(at, (at = stop));
     const items: Item[] = [];
@@ -131,7 +133,7 @@ function decode(bytes: Uint8Array): Item {
 
 /** Follows the path of a receipt through the trie (appendix D); returns the encoded receipt. */
 function follow(root: string, index: string, nodes: readonly string[]): Uint8Array {
-  // The key is the RLP-encoded index.
+  // The key of a receipt in the trie is its RLP-encoded index.
   const number = quantity(index).slice(2);
   const isShort = number.length === 2 && number < '80';
   let key = isShort ? number : (0x80 + number.length / 2).toString(16) + number;
@@ -168,7 +170,7 @@ const textOf = (address: string, topics: readonly string[], data: string): strin
   [address, topics.join(), data].join(' ').toLowerCase();
 
 function logsOf(receipt: Uint8Array): string[] {
-  // Receipts of typed transactions start with the type.
+  // The receipts of typed transactions start with the transaction type.
   const fields = toList(decode(receipt[0]! < 0xc0 ? receipt.subarray(1) : receipt));
   return toList(fields[3]!).map((log) => {
     const [address, topics, data] = toList(log);
@@ -176,7 +178,7 @@ function logsOf(receipt: Uint8Array): string[] {
   });
 }
 
-/** Returns whether the logs are in the receipt, at the distances of their indices. */
+/** Returns whether the receipt contains the logs, at the distances of their log indices. */
 function areIn(own: readonly WebhookLog[], proven: readonly string[]): boolean {
   const isAt = ({ address, topic0, topic1, topic2, topic3, data }: WebhookLog, place: number) =>
     proven[place] ===

@@ -4,7 +4,7 @@ import { SluiceError } from '../errors.ts';
 /** Options of {@link RetryLater}. */
 export interface RetryLaterOptions {
   /**
-   * Minimum wait of the sender, rounded up to seconds, at most 24 hours.
+   * Minimum wait before the next attempt, rounded up to seconds and limited to 24 hours.
    * @unit milliseconds
    * @defaultValue 60_000
    */
@@ -35,8 +35,8 @@ export class RetryLater extends Error {
 
 /**
  * Throw this in a handler to drop a webhook that no later attempt could handle. The handler
- * responds with 200, and the webhook counts as handled. A 410 would stop the stream, because it
- * means that the URL is gone.
+ * responds with 200, and the webhook counts as handled. A 410 would put the stream in `error`,
+ * because a 410 means that the URL is gone.
  */
 export class NeverAgain extends Error {
   override readonly name = 'NeverAgain';
@@ -46,7 +46,7 @@ export class NeverAgain extends Error {
   }
 }
 
-/** Compares the name, because a program may contain two copies of the kit. */
+/** Compares names instead of classes, because a program may contain two copies of the kit. */
 export const isRetryLater = (error: unknown): error is RetryLater =>
   error instanceof Error && error.name === 'RetryLater' && 'afterMs' in error;
 

@@ -1,11 +1,12 @@
-/** Stores of handled deliveries, so that each delivery is handled once. */
+/** Stores the ids of handled deliveries, so that each delivery is handled once. */
 import { SluiceError } from '../errors.ts';
 
 /**
- * Remembers ids. The handler calls `has` before it handles a delivery, and `add` only afterwards.
- * For several processes or workers, use a shared store (Redis: `EXISTS` and `SET id 1 EX 172800`;
- * SQL: a table with the id as its key). Keep ids for 48 hours, longer than any wait between two
- * attempts. Ids have at most 300 characters of `A-Z a-z 0-9 _ - . /`.
+ * Remembers the ids of handled deliveries. The handler calls `has` before it handles a delivery,
+ * and `add` only after it has handled the delivery successfully. For several processes or workers,
+ * use a shared store (Redis: `EXISTS` and `SET id 1 EX 172800`; SQL: a table with the id as its
+ * key). Keep ids for 48 hours, which is longer than any wait between two attempts. Ids have at most
+ * 300 characters of `A-Z a-z 0-9 _ - . /`.
  */
 export interface SeenStore {
   has(id: string): boolean | Promise<boolean>;
@@ -15,31 +16,32 @@ export interface SeenStore {
 /** Options of {@link createMemorySeenStore}. */
 export interface MemorySeenStoreOptions {
   /**
-   * Maximum number of ids. Above it, the oldest id is dropped early, with one warning.
-   * @defaultValue 250_000, about 30 MB: 1.4 deliveries per second over 48 hours. At least 1.
+   * Maximum number of ids. When there are more, the oldest ids are dropped early, with one warning.
+   * @defaultValue 250_000, about 30 MB: enough for 1.4 deliveries per second over 48 hours.
+   * At least 1.
    */
   maxIds?: number | undefined;
   /**
-   * Retention of an id.
+   * Time for which an id is kept.
    * @unit milliseconds
-   * @defaultValue 172_800_000 (48 hours)
+   * @defaultValue 172_800_000 (48 hours). Above 0.
    */
   keepMs?: number | undefined;
-  /** The current time in milliseconds. Default: `Date.now`. */
+  /** Returns the current time in milliseconds. Default: `Date.now`. */
   now?: (() => number) | undefined;
-  /** Called once when the store is full. Default: `console.warn`. */
+  /** Called once, when the store first drops an id early. Default: `console.warn`. */
   warn?: ((message: string) => void) | undefined;
 }
 
-/** A synchronous {@link SeenStore}. */
+/** A {@link SeenStore} whose methods are synchronous. */
 export interface MemorySeenStore {
   has(id: string): boolean;
   add(id: string): void;
 }
 
 /**
- * Creates a store in the memory of this process. It is lost when the process ends, and not shared
- * with other processes.
+ * Creates a store in the memory of this process. Its ids are lost when the process ends, and are
+ * not shared with other processes.
  * @throws SluiceError `invalid_argument` for a number out of bounds.
  */
 export function createMemorySeenStore({
@@ -54,7 +56,7 @@ export function createMemorySeenStore({
       hint: 'Leave them out for 250,000 ids and 48 hours.',
     });
   }
-  /** Times at which ids were added, in that order. */
+  /** Time at which each id was last added, oldest first. */
   const addedAt = new Map<string, number>();
   let warned = false;
 

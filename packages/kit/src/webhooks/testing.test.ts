@@ -20,7 +20,7 @@ const KINDS = [
   'test',
 ] as const satisfies SampleKind[];
 
-/** Key order of the wire contract. */
+/** Keys of a webhook, in the order in which the service sends them. */
 const WIRE_ORDER =
   'confirmed chainId abi streamId tag retries block logs txs txsInternal erc20Transfers erc20Approvals nftTokenApprovals nftApprovals nftTransfers nativeBalances';
 

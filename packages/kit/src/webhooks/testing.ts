@@ -1,6 +1,6 @@
 /**
- * `@sluice/kit/testing`: offline tools to test webhook handlers: webhooks of every kind, signed
- * requests, and a sender that retries like the service.
+ * Offline tools to test webhook handlers (`@sluice/kit/testing`): sample webhooks, signed requests,
+ * and a sender that retries like the service.
  */
 import {
   CONTRACT_SCHEDULE_MS,
@@ -20,7 +20,10 @@ import type {
 } from '../contract/shapes.generated.ts';
 import { TEST_WEBHOOK } from '../contract/rules/testWebhooks.ts';
 
-/** Kinds of {@link sampleWebhook}; `test` is the webhook sent to each new URL. */
+/**
+ * Kinds of webhooks that {@link sampleWebhook} creates. `test` is the test webhook, which the
+ * service sends to each new URL.
+ */
 export type SampleKind =
   | 'erc20-transfer'
   | 'erc20-approval'
@@ -33,9 +36,9 @@ export type SampleKind =
   | 'test';
 
 /**
- * Creates a confirmed Ethereum webhook as the service sends it, with one record of this kind and
- * everything derived from it. Returns a new object each time; the fields in `change` replace its
- * fields.
+ * Creates a confirmed Ethereum webhook as the service sends it, with one log, transaction or
+ * internal transaction of this kind and the records decoded from it. The kind `test` has no
+ * records. Returns a new object each time; the fields in `change` replace its fields.
  *
  * @example sampleWebhook('erc20-transfer', { confirmed: false, streamId })
  */
@@ -45,12 +48,16 @@ export function sampleWebhook(kind: SampleKind, change: Partial<EvmWebhook> = {}
   );
 }
 
-/** Kinds of {@link sampleAptosWebhook}; `test` is the webhook sent to each new URL. */
+/**
+ * Kinds of webhooks that {@link sampleAptosWebhook} creates. `test` is the test webhook, which the
+ * service sends to each new URL.
+ */
 export type AptosSampleKind = 'coin-transfer' | 'test';
 
 /**
- * Creates an Aptos mainnet webhook as the service sends it, with one transfer and everything
- * derived from it. Returns a new object each time; the fields in `change` replace its fields.
+ * Creates an Aptos mainnet webhook as the service sends it, with one coin transfer and the records
+ * derived from it. The kind `test` has no records. Returns a new object each time; the fields in
+ * `change` replace its fields.
  *
  * @example sampleAptosWebhook('coin-transfer', { tag: 'wallet' })
  */
@@ -61,17 +68,17 @@ export function sampleAptosWebhook(
   return structuredClone({ ...(kind === 'test' ? TEST_APTOS_WEBHOOK : APTOS_SAMPLE), ...change });
 }
 
-/** Secret, id and time of a signed request. */
+/** Options of a signature: the secret, id, time and sender. */
 export interface SigningOptions {
-  /** The streams secret, or the API key if there is no secret. */
+  /** The streams secret, or the API key if the account has no streams secret. */
   secret: string;
   /** The delivery's id. Default: a new UUID. */
   id?: string | undefined;
   /** Time at which the request is sent. Default: now. */
   sentAt?: Date | undefined;
   /**
-   * The sender to imitate: `sluice` sends both signatures; `hosted` (the hosted Streams API) only
-   * `x-signature`, without id and timestamp. Default: `sluice`.
+   * The sender to imitate. `sluice` sends both signatures; `hosted`, the hosted Streams API, sends
+   * only `x-signature`, without an id or timestamp. Default: `sluice`.
    */
   sender?: 'sluice' | 'hosted' | undefined;
 }
@@ -89,7 +96,7 @@ export type SignedRequestOptions = SigningOptions & {
       }
   );
 
-/** Creates a signed POST request of a webhook, to pass to a handler. */
+/** Creates a signed POST request with a webhook or another text, to pass to a handler. */
 export function signedRequest({ url, webhook, body, ...signing }: SignedRequestOptions): Request {
   const text = body ?? JSON.stringify(webhook);
   return new Request(url ?? 'http://localhost/webhooks', {
@@ -102,7 +109,7 @@ export function signedRequest({ url, webhook, body, ...signing }: SignedRequestO
 /**
  * Creates the headers of a signed request, for other test clients (`app.inject`, supertest).
  * @param body exactly as it will be sent
- * @param webhook the webhook in the body, for `x-records-charged`
+ * @param webhook the webhook in the body, for `x-records-charged`, which is otherwise 0
  */
 export function signedHeaders(
   body: string,
@@ -134,13 +141,13 @@ function recordsCharged(webhook: EvmWebhook | AptosWebhook): number {
 export interface FakeSenderOptions {
   /** A URL, or the handler itself. */
   to: string | URL | ((request: Request) => Response | Promise<Response>);
-  /** The streams secret. */
+  /** The streams secret, or the API key if the account has no streams secret. */
   secret: string;
   sender?: SigningOptions['sender'];
   /**
    * The waits between attempts; there is one more attempt than waits. Default: 1 min, 10 min, 1 h,
-   * 2 h, 6 h, 12 h and 24 h. Sluice also retries a first attempt after 5 s if it got a 5xx or no
-   * response.
+   * 2 h, 6 h, 12 h and 24 h. With the default, a first attempt that got a 5xx or no response is
+   * also retried after 5 s, unless `sender` is `hosted`. The test webhook is sent only once.
    * @unit milliseconds
    */
   scheduleMs?: readonly number[] | undefined;
@@ -150,23 +157,26 @@ export interface FakeSenderOptions {
    * @defaultValue 15_000
    */
   timeoutMs?: number | undefined;
-  /** Waits between attempts. Default: no wait, so that two days of retries take no time. */
+  /**
+   * Called to wait between attempts. Default: does not wait, so that two days of retries take no
+   * time.
+   */
   wait?: ((ms: number) => Promise<void>) | undefined;
-  /** Default: `globalThis.fetch`. */
+  /** Sends the requests if `to` is a URL. Default: `globalThis.fetch`. */
   fetch?: ((request: Request) => Promise<Response>) | undefined;
 }
 
-/** An attempt of a delivery and its result. */
+/** An attempt to deliver a webhook, and its result. */
 export interface SentAttempt {
-  /** Null without a response. */
+  /** HTTP status; null without a complete response. */
   readonly status: number | null;
-  /** The response, as text. */
+  /** Body of the response; empty without a complete response. */
   readonly body: string;
   /** Reason for the failure; undefined for a 2xx. */
   readonly error: string | undefined;
   /**
-   * Minimum wait of the service after this attempt, in milliseconds; undefined after the last
-   * attempt. Sluice adds up to 10%.
+   * Time that the service would wait after this attempt, in milliseconds, without the random
+   * extra of up to 10%; undefined after the last attempt.
    */
   readonly waitMs: number | undefined;
 }
@@ -183,8 +193,8 @@ export interface SentDelivery {
 export interface FakeSender {
   /**
    * Delivers a webhook: POSTs it until it gets a 2xx or the schedule ends. Attempts share the id,
-   * but each one has its own `retries`, timestamp and signature. To send a duplicate, call it again
-   * with the same `id`. Never rejects.
+   * but each one has its own `retries`, timestamp and signature. To send a duplicate, call `send`
+   * again with the same `id`. Failed attempts do not reject the promise.
    */
   send(
     webhook: EvmWebhook | AptosWebhook,
@@ -192,11 +202,11 @@ export interface FakeSender {
   ): Promise<SentDelivery>;
   /** Delivers the unconfirmed webhook of a block, then the confirmed one. */
   sendPair(webhook: EvmWebhook): Promise<{ unconfirmed: SentDelivery; confirmed: SentDelivery }>;
-  /** Delivers the removal webhook for a webhook. */
+  /** Delivers the removal webhook that revokes this webhook. */
   sendRemoved(webhook: EvmWebhook): Promise<SentDelivery>;
 }
 
-/** Creates a sender that behaves like the service. */
+/** Creates a sender that delivers and retries like the service. */
 export function createFakeSender({
   to,
   secret,
@@ -255,13 +265,13 @@ export function createFakeSender({
     },
     sendRemoved(webhook) {
       const { confirmed: _, ...rest } = webhook;
-      // The service writes `removed` at the start, too.
+      // Puts `removed` directly after `confirmed`, as the service does.
       return send({ confirmed: false, removed: true, ...rest });
     },
   };
 }
 
-/** Prefers a code such as `ECONNREFUSED` to "fetch failed". */
+/** Describes an error by the code of its cause, if any: the message is only "fetch failed". */
 function toWord(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;
   return cause instanceof Error && 'code' in cause ? String(cause.code) : String(error);
@@ -274,7 +284,7 @@ function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> 
   });
 }
 
-// Sample records. The decoded records of a webhook are also in its logs.
+// Sample records. Each decoded event is also in `logs`.
 
 const FRAME: EvmWebhook = {
   confirmed: true,

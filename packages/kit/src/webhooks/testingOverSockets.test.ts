@@ -1,4 +1,4 @@
-/** The fake sender and handlers over `node:http`. */
+/** Tests the fake sender against servers of `node:http`. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';

@@ -46,11 +46,25 @@ describe('unwrap', () => {
       webhook: WEBHOOK,
       isTest: false,
       verifiedBy: 'webhook-signature',
+      origin: undefined,
     });
   });
 
+  it.each([
+    ['live', 'live'],
+    ['backfill', 'backfill'],
+    ['replay', 'replay'],
+    ['Live', undefined],
+    ['later', undefined],
+    [['live', 'replay'], undefined],
+  ])('reads x-sluice-origin: %s as %s', (given, origin) => {
+    const headers = { ...headersOf(), 'x-sluice-origin': given };
+    expect(unwrap({ ...GIVEN, headers }).origin).toBe(origin);
+  });
+
   it('accepts the example of the Standard Webhooks specification', () => {
-    // The body is not a Sluice webhook, and this error proves that the signature was verified.
+    // The body is not a Sluice webhook. Only a verified body is rejected with `invalid_webhook`, so
+    // this error proves that the signature was accepted.
     const headers = {
       'webhook-id': 'msg_p5jXN8AQM9LWM0D4loKWxJek',
       'webhook-timestamp': '1614265330',
@@ -164,6 +178,7 @@ describe('unwrap', () => {
         sentAt: undefined,
         webhook: WEBHOOK,
         verifiedBy: 'x-signature',
+        origin: undefined,
       });
     });
 

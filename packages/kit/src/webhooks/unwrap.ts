@@ -1,9 +1,10 @@
 /**
  * Verifies and parses a webhook in one call, so that nothing unverified is read. A request has two
  * signatures: `webhook-signature` (Standard Webhooks) covers the delivery id, the timestamp and the
- * body; `x-signature` of the compatible contract covers only the body.
+ * body; `x-signature`, which the hosted Streams API also sends, covers only the body.
  */
 import { keccak256 } from '../contract/rules/hash.ts';
+import type { WebhookOrigin } from '../contract/rules/signature.ts';
 import { signStandardWebhook, signWebhook, WEBHOOK_HEADERS } from '../contract/rules/signature.ts';
 import type { AptosWebhook, EvmWebhook } from '../contract/shapes.generated.ts';
 import { SluiceError } from '../errors.ts';
@@ -46,12 +47,12 @@ export interface UnwrapRules {
    */
   allowXSignature?: boolean | undefined;
   /**
-   * Maximum difference between `webhook-timestamp` and now, before or after.
+   * Maximum difference between `webhook-timestamp` and the current time, in either direction.
    * @unit milliseconds
    * @defaultValue 300_000 (5 minutes). At least 0; `Infinity` turns the check off.
    */
   toleranceMs?: number | undefined;
-  /** The current time in Unix milliseconds. Default: `Date.now`. */
+  /** Returns the current time in Unix milliseconds. Default: `Date.now`. */
   now?: (() => number) | undefined;
 }
 
@@ -63,12 +64,12 @@ export type UnwrapOptions = WebhookKey &
     headers: WebhookHeaders;
   };
 
-/** The chain families to accept: one, or both. */
+/** The chain family to accept, or `any` for both. */
 export type WebhookFamily = 'evm' | 'aptos' | 'any';
 
 /** A verified webhook of an EVM stream. */
 export interface ReceivedWebhook extends Received<EvmWebhook> {
-  /** With `removed: true`, it revokes the deliveries of its block. */
+  /** A webhook with `removed: true` revokes the stream's earlier webhooks of this block. */
   readonly webhook: EvmWebhook;
 }
 
@@ -90,6 +91,11 @@ interface Received<Webhook> {
   /** Whether this is the test webhook, which only checks that the URL responds with a 2xx. */
   readonly isTest: boolean;
   readonly verifiedBy: 'webhook-signature' | 'x-signature';
+  /**
+   * Reason why the webhook was sent, from `x-sluice-origin`; undefined for test webhooks and other
+   * senders. The header is not signed, so do not use it for access control.
+   */
+  readonly origin: WebhookOrigin | undefined;
 }
 
 /**
@@ -108,8 +114,8 @@ export type RefusalReason =
  * Verifies a webhook in constant time and parses it.
  *
  * @throws SluiceError
- * `invalid_signature`: the headers are missing, malformed or do not match; `details.reason` is a
- * {@link RefusalReason}. Respond with 401.
+ * `invalid_signature`: the headers are missing, malformed or do not match the body;
+ * `details.reason` is a {@link RefusalReason}. Respond with 401.
  * `stale_timestamp`: signed, but sent too long ago or in the future. Respond with 401.
  * `invalid_webhook`: signed, but the body is not a webhook of `family`. Respond with 400.
  * `body_already_parsed`, `missing_secret`, `invalid_argument`: an error in the calling code.
@@ -127,17 +133,26 @@ export function unwrap(
 ): ReceivedWebhook | ReceivedAptosWebhook {
   const { raw, claim } = verifyRaw(options);
   const webhook = parseWebhook(raw, options.family ?? 'evm');
+  const standard = claim.scheme === 'webhook-signature' ? claim : undefined;
   const received: Received<EvmWebhook | AptosWebhook> = {
-    id: claim.scheme === 'webhook-signature' ? claim.id : contentId(webhook),
-    sentAt: claim.scheme === 'webhook-signature' ? new Date(claim.timestamp * 1000) : undefined,
+    id: standard?.id ?? contentId(webhook),
+    sentAt: standard && new Date(standard.timestamp * 1000),
     webhook,
     isTest: webhook.streamId === '',
     verifiedBy: claim.scheme,
+    origin: ORIGIN.exec(readHeader(options.headers, WEBHOOK_HEADERS.origin) ?? '')?.[0] as
+      | WebhookOrigin
+      | undefined,
   };
   return received as ReceivedWebhook | ReceivedAptosWebhook;
 }
 
-/** Returns a verified body with the claims of its headers. Throws like {@link unwrap}. */
+const ORIGIN = /^(live|backfill|replay)$/;
+
+/**
+ * Verifies a request, and returns its body and the claims in its headers. Throws like
+ * {@link unwrap}, but never `invalid_webhook`, because it does not parse the body.
+ */
 export function verifyRaw(options: UnwrapOptions): { raw: string | Uint8Array; claim: Claim } {
   const secrets = secretsOf(options);
   const toleranceMs = toleranceOf(options);
@@ -166,14 +181,17 @@ export function isAptosWebhook(webhook: EvmWebhook | AptosWebhook): webhook is A
   return 'network' in webhook && !('chainId' in webhook);
 }
 
-/** The unverified claims in the headers of a request. */
+/**
+ * The unverified signatures in the headers of a request, and the id and timestamp that the
+ * signatures cover.
+ */
 export type Claim =
   | {
       readonly scheme: 'webhook-signature';
       readonly id: string;
       /** Timestamp in Unix seconds. */
       readonly timestamp: number;
-      /** Signatures as `v1,` and base64. May include entries of other versions. */
+      /** Entries of the header: `v1,` and base64. Entries of other versions never match. */
       readonly signatures: readonly string[];
     }
   | { readonly scheme: 'x-signature'; readonly signature: string };
@@ -184,8 +202,8 @@ export interface NoClaim {
 }
 
 /**
- * Ids of Sluice have no dots or spaces. With a dot, a signed text could be parsed as two different
- * ids.
+ * Sluice ids contain no dots. With a dot in the id, the signed text `id.timestamp.body` could be
+ * split in two ways.
  */
 const ID = /^[A-Za-z0-9_-]{1,255}$/;
 const UNIX_SECONDS = /^(0|[1-9]\d{0,11})$/;
@@ -197,7 +215,7 @@ export function readClaim(headers: WebhookHeaders, allowXSignature: boolean): Cl
     if (signature === undefined) {
       return {
         reason: 'missing-header',
-        hint: 'The request has no webhook-signature: it has another sender, or a proxy drops headers.',
+        hint: 'No webhook-signature: another sender sent it, or a proxy drops headers.',
       };
     }
     if (allowXSignature) return { scheme: 'x-signature', signature };
@@ -225,7 +243,7 @@ export function readClaim(headers: WebhookHeaders, allowXSignature: boolean): Cl
   };
 }
 
-/** Checks signatures in constant time, except for their number. */
+/** Returns whether a signature of the claim matches. Compares each one in constant time. */
 export function isSignedWith(claim: Claim, body: string | Uint8Array, secret: string): boolean {
   if (claim.scheme === 'x-signature') return isEqual(claim.signature, signWebhook(body, secret));
   const { id, timestamp, signatures } = claim;
@@ -239,7 +257,10 @@ export function isSignedWith(claim: Claim, body: string | Uint8Array, secret: st
   return signatures.some((signature) => isEqual(signature, expected));
 }
 
-/** Returns the secrets that are not empty, because anyone could sign with an empty secret. */
+/**
+ * Returns the secrets that are not empty, because anyone could sign with an empty secret. Throws if
+ * there are none.
+ */
 export function secretsOf({ secret, secrets, apiKey }: WebhookKey): readonly string[] {
   const given: readonly unknown[] = secrets ?? [secret ?? apiKey];
   const usable = given.filter(
@@ -254,7 +275,10 @@ export function secretsOf({ secret, secrets, apiKey }: WebhookKey): readonly str
   return usable;
 }
 
-/** Rejects NaN, which would accept any timestamp. */
+/**
+ * Returns the tolerance. Rejects NaN and negative values, with which no timestamp would be
+ * accepted.
+ */
 export function toleranceOf({ toleranceMs = 300_000 }: UnwrapRules): number {
   if (toleranceMs >= 0) return toleranceMs;
   throw new SluiceError('invalid_argument', 'toleranceMs must be 0 or more', {
@@ -262,7 +286,10 @@ export function toleranceOf({ toleranceMs = 300_000 }: UnwrapRules): number {
   });
 }
 
-/** Also rejects NaN, which a broken clock returns. */
+/**
+ * Returns why a timestamp is rejected; undefined if it is accepted. If the clock returns NaN, all
+ * timestamps are rejected.
+ */
 export function timeProblem(
   timestamp: number,
   nowMs: number,
@@ -315,6 +342,6 @@ const notAWebhook = (message: string, cause?: unknown): SluiceError =>
     cause,
   });
 
-/** Only `retries` differs between the bodies of a delivery's attempts. */
+/** Hashes a webhook with `retries` set to 0, because only this field differs between attempts. */
 const contentId = (webhook: EvmWebhook | AptosWebhook): string =>
   keccak256(JSON.stringify({ ...webhook, retries: 0 })).slice(2);

@@ -18,14 +18,17 @@ const TYPES = [
   'chain.resumed',
   'disk.filling',
   'disk.recovered',
+  'alert.test',
 ] as const satisfies readonly Alert['type'][];
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Verifies and parses an alert (`--notify-url`), like `unwrap` for webhooks.
+ * Verifies and parses an alert, which the service sends to its alert URLs (`--notify-url`). Accepts
+ * only `webhook-signature`.
  *
- * @throws SluiceError like `unwrap`; `invalid_webhook` if the body is signed but is not an alert.
+ * @throws SluiceError as `unwrap` does; `invalid_webhook` if the body is signed but is not an
+ * alert.
  */
 export function unwrapAlert(options: UnwrapOptions): ReceivedAlert {
   const { raw, claim } = verifyRaw({ ...options, allowXSignature: false });
@@ -34,7 +37,7 @@ export function unwrapAlert(options: UnwrapOptions): ReceivedAlert {
     const alert = JSON.parse(typeof raw === 'string' ? raw : utf8.decode(raw)) as Alert;
     if (TYPES.includes(alert.type) && typeof alert.data === 'object') return { id, alert };
   } catch {
-    // The body is not JSON.
+    // The error below also applies to a body that is not JSON.
   }
   throw new SluiceError('invalid_webhook', 'The body is signed but is not an alert');
 }

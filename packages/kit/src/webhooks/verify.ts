@@ -1,4 +1,4 @@
-/** Verifies that a webhook comes from a service that has the secret. */
+/** Verifies the `x-signature` of a webhook. */
 import { signWebhook } from '../contract/rules/signature.ts';
 import { SluiceError } from '../errors.ts';
 import { toRaw } from './adapters/rawBody.ts';
@@ -28,10 +28,11 @@ export type VerifySignatureOptions = VerificationKey & {
 };
 
 /**
- * Verifies the `x-signature` of a webhook in constant time. It covers the body but no timestamp, so
- * ignore deliveries that you have already handled.
+ * Verifies the `x-signature` of a webhook in constant time. The signature does not cover a
+ * timestamp, so ignore deliveries that you have already handled.
  * @returns true; it never returns false.
- * @throws SluiceError `missing_secret` without a key, `invalid_signature` if it does not match.
+ * @throws SluiceError `missing_secret` without a key, `invalid_signature` if the signature does not
+ * match.
  */
 export function verifySignature({ body, signature, apiKey, secret }: VerifySignatureOptions): true {
   const key = secret ?? apiKey;
@@ -58,7 +59,7 @@ function toSignedBytes(body: unknown): string | Uint8Array | undefined {
   return typeof body === 'object' && body !== null ? JSON.stringify(body) : undefined;
 }
 
-/** Compares strings in constant time. */
+/** Compares strings of equal length in constant time. */
 export function isEqual(given: string, expected: string): boolean {
   if (given.length !== expected.length) return false;
   let difference = 0;

@@ -1,5 +1,6 @@
 import { createEvmStreamSchema } from '@sluice/kit/contract';
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { HttpError, MAX_VALUES, check } from './answers.ts';
 
 const good = { webhookUrl: 'https://example.com/', description: '', chainIds: ['0x1'] };
@@ -72,6 +73,20 @@ describe('the response to an invalid request is bounded', () => {
     const shown = refused({ ...good, chainIds: [`https://user:${'p'.repeat(300)}@example.com/`] });
     expect(shown['requestBody.chainIds.0']?.value).toBe('https://***@example.com/');
   });
+});
+
+test('a call that hides its body repeats no value of it', () => {
+  const schema = z.object({ a: z.string() });
+  for (const body of [{ a: 1 }, { secret: listOf(MAX_VALUES + 1, 'secret') }]) {
+    try {
+      check(schema, 'requestBody', body, true);
+      expect.unreachable();
+    } catch (error) {
+      const details = Object.values((error as HttpError).details ?? {});
+      expect(details.length).toBeGreaterThan(0);
+      for (const each of details) expect(each).not.toHaveProperty('value');
+    }
+  }
 });
 
 test('sizes are checked before contents', () => {

@@ -1,4 +1,7 @@
-/** Errors in the format of the contract: a status, a message, and details by field. */
+/**
+ * Validates input, and creates errors in the format of the API: a status, a message, and details by
+ * field.
+ */
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { ErrorBody } from '@sluice/kit/contract';
@@ -19,13 +22,14 @@ const ECHO_LIMIT = 200;
  */
 const HIDDEN_LIMIT = 4_096;
 /**
- * In larger bodies, validation stops at the first problem, because problems cost more than values.
+ * Number of values above which validation stops at the first problem, because reporting a problem
+ * costs more than checking a value.
  */
 const VALUES_FOR_ALL_PROBLEMS = 1_000;
-/** Maximum number of values in a validated body: strings, numbers, booleans, lists and objects. */
+/** Maximum number of values in a validated body or query, including lists and objects. */
 export const MAX_VALUES = 50_000;
 
-/** The kit's error code for each status. */
+/** The kit's error code for each status; the code for any other status is `server_error`. */
 const CODES: Partial<Record<number, AnswerCode>> = {
   400: 'bad_request',
   401: 'unauthorized',
@@ -37,7 +41,7 @@ const CODES: Partial<Record<number, AnswerCode>> = {
   429: 'rate_limited',
 };
 
-/** An error that any code below a route can throw; `app.ts` turns it into the response. */
+/** An error that code called by a route can throw. `failures.ts` turns it into the response. */
 export class HttpError extends ServiceError {
   override readonly name = 'HttpError';
   readonly code: AnswerCode;
@@ -52,7 +56,8 @@ export class HttpError extends ServiceError {
   }
 
   body(): ErrorBody {
-    // The official client appends `details` to the message; the contract has it only in a 422.
+    // Only a 422 of the contract has `details`. Other errors use another name, because the official
+    // client appends `details` to the message.
     const name = this.status === 422 ? 'details' : 'fields';
     return {
       message: previewText(this.message, MESSAGE_LIMIT),
@@ -64,8 +69,8 @@ export class HttpError extends ServiceError {
 const AUDIT_TARGET = 'auditTarget';
 
 /**
- * Sets the target of an audited call that creates an object, because its path does not contain the
- * id.
+ * Sets the target of a call for the audit log. By default, the target is the last path parameter,
+ * which is missing if the call creates an object.
  */
 export const setAuditTarget = (context: Context, id: string): void => context.set(AUDIT_TARGET, id);
 
@@ -87,40 +92,58 @@ export const notFound = (
     | 'Block'
     | 'Version'
     | 'Inbox'
+    | 'Node'
+    | 'Alert URL'
     | 'Request',
 ): HttpError => new HttpError(404, `${what} not found`);
 
-/** Creates a 422 with one entry per field: the expected and the received value. */
+/**
+ * Creates a 422 with one entry per invalid field: what the field should be, and the received value.
+ * Lists at most `FIELD_LIMIT` fields.
+ *
+ * @param hidesInput whether to leave out the received values. Default: false
+ */
 export function validationFailed(
   where: 'requestBody' | 'query' | 'path',
   problems: readonly { path: readonly PropertyKey[]; message: string }[],
   input: unknown,
+  hidesInput = false,
 ): HttpError {
   const details: Record<string, unknown> = {};
   for (const [n, { path, message }] of problems.entries()) {
     if (Object.keys(details).length === FIELD_LIMIT) {
-      const left = `${problems.length - n} more problems are not listed: fix these first`;
-      details[where] ??= { message: left, value: echo(input) };
+      const left = problems.length - n;
+      const others = left === 1 ? '1 more problem is' : `${left} more problems are`;
+      details[where] ??= {
+        message: `${others} not listed: fix the listed ones first`,
+        ...(!hidesInput && { value: echo(input) }),
+      };
       break;
     }
     const names = path.map((key) => previewText(String(key), ECHO_LIMIT));
     const field = previewText([where, ...names].join('.'), ECHO_LIMIT);
     details[field] ??= {
       message: previewText(message, MESSAGE_LIMIT),
-      value: echo(valueAt(input, path)),
+      ...(!hidesInput && { value: echo(valueAt(input, path)) }),
     };
   }
   return new HttpError(422, 'Validation Failed', details);
 }
 
-/** Returns the parsed value, or throws a 422 that names each wrong field, its value and the fix. */
+/**
+ * Returns the parsed value, or throws a 422 that names the invalid fields, their values and the
+ * fixes.
+ *
+ * @param hidesInput as in `validationFailed`
+ */
 export function check<T>(
   schema: z.ZodType<T>,
   where: 'requestBody' | 'query' | 'path',
   input: unknown,
+  hidesInput = false,
 ): T {
   const how: z.core.ParseContextInternal<z.core.$ZodIssue> = {
-    abortEarly: refuseTooMany(where, input) > VALUES_FOR_ALL_PROBLEMS,
+    abortEarly: refuseTooMany(where, input, hidesInput) > VALUES_FOR_ALL_PROBLEMS,
   };
   const result = schema.safeParse(input, how);
   if (result.success) return result.data;
@@ -132,21 +155,28 @@ export function check<T>(
         }))
       : [{ path: issue.path, message: wordIssue(issue, input) }],
   );
-  throw validationFailed(where, problems, input);
+  throw validationFailed(where, problems, input, hidesInput);
 }
 
 /**
- * Returns the number of values in a request.
- * @throws HttpError 422 that names the list or object with too many values.
+ * Returns the number of values in a body, query or path.
+ * @throws HttpError 422 that names the list or object at which the limit is exceeded.
  */
-export function refuseTooMany(where: 'requestBody' | 'query' | 'path', input: unknown): number {
+export function refuseTooMany(
+  where: 'requestBody' | 'query' | 'path',
+  input: unknown,
+  hidesInput = false,
+): number {
   const counted = countValues([input], [], MAX_VALUES);
   if (!('fullAt' in counted)) return MAX_VALUES - counted.left;
   const message = `should be smaller: a request may contain at most ${MAX_VALUES} values`;
-  throw validationFailed(where, [{ path: counted.fullAt.slice(1), message }], input);
+  throw validationFailed(where, [{ path: counted.fullAt.slice(1), message }], input, hidesInput);
 }
 
-/** Returns how many more values are allowed, or the path of the list or object with too many. */
+/**
+ * Returns how many more values are allowed, or the path of the list or object at which the limit is
+ * exceeded.
+ */
 function countValues(
   value: object,
   path: readonly PropertyKey[],
@@ -171,7 +201,7 @@ function wordIssue(issue: z.core.$ZodIssue, input: unknown): string {
   if (issue.code === 'invalid_type' && valueAt(input, issue.path) === undefined) {
     return `is required and should be ${article(issue.expected)}`;
   }
-  // The schema's own message is more specific.
+  // Replaces only Zod's default messages, because a schema's own message is more specific.
   if (issue.code === 'invalid_type' && issue.message.startsWith('Invalid input')) {
     return `should be ${article(issue.expected)}`;
   }
@@ -186,7 +216,7 @@ const article = (type: string): string => (/^[aeiou]/.test(type) ? `an ${type}` 
 function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
   let value = input;
   for (const key of path) {
-    // A single value in a query is treated as a list with one value.
+    // A query with a single value for a list has a string instead of a list.
     if (typeof value === 'string' && key === 0) continue;
     if (typeof value !== 'object' || value === null) return undefined;
     value = (value as Record<PropertyKey, unknown>)[key];
@@ -194,7 +224,10 @@ function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
   return value;
 }
 
-/** Truncates the value before scanning it, because callers control its length. */
+/**
+ * Returns a value as errors repeat it: short and without secrets. Cuts the text before searching it
+ * for secrets, because callers control its length.
+ */
 function echo(value: unknown): unknown {
   const shown = typeof value === 'string' ? hideSecrets(value.slice(0, HIDDEN_LIMIT)) : value;
   const text = previewJson(shown, ECHO_LIMIT);

@@ -1,4 +1,4 @@
-/** All routes of the service, and their shared checks: limits, hosts, keys, errors. */
+/** Combines all routes of the service, and the checks and error responses that they share. */
 import { randomUUID } from 'node:crypto';
 import { Hono, type MiddlewareHandler } from 'hono';
 import { compress } from 'hono/compress';
@@ -9,10 +9,11 @@ import type { Store } from '../store/store.ts';
 import { type Auth, callerOf } from './auth/auth.ts';
 import { HttpError, auditTargetOf } from './answers.ts';
 import { bodyLimitOf, takeBody } from './body.ts';
-import { createConsoleHandler } from './console.ts';
+import { createConsoleHandler, createDocsHandler } from './console.ts';
 import { allowPages } from './auth/cors.ts';
 import { type AccessHandlerNeeds, createAccessHandlers } from './calls/account/access.ts';
 import { createAddressHandlers } from './calls/streams/addresses.ts';
+import { type AddedUrlHandlerNeeds, createAddedUrlHandlers } from './calls/account/addedUrls.ts';
 import { type AccountHandlerNeeds, createAccountHandlers } from './calls/account/account.ts';
 import {
   type AptosBlockHandlerNeeds,
@@ -46,18 +47,22 @@ export interface AppNeeds
     ReplayHandlerNeeds,
     AccountHandlerNeeds,
     AccessHandlerNeeds,
+    Omit<AddedUrlHandlerNeeds, 'refuseUrl'>,
     ProbeNeeds {
   store: Store;
   auth: Auth;
   live: Live;
   log: Log;
+  commit: string;
   /** Whether this process serves more than health, readiness and metrics. */
   servesApi: boolean;
   /** Folder of the built console; undefined if it is not built. */
   consoleFolder: string | undefined;
-  /** Whether the service accepts requests with this `Host` header. */
+  /** Folder of the documentation; undefined if it is not installed. */
+  docsFolder: string | undefined;
+  /** Returns whether the service accepts requests with this `Host` header. */
   isOurHost(host: string): boolean;
-  /** Origins of pages that may call with a key. */
+  /** Origins of pages that may call the API with a key. */
   corsOrigins: readonly string[];
   environment: SluiceHandlerNeeds['environment'];
   /** Base URLs of block explorers by chain id. */
@@ -69,17 +74,21 @@ export interface AppNeeds
 }
 
 /**
- * Routes with large responses for browsers. Compressing a single delivery takes more time than it
- * saves.
+ * Routes whose responses are compressed, because they are often large. A single delivery is not
+ * compressed, because that takes more time than it saves.
  */
 const COMPRESSED: readonly string[] = [
   '/console/*',
+  '/docs/*',
+  '/openapi.json',
   '/sluice/deliveries',
   '/sluice/explain',
   '/sluice/streams',
   '/sluice/timelines',
 ];
-/** Routes outside the table of calls, which also respond with 405 to other methods. */
+/**
+ * `GET` routes that are not in the table of calls, but also respond with a 405 to other methods.
+ */
 const OWN_ROUTES = ['/', '/health', '/ready', '/openapi.json'];
 
 export function createApp(needs: AppNeeds): Hono {
@@ -134,14 +143,19 @@ function createGate({
       );
     }
     if (!servesApi && !isProbe(context.req.path)) {
-      throw new HttpError(404, 'This process does not serve the API: call one with --role api');
+      throw new HttpError(
+        404,
+        'This process does not serve the API: call a process with --role api',
+      );
     }
     context.header('x-content-type-options', 'nosniff');
     return next();
   };
 }
 
-/** Checks the key, then reads the body, and audits the call after its handler. */
+/**
+ * Checks the key, then reads the body. Audits the call after its handler, if the call succeeded.
+ */
 function createAdmission(
   name: CallName,
   call: Call,
@@ -157,8 +171,9 @@ function createAdmission(
     await next();
     nameIgnoredQuery(context);
     if (!isAudited(call) || !context.res.ok) return;
-    const { keyId, address } = callerOf(context);
-    await store.appendAudit({ action: name, keyId, address, target: auditTargetOf(context) });
+    const { keyId, sessionName, address } = callerOf(context);
+    const target = auditTargetOf(context);
+    await store.appendAudit({ action: name, keyId, sessionName, address, target });
   };
 }
 
@@ -171,6 +186,7 @@ function createHandlers(needs: AppNeeds): Handlers {
     ...createHistoryHandlers(needs),
     ...createAccountHandlers(needs),
     ...createAccessHandlers(needs),
+    ...createAddedUrlHandlers(needs),
     ...createSluiceHandlers(needs),
     ...createReplayHandlers(needs),
     ...createActivityHandlers(needs),
@@ -183,16 +199,21 @@ function createHandlers(needs: AppNeeds): Handlers {
   };
 }
 
-/** Serves the console, the API description, and an index of both. */
+/** Serves the console, the documentation, the API description, and an index. */
 function addPages(
   app: Hono,
-  { version, consoleFolder }: Pick<AppNeeds, 'version' | 'consoleFolder'>,
+  {
+    version,
+    consoleFolder,
+    docsFolder,
+  }: Pick<AppNeeds, 'version' | 'consoleFolder' | 'docsFolder'>,
 ): void {
   let openApi: object | undefined;
   app.get('/openapi.json', (context) => context.json((openApi ??= createOpenApi(version))));
   const consoleFiles = createConsoleHandler(consoleFolder);
   app.get('/console', consoleFiles);
   app.get('/console/*', consoleFiles);
+  app.get('/docs/*', createDocsHandler(docsFolder));
   app.get('/', (context) =>
     context.req.header('accept')?.includes('text/html')
       ? context.redirect('/console/')
@@ -200,6 +221,7 @@ function addPages(
           name: 'sluice',
           version,
           console: '/console/',
+          docs: '/docs/llms.txt',
           health: '/health',
           ready: '/ready',
           openApi: '/openapi.json',
@@ -207,6 +229,9 @@ function addPages(
   );
 }
 
-/** Returns whether a call is audited: access to credentials, replays and deletions. */
+/**
+ * Returns whether a call is audited: calls that are marked as audited, and all changes with the
+ * scope `replay` or `settings:admin`.
+ */
 const isAudited = ({ method, scope, audited }: Call): boolean =>
   audited === true || (method !== 'GET' && (scope === 'replay' || scope === 'settings:admin'));

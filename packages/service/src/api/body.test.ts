@@ -1,7 +1,14 @@
+import { once } from 'node:events';
+import { request as httpRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { createAdaptorServer } from '@hono/node-server';
 import { eachCall } from '@sluice/kit/calls';
 import fc from 'fast-check';
+import { Hono } from 'hono';
 import { expect, test } from 'vitest';
-import { bodyLimitOf, isDeeper } from './body.ts';
+import { HttpError } from './answers.ts';
+import { bodyLimitOf, isDeeper, takeBody } from './body.ts';
 
 const depthOf = (value: unknown): number =>
   typeof value === 'object' && value !== null
@@ -32,7 +39,7 @@ test('invalid JSON is scanned to its end', () => {
   }
 });
 
-test('only the address calls accept more than 1 MiB, and calls without a key 4 KiB', () => {
+test('only the address calls accept more than 1 MiB; calls without a key accept 4 KiB', () => {
   const limits = eachCall.map(([name, call]) => [name, bodyLimitOf(call)] as const);
   const above = limits.filter(([, bytes]) => bytes > 1_048_576);
   expect(above).toEqual(
@@ -42,3 +49,37 @@ test('only the address calls accept more than 1 MiB, and calls without a key 4 K
   );
   expect(Object.fromEntries(limits)).toMatchObject({ createSession: 4_096, deleteSession: 4_096 });
 });
+
+test.each([false, true])(
+  'a slow sender of a large body gets the 413, chunked: %s',
+  async (chunked) => {
+    const KIB = 1024;
+    const app = new Hono().post('/', async (context) => {
+      await takeBody(context, 4 * KIB);
+      return context.text('read');
+    });
+    app.onError((error, context) =>
+      context.text(error.message, error instanceof HttpError ? 413 : 500),
+    );
+    const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const request = httpRequest({
+      ...{ host: '127.0.0.1', port, method: 'POST' },
+      ...(!chunked && { headers: { 'content-length': 10 * KIB } }),
+    });
+    let isAnswered = false;
+    const answered = once(request, 'response').finally(() => (isAnswered = true));
+    for (let n = 0; n < 9; n++) {
+      request.write(Buffer.alloc(KIB, ' '));
+      await wait(100);
+    }
+    // The adapter would close the connection soon after an early response.
+    expect(isAnswered).toBe(false);
+    request.end(Buffer.alloc(KIB, ' '));
+    const [response] = (await answered) as [{ statusCode: number }];
+    expect(response.statusCode).toBe(413);
+    server.close();
+  },
+);

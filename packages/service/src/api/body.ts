@@ -7,16 +7,22 @@ import { HttpError } from './answers.ts';
 
 const KIB = 1024;
 const MIB = KIB * KIB;
-/** Default limit of a route. */
+/** Maximum body size on a route that has no limit of its own. */
 export const BODY_LIMIT_BYTES = MIB;
-/** Limit of routes that require no key or read no body. */
+/** Maximum body size on `GET` routes and on routes that require no key. */
 const SMALL_BODY_LIMIT_BYTES = 4 * KIB;
 const BODY = 'body';
-/** Maximum depth, because validating, storing and sending a body is recursive. */
+/**
+ * Maximum nesting depth. Bodies are validated, stored and sent recursively, so a deeper one could
+ * overflow the stack.
+ */
 const MAX_DEPTH = 64;
-/** Number of bytes copied between two turns of the event loop. */
+/** Number of bytes to copy before yielding to the event loop. */
 const JOIN_STEP_BYTES = 4 * MIB;
-/** Maximum length of the parser's message, which quotes the body. */
+/** Maximum size and time for reading and discarding the rest of a body that is too large. */
+const EXCESS_BYTES = 128 * MIB;
+const EXCESS_MS = 30_000;
+/** Maximum length of a parser error in a response, because the parser quotes the body. */
 const ECHO_LIMIT = 200;
 
 /** Returns the maximum size of a body on this route, in bytes. */
@@ -29,15 +35,18 @@ const inWords = (bytes: number): string =>
   bytes < MIB ? `${bytes / KIB} KiB` : `${bytes / MIB} MiB`;
 
 /**
- * Reads the body before the handler runs, for clients that read the response only after sending
- * everything. Hono's own limit does not work here, because it copies requests, which the Node
- * adapter does not support.
+ * Reads the body before the handler runs, because some clients read the response only after they
+ * have sent the entire request. Hono's own limit does not work here, because it copies requests,
+ * which the Node adapter does not support.
  */
 export async function takeBody(context: Context, maxBytes: number): Promise<void> {
-  const tooLarge = (): HttpError =>
-    new HttpError(413, `The request body exceeds ${inWords(maxBytes)}, the limit of this route`);
-  if (Number(context.req.header('content-length') ?? 0) > maxBytes) throw tooLarge();
   const reader = context.req.raw.body?.getReader();
+  const reject = async (): Promise<never> => {
+    await discard(reader);
+    const limit = inWords(maxBytes);
+    throw new HttpError(413, `The request body exceeds ${limit}, the limit of this route`);
+  };
+  if (Number(context.req.header('content-length') ?? 0) > maxBytes) await reject();
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for (;;) {
@@ -46,10 +55,27 @@ export async function takeBody(context: Context, maxBytes: number): Promise<void
     });
     if (read === undefined || read.done) break;
     bytes += read.value.length;
-    if (bytes > maxBytes) throw tooLarge();
+    if (bytes > maxBytes) await reject();
     chunks.push(read.value);
   }
   context.set(BODY, await join(chunks, bytes));
+}
+
+/**
+ * Reads the rest of a body that is too large. The Node adapter closes the connection half a second
+ * after an early response, so a client that is still sending would get a reset instead of the 413.
+ */
+async function discard(reader: ReadableStreamDefaultReader<Uint8Array> | undefined): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, EXCESS_MS, undefined);
+  });
+  for (let bytes = 0; bytes <= EXCESS_BYTES;) {
+    const read = await Promise.race([timeout, reader?.read().catch(() => undefined)]);
+    if (read === undefined || read.done) break;
+    bytes += read.value.length;
+  }
+  clearTimeout(timer);
 }
 
 /**
@@ -72,7 +98,7 @@ async function join(chunks: readonly Uint8Array[], bytes: number): Promise<Buffe
 
 export const readBytes = (context: Context): Buffer => context.get(BODY) as Buffer;
 
-/** Returns the body as JSON; the official client sends an empty body for `{}`. */
+/** Returns the parsed body; `{}` for an empty one, which the official client sends instead. */
 export function readJson(context: Context): unknown {
   const bytes = readBytes(context);
   // Checks the depth before parsing, because the parser would build every level first.
@@ -92,7 +118,7 @@ export function readJson(context: Context): unknown {
 const [QUOTE, BACKSLASH, ...BRACKETS] = Buffer.from('"\\[{]}');
 const [LIST, OBJECT, LIST_END, OBJECT_END] = BRACKETS;
 
-/** Returns whether lists and objects are nested deeper than this. Reads each byte once. */
+/** Returns whether lists and objects in the JSON are nested deeper than `levels`. */
 export function isDeeper(json: Uint8Array, levels: number): boolean {
   let depth = 0;
   for (let at = 0; at < json.length; at++) {

@@ -1,6 +1,6 @@
 /**
  * Serves the console under `/console/`: its files, and the same page for all paths without an
- * extension.
+ * extension. Serves the documentation under `/docs/`.
  */
 import { readFile } from 'node:fs/promises';
 import { extname, join, normalize, sep } from 'node:path';
@@ -33,18 +33,16 @@ const SECURITY_HEADERS = {
   'referrer-policy': 'no-referrer',
 } as const;
 
-/** Serves the files in `folder`, or a page with build instructions if there are none. */
+/**
+ * Serves the files in `folder`. If the console is not built, each page is a 503 with build
+ * instructions.
+ */
 export function createConsoleHandler(folder: string | undefined) {
   return async (context: Context): Promise<Response> => {
-    const path = decode(context.req.path.replace(/^\/console\/?/, ''));
-    if (path === undefined) return context.notFound();
-    const asked = normalize(`/${path}`);
+    const asked = askedOf(context, /^\/console\/?/);
+    if (asked === undefined) return context.notFound();
     const isPage = extname(asked) === '';
-    const file = folder && join(folder, isPage ? 'index.html' : asked);
-    const bytes =
-      file !== undefined && (isPage || file.startsWith(folder + sep))
-        ? await readFile(file).catch(() => undefined)
-        : undefined;
+    const bytes = await readInside(folder, isPage ? 'index.html' : asked);
     if (bytes === undefined) {
       return isPage
         ? context.text('The console is not built. Run: npm run build -w @sluice/console\n', 503)
@@ -54,8 +52,8 @@ export function createConsoleHandler(folder: string | undefined) {
       ...SECURITY_HEADERS,
       'content-type':
         CONTENT_TYPES[isPage ? '.html' : extname(asked)] ?? 'application/octet-stream',
-      // The names of built files contain a hash of their content; the name of the page does not
-      // contain one.
+      // Built files in `/assets/` have a hash of their content in their name, so they can be cached
+      // forever.
       'cache-control': asked.startsWith('/assets/')
         ? 'public, max-age=31536000, immutable'
         : 'no-cache',
@@ -63,7 +61,35 @@ export function createConsoleHandler(folder: string | undefined) {
   };
 }
 
-/** Returns the path of a file; undefined for paths that browsers never send. */
+/** Serves the Markdown pages in `folder` and their list, `llms.txt`, as text. */
+export function createDocsHandler(folder: string | undefined) {
+  return async (context: Context): Promise<Response> => {
+    const asked = askedOf(context, /^\/docs\//);
+    const isPage = asked !== undefined && ['.md', '.txt'].includes(extname(asked));
+    const bytes = isPage ? await readInside(folder, asked) : undefined;
+    if (bytes === undefined) return context.notFound();
+    return context.body(new Uint8Array(bytes), 200, {
+      ...SECURITY_HEADERS,
+      // Some browsers download Markdown instead of showing it.
+      'content-type': 'text/plain; charset=utf-8',
+      'cache-control': 'no-cache',
+    });
+  };
+}
+
+/** Returns the path below a prefix, without `..`; undefined if its percent-encoding is invalid. */
+function askedOf(context: Context, prefix: RegExp): string | undefined {
+  const path = decode(context.req.path.replace(prefix, ''));
+  return path === undefined ? undefined : normalize(`/${path}`);
+}
+
+/** Returns the content of a file; undefined if the folder has no such file. */
+async function readInside(folder: string | undefined, path: string): Promise<Buffer | undefined> {
+  if (folder === undefined) return undefined;
+  const file = join(folder, path);
+  return file.startsWith(folder + sep) ? readFile(file).catch(() => undefined) : undefined;
+}
+
 function decode(path: string): string | undefined {
   try {
     return decodeURIComponent(path);

@@ -7,7 +7,7 @@ import { createFailureHandler, createUnknownRouteHandler } from './failures.ts';
 
 const ID = 'a-request-id';
 
-/** Calls an app whose only route throws; returns the response and what it logged. */
+/** Calls an app whose only route throws; returns the response and the logged lines. */
 async function failWith(error: Error) {
   const lines: Record<string, unknown>[] = [];
   const log = createLog((line) => lines.push(JSON.parse(line) as Record<string, unknown>), 'json');

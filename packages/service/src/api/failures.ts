@@ -12,7 +12,7 @@ const RETRY_AFTER_SECONDS = 5;
 const fail = (context: Context, error: HttpError): Response =>
   context.json({ ...error.body(), requestId: context.get('requestId') as string }, error.status);
 
-/** Responds to errors from routes, and logs those that are not the caller's fault. */
+/** Responds to errors from routes. Logs errors of an unavailable ledger and unexpected errors. */
 export function createFailureHandler(log: Log) {
   return (error: Error, context: Context): Response => {
     if (error instanceof HttpError) return fail(context, error);
@@ -48,7 +48,7 @@ export function createFailureHandler(log: Log) {
 }
 
 /**
- * Responds with 405 and the methods of a path that has routes, otherwise with 404.
+ * Responds with a 405 that lists the methods of a known path, or with a 404 to an unknown path.
  *
  * @param routes with path parameters as `{name}`
  */
@@ -63,7 +63,7 @@ export function createUnknownRouteHandler(routes: readonly { method: string; pat
     context.header('allow', methods.join(', '));
     return fail(
       context,
-      new HttpError(405, `${method} is not a method of ${path}: use ${methods.join(' or ')}`),
+      new HttpError(405, `${path} does not support ${method}: use ${methods.join(' or ')}`),
     );
   };
 }

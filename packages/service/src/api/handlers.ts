@@ -8,25 +8,33 @@ import { takeQuery } from './query.ts';
 
 export type Received<Name extends CallName> = Asked<(typeof CALLS)[Name]> & {
   readonly context: Context;
-  /** Query and body as sent, for errors that repeat a value. */
+  /** Query and body as sent, before validation, for errors that repeat a value. */
   readonly sent: { readonly query: unknown; readonly body: unknown };
 };
 
 type Result<Name extends CallName> = Answer<(typeof CALLS)[Name]> | Response;
 
-/** One handler per call; a `Response` is sent unchanged, any other value as JSON. */
+/**
+ * One handler per call. A `Response` is sent unchanged, undefined as a 204, and any other value as
+ * JSON.
+ */
 export type Handlers = {
   readonly [Name in CallName]: (request: Received<Name>) => Result<Name> | Promise<Result<Name>>;
 };
 
-/** @throws HttpError 400 or 422 that names the field, its value and what it should be */
+/**
+ * Creates a function that reads and validates the requests of a call.
+ * @throws HttpError from that function: 400 for a body that cannot be parsed, 422 that names the
+ * invalid fields
+ */
 export function createReader({
   params = {},
   query,
   body,
   readsItself,
+  hidesBody,
 }: Call): (context: Context) => Received<CallName> {
-  // Checks the parts in order and reports only the first invalid one.
+  // Checks the path parameters in order and reports only the first invalid one.
   const path = Object.entries(params).map(([name, schema]) => z.object({ [name]: schema }));
   return (context) => {
     const inPath = context.req.param();
@@ -38,7 +46,7 @@ export function createReader({
       context,
       params: given,
       query: taken?.query,
-      body: body && check(body, 'requestBody', sent),
+      body: body && check(body, 'requestBody', sent, hidesBody),
       sent: { query: taken?.sent, body: sent },
     } as never;
   };

@@ -64,7 +64,7 @@ describe('live events', () => {
     expect((await again.until(3)).map(idOf)).toEqual(['b pending', 'c pending', 'd pending']);
   });
 
-  test('a quiet stream sends a heartbeat every 5 s, so 10 s of silence mean that it is dead', async () => {
+  test('a quiet stream sends a heartbeat at least every 5 s, so 10 s of silence mean a dead service', async () => {
     vi.useFakeTimers();
     try {
       const { live } = start();

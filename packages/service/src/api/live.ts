@@ -1,6 +1,6 @@
 /**
- * Live events for the console and the command line. A disconnected reader can resume in any process
- * after the last event id that it received.
+ * Streams live events to the console and the command line. After a disconnect, a client can resume
+ * in any process, after the last event id that it received.
  */
 import type { LiveEvent } from '@sluice/kit/contract';
 import type { EventFeed } from '../store/live/eventFeed.ts';
@@ -11,11 +11,11 @@ export interface Live {
   close(): void;
 }
 
-/** Clients consider a service dead after 10 s of silence, and proxies close idle streams. */
+/** Clients consider a service dead after 10 s without data, and proxies close idle connections. */
 const HEARTBEAT_MS = 4_000;
 const RETRY = 'retry: 1000\n';
 
-/** The last event that a reader received: its position, and the number of events of its batch. */
+/** Position of the last batch whose events a client received, and the number of these events. */
 interface Place {
   position: string;
   seen: number;
@@ -35,7 +35,7 @@ export function createLive(feed: EventFeed): Live {
   const closers = new Set<() => void>();
   const encoder = new TextEncoder();
 
-  /** Returns the next chunk of a reader's stream on each call; undefined at the end. */
+  /** Creates a function that returns the next chunk of a stream; undefined at the end. */
   const createReader = (lastEventId: string | undefined, ended: AbortSignal) => {
     let place = lastEventId === undefined ? undefined : fromId(lastEventId);
     let isGreeted = false;
@@ -66,7 +66,8 @@ export function createLive(feed: EventFeed): Live {
     return async (): Promise<string | undefined> => {
       if (!isGreeted) {
         isGreeted = true;
-        // A resuming reader keeps its id until it receives the missed events.
+        // A client that resumes keeps its last event id until it receives the events that it
+        // missed.
         return `${RETRY}${place === undefined ? await toNewest() : ''}: connected\n\n`;
       }
       while (!ended.aborted) {
@@ -104,7 +105,7 @@ export function createLive(feed: EventFeed): Live {
       return new ReadableStream<Uint8Array>(
         {
           async pull(controller) {
-            // If the ledger is unreachable, the stream ends and the reader reconnects.
+            // If the ledger cannot be read, the stream ends and the client reconnects.
             const text = await read().catch(() => undefined);
             if (isLeft) return;
             if (text !== undefined) return controller.enqueue(encoder.encode(text));

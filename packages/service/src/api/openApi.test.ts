@@ -3,7 +3,7 @@ import { ROUTES, SLUICE_ROUTES } from '@sluice/kit/contract';
 import { SCHEMAS } from '@sluice/kit/calls';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect, test } from 'vitest';
-import { VERSION } from '../service.ts';
+import { VERSION } from '../base/build.ts';
 import { createOpenApi } from './openApi.ts';
 import { EXAMPLES } from './openApiExamples.ts';
 
@@ -58,7 +58,8 @@ test('the Aptos networks, chain ids and limits are complete', () => {
   });
 });
 
-// After a change: `npx vitest run --project unit packages/service/src/api/openApi.test.ts --update`.
+// To update the file:
+// `npx vitest run --project unit packages/service/src/api/openApi.test.ts --update`.
 test('docs/openapi.json is up to date', async () => {
   const path = fileURLToPath(new URL('../../../../docs/openapi.json', import.meta.url));
   await expect(`${JSON.stringify(document, null, 2)}\n`).toMatchFileSnapshot(path);

@@ -95,7 +95,7 @@ function createSchemas(): Json {
 
 const NAMES: ReadonlyMap<z.ZodType, string> = new Map([...SCHEMAS].map(([name, it]) => [it, name]));
 
-/** Returns a reference if the schema has a name. */
+/** Returns a reference to a named schema, or the JSON Schema of an unnamed one. */
 function toSchema(schema: z.ZodType): Json {
   const name = NAMES.get(schema);
   if (name !== undefined) return refTo(name);

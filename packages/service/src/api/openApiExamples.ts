@@ -1,4 +1,4 @@
-/** An example of each common shape; a test checks them against the schemas. */
+/** Examples of the common shapes. A test checks them against the schemas. */
 
 const STREAM_ID = '3f1c9a52-7a1e-4c35-9a53-0d0f6a4c3b11';
 const DELIVERY_ID = '01a0ca44-c660-7000-8b60-c0ee13d42f05';
@@ -39,6 +39,7 @@ const stream = {
   headers: {},
   maxInFlight: null,
   maxPerSecond: 20,
+  maxWebhookBytes: null,
   strictOrder: false,
   status: 'active',
   statusMessage: 'Stream is active',

@@ -3,13 +3,16 @@ import * as z from 'zod';
 import type { ListPosition } from '../store/streams/contract.ts';
 import { validationFailed } from './answers.ts';
 
-/** Start of a page. */
+/** Position in a list after which a page starts. */
 export interface Place extends ListPosition {
-  /** Total of the first page, so that all pages report the same total while the list grows. */
+  /**
+   * Total that the first page reported, so that all pages report the same total while the list
+   * grows.
+   */
   total?: number | undefined;
 }
 
-/** The parts of a cursor: a timestamp and an id, or 0 and an address; then the total. */
+/** The parts of a cursor: a timestamp or other number, an id or address, and the total. */
 const place = z.tuple([
   z.int().nonnegative(),
   z.string().regex(/^[\w-]+$/),
@@ -21,7 +24,10 @@ export const toCursor = ({ at, id, total }: Place): string =>
     'base64url',
   );
 
-/** Returns undefined at the start of a list; throws a 422 for an invalid cursor. */
+/**
+ * Returns the position in a cursor; undefined at the start of a list, which has no cursor. Throws a
+ * 422 for an invalid cursor.
+ */
 export function fromCursor(cursor: string | undefined): Place | undefined {
   if (cursor === undefined || cursor === '') return undefined;
   try {
@@ -37,8 +43,8 @@ export function fromCursor(cursor: string | undefined): Place | undefined {
 }
 
 /**
- * Returns a page without its rows. The last page has no cursor, and a page size above that of any
- * list, which makes the official client stop.
+ * Returns the fields of a page that follow its rows. The last page has a `page_size` of at least
+ * the total instead of a cursor, so that the official client stops.
  */
 export const pageEnd = (
   total: number,

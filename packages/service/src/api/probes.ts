@@ -19,7 +19,10 @@ const UNCOUNTED: readonly string[] = ['/health', '/ready'];
 
 export const isProbe = (path: string): boolean => PROBES.includes(path);
 
-/** Returns whether rate limits skip this path. Probes must not fail because of other callers. */
+/**
+ * Returns whether rate limits skip this path, so that health checks do not fail because of other
+ * callers.
+ */
 export const isUncounted = (path: string): boolean => UNCOUNTED.includes(path);
 
 export function addProbes(

@@ -1,6 +1,6 @@
 /**
- * Reads query parameters. Routes ignore unknown ones, because older clients repeat path parameters
- * there, and name them in the response.
+ * Reads query parameters. Older clients repeat path parameters in the query, so routes ignore
+ * unknown parameters, and name them in a response header.
  */
 import type { Context } from 'hono';
 import type * as z from 'zod';
@@ -9,20 +9,22 @@ import { check } from './answers.ts';
 export const IGNORED_QUERY_HEADER = 'x-ignored-query';
 
 const TAKEN = 'takenQuery';
-/** Limits of the header that repeats names: long enough to find them, too short to fill a log. */
+/**
+ * Limits of the header that names ignored parameters: long enough to find them, too short to fill a
+ * log.
+ */
 const MAX_NAMES = 20;
 const MAX_NAME_LENGTH = 64;
 
 export interface TakenQuery<T> {
-  /** The validated query. */
   query: T;
-  /** The query as it was sent: a string, or a list for a repeated name. */
+  /** The query as it was sent: a string for each name, or a list if the name is repeated. */
   sent: Record<string, string | string[]>;
 }
 
 /**
- * Returns the query parameters of the schema.
- * @throws HttpError 422 for an invalid one
+ * Returns the validated query parameters, and records which names the route reads.
+ * @throws HttpError 422 for an invalid parameter
  */
 export function takeQuery<T>(context: Context, schema: z.ZodType<T>): TakenQuery<T> {
   const { shape } = schema as unknown as z.ZodObject;
@@ -47,7 +49,7 @@ const readQuery = (context: Context): Record<string, string | string[]> =>
     ]),
   );
 
-/** Adds a header that names the query parameters that the route ignored. */
+/** Adds a header that names the query parameters that the route did not read. */
 export function nameIgnoredQuery(context: Context): void {
   const taken = new Set((context.get(TAKEN) as readonly string[] | undefined) ?? []);
   const ignored = Object.keys(context.req.queries()).filter((name) => !taken.has(name));

@@ -2,7 +2,7 @@ import type { LiveEvent } from '@sluice/kit/contract';
 import type { Live } from './live.ts';
 
 /**
- * Reads server-sent events as a browser would, and returns their data by id. Resolves after the
+ * Reads server-sent events as a browser would, and returns their ids and data. Resolves after the
  * greeting.
  */
 export async function readLive(of: Live, lastEventId?: string) {
@@ -27,7 +27,7 @@ export async function readLive(of: Live, lastEventId?: string) {
     firstId: () => firstId,
     async until(count: number) {
       while (events.length < count && (await take())) {
-        // `take` continues to read
+        // `take` adds to `events`.
       }
       return events;
     },

@@ -1,4 +1,4 @@
-/** Networks such as `10.0.0.0/8` or `fd00::/8`. */
+/** Checks addresses against networks such as `10.0.0.0/8` or `fd00::/8`. */
 import { BlockList, isIP } from 'node:net';
 
 export interface CidrList {
@@ -16,7 +16,7 @@ interface Network {
   version: 'ipv4' | 'ipv6';
 }
 
-/** @throws RangeError that contains the invalid text */
+/** @throws RangeError that names the first text that is not a network */
 export function createCidrList(texts: readonly string[]): CidrList {
   const networks = texts.map((text) => {
     const network = readNetwork(text);
@@ -62,7 +62,8 @@ function toBlockList(networks: readonly Network[]): BlockList {
 }
 
 /**
- * Removes brackets and zone, and unwraps an IPv4 address inside an IPv6 one (`::ffff:10.0.0.1`).
+ * Normalizes an IP address: removes brackets and zone, and unwraps an IPv4 address inside an IPv6
+ * one (`::ffff:10.0.0.1`).
  */
 export function toPlainAddress(address: string): string {
   const text = address.replace(/^\[|\]$/g, '').split('%')[0]!;

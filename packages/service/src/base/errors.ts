@@ -4,7 +4,7 @@
  */
 import { hideSecrets } from './hideSecrets.ts';
 
-/** A request, a setting or the machine is at fault; retries fail until it is fixed. */
+/** Errors in a request, a setting or the environment. Retries fail until the caller fixes them. */
 export const CALLER_CODES = [
   'usage',
   'not_found',
@@ -19,13 +19,13 @@ export const CALLER_CODES = [
   'chain_halted',
 ] as const;
 
-/** A temporary failure, or one of a single node or server; retry. */
+/** Temporary errors, and errors of a single node or server. A retry may succeed. */
 export const RETRYABLE_CODES = ['unavailable', 'no_standby', 'node_failed', 'lost_lease'] as const;
 
-/** A fault of the service, or of another program that wrote to its ledger. */
+/** Errors of the service itself, or caused by another program that wrote to its ledger. */
 export const INTERNAL_CODES = ['broken_secret', 'sender_died'] as const;
 
-/** The kit's error codes for API responses. */
+/** Error codes of API responses, as the kit defines them. */
 export type AnswerCode =
   | 'bad_request'
   | 'unauthorized'
@@ -49,7 +49,7 @@ export abstract class ServiceError extends Error {
 export class CallerError<Code extends CallerCode = CallerCode> extends ServiceError {
   override readonly name: string = 'CallerError';
   readonly code: Code;
-  /** A readable fix; undefined if the message contains it. */
+  /** How to fix the error; undefined if the message already explains it. */
   readonly fix: string | undefined;
 
   constructor(
@@ -64,7 +64,8 @@ export class CallerError<Code extends CallerCode = CallerCode> extends ServiceEr
 }
 
 /**
- * An invalid setting. The error names the setting, the value without secrets in URLs, and the fix.
+ * Creates the error for an invalid setting. The message should contain the setting, the value and
+ * the fix; secrets in URLs are hidden.
  */
 export const configError = (message: string): CallerError<'usage'> =>
   new CallerError('usage', hideSecrets(message));

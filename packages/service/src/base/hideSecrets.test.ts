@@ -7,7 +7,7 @@ test.each([
   ['https://user:pass@example.com/hook', 'https://***@example.com/hook'],
   ['HTTPS://token@example.com', 'HTTPS://***@example.com'],
   ['https://a@b:c@example.com/@x', 'https://***@example.com/@x'],
-  // A URL parser reads this as `//user:pass@host`.
+  // URL parsers ignore the third slash, so this URL has a login.
   ['https:///user:pass@example.com/', 'https:///***@example.com/'],
   ['https:\\\\user:pass@example.com', 'https:\\\\***@example.com'],
   ['https://example.com/a@b', 'https://example.com/a@b'],

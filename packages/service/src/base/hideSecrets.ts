@@ -1,12 +1,12 @@
 /**
- * Matches a URL from the end of its scheme, and more strings than URL parsers accept. Starting at
- * the colon keeps the search linear; a search that can start at every letter is quadratic.
+ * Matches a URL without its scheme, including URLs that parsers reject. Starting at the colon keeps
+ * the search linear; a search that can start at any letter is quadratic.
  */
 const URLS = /:[/\\]{2}[^\s"'<>]+/g;
 
 /**
  * Replaces the login and the query values of each URL with `***`, so that the text can be logged
- * and shown. Tokens in paths stay, because they look like names.
+ * and shown. Tokens in paths remain, because they look like any other path segment.
  */
 export const hideSecrets = (text: string): string =>
   text.includes('@') || text.includes('?')

@@ -1,13 +1,61 @@
-/** Checks the syntax of hosts and origins. */
-import { isIP } from 'node:net';
+/** Checks hosts and origins: their syntax, and the `Host` header against DNS rebinding. */
+import { isIP, isIPv4 } from 'node:net';
+import { configError } from './errors.ts';
 
 /** Returns whether the string is a host name or IP address, without scheme and port. */
-export const isHostName = (text: string): boolean =>
+const isHostName = (text: string): boolean =>
   isIP(text) !== 0 || /^[a-z\d]([a-z\d-]*[a-z\d])?(\.[a-z\d]([a-z\d-]*[a-z\d])?)*$/i.test(text);
 
 /**
  * Returns whether the string is an origin as browsers write it: scheme, host, and any non-default
  * port.
  */
-export const isOrigin = (text: string): boolean =>
+const isOrigin = (text: string): boolean =>
   /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+
+/** Throws a `CallerError` with code `usage` for the first invalid host or origin. */
+export function checkHostNames({
+  allowHosts = [],
+  corsOrigins = [],
+}: {
+  allowHosts?: readonly string[] | undefined;
+  corsOrigins?: readonly string[] | undefined;
+}): void {
+  for (const text of allowHosts) {
+    if (isHostName(text)) continue;
+    throw configError(
+      `--allow-host ${text}: should be only a host name or IP address, without scheme or port, such as sluice.example.com`,
+    );
+  }
+  for (const text of corsOrigins) {
+    if (isOrigin(text)) continue;
+    throw configError(
+      `--cors-origin ${text}: should be an origin with only scheme, host and port, such as https://app.example.com`,
+    );
+  }
+}
+
+/** Returns whether a service that listens on this host can only be reached from this machine. */
+export const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
+
+/**
+ * Creates a check of `Host` headers. On loopback, it accepts loopback names and allowed names.
+ * Elsewhere, it accepts any name; if names are allowed explicitly, it accepts only these
+ * names, and `localhost` and IP addresses, which DNS rebinding cannot use.
+ */
+export function createHostCheck(
+  host: string,
+  allowed: readonly string[],
+): (header: string) => boolean {
+  const names = new Set(allowed.map((name) => name.toLowerCase()));
+  const isOpen = !isLoopback(host) && names.size === 0;
+  return (header) => {
+    if (isOpen) return true;
+    const name = /^(\[[\da-f:.]+\]|[^:[\]]+)(:\d+)?$/i.exec(header)?.[1]?.toLowerCase();
+    if (name === undefined) return false;
+    const plain = name.replace(/^\[|\]$/g, '');
+    if (names.has(plain) || plain === 'localhost') return true;
+    return isLoopback(host) ? isLoopback(plain) : isIP(plain) !== 0;
+  };
+}

@@ -1,6 +1,6 @@
-/** Parses JSON from nodes and callers, and makes its text well-formed on entry. */
+/** Parses JSON from nodes and callers, and makes its strings well-formed Unicode. */
 
-/** JSON can contain half a character: `"\ud83d"`. */
+/** Matches an escaped surrogate, which may lack its other half, as in `"\ud83d"`. */
 const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
 
 /** Works like `JSON.parse`, but replaces each lone surrogate in values and keys with U+FFFD. */

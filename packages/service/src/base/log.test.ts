@@ -16,7 +16,7 @@ test('a line for people', () => {
 });
 
 test.each(['text', 'json'] as const)(
-  'property: a line of %s stays one, and says no more than that',
+  'property: a line of %s stays one line, and keeps its values',
   (format) => {
     const nasty = fc.string({ unit: 'binary' });
     fc.assert(

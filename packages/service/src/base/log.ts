@@ -1,4 +1,4 @@
-/** The log of the service: one line per event on standard error. */
+/** Formats the log of the service: one line per event. */
 import { previewText } from './preview.ts';
 
 export type LogFields = Readonly<Record<string, string | number | boolean | null | undefined>>;
@@ -9,13 +9,14 @@ export interface Log {
   error(event: string, fields?: LogFields): void;
 }
 
-/** Line formats: text for people, one JSON object for programs. */
+/** Formats of a line: text for people, or a JSON object for programs. */
 export const LOG_FORMATS = ['text', 'json'] as const;
 export type LogFormat = (typeof LOG_FORMATS)[number];
 
 /**
- * Writes `time level event key=value …`, with quotes around values that contain spaces, or the same
- * as JSON. The fields `delivery`, `stream` and `requestId` identify what an event is about.
+ * Creates a log. Each line is `time level event key=value …`, with quotes around values that
+ * contain spaces or unusual characters, or a JSON object with the same fields. The fields
+ * `delivery`, `stream` and `requestId` identify what an event is about.
  */
 export function createLog(write: (line: string) => void, format: LogFormat = 'text'): Log {
   const say = (level: string, event: string, given: LogFields = {}): void => {
@@ -42,17 +43,20 @@ export function createLog(write: (line: string) => void, format: LogFormat = 'te
 }
 
 /**
- * Maximum length of a field. Text from nodes and receivers is cut earlier, and stacks are shorter.
+ * Maximum length of a field. Text from nodes and receivers is cut to less, and stack traces are
+ * shorter.
  */
 const FIELD_LIMIT = 8_192;
 
 /**
- * Matches characters that move a cursor or change the writing direction, which JSON does not
- * escape.
+ * Matches characters that move the cursor or change the writing direction, and that
+ * `JSON.stringify` does not escape.
  */
 const UNPRINTABLE = /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 
-/** Keeps values on one line, because they may come from receivers, nodes and tokens. */
+/**
+ * Writes a value as visible text on one line: receivers, nodes and tokens control some values.
+ */
 const toJson = (value: unknown): string =>
   JSON.stringify(value).replaceAll(
     UNPRINTABLE,
@@ -61,7 +65,7 @@ const toJson = (value: unknown): string =>
 
 const quote = (text: string): string => (/^[\w.:/@-]+$/.test(text) ? text : toJson(text));
 
-/** Describes an error by its innermost cause; the wrappers around it add nothing. */
+/** Describes an error by its innermost cause, because the errors that wrap it add nothing. */
 export function describeError(error: unknown): string {
   let inner = error;
   while (inner instanceof Error && inner.cause instanceof Error) inner = inner.cause;

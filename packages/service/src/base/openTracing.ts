@@ -1,13 +1,13 @@
 /**
- * Opens tracing, which the standard OpenTelemetry variables configure. The packages are loaded only
- * if a collector is configured.
+ * Sets up tracing from the standard OpenTelemetry environment variables. The OpenTelemetry packages
+ * are loaded only if a collector is configured.
  */
 import { describeError } from './log.ts';
 import { NO_TRACING, type Tracing } from './tracing.ts';
 
 /**
- * @param env `OTEL_EXPORTER_OTLP_ENDPOINT` or `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` turns it on,
- *   `OTEL_SDK_DISABLED=true` or `OTEL_TRACES_EXPORTER=none` off
+ * @param env `OTEL_EXPORTER_OTLP_ENDPOINT` or `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` turns tracing
+ *   on, `OTEL_SDK_DISABLED=true` or `OTEL_TRACES_EXPORTER=none` turns it off
  * @throws Error if a collector is configured, but the packages are not installed
  */
 export async function openTracing(env: NodeJS.ProcessEnv, version: string): Promise<Tracing> {

@@ -1,6 +1,4 @@
-/**
- * Sends traces over OTLP/HTTP as JSON, configured by the OpenTelemetry variables. Loaded on demand.
- */
+/** Sends traces over OTLP/HTTP as JSON, configured by the OpenTelemetry environment variables. */
 import { type Span, ROOT_CONTEXT, SpanStatusCode, trace } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
@@ -8,7 +6,7 @@ import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { TraceSpan, Tracing } from './tracing.ts';
 
-/** A collector that does not respond must not delay a shutdown. */
+/** Maximum time that a shutdown waits for the collector. */
 const PATIENCE_MS = 3_000;
 
 export function createOtlpTracing(serviceName: string, version: string): Tracing {

@@ -10,7 +10,7 @@ test('property: a preview is the JSON of a value, or the beginning of it', () =>
   );
 });
 
-test('a preview reads only what it shows', () => {
+test('a preview reads only the part of the value that it shows', () => {
   const list = new Proxy([], {
     get: (_, key) => {
       if (key === 'length') return 2 ** 32 - 1;
@@ -22,6 +22,6 @@ test('a preview reads only what it shows', () => {
   expect(previewJson('a'.repeat(10_000_000), 10)).toBe(`"${'a'.repeat(9)}…`);
 });
 
-test('a value without JSON has a name', () => {
+test('a value without JSON is shown as `nothing`', () => {
   expect(previewJson(undefined, 200)).toBe('nothing');
 });

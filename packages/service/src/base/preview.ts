@@ -8,7 +8,7 @@ export const previewText = (text: string, limit: number): string =>
 
 /**
  * Returns the JSON of a value, cut like {@link previewText}, or `nothing` for values without JSON.
- * The work depends only on the limit, because a caller or a node controls the size of the value.
+ * Stops at the limit, because a caller or a node controls the size of the value.
  */
 export function previewJson(value: unknown, limit: number): string {
   let text = '';

@@ -1,10 +1,13 @@
-/** Spans of the service's work, and a tracing that records none. */
+/** Spans that trace the service's work, and a tracing object that records nothing. */
 import { describeError } from './log.ts';
 
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
 
 export interface TraceSpan {
-  /** Context for called services (W3C Trace Context); undefined while tracing is off. */
+  /**
+   * Value of the `traceparent` header in calls to other services (W3C Trace Context); undefined
+   * while tracing is off.
+   */
   readonly traceparent: string | undefined;
   set(attributes: SpanAttributes): void;
   /** @param failure description of the failure, if any */
@@ -14,7 +17,7 @@ export interface TraceSpan {
 export interface Tracing {
   /** Starts a span, as a child of `parent` if given. */
   start(name: string, attributes: SpanAttributes, parent?: TraceSpan): TraceSpan;
-  /** Sends the remaining spans. */
+  /** Sends the remaining spans, and stops tracing. */
   stop(): Promise<void>;
 }
 
@@ -22,7 +25,7 @@ const NO_SPAN: TraceSpan = { traceparent: undefined, set: () => {}, end: () => {
 
 export const NO_TRACING: Tracing = { start: () => NO_SPAN, stop: () => Promise.resolve() };
 
-/** Runs the work within a span, and ends the span afterwards. */
+/** Runs the work, then ends the span, with the error if the work failed. */
 export async function within<T>(span: TraceSpan, work: () => T | Promise<T>): Promise<T> {
   try {
     const result = await work();

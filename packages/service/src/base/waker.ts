@@ -1,6 +1,6 @@
 /** Lets a loop sleep between its turns until it is woken. */
 export interface Waker {
-  /** Ends the current sleep, or the next one if no loop sleeps. */
+  /** Ends the current sleep, or the next one if no loop is sleeping. */
   wake(this: void): void;
   /** Sleeps until woken, or until `ms` have passed. */
   sleep(ms: number): Promise<void>;

@@ -14,7 +14,7 @@ const countOf = (assigned: ReadonlyMap<string, string>, { id }: Reader): number 
 const countMoves = (assigned: ReadonlyMap<string, string>, { holders }: Sharing): number =>
   [...holders].filter(([chain, holder]) => assigned.get(chain) !== holder).length;
 
-/** Readers that can read the same chains and hold some of them. */
+/** Readers that can all read the same chains, and hold some of them. */
 const sameChains: fc.Arbitrary<Sharing> = fc
   .record({ readers: fc.integer({ min: 1, max: 6 }), chains: fc.integer({ min: 0, max: 40 }) })
   .chain(({ readers, chains }) =>
@@ -110,7 +110,8 @@ describe('an assignment', () => {
   });
 
   test('of different chains takes the shortest way to an even one', () => {
-    // Reader 0 could also pass a chain to reader 2 through readers 1 and 3.
+    // Passing a chain from reader 0 to reader 2 through readers 1 and 3 would be as even, but take
+    // three moves.
     const shares = [['0x1', '0x4', '0x5'], ['0x2', '0x7', '0x11'], [], ['0x8', '0x9', '0x12']];
     const passedOn = [[], ['0x1'], ['0x9'], ['0x2']];
     const readers = shares.map((chains, n) => readerOf(n, [...chains, ...passedOn[n]!]));
@@ -130,7 +131,10 @@ describe('an assignment', () => {
 });
 
 describe('readers that follow their shares', () => {
-  /** Runs the readers in this order and then in turn until none acts; returns the moves. */
+  /**
+   * Runs the readers in this order, and then in turn until none acts. Returns the final holders,
+   * the chains handed over, and the maximum number of chains in `holders` that were free at once.
+   */
   function settle({ readers, holders }: Sharing, order: readonly number[]) {
     const now = new Map(holders);
     const handedOver: string[] = [];

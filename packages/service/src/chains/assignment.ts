@@ -1,20 +1,23 @@
 /**
- * Divides chains among readers. Each reader computes the same assignment from the ledger, takes the
- * free chains of its share, and hands over any others.
+ * Divides the chains among the readers. Each reader computes the same assignment from the ledger,
+ * takes the free chains that are assigned to it, and hands over chains that are assigned to others.
  */
 import type { Reader, Sharing } from '../store/upkeep/contract.ts';
 
-/** Milliseconds for which a reader must have been running to get chains from another one. */
+/** Milliseconds that must pass after a reader joins before others hand chains over to it. */
 export const SETTLED_MS = 10_000;
 
 export interface Share {
-  /** The chains that this reader holds and keeps, or should take now. */
+  /** The chains that this reader should keep or take. */
   own: ReadonlySet<string>;
-  /** The chain to hand over now. */
+  /** The chain to hand over now; undefined if there is none. */
   handOver: string | undefined;
 }
 
-/** Returns what one reader should do. At most one chain is being handed over at any time. */
+/**
+ * Returns the chains that the reader `self` should keep, take and hand over. No chain is handed
+ * over while another is free, so chains move one at a time.
+ */
 export function findShare(self: string, sharing: Sharing): Share {
   const { readers, holders } = sharing;
   const assigned = [...assignChains(sharing)];
@@ -36,8 +39,9 @@ export function findShare(self: string, sharing: Sharing): Share {
 }
 
 /**
- * Assigns each chain to a reader that can read it, as evenly as possible and with few moves. Chains
- * held by processes that are not listed as readers stay with them.
+ * Assigns chains to readers that can read them, as evenly as possible and with few moves. Returns
+ * the reader id of each chain. A chain whose holder is not among the readers is omitted and stays
+ * with that holder.
  */
 export function assignChains({ readers, holders }: Sharing): Map<string, string> {
   const shares = new Map<Reader, Set<string>>(readers.map((reader) => [reader, new Set()]));
@@ -63,9 +67,10 @@ export function assignChains({ readers, holders }: Sharing): Map<string, string>
 }
 
 /**
- * Moves a chain to a reader with at least two chains fewer, if necessary through readers that each
- * pass one on, because readers may differ in the chains that they can read. Returns false if no
- * such move exists; the assignment is then as even as possible.
+ * Moves a chain from one reader to another that has at least two chains fewer. Readers may differ
+ * in the chains that they can read, so the move may go through other readers, each of which takes
+ * one chain and passes one on. Returns false if no such move exists: the assignment is then as even
+ * as possible.
  */
 function moveOne(
   shares: ReadonlyMap<Reader, Set<string>>,
@@ -74,13 +79,15 @@ function moveOne(
 ): boolean {
   const size = (reader: Reader): number => shares.get(reader)!.size;
   const bySize = [...shares.keys()].toSorted((a, b) => size(b) - size(a));
-  /** Returns a chain that can move, preferably a free one, because its move interrupts nothing. */
+  /** Returns a chain that can move, preferably a free one, because moving it interrupts nothing. */
   const findMovable = (from: Reader, to: Reader): string | undefined => {
     const chains = [...shares.get(from)!].filter((chain) => canRead.get(to)!.has(chain));
     return chains.find((chain) => !isHeld(chain)) ?? chains[0];
   };
   const findPath = (giver: Reader): Move[] | undefined => {
-    /** The shortest path to each reader found so far; grows during the loop. */
+    /**
+     * The shortest path to each reader reached so far. The loop also visits the paths that it adds.
+     */
     const paths = new Map<Reader, Move[]>([[giver, []]]);
     for (const [from, path] of paths) {
       if (size(from) <= size(giver) - 2) return path;

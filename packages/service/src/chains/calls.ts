@@ -1,44 +1,65 @@
-/** Requests to a followed chain. Their errors have readable messages. */
-import type { AptosDryRunAnswer, EvmDryRunAnswer, ExplainedRecord } from '@sluice/kit/contract';
+/** Calls that the API makes on a followed chain, even if another process reads the chain. */
+import type {
+  AptosDryRunAnswer,
+  EvmDryRunAnswer,
+  ExplainedRecord,
+  ExplainedTransaction,
+} from '@sluice/kit/contract';
 import type { Token } from '../store/enrichment/contract.ts';
 import type { AptosStreamRecord, EvmStreamRecord } from '../store/streams/contract.ts';
 import type { NameAnswer } from './evm/ensNames.ts';
 
-/** The transactions to explain. Default: all. */
+/** Limits an explanation to these transactions. Default: all. */
 export interface ExplainOnly {
   /** Transaction hashes. */
   transactions?: ReadonlySet<string> | undefined;
-  /** Ledger version, on Aptos. */
+  /** Ledger version of a transaction, on Aptos. */
   version?: number | undefined;
 }
 
-export interface ExplainedBlock {
-  block: { number: number; hash: string; timestamp: number };
-  /** Explanations by stream; streams without a relation to the block are omitted. */
+export interface ExplainedRecords {
+  /** The transaction, if exactly one was requested. */
+  transaction?: ExplainedTransaction | undefined;
+  /** Explained records by stream id. Streams without any are omitted. */
   streams: Map<string, ExplainedRecord[]>;
 }
 
-/** Requests to a chain of either family. */
+export interface ExplainedBlock extends ExplainedRecords {
+  block: { number: number; hash: string; timestamp: number };
+}
+
+/** The calls that both chain families have. */
 export interface ChainCalls<Record = never, DryRunAnswer = unknown> {
-  /** Returns the height or hash of the transaction's block; undefined if no node knows it. */
+  /**
+   * Returns the height or hash of the transaction's block, or `pending` if the transaction is not
+   * in a block yet; undefined if no node knows it.
+   */
   findTransaction(hash: string): Promise<{ at: number | string } | 'pending' | undefined>;
-  /** Explains the block for each current stream; undefined if no node has it. */
+  /**
+   * Explains the block with this height or hash for the streams of the chain, by their current
+   * rules; undefined if no node has the block.
+   */
   explain(at: number | string, only: ExplainOnly): Promise<ExplainedBlock | undefined>;
-  /** Returns what this stream would receive from the block. */
+  /** Returns what the stream would receive from the block, and details such as close matches. */
   dryRun(blockNumber: number, record: Record, addresses: readonly string[]): Promise<DryRunAnswer>;
-  /** Queues the stream's matches in the block and returns the number of their records. */
+  /**
+   * Queues deliveries for the stream's matches in the block. Returns the number of matched records.
+   */
   sendBlock(blockNumber: number, streamId: string, requestId: string): Promise<number>;
   resume(from: number | undefined, requestId: string): Promise<number>;
 }
 
 export interface EvmCalls extends ChainCalls<EvmStreamRecord, EvmDryRunAnswer> {
-  /** Returns a proxy's implementation; undefined if the contract is not a known kind of proxy. */
+  /**
+   * Returns the address of a proxy's implementation; undefined if the contract is not a known kind
+   * of proxy.
+   */
   readImplementation(address: string): Promise<string | undefined>;
   readContract(address: string): Promise<{ isContract: boolean; token: Token | null }>;
   readName(name: string): Promise<NameAnswer>;
 }
 
 export interface AptosCalls extends ChainCalls<AptosStreamRecord, AptosDryRunAnswer> {
-  /** Returns the height of the block with this ledger version. */
+  /** Returns the height of the block that contains this ledger version. */
   heightOf(version: number): Promise<number>;
 }

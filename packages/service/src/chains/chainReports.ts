@@ -7,11 +7,15 @@ import type { Store } from '../store/store.ts';
 
 export interface ChainReports {
   /**
-   * Returns the chains of this process in order, then the chains that only other processes read.
+   * Returns the reports of this process's chains in order, then the reports of other chains that a
+   * process reads or has read in the last 24 hours.
    */
   list(): ChainReport[];
   find(chain: string): ChainReport | undefined;
-  /** Returns whether any process reads the chain now, or did so a moment ago. */
+  /**
+   * Returns whether any process reads the chain or has read it within the last minute, or this
+   * process waits to take it over.
+   */
   isRead(chain: string): boolean;
   /** Reads the reports from the ledger now, and then periodically. */
   start(): Promise<void>;
@@ -19,9 +23,12 @@ export interface ChainReports {
 }
 
 const CHECK_MS = 1_000;
-/** Time that a restart of the reading process may take. */
+/**
+ * Time for which a chain still counts as read after its reader stopped, because that process may be
+ * restarting.
+ */
 const RESTART_MS = 60_000;
-/** Time after which chains that are neither configured nor read are dropped. */
+/** Time after which the report of a chain that no process reads is dropped. */
 const FORGOTTEN_MS = 24 * 3_600_000;
 
 export function createChainReports({
@@ -31,7 +38,7 @@ export function createChainReports({
 }: {
   store: Pick<Store, 'listLeases' | 'signals'>;
   log: Log;
-  /** The chains that are configured for this process. */
+  /** Returns the chains that are configured for this process. */
   own(): readonly Pick<FollowedChain, 'id' | 'standing' | 'report'>[];
 }): ChainReports {
   let leases: Lease[] = [];
@@ -59,7 +66,7 @@ export function createChainReports({
     const first = given.map((each) => {
       const other = read.get(each.id);
       read.delete(each.id);
-      // A candidate will soon take over a chain that no process reads.
+      // A candidate itself reports a chain that no process reads, because it will soon take over.
       const isOther =
         each.standing === 'candidate' ? other?.lease.freeForMs === 0 : each.standing === 'none';
       return isOther && other !== undefined ? other.report : each.report();

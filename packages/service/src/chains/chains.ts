@@ -1,8 +1,10 @@
-/** Manages the chains of this process: follows them, and sends requests to them. */
+/** Manages the chains of this process: follows and stops them, and provides their calls. */
 import { DEFAULT_MAX_WEBHOOK_BYTES } from '@sluice/kit/contract';
 import { createAptosMatching } from './aptos/matching.ts';
-import type { ServiceConfig } from '../config.ts';
+import type { AptosConfig, ChainConfig, ServiceConfig } from '../config.ts';
+import type { ChainConfigs } from './addedNodes.ts';
 import { type FollowedAptos, followAptos } from './aptos/followedAptos.ts';
+import { type Family, createFamily } from './chainFamily.ts';
 import type { ChainSurroundings, FollowedChain } from './followedChain.ts';
 import { type FollowedEvm, followEvm } from './evm/followedEvm.ts';
 import { createEvmMatching } from './evm/matching.ts';
@@ -11,82 +13,91 @@ import { createChainSharing } from './sharing.ts';
 
 export interface Chains {
   readonly all: readonly FollowedChain[];
-  /** Returns the calls of an EVM chain; undefined if it is not configured or not an EVM chain. */
+  /** Returns the calls of an EVM chain; undefined if this process does not follow such a chain. */
   callsOf(chain: string): FollowedEvm['calls'] | undefined;
   /** Like `callsOf`, for an Aptos network. */
   aptosCallsOf(chain: string): FollowedAptos['calls'] | undefined;
-  /** Message that explains why no chain is read yet; undefined once this process is ready. */
+  /** Explains why some chains can't be read yet; undefined unless their rules are being loaded. */
   whyUnprepared(): string | undefined;
+  /**
+   * Follows exactly these chains with these nodes from now on, once earlier calls have finished.
+   * Chains with unchanged settings are not interrupted.
+   */
+  follow(configs: ChainConfigs): Promise<void>;
   /** Loads the rules, and then reads this process's share of the chains. */
   start(): void;
   stop(): Promise<void>;
 }
 
 export function createChains(
-  config: Pick<ServiceConfig, 'chains' | 'aptos' | 'spamLists' | 'maxWebhookBytes'>,
+  config: Pick<ServiceConfig, 'spamLists' | 'maxWebhookBytes'>,
   given: Omit<ChainSurroundings, 'isOwn'>,
 ): Chains {
   const { store, log, holder } = given;
   const surroundings: ChainSurroundings = { ...given, isOwn: (chain) => sharing.isOwn(chain) };
   const maxWebhookBytes = config.maxWebhookBytes ?? DEFAULT_MAX_WEBHOOK_BYTES;
-  const evm = new Map<string, FollowedEvm>();
   const matching = createEvmMatching({
     store,
     enrichOf: (chain) => evm.get(chain)!.enrich,
     spamLists: config.spamLists ?? {},
     maxWebhookBytes,
   });
-  for (const chain of config.chains) {
-    evm.set(chain.id, followEvm(chain, { ...surroundings, matching, maxWebhookBytes }));
-  }
-  const aptos = new Map<string, FollowedAptos>();
+  const evm: Family<ChainConfig, FollowedEvm> = createFamily({
+    rules: createRuleKeeper(matching.live, given),
+    open: (chain: ChainConfig) => followEvm(chain, { ...surroundings, matching, maxWebhookBytes }),
+  });
   const aptosMatching = createAptosMatching({
     store,
     enrichOf: (chain) => aptos.get(chain)!.enrich,
     maxWebhookBytes,
   });
-  for (const network of config.aptos) {
-    const followed = followAptos(network, { ...surroundings, matching: aptosMatching });
-    aptos.set(followed.id, followed);
-  }
-  const all: FollowedChain[] = [...evm.values(), ...aptos.values()];
-  const families = [
-    { chains: [...evm.values()], rules: createRuleKeeper(matching.live, given) },
-    { chains: [...aptos.values()], rules: createRuleKeeper(aptosMatching.live, given) },
-  ].filter(({ chains }) => chains.length > 0);
+  const aptos: Family<AptosConfig, FollowedAptos> = createFamily({
+    rules: createRuleKeeper(aptosMatching.live, given),
+    open: (network: AptosConfig) =>
+      followAptos(network, { ...surroundings, matching: aptosMatching }),
+  });
+  const families = [evm, aptos];
+  const listAll = (): FollowedChain[] => [...evm.list(), ...aptos.list()];
   const sharing = createChainSharing({
     id: holder.id,
     ...{ store, log },
-    listReadable: () =>
-      families
-        .filter(({ rules }) => rules.isLoaded())
-        .flatMap(({ chains }) => chains.map(({ id }) => id)),
+    listReadable: () => families.flatMap((family) => family.listReadable()),
     onChange() {
-      for (const chain of all) {
+      for (const chain of listAll()) {
         if (sharing.isOwn(chain.id) !== (chain.standing === 'holder')) chain.check();
       }
     },
   });
   let isStarted = false;
+  let following = Promise.resolve();
 
   return {
-    all,
+    get all() {
+      return listAll();
+    },
     whyUnprepared: () =>
-      isStarted && families.some(({ rules }) => !rules.isLoaded())
+      isStarted && families.some((family) => !family.isPrepared())
         ? 'the rules and addresses of the streams are being loaded'
         : undefined,
     callsOf: (chain) => evm.get(chain)?.calls,
     aptosCallsOf: (chain) => aptos.get(chain)?.calls,
+    follow(configs) {
+      const done = following.then(async () => {
+        await Promise.all([evm.follow(configs.chains), aptos.follow(configs.aptos)]);
+        sharing.look();
+      });
+      following = done.catch(() => {});
+      return done;
+    },
     start() {
       isStarted = true;
-      for (const { rules } of families) rules.start(sharing.look);
-      for (const chain of all) chain.start();
+      for (const family of families) family.start(sharing.look);
       sharing.start();
     },
     async stop() {
-      for (const { rules } of families) rules.stop();
+      await following;
       await sharing.stop();
-      await Promise.all(all.map((chain) => chain.stop()));
+      await Promise.all(families.map((family) => family.stop()));
     },
   };
 }

@@ -15,6 +15,6 @@ test('each explorer is the one that viem lists for the chain', () => {
 
 test('known chains without an explorer are listed here', () => {
   const without = EVM_CHAINS.filter(({ id }) => EXPLORERS[id] === undefined);
-  // The URLs in viem are those of a marketplace and an IPFS gateway.
+  // For Ronin Saigon and PulseChain, viem lists the URLs of a marketplace and an IPFS gateway.
   expect(without.map(({ name }) => name)).toEqual(['Ronin Saigon', 'PulseChain', 'Local chain']);
 });

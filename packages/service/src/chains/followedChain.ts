@@ -1,5 +1,6 @@
 /** Follows one chain of either family, with all components that work on it. */
 import type { DeliverySummary } from '@sluice/kit/contract';
+import type { AddressGuard } from '../deliver/send/guard.ts';
 import type { EnrichPool } from '../enrich/enrichPool.ts';
 import { createBackfill } from '../ingest/backfill.ts';
 import { type Duty, type Term, createDuty } from '../operate/duty.ts';
@@ -25,7 +26,7 @@ export interface ChainSurroundings {
   tracing: Tracing;
   /** Called with the number of blocks that left a chain in one reorg. */
   onReorg(chain: string, depth: number): void;
-  /** Called when deliveries were created, became due or were canceled. */
+  /** Called with deliveries that were created, became due, were canceled or were quarantined. */
   onDeliveries(deliveries: readonly DeliverySummary[]): void;
   /**
    * Returns a message that explains why no block may be committed now; undefined if commits are
@@ -38,6 +39,8 @@ export interface ChainSurroundings {
    */
   confirmedUpTo(chain: string): number | null;
   holder: Holder;
+  /** Checks the addresses of nodes that were added while the service ran. */
+  nodeGuard: Pick<AddressGuard, 'connect'>;
   /** Whether this process should read the chain. */
   isOwn(chain: string): boolean;
 }
@@ -47,9 +50,9 @@ export interface FollowedChain<Calls = ChainCalls> {
   readonly calls: Calls;
   /** Whether this process reads the chain, waits to take over, or leaves it to other processes. */
   readonly standing: 'holder' | 'candidate' | 'none';
-  /** State of the chain, with few details while another process reads it. */
+  /** Returns the state of the chain, with few details unless this process reads it. */
   report(): ChainReport;
-  /** Reads the chain, or stands by while another process does. */
+  /** Starts to read the chain as soon as `isOwn` returns true and no other process reads it. */
   start(): void;
   /** Checks `isOwn` now, because it may have changed. */
   check(): void;
@@ -74,11 +77,11 @@ export function followChain<Record, Block extends BlockHeader & MaybeUnverified,
   const { store, log, onReorg, onDeliveries, refuseBlocks, tracing, holder } = surroundings;
   const { signals } = store;
   const show = (health: Omit<ChainReport, 'lacksTraces'>): void => {
-    // The next report repeats the data.
+    // Failures are ignored, because the next report replaces this one.
     store.announce({ type: 'chain', chain: health }).catch(() => {});
   };
 
-  /** Set while this process has the chain's lease. */
+  /** Undefined unless this process has the lease of the chain. */
   let current: Ingest | undefined;
   let isStanding = false;
   let isClosing = false;
@@ -131,7 +134,7 @@ export function followChain<Record, Block extends BlockHeader & MaybeUnverified,
       async stop() {
         for (const each of forget) each();
         await Promise.all([ingest.stop(), backfill.stop()]);
-        // Stopping the source ends pending requests to the nodes.
+        // Enrichment may be waiting for a node. Stopping the source ends its pending requests.
         if (isClosing) await source.stop();
         await enrich.stop();
         current = undefined;
@@ -169,7 +172,7 @@ function createCalls<Record, Block extends BlockHeader, DryRunAnswer>(
   { source, matching, surroundings }: Parts<Record, Block, DryRunAnswer>,
 ): ChainCalls<Record, DryRunAnswer> {
   const { store, log, onDeliveries, confirmedUpTo } = surroundings;
-  /** Reads the block at this height of the node's chain, with the required parts. */
+  /** Reads the required parts of the block at this height; throws `not_found` if no node has it. */
   const readBlock = async (number: number, needs: BlockNeeds): Promise<Block> => {
     const read = await source.readBlockAt(number, needs);
     if (read === undefined) throw new CallerError('not_found', 'Block not found');
@@ -184,11 +187,11 @@ function createCalls<Record, Block extends BlockHeader, DryRunAnswer>(
       const header = await source.readHeader(at);
       if (header === undefined) return undefined;
       const { traces } = matching.live.needs(chain);
-      // Reads everything, in order to explain records that no stream matches.
+      // Also reads the logs and transactions that no stream needs, because they are explained too.
       const block = await source.readBlock(header, { logs: true, transactions: true, traces });
-      const streams = await matching.live.explain(chain, block, only);
+      const explained = await matching.live.explain(chain, block, only);
       const { number, hash, timestamp } = header;
-      return { block: { number, hash, timestamp }, streams };
+      return { block: { number, hash, timestamp }, ...explained };
     },
 
     async dryRun(blockNumber, record, addresses) {
@@ -228,7 +231,10 @@ function createCalls<Record, Block extends BlockHeader, DryRunAnswer>(
 
 type AnyCall = (...args: never[]) => Promise<unknown>;
 
-/** Wraps the calls so that node failures become service errors, not errors of the request. */
+/**
+ * Wraps calls so that a failure of the nodes becomes an error with the code `not_found` or
+ * `unavailable` and a reason.
+ */
 export const withReason = <Calls extends object>(chain: string, calls: Calls): Calls =>
   Object.fromEntries(
     Object.entries(calls as { [name: string]: AnyCall }).map(([name, call]) => [

@@ -1,6 +1,6 @@
-/** Turns a block into matches: the rule index, the matcher, the body, and its enrichment plan. */
+/** Turns a block into matches, with their webhook bodies and enrichment plans. */
 import { type DescribedAptosWebhook, type DescribedEvmWebhook, describeWebhook } from '@sluice/kit';
-import type { ChainFamily, ExplainedRecord } from '@sluice/kit/contract';
+import type { ChainFamily } from '@sluice/kit/contract';
 import type { Enrich } from '../enrich/enrich.ts';
 import type { StreamMatcher } from '../ingest/blockReader.ts';
 import type { Matcher } from '../ingest/commit.ts';
@@ -13,9 +13,9 @@ import { bodyBytes, splitBody, splitFinalBody } from '../store/blocks/body.ts';
 import type { BlockRef, NewMatch } from '../store/blocks/contract.ts';
 import type { Store } from '../store/store.ts';
 import type { StreamOfFamily, StreamRecord } from '../store/streams/contract.ts';
-import type { ExplainOnly } from './calls.ts';
+import type { ExplainOnly, ExplainedRecords } from './calls.ts';
 
-/** Record counts of a match, which the ledger stores. */
+/** The record counts and transaction hashes of a match, as the ledger stores them. */
 export type RecordCounts = Pick<
   NewMatch,
   'logs' | 'transactions' | 'internalTransactions' | 'records' | 'transactionHashes'
@@ -28,24 +28,19 @@ export type AddressesOf = (streamId: string) => readonly string[] | 'many';
 export interface MatchFamily<Name extends ChainFamily, Index, Block, Match, Tail, Insight> {
   readonly name: Name;
   readonly addressBytes: 20 | 32;
-  /** Whether blocks are final at once. Matches are then delivered only once, as confirmed. */
+  /** Whether new blocks are final, so that their matches are delivered only once, as confirmed. */
   readonly isFinal: boolean;
   createIndex(): Index;
   /** Returns the parts of a block that the streams of the index need. */
   needs(index: Index, chain: string): BlockNeeds;
   /**
-   * Returns a plan to find the blocks of the index's streams by their logs; undefined if every
-   * block must be read. Missing for families without such queries.
+   * Returns how to find the blocks of the index's streams by their logs; undefined if every block
+   * must be read. Absent for families without such queries.
    */
   search?(index: Index, chain: string, addressesOf: AddressesOf): LogSearch | undefined;
   match(index: Index, chain: string, block: Block): Match[];
-  explain(
-    index: Index,
-    chain: string,
-    block: Block,
-    only: ExplainOnly,
-  ): Map<string, ExplainedRecord[]>;
-  /** Returns the details of the block for a dry run, in addition to the webhook. */
+  explain(index: Index, chain: string, block: Block, only: ExplainOnly): ExplainedRecords;
+  /** Returns what a dry run of the block reports in addition to the webhook. */
   inspect(index: Index, chain: string, block: Block): Insight;
   /** Returns the body, split at the position of `retries`. */
   toParts(chain: string, block: Block, match: Match): { head: object; tail: Tail };
@@ -54,11 +49,11 @@ export interface MatchFamily<Name extends ChainFamily, Index, Block, Match, Tail
   leastBytes(match: Match): number;
   split(match: Match, limit: number, weigh: (part: Match) => number): WeighedPart<Match>[];
   withoutRecords(match: Match): Match;
-  /** Describes the single record of a match, for messages. */
+  /** Names the only record of a match, for messages. */
   nameOf(match: Match): string;
 }
 
-/** Matches one stream on one chain, regardless of its status. */
+/** Matches one stream, whatever its status, on one chain. */
 export interface SingleMatcher<Block, DryRunAnswer> extends Pick<
   StreamMatcher<Block>,
   'needs' | 'match'
@@ -67,27 +62,26 @@ export interface SingleMatcher<Block, DryRunAnswer> extends Pick<
   dryRun(block: Block, isConfirmed: boolean): Promise<DryRunAnswer>;
 }
 
-/** Explains a block for each current stream, by the current rules. */
+/** Explains a block for the streams of its chain, by their current rules. */
 export interface Explainer<Block> {
   needs(chain: string): BlockNeeds;
-  /**
-   * Returns explanations by stream, limited to `only`; streams without a relation to the block are
-   * omitted.
-   */
-  explain(chain: string, block: Block, only: ExplainOnly): Promise<Map<string, ExplainedRecord[]>>;
+  explain(chain: string, block: Block, only: ExplainOnly): Promise<ExplainedRecords>;
 }
 
 export interface LiveMatcher<Block> extends Matcher<Block>, Explainer<Block> {
-  /** Whether the rules with their addresses have been loaded. */
+  /** Returns whether the streams and their addresses have been loaded. */
   isLoaded(): boolean;
 }
 
 export interface Matching<Record, Block, DryRunAnswer> {
-  /** Matches all current streams, on every chain. */
+  /** Matches the blocks of every chain against all current streams. */
   readonly live: LiveMatcher<Block>;
-  /** Undefined if the stream was deleted, or belongs to another family. */
+  /**
+   * Returns a matcher for a stored stream; undefined if the stream was deleted or belongs to
+   * another family.
+   */
   open(chain: string, streamId: string): Promise<StreamMatcher<Block> | undefined>;
-  /** Matches a stream that is not in the ledger, with these addresses. */
+  /** Returns a matcher for a stream with these addresses, which need not be in the ledger. */
   try(
     chain: string,
     record: Record,
@@ -118,13 +112,21 @@ export function createMatching<
 ): Matching<StreamOfFamily<Name>, Block, { webhook: object | null } & Insight> {
   type Record = StreamOfFamily<Name>;
   const optionsOf = ({ stream }: Match) => stream.record.options as Options;
+  /** Returns the maximum size of a webhook, and the setting that determines it. */
+  const limitOf = ({ stream }: Match) => {
+    const record: StreamRecord = stream.record;
+    const own = record.options.maxWebhookBytes ?? Number.POSITIVE_INFINITY;
+    return own < maxWebhookBytes
+      ? { bytes: own, setting: "the stream's maxWebhookBytes" }
+      : { bytes: maxWebhookBytes, setting: '--max-webhook-bytes' };
+  };
 
-  /** Creates a match with the maximum size of its webhook. */
+  /** Creates a match, and computes the maximum size of its webhook. */
   const toNewMatch = (chain: string, block: Block, match: Match) => {
     const { head, tail } = family.toParts(chain, block, match);
     const record: StreamRecord = match.stream.record;
     const enrich = enrichOf(chain);
-    // Plans the enrichment first, because this fills in cached metadata.
+    // Plans the enrichment first, because planning writes cached metadata into `tail`.
     const enrichment = enrich.plan(optionsOf(match), tail);
     const body = family.isFinal ? splitFinalBody(head, tail) : splitBody(head, tail);
     const newMatch: NewMatch = {
@@ -146,18 +148,19 @@ export function createMatching<
   const setAside = (chain: string, block: Block, record: Match, bytes: number): NewMatch => ({
     ...toNewMatch(chain, block, family.withoutRecords(record)).newMatch,
     ...family.countRecords(record),
-    setAside: tooLargeReason(family.nameOf(record), bytes, maxWebhookBytes),
+    setAside: tooLargeReason(family.nameOf(record), bytes, limitOf(record)),
   });
 
-  /** Returns one match, or several if its body is too large for one webhook. */
+  /** Returns one match, or several if the body is too large for one webhook. */
   const toNewMatches = (chain: string, block: Block, match: Match): NewMatch[] => {
-    if (family.leastBytes(match) <= maxWebhookBytes) {
+    const limit = limitOf(match).bytes;
+    if (family.leastBytes(match) <= limit) {
       const whole = toNewMatch(chain, block, match);
-      if (whole.mostBytes <= maxWebhookBytes) return [whole.newMatch];
+      if (whole.mostBytes <= limit) return [whole.newMatch];
     }
-    const parts = family.split(match, maxWebhookBytes, (part) => {
+    const parts = family.split(match, limit, (part) => {
       const least = family.leastBytes(part);
-      return least > maxWebhookBytes ? least : toNewMatch(chain, block, part).mostBytes;
+      return least > limit ? least : toNewMatch(chain, block, part).mostBytes;
     });
     return parts.map(({ part: some, tooLarge }, part) => ({
       ...(tooLarge === undefined
@@ -236,8 +239,8 @@ export function createMatching<
 }
 
 /**
- * Maximum number of addresses in a log query. Longer lists are searched by event alone, which takes
- * fewer queries.
+ * Maximum number of addresses in a search, for all of its streams together. Above it, blocks are
+ * searched by event alone, which takes fewer queries.
  */
 const MAX_LISTED = 10_000;
 
@@ -247,7 +250,10 @@ function listAddresses(pages: readonly Uint8Array[], width: 20 | 32): string[] |
   return pages.flatMap((page) => unpackAddresses({ width, bytes: page }));
 }
 
-/** @param plan plans a search with the addresses of streams */
+/**
+ * Plans a search with the addresses of the streams: calls `plan` once to learn which lists it
+ * needs, and again with these lists.
+ */
 async function searchStreams(
   store: Pick<Store, 'readAddresses'>,
   plan: (addressesOf: AddressesOf) => LogSearch | undefined,
@@ -266,7 +272,7 @@ async function searchStreams(
   return plan((id) => listed.get(id) ?? 'many');
 }
 
-/** Returns `many` if the stream has more addresses than fit. */
+/** Returns `many` if the stream has more than `room` addresses. */
 async function readList(
   store: Pick<Store, 'readAddresses'>,
   streamId: string,
@@ -283,14 +289,16 @@ async function readList(
   return found;
 }
 
-/** Implements `Matcher.refresh`. */
+/** Returns a function that updates the index to the ledger's rules, as `Matcher.refresh` does. */
 export function followRules<Name extends ChainFamily, Rules>(
   index: RuleIndex<Name, Rules>,
   store: Store,
 ): (atLeast?: number) => Promise<number> {
   let refreshing: Promise<number> | undefined;
   let sweeping = false;
-  /** Frees the addresses of removed streams between other work. */
+  /**
+   * Frees the addresses of removed streams in small steps, so that other work can run in between.
+   */
   const sweep = (): void => {
     sweeping = index.sweep();
     if (sweeping) setImmediate(sweep);

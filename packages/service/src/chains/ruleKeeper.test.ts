@@ -16,7 +16,7 @@ function createKeeper() {
     {
       async refresh() {
         refreshes.push(Date.now());
-        if (!ledger.isAvailable) throw new Error('the ledger is away');
+        if (!ledger.isAvailable) throw new Error('the ledger is unavailable');
         isLoaded = true;
         return 1;
       },
@@ -27,7 +27,7 @@ function createKeeper() {
   return { keeper, signals, refreshes, ledger, lines };
 }
 
-test('loads the rules at the start, after each change, and from time to time', async () => {
+test('loads the rules at the start, after each change, and periodically', async () => {
   const { keeper, signals, refreshes } = createKeeper();
   const onLoaded = vi.fn();
   keeper.start(onLoaded);

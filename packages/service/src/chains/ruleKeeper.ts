@@ -1,6 +1,6 @@
 /**
- * Loads the rules of a chain family at the start and after each change, whether or not this process
- * reads a chain, so that a long address list delays neither a block nor a takeover.
+ * Loads the rules of a chain family at the start and after each change, even if this process reads
+ * no chain. A long address list therefore delays neither a block nor a takeover.
  */
 import { type Log, describeError } from '../base/log.ts';
 import { createWaker } from '../base/waker.ts';
@@ -11,11 +11,13 @@ export interface RuleKeeper {
   isLoaded(): boolean;
   /** @param onLoaded called when the rules have been loaded for the first time */
   start(onLoaded: () => void): void;
-  /** Returns at once; a load in progress fails when the ledger is closed. */
+  /** Returns immediately; a load in progress fails when the ledger is closed. */
   stop(): void;
 }
 
-/** Signals may be lost, and address changes are kept for only an hour. */
+/**
+ * Interval of refreshes, because signals may be lost and address changes are kept for only an hour.
+ */
 const REFRESH_MS = 10_000;
 const RETRY_MS = 1_000;
 

@@ -10,7 +10,9 @@ const CHAINS = ['0x1', '0x2', '0x3', '0x4'];
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** Creates an in-memory ledger whose readers expire while it is unavailable. */
+/**
+ * Creates an in-memory ledger that can become unavailable. Readers that do not join again expire.
+ */
 function createLedger() {
   const readers = new Map<string, { chains: readonly string[]; joinedAt: number; until: number }>();
   const ledger = {
@@ -25,7 +27,7 @@ function createLedger() {
     readers: () => [...readers.keys()],
   };
   const check = (): void => {
-    if (!ledger.isAvailable) throw new Error('the ledger is away');
+    if (!ledger.isAvailable) throw new Error('the ledger is unavailable');
   };
   const store = {
     signals: createSignals(),
@@ -67,7 +69,7 @@ function createReader(readable: () => readonly string[] = () => CHAINS) {
     onChange: () => {},
   });
   const own = (): string[] => CHAINS.filter((chain) => sharing.isOwn(chain));
-  /** Takes the leases of its chains, as duties do. */
+  /** Takes the leases of the reader's chains, as the duties of a service do. */
   const take = (): void => {
     for (const chain of own()) ledger.holders.set(chain, 'self');
   };
@@ -94,7 +96,7 @@ test('a reader joins when it has loaded what it needs', async () => {
   expect([ledger.readers(), own()]).toEqual([['self'], ['0x2']]);
 });
 
-test('it hands over one chain at a time', async () => {
+test('a reader hands over one chain at a time', async () => {
   const { ledger, sharing, own, take } = createReader();
   sharing.start();
   await vi.advanceTimersByTimeAsync(0);
@@ -105,7 +107,7 @@ test('it hands over one chain at a time', async () => {
   }
   const [released] = CHAINS.filter((chain) => !own().includes(chain));
   expect(own()).toHaveLength(3);
-  // The next chain is handed over after the other reader has taken this one.
+  // The next chain is handed over only after the other reader has taken this one.
   ledger.holders.delete(released!);
   ledger.join('other', CHAINS);
   await vi.advanceTimersByTimeAsync(2_000);
@@ -136,7 +138,7 @@ test('after an outage of the ledger, readers keep their chains', async () => {
   ledger.holders.set('0x4', 'other');
   await vi.advanceTimersByTimeAsync(1_000);
   expect(own()).toEqual(['0x3']);
-  // Now the other reader counts as dead.
+  // The other reader has not joined again, so it now counts as dead.
   await vi.advanceTimersByTimeAsync(3_000);
   expect(own()).toEqual(['0x1', '0x2', '0x3']);
 });

@@ -7,10 +7,7 @@ import type { Store } from '../store/store.ts';
 import { findShare } from './assignment.ts';
 
 export interface ChainSharing {
-  /**
-   * Whether this process should read the chain, either because it keeps it or because it should
-   * take it.
-   */
+  /** Whether this process should read the chain: keep reading it, or take it. */
   isOwn(chain: string): boolean;
   start(): void;
   /** Checks now, because the chains that this process can read may have changed. */
@@ -19,7 +16,7 @@ export interface ChainSharing {
   stop(): Promise<void>;
 }
 
-/** @param id the holder of this process's leases */
+/** @param id the id of this process as a holder of leases */
 export function createChainSharing({
   id,
   store,
@@ -30,7 +27,6 @@ export function createChainSharing({
   id: string;
   store: Pick<Store, 'joinReaders' | 'leaveReaders' | 'readSharing' | 'signals'>;
   log: Log;
-  /** Returns the chains that this process can read now. */
   listReadable(): readonly string[];
   /** Called when `isOwn` may have changed. */
   onChange(): void;
@@ -39,8 +35,8 @@ export function createChainSharing({
   let joined = '';
   let joinAgainAt = 0;
   /**
-   * Whether this process has been a reader for some time, so that joining again ends an
-   * interruption.
+   * Whether this process has been a reader for longer than `RENEW_MS`. If the ledger then shows a
+   * recent join, this process was interrupted.
    */
   let isEstablished = false;
   let logged = '';
@@ -65,7 +61,8 @@ export function createChainSharing({
     const { readers, holders } = sharing;
     const self = readers.find((reader) => reader.id === id);
     if (self === undefined) return;
-    // After an outage of the ledger, the other readers are also about to join again.
+    // After an outage of the ledger, other readers also need time to join again, so this process
+    // takes no more chains yet.
     const isReturning = isEstablished && self.joinedForMs < RENEW_MS + STAND_BY_MS;
     isEstablished ||= self.joinedForMs > RENEW_MS;
     if (isReturning) {
@@ -76,7 +73,7 @@ export function createChainSharing({
     if (handOver !== undefined && own.has(handOver)) {
       log.info('handing over a chain', { chain: handOver });
     }
-    // This process is about to take these chains, and keeps them if no other reader is first.
+    // This process is about to take these chains, unless another reader is first.
     const taking = [...own].filter((chain) => !holders.has(chain));
     own = new Set([...next, ...taking]);
     const shown = `${readers.length} ${own.size}`;
@@ -110,7 +107,9 @@ export function createChainSharing({
       await looking;
       if (looking === undefined || joined === '') return;
       await store.leaveReaders(id).catch((error: unknown) => {
-        log.warn('failed to leave the readers; they expire', { error: describeError(error) });
+        log.warn('failed to leave the readers; the entry will expire', {
+          error: describeError(error),
+        });
       });
     },
   };

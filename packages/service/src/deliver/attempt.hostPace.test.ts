@@ -12,7 +12,7 @@ test('streams of one host share its turns, and other hosts have their own', () =
   for (let n = 2; n < 5; n++) expect(pace.take('a', 'https://one.example/', 0)).toBe(n * 100);
   expect(pace.waiting(0)).toEqual(['a', 'b']);
   expect(pace.waiting(300)).toEqual([]);
-  // Unused turns are not saved up.
+  // Unused turns do not accumulate.
   expect(pace.take('a', 'https://one.example/', 60_000)).toBe(0);
   expect(pace.take('b', 'https://one.example/', 60_000)).toBe(100);
 });

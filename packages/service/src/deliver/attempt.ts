@@ -1,6 +1,6 @@
 /**
- * Makes one attempt of a claimed delivery: waits for its turn, signs, sends, and returns the
- * result.
+ * Makes one attempt of a claimed delivery: waits for its turn, sends it, and returns the result.
+ * Also limits the webhooks per second to one host.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { readInboxName } from '@sluice/kit/contract';
@@ -13,11 +13,14 @@ import type { LocalFailure } from './send/localFailure.ts';
 import type { SendResult, Sending } from './send/send.ts';
 
 export interface Attempted extends SendResult {
-  /** The isolated process died while sending this delivery. */
+  /** Whether the isolated process died, or did not respond in time, while sending this delivery. */
   senderDied: boolean;
 }
 
-/** Sends a delivery once. Returns undefined if its lease was lost before it was sent. */
+/**
+ * Makes one attempt. Returns undefined if nothing was sent because the lease was lost or the
+ * process is stopping.
+ */
 export type MakeAttempt = (
   delivery: ClaimedDelivery,
   send: (sending: Sending) => Promise<SendResult>,
@@ -25,7 +28,7 @@ export type MakeAttempt = (
 
 export interface AttemptOptions {
   leases: Pick<Leases, 'renew'>;
-  /** The sender, which all code that sends webhooks in this process shares. */
+  /** Rate limits of hosts, shared by everything in this process that sends webhooks. */
   hostPace: HostPace;
   /** Returns the stream's secrets that were valid for signing when the delivery was claimed. */
   openSecrets(delivery: ClaimedDelivery): string[];
@@ -33,9 +36,9 @@ export interface AttemptOptions {
   queued(streamId: string): number;
   /** Returns the milliseconds by which the ledger's clock is ahead of this process's clock. */
   clockSkewMs(): number;
-  /** Called when the attempt failed in this process rather than at its receiver. */
+  /** Called when an attempt failed in this process rather than at the receiver. */
   onLocalFailure(cause: LocalFailure): void;
-  /** Ends retries of deliveries that this process could not send. */
+  /** Aborted when this process stops: deliveries that it could not send are then not retried. */
   stopping: AbortSignal;
   tracing?: Tracing | undefined;
 }
@@ -53,7 +56,10 @@ export function createAttempts({
   stopping,
   tracing = NO_TRACING,
 }: AttemptOptions): MakeAttempt {
-  /** Extends the lease. Returns false if the process stalled in the meantime and lost it. */
+  /**
+   * Waits for the turn of a delivery. Returns false if the process stalled and may have lost the
+   * lease.
+   */
   const awaitTurn = async (delivery: ClaimedDelivery): Promise<boolean> => {
     const hostWaitMs = hostPace.take(delivery.streamId, delivery.webhookUrl);
     const waitMs = Math.max(delivery.waitMs, hostWaitMs);
@@ -65,7 +71,7 @@ export function createAttempts({
     return held !== undefined && held.length > 0;
   };
 
-  /** Waits before another try; returns false if this process no longer holds the delivery. */
+  /** Waits before the next try. Returns false if the process is stopping or has lost the lease. */
   const awaitRetry = async (delivery: ClaimedDelivery): Promise<boolean> => {
     for (;;) {
       await wait(LOCAL_RETRY_MS);
@@ -84,6 +90,7 @@ export function createAttempts({
     secrets: openSecrets(delivery),
     clockSkewMs: clockSkewMs(),
     part: delivery.parts > 1 ? `${delivery.part + 1}/${delivery.parts}` : undefined,
+    origin: delivery.origin,
     queueSize: queued(delivery.streamId),
     recordsCharged: delivery.phase === 'confirmed' ? delivery.records : 0,
   });
@@ -102,7 +109,8 @@ export function createAttempts({
     const began = performance.now();
     const sendOnce = async (): Promise<Attempted> => {
       try {
-        // Opens the secrets here, so that one that cannot be opened fails only this attempt.
+        // The secrets are opened inside this `try`, so that a secret that cannot be opened fails
+        // only this attempt.
         return { ...(await send(toSending(delivery, span.traceparent))), senderDied: false };
       } catch (error) {
         return toFailed(error, Math.round(performance.now() - began));
@@ -112,7 +120,7 @@ export function createAttempts({
       const attempted = await sendOnce();
       const { status, error, localFailure } = attempted;
       if (localFailure !== undefined) onLocalFailure(localFailure.cause);
-      // The receiver got nothing, so this does not count as an attempt.
+      // If nothing was sent, this does not count as an attempt.
       const isUnsent = localFailure?.isSent === false;
       if (isUnsent && (await awaitRetry(delivery))) continue;
       if (status !== null) span.set({ 'http.response.status_code': status });
@@ -137,8 +145,8 @@ function toFailed(error: unknown, durationMs: number): Attempted {
 }
 
 /**
- * Limits the webhooks per second that one host receives from all streams together, including
- * replays and retries. State is kept in memory and uses a monotonic clock.
+ * Limits the webhooks per second that this process sends to one host, across all streams, including
+ * replays and retries. The state is kept in memory only.
  */
 export interface HostPace {
   /** Takes the next turn for the URL's host; returns the milliseconds until that turn. */
@@ -149,13 +157,15 @@ export interface HostPace {
    */
   takeSoon(url: string, mostMs: number, now?: number): number | undefined;
   /**
-   * Returns the streams to exclude from claims, because the next turns of their host are already
-   * taken.
+   * Returns the streams to exclude from claims, because the next turns of their hosts are taken.
    */
   waiting(now?: number): string[];
 }
 
-/** Time for which turns are assigned in advance, so that occasional claims are enough. */
+/**
+ * Turns are assigned up to this number of milliseconds in advance, so that a host stays busy
+ * between two claims.
+ */
 const AHEAD_MS = 250;
 const MAX_STREAMS = 100_000;
 const MAX_HOSTS = 100_000;

@@ -5,26 +5,30 @@ import { createLanes } from './claims.ts';
 const delivery = fc.record({
   streamId: fc.constantFrom('a', 'b'),
   bodyBytes: fc.nat(9),
+  attempts: fc.nat(2),
 });
 
-test('property: deliveries that entered and have not left are in flight, per stream and in total', () => {
+test('property: deliveries that entered and have not left are in flight, per stream and in total, and so are retries', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(delivery, fc.boolean())), (steps) => {
       const lanes = createLanes();
-      const left: { streamId: string; bodyBytes: number }[] = [];
+      const left: (typeof steps)[number][0][] = [];
       for (const [each, leaves] of steps) {
         lanes.enter(each);
         if (leaves) lanes.leave(each);
         else left.push(each);
       }
-      const byStream = Object.groupBy(left, ({ streamId }) => streamId);
-      expect(lanes.total()).toBe(left.length);
-      expect(lanes.bytes()).toBe(left.reduce((sum, { bodyBytes }) => sum + bodyBytes, 0));
-      expect(lanes.underWay()).toEqual(
-        Object.fromEntries(
-          Object.entries(byStream).map(([streamId, entered]) => [streamId, entered!.length]),
+      const toLoad = (entered: typeof left) => ({
+        byStream: Object.fromEntries(
+          Object.entries(Object.groupBy(entered, ({ streamId }) => streamId)).map(
+            ([streamId, each]) => [streamId, each.length],
+          ),
         ),
-      );
+        total: entered.length,
+        bytes: entered.reduce((sum, { bodyBytes }) => sum + bodyBytes, 0),
+      });
+      expect(lanes.underWay).toEqual(toLoad(left));
+      expect(lanes.retries).toEqual(toLoad(left.filter(({ attempts }) => attempts > 0)));
     }),
   );
 });
@@ -32,7 +36,7 @@ test('property: deliveries that entered and have not left are in flight, per str
 test('a drain ends with the last delivery in flight, or at once', async () => {
   const lanes = createLanes();
   await lanes.emptied();
-  const one = { streamId: 'a', bodyBytes: 1 };
+  const one = { streamId: 'a', bodyBytes: 1, attempts: 0 };
   lanes.enter(one);
   lanes.enter(one);
   let isEmpty = false;

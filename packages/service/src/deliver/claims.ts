@@ -3,6 +3,7 @@ import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promis
 import type { Log } from '../base/log.ts';
 import { createWaker } from '../base/waker.ts';
 import type { ClaimedDelivery } from '../store/deliveries/contract.ts';
+import { toRetryCapacity } from '../store/deliveries/lanes.ts';
 import type { Store } from '../store/store.ts';
 import type { StreamStats } from '../store/stats/contract.ts';
 
@@ -10,10 +11,7 @@ type Lease = Pick<ClaimedDelivery, 'id' | 'leaseToken'>;
 
 export interface Leases {
   start(): void;
-  /**
-   * Keeps extending this lease until the outcome of the delivery is recorded or the delivery is
-   * released.
-   */
+  /** Keeps extending this lease until it is dropped. */
   hold(lease: Lease): void;
   drop(lease: Lease): void;
   /**
@@ -32,8 +30,8 @@ const EXTEND_MS = LEASE_MS / 6;
 const SWEEP_MS = 3_000;
 
 /**
- * The leases of this process on deliveries. They are extended while the process runs; after it ends
- * or stalls, a lease expires and its delivery returns to the queue.
+ * Extends the leases of this process on deliveries while it runs. After it ends or stalls, its
+ * leases expire and the deliveries return to the queue.
  */
 export function createLeases({
   store,
@@ -42,7 +40,7 @@ export function createLeases({
 }: {
   store: Pick<Store, 'engine' | 'extendLeases' | 'releaseLeases'>;
   log: Log;
-  /** Called when leases of any process have expired. */
+  /** Called after each sweep, which releases the expired leases of all processes. */
   onReleased(result: Awaited<ReturnType<Store['releaseLeases']>>): void;
 }): Leases {
   const held = new Map<string, string>();
@@ -85,7 +83,16 @@ export function createLeases({
 
 export const IN_FLIGHT_PER_STREAM = 64;
 
-type UnderWay = Pick<ClaimedDelivery, 'streamId' | 'bodyBytes'>;
+type UnderWay = Pick<ClaimedDelivery, 'streamId' | 'bodyBytes' | 'attempts'>;
+
+/** Deliveries in flight in this process. */
+export interface Load {
+  /** Number of deliveries by stream id. Streams without any are omitted. */
+  readonly byStream: Readonly<Record<string, number>>;
+  readonly total: number;
+  /** Total size of the bodies in bytes. */
+  readonly bytes: number;
+}
 
 export interface Lanes {
   /**
@@ -93,35 +100,44 @@ export interface Lanes {
    */
   queued(streamId: string): number;
   count(streamId: string, change: number): void;
-  /** Replaces all counts, because other processes also create and finish deliveries. */
+  /** Replaces the numbers of unfinished deliveries, which other processes change too. */
   recount(stats: readonly Pick<StreamStats, 'streamId' | 'queue'>[]): void;
   /** Counts the delivery as in flight until `leave` is called. */
   enter(delivery: UnderWay): void;
   leave(delivery: UnderWay): void;
-  /** Deliveries in flight by stream; streams without any are omitted. */
-  underWay(): Readonly<Record<string, number>>;
-  total(): number;
-  /** Total bytes of the bodies in flight. */
-  bytes(): number;
+  readonly underWay: Load;
+  /** The deliveries in flight that were attempted before. */
+  readonly retries: Load;
   /** Resolves when nothing is in flight. */
   emptied(): Promise<void>;
 }
 
 /**
- * The lanes of all streams: the numbers of unfinished deliveries, and of deliveries that this
- * process has in flight.
+ * Counts the unfinished deliveries of each stream, and the deliveries that this process has in
+ * flight.
  */
 export function createLanes(): Lanes {
   const queued = new Map<string, number>();
-  const underWay: Record<string, number> = {};
-  let total = 0;
-  let bytes = 0;
+  const underWay = { byStream: {} as Record<string, number>, total: 0, bytes: 0 };
+  const retries = { byStream: {} as Record<string, number>, total: 0, bytes: 0 };
   let onEmpty = (): void => {};
 
   const count = (streamId: string, change: number): void => {
     const n = (queued.get(streamId) ?? 0) + change;
     if (n > 0) queued.set(streamId, n);
     else queued.delete(streamId);
+  };
+
+  const change = (
+    load: { byStream: Record<string, number>; total: number; bytes: number },
+    { streamId, bodyBytes }: UnderWay,
+    by: 1 | -1,
+  ): void => {
+    const n = (load.byStream[streamId] ?? 0) + by;
+    if (n > 0) load.byStream[streamId] = n;
+    else delete load.byStream[streamId];
+    load.total += by;
+    load.bytes += by * bodyBytes;
   };
 
   return {
@@ -131,33 +147,28 @@ export function createLanes(): Lanes {
       queued.clear();
       for (const { streamId, queue } of stats) count(streamId, queue);
     },
-    enter({ streamId, bodyBytes }) {
-      underWay[streamId] = (underWay[streamId] ?? 0) + 1;
-      total++;
-      bytes += bodyBytes;
+    enter(delivery) {
+      change(underWay, delivery, 1);
+      if (delivery.attempts > 0) change(retries, delivery, 1);
     },
-    leave({ streamId, bodyBytes }) {
-      const left = (underWay[streamId] ?? 1) - 1;
-      if (left === 0) delete underWay[streamId];
-      else underWay[streamId] = left;
-      total--;
-      bytes -= bodyBytes;
-      if (total === 0) onEmpty();
+    leave(delivery) {
+      change(underWay, delivery, -1);
+      if (delivery.attempts > 0) change(retries, delivery, -1);
+      if (underWay.total === 0) onEmpty();
     },
-    underWay: () => underWay,
-    total: () => total,
-    bytes: () => bytes,
+    underWay,
+    retries,
     emptied: () =>
       new Promise((resolve) => {
         onEmpty = resolve;
-        if (total === 0) resolve();
+        if (underWay.total === 0) resolve();
       }),
   };
 }
 
 export interface Claims {
   start(): void;
-  /** Reports that there may be new due deliveries or more capacity. */
+  /** Checks for due deliveries, because there may be new ones or more capacity. */
   wake(): void;
   /** Whether claimed deliveries are waiting to be started. */
   isBeginning(): boolean;
@@ -166,26 +177,29 @@ export interface Claims {
    * claim.
    */
   clockSkewMs(): number;
-  /** Stops claiming; deliveries already claimed are still started. */
+  /** Stops claiming. Deliveries that are already claimed are still started. */
   stop(): Promise<void>;
 }
 
 /**
- * Large enough for the ledger to write hundreds of outcomes at a time, which amortizes the cost of
- * a write.
+ * Maximum number of deliveries in flight. It is large enough for the ledger to write hundreds of
+ * outcomes at a time, which amortizes the cost of a write.
  */
 const IN_FLIGHT = 2048;
 /**
- * Number of deliveries started per turn of the event loop. Responses arrive between turns, so that
- * the next deliveries reuse connections; hundreds at once would each need their own.
+ * Number of deliveries started per turn of the event loop. Responses arrive between turns and free
+ * connections; if hundreds were started at once, each would open a new connection.
  */
 const STARTED_AT_ONCE = 8;
 /**
  * More deliveries are claimed when at most this number are waiting to be started, so that sending
- * never waits for the ledger.
+ * does not wait for the ledger.
  */
 const CLAIM_AHEAD = 512;
-/** Limit for all bodies in flight together, so that large webhooks do not exhaust memory. */
+/**
+ * Maximum total size of the bodies in flight, in bytes, so that large webhooks do not exhaust
+ * memory.
+ */
 const BYTES_IN_FLIGHT = 64 * 1024 * 1024;
 /** Interval of polls, because signals may be lost and retries become due without one. */
 const POLL_MS = 250;
@@ -205,13 +219,15 @@ export function createClaims({
 }: {
   store: Pick<Store, 'claimDeliveries'>;
   log: Log;
-  lanes: Pick<Lanes, 'bytes' | 'total'>;
+  lanes: Pick<Lanes, 'underWay' | 'retries'>;
   leases: Pick<Leases, 'renew'>;
-  /** Returns the capacity of each stream that claims must not use. */
+  /** Returns, by stream id, the part of `IN_FLIGHT_PER_STREAM` that claims must not use. */
   taken(): Record<string, number>;
-  /** Counts the delivery as in flight. */
+  /** Counts the delivery as in flight, and keeps extending its lease. */
   enter(delivery: ClaimedDelivery): void;
-  /** Called when another process may have taken over the lease. */
+  /**
+   * Called for a delivery that is not sent, because another process may have taken over its lease.
+   */
   giveUp(delivery: ClaimedDelivery): void;
   attempt(delivery: ClaimedDelivery, claimedAt: number): Promise<void>;
   onAllBegun(): void;
@@ -246,10 +262,10 @@ export function createClaims({
     onAllBegun();
   };
 
-  /** Claims deliveries. Returns none without capacity, or while the ledger is unavailable. */
+  /** Claims deliveries. Returns none at full capacity, or if the ledger fails. */
   const claimDue = async (): Promise<ClaimedDelivery[]> => {
-    const limit = IN_FLIGHT - lanes.total();
-    const maxBytes = BYTES_IN_FLIGHT - lanes.bytes();
+    const limit = IN_FLIGHT - lanes.underWay.total;
+    const maxBytes = BYTES_IN_FLIGHT - lanes.underWay.bytes;
     if (waiting.length > CLAIM_AHEAD || limit <= 0 || maxBytes <= 0) return [];
     try {
       return await store.claimDeliveries({
@@ -257,6 +273,11 @@ export function createClaims({
         maxBytes,
         perStream: IN_FLIGHT_PER_STREAM,
         taken: taken(),
+        retries: {
+          limit: toRetryCapacity(IN_FLIGHT) - lanes.retries.total,
+          maxBytes: toRetryCapacity(BYTES_IN_FLIGHT) - lanes.retries.bytes,
+          taken: lanes.retries.byStream,
+        },
         leaseMs: LEASE_MS,
       });
     } catch (error) {

@@ -1,4 +1,6 @@
-/** A process with a wrong clock (fault 22): `Date.now` is shifted, PostgreSQL has the true time. */
+/**
+ * Tests a process with a wrong clock: `Date.now` is shifted, while PostgreSQL has the correct time.
+ */
 import { type Postgres, type WebhookSink, startPostgres, startWebhookSink } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { createLog } from '../base/log.ts';

@@ -17,7 +17,7 @@ import {
 } from '../store/streams/contract.ts';
 import type { Store } from '../store/store.ts';
 import { type Deliver, createDeliver } from './deliver.ts';
-import { type AddressGuard, EVERYWHERE, createAddressGuard } from './send/guard.ts';
+import { type AddressGuard, EVERYWHERE, INSECURE_URL, createAddressGuard } from './send/guard.ts';
 import { createHostPace } from './attempt.ts';
 import { createIsolation } from './send/isolation.ts';
 import { createSender } from './send/send.ts';
@@ -44,7 +44,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** A deliverer with this schedule, and a promise of the first matching change. */
+/** Starts a deliverer. The returned `until` resolves when a matching change is reported. */
 async function start(
   schedule: readonly number[],
   timeoutMs = 5_000,
@@ -116,7 +116,7 @@ async function eventually(holds: () => Promise<boolean>): Promise<void> {
   }
 }
 
-/** Creates a stream to this path of the sink, with `count` due deliveries. */
+/** Creates a stream that sends to this path of the sink, with `count` due deliveries. */
 async function queue(
   path: string,
   count = 1,
@@ -139,8 +139,8 @@ async function queue(
   return stream;
 }
 
-/** Adds `count` more blocks in which the stream matches. */
-async function extend(stream: EvmStreamRecord, count = 1): Promise<void> {
+/** Adds `count` more blocks that match the stream, with `parts` webhooks each. */
+async function extend(stream: EvmStreamRecord, count = 1, parts = 1): Promise<void> {
   const [chain] = stream.chainIds as [string];
   const path = stream.tag;
   const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER);
@@ -153,20 +153,22 @@ async function extend(stream: EvmStreamRecord, count = 1): Promise<void> {
       ruleRevision: revision,
       confirmUpTo: 0,
       windowBlocks: 256,
-      matches: [
+      matches: Array.from({ length: parts }, (_, part) =>
         newMatch(stream.id, {
           tag: path,
+          part,
+          parts,
           transactionHashes: [],
           bodyHead: `,"tag":${JSON.stringify(path)},"retries":`,
         }),
-      ],
+      ),
     });
     if (result.outcome !== 'committed') throw new Error(result.outcome);
     deliver?.wake(result.deliveries);
   }
 }
 
-/** Returns the largest number of these times within any span of this length. */
+/** Returns the largest number of `times` within any span of `spanMs`. */
 const mostWithin = (times: number[], spanMs: number): number =>
   Math.max(...times.map((from) => times.filter((at) => at >= from && at < from + spanMs).length));
 
@@ -276,7 +278,7 @@ describe('delivering', () => {
     await start([60_000], 5_000, undefined, { maxPerHost: 10 });
     await eventually(() => Promise.resolve(sink.requests.length === 6));
     const times = sink.requests.map((request) => request.receivedAt);
-    // Expects six turns, 100 ms apart. Connecting may delay the first one.
+    // Six turns are 100 ms apart and take 500 ms, but connecting may delay the first one.
     expect(Math.max(...times) - Math.min(...times)).toBeGreaterThan(300);
   });
 
@@ -357,6 +359,39 @@ describe('delivering', () => {
     expect(sink.requests.filter((request) => request.path === '/over')).toHaveLength(4);
   });
 
+  test('delays no first attempt by a backlog of retries whose receiver hangs', async () => {
+    const backlog = await queue('/backlog', 0);
+    for (let n = 0; n < 4; n++) await extend(backlog, 1, 1_000);
+    for (let left = 4_000; left > 0;) {
+      const claimed = await store.claimDeliveries({
+        ...{ limit: 5_000, maxBytes: 1e9, perStream: 5_000, taken: {}, leaseMs: 40_000 },
+        retries: { limit: 0, maxBytes: 0, taken: {} },
+      });
+      left -= claimed.length;
+      const failure = { status: 500, error: 'HTTP 500', responseBody: '', transport: null };
+      await store.completeDeliveries(
+        claimed.map(({ id, leaseToken, webhookUrl }) => ({
+          ...{ id, leaseToken, webhookUrl, startedAt: 0, durationMs: 1, isFastRetry: false },
+          ...{ ...failure, result: 'retry', retryInMs: 0 },
+        })),
+      );
+    }
+    const isRetry = ({ body }: { body: string }) => !body.includes('"retries":0');
+    const hung = () => sink.requests.filter(isRetry).length;
+    sink.respond((request) => (isRetry(request) ? { silence: 'hang' } : 200), { path: '/backlog' });
+    const { until, changes } = await start([60_000], 30_000);
+    // Retries fill their share of the 64 deliveries that the stream may have in flight: 48.
+    await eventually(() => Promise.resolve(hung() === 48));
+    const other = await queue('/other', 50);
+    await extend(backlog, 50);
+    const firstOf = (stream: EvmStreamRecord): number =>
+      changes.filter((each) => each.streamId === stream.id && each.attempts === 1).length;
+    await until(() => firstOf(other) === 50 && firstOf(backlog) === 50);
+    expect(hung()).toBe(48);
+    sink.respond(200, { path: '/backlog' });
+    await deliver!.stop(0);
+  }, 60_000);
+
   /** Simulates that the service died twice while sending everything that is due. */
   const loseLeasesTwice = async (): Promise<void> => {
     for (let n = 0; n < 2; n++) {
@@ -427,8 +462,8 @@ describe('delivering', () => {
     );
     const [set] = await listAll(odd.id);
     expect(set).toMatchObject({ state: 'quarantined', status: null, attempts: 1 });
-    expect(set?.error).toMatch(/answered 200, but the ledger rejected .*invalid value/);
-    // The row is found by halving the batch, not one by one.
+    expect(set?.error).toMatch(/returned 200, but the ledger rejected .*invalid value/);
+    // The rejected outcome is found by halving the batch, not by writing outcomes one by one.
     expect(Math.max(...sizes)).toBeGreaterThan(1);
     expect(sizes.length).toBeLessThan(25);
     expect(sink.requests.filter((request) => request.path === '/odd')).toHaveLength(1);
@@ -442,7 +477,7 @@ describe('delivering', () => {
     const untouched = async (): Promise<number> =>
       (await listAll(stream.id)).filter((each) => each.attempts === 0 && each.state === 'pending')
         .length;
-    // Attempts in flight when the breaker opened end; the others stay queued.
+    // Waits for attempts that were in flight when the breaker opened; other deliveries stay queued.
     await eventually(async () =>
       (await listAll(stream.id)).every((each) => each.state !== 'leased'),
     );
@@ -483,7 +518,7 @@ describe('delivering', () => {
     await until((change) => change.id === waiting.id && change.state === 'succeeded');
   });
 
-  test('reports that a receiver is throttling, unless it ends quickly', async () => {
+  test('reports that a receiver is throttling, unless the pause is short', async () => {
     const { until } = await start([60_000]);
     const throttle = (seconds: number, path: string) =>
       sink.respond({ status: 429, headers: { 'retry-after': String(seconds) } }, { path });
@@ -498,7 +533,7 @@ describe('delivering', () => {
     expect((await find(patient.id))!.leftMs).toBeGreaterThan(290_000);
     expect(await find(patient.id)).toMatchObject({ reason: 'throttled' });
     expect(await find(brief.id)).toBeUndefined();
-    // A process removes its reports when it stops.
+    // When a process stops, it removes its back-offs from the ledger.
     await deliver!.stop(5_000);
     expect(await find(patient.id)).toBeUndefined();
   });
@@ -528,11 +563,27 @@ describe('delivering', () => {
     await new Promise((resolve) => setTimeout(resolve, 600));
     expect(sink.requests.filter((request) => request.path === '/gone')).toHaveLength(1);
     expect((await listAll(stream.id)).map((each) => each.state)).toEqual(['pending', 'pending']);
-    // The user fixes the receiver and reports it.
+    // The user fixes the receiver and activates the stream.
     sink.respond(200, { path: '/gone' });
     await store.setStreamStatus(stream.id, 'active', 'Stream is active');
     await until((change) => change.streamId === stream.id && change.state === 'succeeded');
     expect((await store.readStream(stream.id))?.errorSince).toBeNull();
+  });
+
+  test('with --https-only, puts a stream with an http: URL into error and keeps its deliveries', async () => {
+    const guard = createAddressGuard({ allowCidrs: EVERYWHERE, httpsOnly: true });
+    const { until } = await start([1_000], 5_000, undefined, { guard });
+    const stream = await queue('/plain');
+    await until((change) => change.streamId === stream.id && change.attempts === 1);
+    await eventually(async () => (await store.readStream(stream.id))?.status === 'error');
+    expect((await store.readStream(stream.id))?.statusMessage).toMatch(/--https-only.*https:/);
+    expect(await listAll(stream.id)).toMatchObject([{ state: 'pending', error: INSECURE_URL }]);
+    expect(sink.requests).toEqual([]);
+
+    await deliver!.stop(5_000);
+    const allowing = await start([60_000]);
+    await store.setStreamStatus(stream.id, 'active', 'Stream is active');
+    await allowing.until((change) => change.streamId === stream.id && change.state === 'succeeded');
   });
 
   test('probes a stream in error every ten minutes, and a 2xx recovers it', async () => {
@@ -613,6 +664,10 @@ describe('delivering', () => {
     await queue('/queue', 3);
     await start([60_000]);
     const requests = await sink.waitFor(3);
-    expect(requests[0]?.headers).toMatchObject({ 'x-queue-size': '3', 'x-records-charged': '0' });
+    expect(requests[0]?.headers).toMatchObject({
+      'x-queue-size': '3',
+      'x-records-charged': '0',
+      'x-sluice-origin': 'live',
+    });
   });
 });

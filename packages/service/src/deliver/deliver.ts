@@ -25,12 +25,15 @@ import { createSuspects } from './suspects.ts';
 
 export interface Deliver {
   start(): Promise<void>;
-  /** Counts deliveries that were created, revived or canceled, and looks for due ones now. */
+  /** Counts created, replayed, canceled or quarantined deliveries, and looks for due ones now. */
   wake(deliveries: readonly DeliverySummary[]): void;
-  /** Number of attempts in flight, or claimed and about to start. */
+  /**
+   * Returns the number of deliveries in flight, including claimed ones that have not been started.
+   */
   inFlight(): number;
   /**
-   * Number of streams with failing or throttling receivers, by the state of their circuit breaker.
+   * Returns the number of streams with failing or throttling receivers, by the state of their
+   * circuit breaker.
    */
   breakers(): Record<BreakerState, number>;
   /** Stops claiming and waits at most `drainMs` for attempts in flight. */
@@ -43,24 +46,32 @@ export interface DeliverOptions
     Pick<AttemptOptions, 'hostPace' | 'openSecrets' | 'onLocalFailure' | 'tracing'> {
   store: Store;
   sender: Sender;
-  /** Sends deliveries that may have crashed the process. */
+  /** Sends deliveries that may have crashed the service, in a separate process. */
   isolation: Isolation;
   log: Log;
   onChange(deliveries: DeliverySummary[]): void;
   onLostLeases(count: number): void;
-  /** Number of attempts under an expired lease, which another process may have repeated. */
+  /**
+   * Called with the number of attempts whose lease was lost before their outcome was recorded.
+   * Another process may have repeated them.
+   */
   onLostOutcomes(count: number): void;
 }
 
-/** Number of outcomes that are written even while more attempts are being started. */
+/**
+ * Number of waiting outcomes at which they are written even while more attempts are being started.
+ */
 const GATHERED = 512;
-/** Maximum age of `x-queue-size` when other processes work on the same ledger. */
+/**
+ * Interval of recounts, and therefore the maximum age of `x-queue-size`, if other processes use the
+ * same ledger.
+ */
 const RECOUNT_MS = 10_000;
 
 export function createDeliver(options: DeliverOptions): Deliver {
   const { store, sender, isolation, log, hostPace, onChange } = options;
   const stopping = new AbortController();
-  /** After the drain time, unrecorded deliveries return to the queue when their leases expire. */
+  /** Aborted after the drain time. Leases of attempts without a recorded outcome then expire. */
   const overdue = new AbortController();
   let recounter: NodeJS.Timeout | undefined;
   let forget = (): void => {};
@@ -96,7 +107,7 @@ export function createDeliver(options: DeliverOptions): Deliver {
     lanes.enter(delivery);
   };
 
-  /** Another process may hold the lease by now. */
+  /** Drops a delivery that this process claimed and did not send. */
   const giveUp = (delivery: ClaimedDelivery): void => {
     leases.drop(delivery);
     lanes.leave(delivery);
@@ -130,7 +141,7 @@ export function createDeliver(options: DeliverOptions): Deliver {
     overdue: overdue.signal,
   });
 
-  const taken = (): Record<string, number> => receivers.taken(lanes.underWay());
+  const taken = (): Record<string, number> => receivers.taken(lanes.underWay.byStream);
 
   const claims = createClaims({
     store,
@@ -160,7 +171,7 @@ export function createDeliver(options: DeliverOptions): Deliver {
         .map(([streamId]) => streamId),
   });
 
-  /** Other processes create and send deliveries too; this picks up their changes. */
+  /** Updates the queue sizes and certificates, which other processes change too. */
   const recount = async (): Promise<void> => {
     lanes.recount(await store.readStreamStats());
     await receivers.learn();
@@ -185,7 +196,7 @@ export function createDeliver(options: DeliverOptions): Deliver {
       }
       claims.wake();
     },
-    inFlight: lanes.total,
+    inFlight: () => lanes.underWay.total,
     breakers: receivers.breakers,
     async stop(drainMs) {
       stopping.abort();

@@ -1,6 +1,6 @@
 /**
- * The built-in receiver: accepts webhooks in process, stores them, and returns the configured
- * response.
+ * The built-in receiver: accepts webhooks without a network request, stores them, and returns the
+ * configured response.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { describeWebhook } from '@sluice/kit';
@@ -24,7 +24,7 @@ export function createInbox({
   secret,
 }: {
   store: Store;
-  /** The account's streams secret. */
+  /** Returns the account's streams secret. */
   secret(): string;
 }): ReceiveInbox {
   return async (inbox, { headers, body: bytes }) => {
@@ -42,7 +42,9 @@ export function createInbox({
   };
 }
 
-/** Reads the delivery's details from its webhook; null for a test webhook, which has no block. */
+/**
+ * Reads the details of a delivery from its webhook; null for a test webhook, which has no stream.
+ */
 function readDelivery(body: string): InboxDelivery | null {
   const webhook = JSON.parse(body) as EvmWebhook | AptosWebhook;
   const { streamId, tag, block } = webhook;

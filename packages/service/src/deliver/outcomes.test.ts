@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { ClaimedDelivery } from '../store/deliveries/contract.ts';
 import type { Attempted } from './attempt.ts';
 import { toOutcome } from './outcomes.ts';
+import { INSECURE_URL } from './send/guard.ts';
 
 const RETRIES = { schedule: [1_000, 2_000], fastRetryMs: 10 };
 
@@ -21,6 +22,7 @@ const claimed = (more: Partial<ClaimedDelivery>): ClaimedDelivery => ({
   secrets: [],
   part: 0,
   parts: 1,
+  origin: 'live',
   isProbe: false,
   waitMs: 0,
   ...more,
@@ -42,11 +44,18 @@ test.each<[string, Partial<ClaimedDelivery>, Attempted, string, number]>([
   ['a first failure without a response', { attempts: 0 }, answered(null), 'retry quick', 10],
   ['a first 5xx', { attempts: 0 }, answered(503), 'retry quick', 10],
   ['a first 404', { attempts: 0 }, answered(404), 'retry', 1_000],
-  ['a failure after the quick retry', { fastRetried: true }, answered(500), 'retry', 1_000],
+  ['a failure after the fast retry', { fastRetried: true }, answered(500), 'retry', 1_000],
   ['a second failure', {}, answered(500), 'retry', 2_000],
   ['a longer wait that is requested', {}, answered(429, { retryAfterMs: 9_000 }), 'retry', 9_000],
   ['a failure after the schedule', { attempts: 2 }, answered(500), 'failed', 0],
   ['a receiver that is gone', { attempts: 2 }, answered(410), 'retry', 2_000],
+  [
+    'a URL that --https-only rejects',
+    { attempts: 2 },
+    answered(null, { error: INSECURE_URL }),
+    'retry',
+    2_000,
+  ],
   ['a probe that fails', { attempts: 7, isProbe: true }, answered(500), 'retry', 2_000],
   ['a sender that died', {}, answered(null, { senderDied: true }), 'quarantined', 2_000],
 ])('decides the outcome of %s', (_, delivery, attempted, expected, waitMs) => {

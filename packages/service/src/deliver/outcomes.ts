@@ -7,6 +7,7 @@ import type { AttemptOutcome, ClaimedDelivery } from '../store/deliveries/contra
 import type { Store } from '../store/store.ts';
 import type { Attempted } from './attempt.ts';
 import type { Lanes, Leases } from './claims.ts';
+import { INSECURE_URL } from './send/guard.ts';
 
 export interface RetryOptions {
   /** Milliseconds to wait between attempts. */
@@ -18,7 +19,19 @@ export interface RetryOptions {
   fastRetryMs?: number | undefined;
 }
 
-export const GONE = 410;
+const GONE = 410;
+
+/** Returns why nothing can be sent until the webhook URL changes; undefined otherwise. */
+export const whyUrlMustChange = ({
+  status,
+  error,
+}: Pick<Attempted, 'status' | 'error'>): string | undefined => {
+  if (status === GONE) {
+    return 'The receiver returned 410 Gone. Correct the webhook URL, then activate the stream';
+  }
+  if (error !== INSECURE_URL) return undefined;
+  return 'The webhook URL starts with http:, and the service was started with --https-only. Change it to https:, then activate the stream';
+};
 
 export function toOutcome(
   delivery: ClaimedDelivery,
@@ -31,8 +44,9 @@ export function toOutcome(
     delivery.attempts === 0 &&
     fastRetryMs !== undefined;
   const ofSchedule = delivery.attempts + 1 - (delivery.fastRetried ? 1 : 0);
-  // Probes and attempts with a 410 do not use up the schedule.
-  const isEndless = result.status === GONE || delivery.isProbe;
+  // Probes, and deliveries that fail until the URL changes, are retried even after the schedule
+  // ends.
+  const isEndless = whyUrlMustChange(result) !== undefined || delivery.isProbe;
   const wait = isFastRetry
     ? nextWaitMs([fastRetryMs], 1)
     : (nextWaitMs(schedule, ofSchedule) ?? (isEndless ? schedule.at(-1) : undefined));
@@ -73,14 +87,20 @@ export function createOutcomes({
   log: Log;
   lanes: Pick<Lanes, 'count'>;
   leases: Pick<Leases, 'drop'>;
-  /** Returns whether to write now or to wait for more outcomes. */
+  /** Returns whether to write this number of outcomes now instead of waiting for more. */
   isDue(size: number): boolean;
   onChange(deliveries: DeliverySummary[]): void;
-  /** Number of attempts under an expired lease, which another process may have repeated. */
+  /**
+   * Called with the number of attempts whose lease was lost before their outcome was recorded.
+   * Another process may have repeated them.
+   */
   onLostOutcomes(count: number): void;
   /** Called after each write, including failed ones. */
   onWritten(): void;
-  /** After an abort, unrecorded deliveries return to the queue when their leases expire. */
+  /**
+   * After an abort, failed writes are not retried. Their deliveries return to the queue when the
+   * leases expire.
+   */
   overdue: AbortSignal;
 }): BatchWriter<AttemptOutcome> {
   const write = async (batch: readonly AttemptOutcome[]): Promise<void> => {
@@ -102,8 +122,8 @@ export function createOutcomes({
     isDue,
     toRefused(outcome, error) {
       if (outcome.result === 'quarantined') {
-        // The lease expires and counts as lost. A delivery that loses ten leases is quarantined
-        // permanently.
+        // The ledger rejected even the quarantine, so the lease is left to expire. A delivery that
+        // loses ten leases in a row is quarantined.
         leases.drop(outcome);
         log.error('failed to record an attempt', { delivery: outcome.id, error: String(error) });
         return undefined;
@@ -112,20 +132,23 @@ export function createOutcomes({
       log.error('delivery quarantined', { delivery: outcome.id, reason: refused.error });
       return refused;
     },
-    // No delivery is lost: the attempts are written when the store responds, or their leases
+    // No delivery is lost: the attempts are written when the ledger responds, or their leases
     // expire.
     onDelay: (error, count) =>
       log.error('failed to record attempts, retrying', { count, error: String(error) }),
   });
 }
 
-/** The outcome recorded when the ledger rejects the real one; it contains no external data. */
+/**
+ * Returns the outcome to record if the ledger rejects the original one. It omits the response,
+ * which may have caused the rejection.
+ */
 const toRefused = (outcome: AttemptOutcome, error: unknown): AttemptOutcome => ({
   ...outcome,
   durationMs: 0,
   status: null,
   error:
-    `the receiver ${outcome.status === null ? 'did not answer' : `answered ${outcome.status}`}, but the ` +
+    `the receiver ${outcome.status === null ? 'did not respond' : `returned ${outcome.status}`}, but the ` +
     `ledger rejected the outcome: ${describeError(error)}; replay the delivery once the cause is fixed`,
   responseBody: '',
   transport: null,
@@ -134,8 +157,6 @@ const toRefused = (outcome: AttemptOutcome, error: unknown): AttemptOutcome => (
   isFastRetry: false,
 });
 
-/** Computes waits between attempts. The schedule itself is part of the contract. */
-
 /**
  * Maximum random share added to a wait, so that deliveries that failed together are not retried
  * together.
@@ -143,8 +164,8 @@ const toRefused = (outcome: AttemptOutcome, error: unknown): AttemptOutcome => (
 const JITTER = 0.1;
 
 /**
- * Returns the milliseconds until the next attempt, never less than the schedule, or undefined when
- * `attempts` has used it up.
+ * Returns the milliseconds until the next attempt, at least the scheduled wait; undefined once the
+ * schedule is used up.
  *
  * @param attempts made so far, including the failed one: 1 or more
  * @param random from 0 up to 1

@@ -1,5 +1,5 @@
 /**
- * Makes many deliveries due again on request, with a pace per replay. Progress is kept in the
+ * Makes the deliveries of replays due again, each replay at its own pace. Progress is kept in the
  * ledger, so any process can continue a replay after a restart.
  */
 import { createWaker } from '../base/waker.ts';
@@ -10,14 +10,14 @@ import type { Store } from '../store/store.ts';
 
 export interface Replays {
   start(): void;
-  /** Looks for a replay that was just created. */
+  /** Looks for replays now, because one may have been created. */
   wake(): void;
   stop(): Promise<void>;
 }
 
 /** Maximum number of deliveries that one transaction makes due. */
 const BATCH = 500;
-/** Interval of batches. A batch has half a second's worth of deliveries, but at least one. */
+/** A batch has the deliveries of this many seconds at the replay's pace, but at least one. */
 const BATCH_S = 0.5;
 /** Interval of polls, because signals may be lost. */
 const POLL_MS = 1_000;

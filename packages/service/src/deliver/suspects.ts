@@ -1,6 +1,6 @@
 /**
- * Retries deliveries that may have crashed the service, because it was sending them each of the
- * last two times that it died. They are sent one at a time in an isolated process (`isolation.ts`).
+ * Retries deliveries that were in flight both of the last two times that the service died. Sends
+ * one at a time, in an isolated process (`isolation.ts`) or, for an inbox, in this process.
  */
 import { createWaker } from '../base/waker.ts';
 import { readInboxName } from '@sluice/kit/contract';
@@ -12,9 +12,8 @@ import type { SendResult, Sending } from './send/send.ts';
 
 export interface Suspects {
   start(): void;
-  /** Looks for suspects now. */
   look(): void;
-  /** Stops taking deliveries and waits for the delivery in flight. */
+  /** Stops claiming deliveries and waits for the delivery in flight. */
   stop(): Promise<void>;
 }
 
@@ -36,12 +35,12 @@ export function createSuspects({
   isolation: Isolation;
   log: Log;
   leaseMs: number;
-  /** Makes an attempt, using `send` if given. */
+  /** Makes an attempt with `send`. Default: the normal sender. */
   attempt(
     delivery: ClaimedDelivery,
     send?: (sending: Sending) => Promise<SendResult>,
   ): Promise<void>;
-  /** Returns the streams that currently must not be sent to. */
+  /** Returns the streams whose deliveries must not be sent now. */
   failingStreams(): string[];
 }): Suspects {
   let stopping = false;
@@ -61,7 +60,7 @@ export function createSuspects({
   /** Sends the next suspect; returns false if there is none. */
   const sendOne = async (): Promise<boolean> => {
     if (!(await store.hasDueSuspect())) return false;
-    // Claims the delivery only after the process has started, to keep the lease short.
+    // Claims the delivery only after the isolated process has started, to keep the lease short.
     await isolation.start();
     if (stopping) return false;
     const suspect = await store.claimSuspect({ leaseMs, notStreams: failingStreams() });

@@ -1,13 +1,13 @@
-/** Sends the test webhook, which a stream's URL must accept before the stream is accepted. */
+/** Sends the test webhook that a new URL must accept before its stream is saved. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { type ChainFamily, TEST_APTOS_WEBHOOK, TEST_WEBHOOK } from '@sluice/kit/contract';
 import type { HostPace } from './attempt.ts';
 import type { Sender, Sending } from './send/send.ts';
 
-/** Timeout of a caller that waits for its turn and the receiver. */
+/** Maximum wait for a turn under `--max-per-host`. */
 const MAX_WAIT_MS = 5_000;
 
-/** Sends a family's test webhook, and returns why it failed, or undefined. */
+/** Sends the test webhook of a chain family. Returns why it failed; undefined on success. */
 export type TestWebhook = (
   family: ChainFamily,
   endpoint: Pick<Sending, 'url' | 'headers' | 'secrets'>,
@@ -20,7 +20,7 @@ export function createTestWebhook({
 }: {
   sender: Pick<Sender, 'send'>;
   hostPace: Pick<HostPace, 'takeSoon'>;
-  /** The limit of `hostPace`, for the error message. */
+  /** The value of `--max-per-host`, for the error message. */
   maxPerHost: number | undefined;
 }): TestWebhook {
   return async (family, endpoint) => {
@@ -32,7 +32,7 @@ export function createTestWebhook({
     const webhook = family === 'evm' ? TEST_WEBHOOK : TEST_APTOS_WEBHOOK;
     const { error } = await sender.send({
       ...endpoint,
-      // Uses a new id each time, so that a captured test webhook cannot be replayed as a new one.
+      // A new id each time lets receivers detect that a captured test webhook is sent again.
       id: crypto.randomUUID(),
       body: Buffer.from(JSON.stringify(webhook)),
       queueSize: 0,

@@ -3,7 +3,10 @@ import { expect, test } from 'vitest';
 import type { EnrichingMatch } from '../store/enrichment/contract.ts';
 import { createMatchQueue } from './enrichPool.ts';
 
-/** Creates a queue over matches `<stream>-<n>`. The ledger lists all but the excluded ones. */
+/**
+ * Creates a queue of matches with ids `<stream>-<n>`. The simulated ledger lists the matches that
+ * the query does not exclude.
+ */
 function open(matches: readonly string[]) {
   const streamOf = (id: string): string => id.split('-')[0]!;
   return createMatchQueue('0x1', {
@@ -56,7 +59,7 @@ test('a match waits until its time, and its attempts are counted until it is don
   expect([queue.tries('a-1'), queue.underWay(), queue.nextAt(0)]).toEqual([0, 0, Infinity]);
 });
 
-test('a stream of which 16 matches wait for their next try begins no other', async () => {
+test('a stream with 16 matches that wait for a retry starts no other match', async () => {
   const queue = open([...Array.from({ length: 40 }, (_, n) => `a-${n}`), 'b-1']);
   const began: string[] = [];
   for (let round = 0; round < 20; round++) {

@@ -1,7 +1,7 @@
 /**
  * Completes the matches of one chain that were committed as `enriching`: queries the chain at their
- * blocks, writes each body once and makes its deliveries due. The match row is the job, so a
- * restart continues unfinished work.
+ * blocks, writes each body once and makes its deliveries due. Unfinished matches stay `enriching`
+ * in the ledger, so the work continues after a restart.
  */
 import type { DeliverySummary } from '@sluice/kit/contract';
 import { createWaker } from '../base/waker.ts';
@@ -12,21 +12,23 @@ import type { Store } from '../store/store.ts';
 import { hasCode } from '../base/errors.ts';
 
 export interface EnrichPool {
-  /** Reason why matches are waiting; empty without a problem. */
+  /** Message of the outage that makes matches wait; empty if there is none. */
   readonly trouble: string;
   /** Starts, or restarts after a stop, with this epoch of the chain's lease. */
   start(epoch: number): void;
-  /** Looks for matches now, because a block was committed. */
+  /** Looks for matches now instead of at the next poll. Called on each `deliveries` signal. */
   wake(): void;
-  /** Stops taking matches and waits for work in progress, which ends when its source stops. */
+  /**
+   * Stops taking matches and waits for matches in progress, whose reads end when the source stops.
+   */
   stop(): Promise<void>;
 }
 
-/** Interval of polls, for signals that were lost with another process. */
+/** Interval of polls, which find matches whose signal was lost. */
 const POLL_MS = 5_000;
 /**
- * Number of refusals after which the body is sent without the refused parts, which takes about 15
- * seconds.
+ * Maximum number of tries of a match, over about 15 seconds. The last try leaves out data that the
+ * nodes refuse. Tries during which no node can be queried do not count.
  */
 const TRIES = 6;
 const RETRY_MS = 500;
@@ -44,17 +46,20 @@ export function createEnrichPool({
   chain: string;
   store: Store;
   log: Log;
-  /** Describes which deliveries wait while the nodes are unreachable. */
+  /** Beginning of the message about an outage, e.g. `coin metadata is waiting`. */
   waiting: string;
   /**
-   * Returns the completed end of a match's body with its one-line description; undefined if the
-   * nodes refused a part of it and this is not the last try.
+   * Returns the completed tail of a match's body, and a one-line description of the body; undefined
+   * if the nodes refused some data that another try may get.
    * @throws RetryableError if no node could be queried
    */
   complete(match: EnrichingMatch, isLastTry: boolean): Promise<CompleteBody | undefined>;
-  /** Called with deliveries that have become due. */
+  /** Called with deliveries that became due or were quarantined. */
   onDeliveries(deliveries: DeliverySummary[]): void;
-  /** First wait after a failure, doubled each time. Default: 500. */
+  /**
+   * Milliseconds before the first retry; doubled for each further retry, up to 10 seconds. Default:
+   * 500.
+   */
   retryMs?: number | undefined;
 }): EnrichPool {
   const backOffMs = (failures: number): number =>
@@ -71,7 +76,7 @@ export function createEnrichPool({
       const changed = await store.completeEnrichments({ chain, epoch, completed: batch });
       if (changed !== undefined && changed.length > 0) onDeliveries(changed);
     } catch (error) {
-      // The match row is the job, so the next process finds it again.
+      // The matches are still `enriching` in the ledger, so the next process completes them.
       if (!stopping) throw error;
     }
     for (const { matchId } of batch) forget(matchId);
@@ -86,7 +91,7 @@ export function createEnrichPool({
         rest(matchId, queue.tries(matchId) + 1, RETRY_MAX_MS);
         return undefined;
       }
-      const reason = `the ledger rejected its body: ${describeError(error)}. Replay it once the cause is fixed`;
+      const reason = `the ledger rejected the body: ${describeError(error)}. Replay the delivery once the cause is fixed`;
       log.error('match set aside', { chain, match: matchId, reason });
       return { matchId, setAside: reason };
     },
@@ -124,7 +129,8 @@ export function createEnrichPool({
         rest(id, tries - 1, backOffMs(outages.count()));
         return;
       }
-      // A bug here must not block a delivery forever.
+      // Any other error is a bug. It counts as a try, so that it does not block the delivery
+      // forever.
       log.error('enrichment failed', { chain, block: block.number, error: describeError(error) });
       if (isLastTry) finish(id, { bodyTail: match.bodyTail, about: '' });
       else rest(id, tries, backOffMs(tries));
@@ -172,7 +178,9 @@ export function createEnrichPool({
   };
 }
 
-/** Pauses queries while the nodes are unreachable, longer with each consecutive outage. */
+/**
+ * Pauses all queries while no node can be queried. Each consecutive failure makes the pause longer.
+ */
 function createOutages({
   chain,
   log,
@@ -190,10 +198,10 @@ function createOutages({
   return {
     count: () => count,
     trouble: () => trouble,
-    /** Infinity without an outage. */
+    /** Returns the time at which queries may resume; infinity if they are not paused. */
     endsAt: (nowMs: number): number => (until > nowMs ? until : Number.POSITIVE_INFINITY),
     note(error: Error): void {
-      // Concurrent requests that fail together count as one outage.
+      // Concurrent requests that fail together count as one failure.
       if (Date.now() < until) return;
       count++;
       until = Date.now() + backOffMs(count);
@@ -209,29 +217,35 @@ function createOutages({
 }
 
 export interface MatchQueue {
-  /** Returns the oldest matches that fit the limits. */
+  /** Returns the oldest matches that may start now without exceeding the limits. */
   list(nowMs: number): Promise<EnrichingMatch[]>;
-  /** Marks the match as in progress, and returns the number of this try. */
+  /** Marks the match as in progress. Returns the number of this try, starting at 1. */
   begin(match: Pick<EnrichingMatch, 'id' | 'streamId'>): number;
-  /** Ends the try; the match is not tried again before this time. */
+  /** Ends a try. The match, with `tries` tries so far, waits until `untilMs`. */
   rest(matchId: string, tries: number, untilMs: number): void;
   /** Removes a completed match. */
   forget(matchId: string): void;
   tries(matchId: string): number;
-  /** Time at which the next waiting match may be retried; infinity if none waits. */
+  /**
+   * Returns the earliest time after `nowMs` at which a match may be retried; infinity if none
+   * waits.
+   */
   nextAt(nowMs: number): number;
   underWay(): number;
 }
 
 const IN_FLIGHT = 32;
 const IN_FLIGHT_PER_STREAM = 2;
-/** Other matches of the stream wait meanwhile, because nodes often refuse them the same data. */
+/**
+ * Number of matches waiting for a retry at which a stream starts no others, because its matches
+ * often need the same refused data.
+ */
 const RESTING_PER_STREAM = 16;
 const FORGET_MS = 10 * 60_000;
 
 /** Tracks the matches of one chain that are in progress, or that wait for their next try. */
 export function createMatchQueue(chain: string, store: Pick<Store, 'listEnriching'>): MatchQueue {
-  /** Streams of the matches in progress, by match. */
+  /** Stream ids of the matches in progress, by match id. */
   const inFlight = new Map<string, string>();
   const resting = new Map<string, { streamId: string; tries: number; until: number }>();
   const tries = (matchId: string): number => resting.get(matchId)?.tries ?? 0;
@@ -244,7 +258,8 @@ export function createMatchQueue(chain: string, store: Pick<Store, 'listEnrichin
       for (const streamId of inFlight.values()) {
         perStream.set(streamId, (perStream.get(streamId) ?? 0) + 1);
       }
-      // Drops matches that are never listed again, because their block or stream was removed.
+      // Forgets matches whose retry is long overdue. The ledger no longer lists them, because their
+      // block or stream was removed.
       for (const [id, { until }] of resting) if (until < now - FORGET_MS) resting.delete(id);
       const asleep = [...resting].filter(([, { until }]) => until > now);
       const sleepers = Map.groupBy(asleep, ([, { streamId }]) => streamId);

@@ -1,16 +1,21 @@
-/** The chain reads of enrichment: calls and balances at the state after a block. */
+/**
+ * Declares the chain reads of enrichment: calls and balances at the state after an EVM block, and
+ * the metadata of Aptos coins.
+ */
 import type { BlockRef } from '../store/blocks/contract.ts';
 
 /** Default maximum size of a call's result. */
 export const MAX_RESULT_BYTES = 65_536;
 
-/** A read-only call. */
 export interface StateCall {
   /** Lowercase. */
   to: string;
   /** Hex. */
   data: string;
-  /** The `msg.sender` of the call. Default: the zero address; Multicall3 for batched calls. */
+  /**
+   * The `msg.sender` of the call. Default: the zero address, or the Multicall3 contract if the call
+   * is batched.
+   */
   from?: string | undefined;
   /** Larger results count as failures. Default: {@link MAX_RESULT_BYTES}. */
   maxBytes?: number | undefined;
@@ -29,23 +34,26 @@ export type StateAnswer =
   | { outcome: 'refused'; message: string };
 
 /**
- * Both reads return one result per item, and throw a `RetryableError` when no node could be
- * queried.
+ * `call` and `balances` return one answer per item, in order. They throw a `RetryableError` when no
+ * node could be queried.
  */
 export interface StateReader {
-  /** Makes calls. Values are the returned bytes in hex, `0x` if there are none. */
+  /** Makes calls. A value is the returned bytes in hex, `0x` if there are none. */
   call(block: BlockRef, calls: readonly StateCall[]): Promise<StateAnswer[]>;
-  /** Reads balances. Values are wei as decimal strings. */
+  /** Reads native balances. A value is wei as a decimal string. */
   balances(block: BlockRef, addresses: readonly string[]): Promise<StateAnswer[]>;
-  /** Whether the nodes keep no states as old as this block's, so that a retry is pointless. */
+  /**
+   * Returns whether the nodes no longer keep states as old as this block's, so that a retry is
+   * pointless.
+   */
   isGone(block: BlockRef): boolean;
 }
 
-/** Reads of an Aptos chain. Throws a `RetryableError` when no node could be queried. */
+/** Reads data of an Aptos chain. Throws a `RetryableError` when no node could be queried. */
 export interface AptosReader {
   /**
-   * Reads the metadata of a coin by its type, or of a fungible asset by its metadata address, from
-   * a node that has this block; undefined if there is none.
+   * Reads the metadata of a coin by its type, or of a fungible asset by its metadata address. The
+   * value is undefined if a node that has reached this block has no such metadata.
    */
   readCoin(
     type: string,

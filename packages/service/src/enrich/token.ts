@@ -15,8 +15,7 @@ const MAX_DECIMALS = 255n;
 const WORD_DIGITS = 64;
 
 /**
- * Function selectors of ERC-20 and ERC-721 metadata, and of ERC-165 with the ids of both NFT
- * standards.
+ * Call data of the metadata functions, and of ERC-165's `supportsInterface` for both NFT standards.
  */
 const QUESTIONS = {
   name: '0x06fdde03',
@@ -41,7 +40,9 @@ export function tokenCalls(address: string): StateCall[] {
   }));
 }
 
-/** Returns the token; undefined if the nodes refused, which proves nothing about the token. */
+/**
+ * Returns the token; undefined if the nodes refused a call, which proves nothing about the token.
+ */
 export function readToken(
   address: string,
   blockNumber: number,
@@ -61,13 +62,16 @@ export function readToken(
   };
 }
 
-/** A contract that claims both standards likely claims any, so neither counts. */
+/**
+ * A contract that claims to support both standards likely claims to support every interface, so
+ * neither claim counts.
+ */
 function readStandard(isErc721: boolean, isErc1155: boolean): Token['standard'] {
   if (isErc721 === isErc1155) return '';
   return isErc721 ? 'ERC721' : 'ERC1155';
 }
 
-/** Decodes an ABI-encoded `string`, or `bytes32` as in tokens before ERC-20; otherwise empty. */
+/** Decodes an ABI-encoded `string`, or the `bytes32` of early tokens; empty for other data. */
 export function readText(data: string): string {
   const digits = data.slice(2);
   if (digits.length === WORD_DIGITS)
@@ -81,8 +85,8 @@ export function readText(data: string): string {
 }
 
 /**
- * Returns the word at this digit as a number of bytes; undefined if it is missing or exceeds any
- * data.
+ * Reads the 32-byte word at this digit as an offset or a length; undefined if it is incomplete or
+ * exceeds 4 bytes.
  */
 function sizeAt(digits: string, at: number): number | undefined {
   const word = digits.slice(at, at + WORD_DIGITS);
@@ -92,8 +96,8 @@ function sizeAt(digits: string, at: number): number | undefined {
 const toText = (digits: string): string => cleanText(Buffer.from(digits, 'hex').toString('utf8'));
 
 /**
- * Cleans a string: drops invalid UTF-8, control characters, and characters that change the writing
- * direction. Cuts it to {@link MAX_TEXT_CHARACTERS}.
+ * Removes invalid UTF-8, control characters, line separators and text direction marks. Trims the
+ * rest and cuts it to {@link MAX_TEXT_CHARACTERS}.
  */
 export function cleanText(text: string): string {
   const clean = text

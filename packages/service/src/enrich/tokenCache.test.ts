@@ -16,7 +16,7 @@ test('evicts the least recently used tokens by bytes', () => {
   const cache = createTokenCache(3_000, () => 0);
   for (let n = 0; n < 8; n++) cache.save(token(`0x${n}`), 0);
   cache.find('0x0');
-  // A thousand characters take as much space as many tokens.
+  // A name of a thousand characters takes the space of many tokens.
   cache.save(token('0xlong', 'x'.repeat(1_000)), 0);
   expect(cache.find('0xlong')?.name).toHaveLength(1_000);
   expect(cache.find('0x0')).toBeDefined();

@@ -2,17 +2,19 @@
 import type { Token } from '../store/enrichment/contract.ts';
 
 export interface TokenCache {
-  /** Returns the token; undefined if it is missing or too old. */
+  /** Returns the token; undefined if it is not in the cache or too old. */
   find(address: string): Token | undefined;
   /** @param readAt time of the read from the chain, in Unix milliseconds */
   save(token: Token, readAt: number): void;
 }
 
-/** Maximum ages. Names rarely change, but a contract without metadata may soon get some. */
+/**
+ * Maximum ages of an entry. Names rarely change, but a contract without metadata may soon get some.
+ */
 const FRESH_MS = 24 * 60 * 60_000;
 const FRESH_UNKNOWN_MS = 10 * 60_000;
 
-/** Overhead of an entry in addition to its text. */
+/** Estimated memory of an entry without its text. */
 const ENTRY_BYTES = 250;
 const sizeOf = ({ name, symbol }: Token): number => ENTRY_BYTES + 2 * (name.length + symbol.length);
 
@@ -25,7 +27,7 @@ export const isToken = ({ name, symbol, decimals, standard }: Token): boolean =>
   name !== '' || symbol !== '' || standard !== '' || decimals !== null;
 
 export function createTokenCache(limitBytes: number, now: () => number = Date.now): TokenCache {
-  /** Ordered by last use, because a map iterates in insertion order. */
+  /** Least recently used first: each use moves an entry to the end of the map. */
   const entries = new Map<string, { token: Token; readAt: number }>();
   let bytes = 0;
   return {

@@ -6,11 +6,11 @@ import { RetryableError } from '../base/errors.ts';
 import { createTokenCache, isFresh } from './tokenCache.ts';
 
 export interface Tokens {
-  /** Returns the token if it is in memory. */
+  /** Returns the token if it is in memory and not too old; undefined otherwise. */
   find(address: string): Token | undefined;
   /**
-   * Returns all available tokens, reading unknown ones at this block; omits tokens that the nodes
-   * refused to provide.
+   * Returns the tokens, and reads unknown ones at this block. Omits tokens that the nodes refuse.
+   * Tokens that were passed to `giveUp` have empty metadata.
    * @throws RetryableError when no node could be queried
    */
   read(block: BlockRef, addresses: ReadonlySet<string>): Promise<Map<string, Token>>;
@@ -20,7 +20,7 @@ export interface Tokens {
   giveUp(block: BlockRef, addresses: readonly string[]): void;
 }
 
-/** Number of contracts that are queried together. Each one needs several calls. */
+/** Maximum number of tokens that are queried together. An EVM token takes several calls. */
 const BATCH = 100;
 /** Time, and distance in blocks, for which a refused token is not read again. */
 const GIVEN_UP_MS = 10 * 60_000;
@@ -43,7 +43,10 @@ export function createTokens({
   cacheBytes: number;
 }): Tokens {
   const cache = createTokenCache(cacheBytes);
-  /** Block at which each contract was refused. Nodes may have the state of other blocks. */
+  /**
+   * Block and time at which each contract was passed to `giveUp`. Nodes may still have the state of
+   * distant blocks.
+   */
   const givenUp = new Map<string, { number: number; at: number }>();
   const isGivenUp = (address: string, { number }: BlockRef): boolean => {
     const given = givenUp.get(address);
@@ -114,7 +117,7 @@ const unknownToken = (address: string, blockNumber: number): Token => ({
   blockNumber,
 });
 
-/** Like a node failure, a ledger failure proves nothing about a token. */
+/** Reports a ledger failure as an outage, because it proves nothing about the tokens. */
 async function orOutage<T>(stored: Promise<T>): Promise<T> {
   try {
     return await stored;

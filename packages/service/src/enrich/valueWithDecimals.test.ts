@@ -34,7 +34,8 @@ describe('valueWithDecimals', () => {
   });
 
   test('property: equals the number as JavaScript writes it, if a double is exact enough', () => {
-    // A double is exact to 15 digits, and is formatted with the same two thresholds.
+    // A double is exact to 15 digits, and JavaScript switches to exponents at the same two
+    // thresholds.
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 1e15 - 1 }), fc.nat(255), (value, decimals) => {
         expect(toValueWithDecimals(String(value), decimals)).toBe(

@@ -1,12 +1,10 @@
-/**
- * Power of ten from which numbers are written with an exponent, as are numbers of at most 10^-7.
- */
+/** Amounts of at least 10^21 or less than 10^-6 are written with an exponent. */
 const EXPONENT_FROM = 21;
 const EXPONENT_BELOW = -6;
 
 /**
  * Returns an exact token amount with its decimal point, in bignumber.js's default format: `1234500`
- * with 6 decimals is `1.2345`, a full uint256 with 18 is `…e+59`.
+ * with 6 decimals is `1.2345`, the maximum uint256 with 18 is `…e+59`.
  *
  * @param value decimal digits without leading zeros
  * @param decimals 0 to 255

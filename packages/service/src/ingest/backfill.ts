@@ -1,7 +1,6 @@
 /**
- * Runs the backfills of one chain: matches past blocks in order for one stream, with the same
- * matcher and ledger as live blocks. Jobs take turns, and the ledger stores each job's position, so
- * that a job continues there after a restart.
+ * Runs the backfills of one chain. Each job matches past blocks for one stream. Jobs take turns,
+ * and continue from their stored position after a restart.
  */
 import { type StreamMatcher, createReader } from './blockReader.ts';
 import { createWaker } from '../base/waker.ts';
@@ -13,13 +12,19 @@ import { type ChainSource, type MaybeUnverified, SourceError } from './source.ts
 
 export interface Backfill {
   start(): void;
-  /** Looks for work now, because a job was created or resumed or a block was confirmed. */
+  /**
+   * Looks for work now instead of at the next poll. Called on each `jobs` signal, and after each
+   * committed block.
+   */
   wake(): void;
-  /** Stops after the current blocks; an uncommitted batch is read again later. */
+  /**
+   * Stops after the current batch of blocks. If the batch could not be committed, it is read again
+   * after the next start.
+   */
   stop(): Promise<void>;
 }
 
-/** Interval of polls, because signals may be lost. */
+/** Interval of polls, which find work whose signal was lost. */
 const POLL_MS = 5_000;
 const RETRY_MIN_MS = 500;
 const RETRY_MAX_MS = 10_000;
@@ -40,11 +45,14 @@ export function createBackfill<Block extends BlockHeader & MaybeUnverified>({
   epoch: number;
   source: ChainSource<Block>;
   store: Store;
-  /** Returns the rules of a stream; undefined if it was deleted. */
+  /** Returns the matcher of a stream; undefined if the stream was deleted. */
   openMatcher(streamId: string): Promise<StreamMatcher<Block> | undefined>;
-  /** Returns the newest confirmed block; null while unknown. */
+  /** Returns the number of the newest confirmed block; null while unknown. */
   confirmedUpTo(): number | null;
-  /** The newest confirmed block too old for any reorg; null while unknown. */
+  /**
+   * Returns the number of the newest confirmed block that is too old for any reorg; null while
+   * unknown.
+   */
   settledUpTo(): number | null;
   onDeliveries(deliveries: DeliverySummary[]): void;
   log: Log;
@@ -56,7 +64,7 @@ export function createBackfill<Block extends BlockHeader & MaybeUnverified>({
 
   const read = createReader(source);
 
-  /** Processes a few blocks of one job; returns false when it has nothing to do now. */
+  /** Processes a few blocks of one job. Returns false if the job has nothing to do now. */
   const advance = async (job: Job, isAlone: boolean): Promise<boolean> => {
     const confirmed = confirmedUpTo();
     const upTo = Math.min(job.blockTo, confirmed ?? -1);
@@ -112,8 +120,7 @@ export function createBackfill<Block extends BlockHeader & MaybeUnverified>({
         await store.setJobState(job.id, 'failed', describeError(error));
         return true;
       }
-      // The health of the chain reports the problem of the node; the job only reports that it is
-      // waiting.
+      // A node failure does not fail the job. The job's message shows the error.
       await store.setJobMessage(job.id, error.message);
       if (!stopping.signal.aborted) await waker.sleep(retryMs);
       retryMs = Math.min(retryMs * 2, RETRY_MAX_MS);

@@ -27,7 +27,7 @@ const CHAIN = '0x7a69';
 const ADDRESSES = Array.from({ length: 4 }, (_, n): Hex => `0x${`${n + 1}`.repeat(40)}`);
 const MOVED = 'Moved(address,address)';
 const EVENTS: Hex[] = [toEventSelector(MOVED), `0x${'0b'.repeat(32)}`, `0x${'0c'.repeat(32)}`];
-/** Returns the ABI of the first event with this number of indexed inputs. */
+/** Returns an ABI that declares `Moved` with this number of indexed inputs. */
 const abiOf = (indexed: number): StreamOptions['abi'] => [
   {
     type: 'event',
@@ -58,7 +58,7 @@ const anyBlock = fc
         : scripted.log(each),
     ),
   }));
-/** Either few blocks or every other block concerns the stream. */
+/** About one in 2, 5 or 13 blocks may have transactions; the others are empty. */
 const anyBlocks = (minLength: number, maxLength: number): fc.Arbitrary<BlockScript[]> =>
   fc
     .constantFrom(1, 4, 12)
@@ -119,7 +119,9 @@ const anyTrouble: fc.Arbitrary<Trouble> = fc.oneof(
   },
 );
 
-/** The parts of a block that the matcher compares. */
+/**
+ * Converts a scripted block to the matcher's form, with only the parts that the matcher compares.
+ */
 const toEvmBlock = ({ number, transactions, ...block }: ScriptedBlock): EvmBlock => ({
   ...{ number: Number(number), hash: block.hash, parentHash: block.parentHash },
   ...{ timestamp: Number(block.timestamp), internalTransactions: [] },
@@ -152,7 +154,7 @@ test('property: searching by logs finds what reading each block finds, for all r
         watched: fc.subarray(ADDRESSES, { minLength: 1 }),
         troubles: fc.array(anyTrouble, { maxLength: 2, size: 'max' }),
         verifyHeaders: fc.boolean(),
-        /** Whether the list is treated as too long for queries. */
+        /** Whether the list of addresses is treated as too long for a query. */
         isLong: fc.boolean(),
       }),
       async ({ blocks, branch, forkAfter, options, watched, troubles, verifyHeaders, isLong }) => {

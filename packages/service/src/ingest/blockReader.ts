@@ -1,6 +1,6 @@
 /**
- * Reads the blocks of backfills. Searches for matching blocks if that takes fewer queries than
- * reading all.
+ * Reads the blocks of backfills. If a search by logs takes fewer queries, reads only the blocks
+ * that it finds.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Job } from '@sluice/kit/contract';
@@ -15,23 +15,27 @@ import {
   SourceError,
 } from './source.ts';
 
-/** The current rules of one stream. */
+/** Matches blocks with the current rules of one stream. */
 export interface StreamMatcher<Block> {
   needs: BlockNeeds;
-  /** The rules, which stay equal by content until they change. */
+  /** The rules of the stream, compared by value to detect changes. */
   rules: unknown;
-  /** Plan to find its blocks by their logs; undefined if every block must be read. */
+  /**
+   * Returns how to find the stream's blocks by their logs; undefined if every block must be read.
+   */
   search(): LogSearch | undefined;
-  /** Returns several matches if one webhook can't contain them all; none without a match. */
+  /** Returns the matches of a block: none, one, or several if one webhook would be too large. */
   match(block: Block): NewMatch[];
 }
 
-/** The next blocks of a job. */
+/** The result of one step of a job. */
 export interface ReadBlocks<Block> {
-  /** Last block. Blocks that are not in `blocks` do not concern the stream. */
+  /**
+   * Last block of the step. Blocks of the step that are not in `blocks` do not concern the stream.
+   */
   to: number;
   blocks: Block[];
-  /** Whether only the nodes' log responses show that the other blocks do not concern the stream. */
+  /** Whether the other blocks were ruled out only by the logs that nodes returned. */
   byRange: boolean;
 }
 
@@ -45,29 +49,29 @@ export type BlockReader<Block> = (
   job: Pick<Job, 'id' | 'nextBlock'>,
   matcher: Pick<StreamMatcher<Block>, 'needs' | 'rules' | 'search'>,
   limits: Limits,
-  /** Whether to read further ahead than the result, because no other job waits. */
+  /** Whether to start reading the blocks after the result, because no other job waits. */
   readsAhead: boolean,
 ) => Promise<ReadBlocks<Block>>;
 
-/** Number of blocks that are read at once and committed together. */
+/** Maximum number of blocks that are read concurrently and committed together. */
 const BATCH_BLOCKS = 16;
 /**
- * Number of blocks that are read one by one after a range in which most blocks concerned the
- * stream.
+ * Number of blocks that are read one by one after a search that was not worthwhile: it found more
+ * than half of the blocks, the nodes do not support it, or reading each block costs less.
  */
 const DENSE_BLOCKS = 2_048;
-/** Maximum number of stored searches. Other jobs start again with small ranges. */
+/** Maximum number of jobs whose search is kept. Other jobs start again with small ranges. */
 const REMEMBERED = 16;
 
-/** The search of one job. */
+/** The state of one job: its search, and the blocks that were found or are read ahead. */
 interface Progress<Block> {
   rules: unknown;
   search: BlockSearch | undefined;
-  /** Found blocks that have not been read yet. */
+  /** The last search result, which is used until all its blocks are read. */
   found: FoundBlocks | undefined;
-  /** Height below which blocks are read one by one. */
+  /** Height up to which blocks are read one by one. */
   denseUpTo: number;
-  /** Blocks that were read ahead, starting with block `from`. */
+  /** The blocks that are read ahead, starting with block `from`. */
   coming: { from: number; blocks: Promise<ReadBlocks<Block>> } | undefined;
 }
 
@@ -123,8 +127,8 @@ export function createReader<Block extends BlockHeader & MaybeUnverified>(
   };
 
   /**
-   * Returns the blocks at or above `from` that a search found; undefined if every block must be
-   * read.
+   * Returns the blocks at or above `from` that a search found; undefined if the next blocks must be
+   * read one by one.
    */
   const find = async (
     progress: Progress<Block>,
@@ -154,7 +158,7 @@ export function createReader<Block extends BlockHeader & MaybeUnverified>(
   ): Promise<ReadBlocks<Block>> => {
     const some: BlockRef[] = hits.slice(0, BATCH_BLOCKS);
     const blocks = await Promise.all(some.map((hit) => source.readFound!(hit, needs)));
-    // Nodes still return removed blocks by hash.
+    // Nodes return even removed blocks by hash, so the end of the range is checked again.
     if (some.length > 0 && (await source.readHeader(end.number))?.hash !== end.hash) {
       progress.found = undefined;
       throw new SourceError(
@@ -191,7 +195,7 @@ export function createReader<Block extends BlockHeader & MaybeUnverified>(
     const from = read.to + 1;
     if (readsAhead && from <= limits.upTo) {
       const blocks = readNext(progress, from, matcher, limits);
-      // The error is reported again when it is the turn of these blocks.
+      // If the read fails, the call that takes these blocks reports the error.
       blocks.catch(() => {});
       progress.coming = { from, blocks };
     }

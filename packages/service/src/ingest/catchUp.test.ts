@@ -15,9 +15,12 @@ import {
 } from './ingestWorld.test-only.ts';
 
 const MISSED = 1_000;
-/** Number of blocks for a test that reads each, of which ranges could find 144. */
+/**
+ * Number of missed blocks in the test that reads each one. A search by range could cover 144 of
+ * them.
+ */
 const FEW_MISSED = 400;
-/** Number of blocks below the head that are read one by one. */
+/** Number of newest blocks, which are always read one by one. */
 const NEWEST = 256;
 const LATER = '0x00000000000000000000000000000000000000dd';
 
@@ -27,7 +30,7 @@ beforeEach(async () => {
 });
 afterEach(() => world.stop());
 
-/** Mines blocks; some concern the stream, and some an address that is added later. */
+/** Mines blocks: some concern the stream, some an address that is added later. */
 function mineMany(blocks: number): void {
   const later = { token: TOKEN, from: OTHER, to: LATER, value: 1n } as const;
   for (let n = 0; n < blocks; n++) {
@@ -37,9 +40,7 @@ function mineMany(blocks: number): void {
   }
 }
 
-/**
- * Counts block reads while the service catches up with the blocks that were mined in the meantime.
- */
+/** Starts the service, waits until it has caught up, and returns the number of its block reads. */
 async function catchUp(): Promise<number> {
   const countReads = (): number => {
     const { eth_getBlockByHash: byHash = 0, eth_getBlockReceipts: receipts = 0 } =
@@ -118,12 +119,15 @@ test('an address that is added meanwhile is matched from the promised block on',
   expect(promised.filter(({ number }) => !delivered.has(Number(number)))).toEqual([]);
 });
 
-/** Runs one step from block 10 of a search up to block 20. Returns each commit as `number after`. */
+/**
+ * Runs one step from block 10, with a search that ends at block 20. Lists each commit as the number
+ * of its block and the number of `after`, or `parent` if `after` is omitted.
+ */
 async function advanceOnce(options: {
   hits: readonly number[];
-  /** Returns the hash of a block at its height. Default: `a` and the number. */
+  /** Returns the hash of the source's block at a height. Default: `a` and the number. */
   hashAt?: (number: number) => string;
-  /** Revision at which the ledger refuses commits. */
+  /** Height of the block that the ledger refuses, because the rules have changed. */
   refuses?: number;
 }): Promise<{ outcome: unknown; commits: string[] }> {
   const { hits, hashAt = (number) => `a${number}`, refuses } = options;

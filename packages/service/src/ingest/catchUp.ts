@@ -15,18 +15,21 @@ import {
 
 export interface CatchUp {
   /**
-   * Commits the next blocks that concern streams and skips the others. Returns false when the next
-   * block must be read like any other.
+   * Searches for the next blocks that concern streams, commits them and skips the others. Returns
+   * false if the next block must be read as usual instead.
    */
   advance(head: BlockHeader): Promise<boolean>;
 }
 
-/** Number of blocks that are read at once. */
+/** Maximum number of blocks that are read concurrently. */
 const BATCH_BLOCKS = 16;
-/** Number of blocks that are read one by one after a range whose search would have cost more. */
+/**
+ * Number of blocks that are read one by one after a search that was not worthwhile: it found more
+ * than half of the blocks, the nodes do not support it, or reading each block costs less.
+ */
 const DENSE_BLOCKS = 2_048;
 
-/** @param signal ends the work after the current block */
+/** @param signal ends the work after the current batch */
 export function createCatchUp<Block extends BlockHeader & MaybeUnverified>(
   chain: string,
   {
@@ -47,7 +50,7 @@ export function createCatchUp<Block extends BlockHeader & MaybeUnverified>(
   let opened: { revision: number; search: BlockSearch | undefined } | undefined;
   let denseUpTo = -1;
 
-  /** Undefined while the rules change faster than they are read. */
+  /** Returns the search for the current rules; undefined if the rules change before it is open. */
   const open = async (): Promise<typeof opened> => {
     const revision = await matcher.refresh();
     if (opened?.revision === revision) return opened;
@@ -63,7 +66,7 @@ export function createCatchUp<Block extends BlockHeader & MaybeUnverified>(
   ): Promise<FoundBlocks | undefined> => {
     const tip = local.tip()!;
     if (search === undefined) return undefined;
-    // The tip may have left the chain in the meantime.
+    // The tip may have left the chain since it was committed.
     if ((await source.readHeader(tip.number))?.hash !== tip.hash) return undefined;
     const found = await search.next(tip.number + 1, upTo);
     if (found === undefined) denseUpTo = tip.number + DENSE_BLOCKS;
@@ -80,7 +83,7 @@ export function createCatchUp<Block extends BlockHeader & MaybeUnverified>(
     match: () => ReturnType<Matcher<Block>['match']>,
   ): Promise<boolean> => {
     const tip = local.tip()!;
-    // The ledger refuses matches of rules that have changed.
+    // If the rules have changed, the ledger refuses the block, and the tip stays the same.
     await local.append(block, {
       after: block.number === tip.number + 1 ? undefined : tip,
       searched: { isProven },
@@ -89,7 +92,10 @@ export function createCatchUp<Block extends BlockHeader & MaybeUnverified>(
     return local.tip()!.hash === block.hash;
   };
 
-  /** Returns whether any block was committed. */
+  /**
+   * Reads and commits the found blocks. Returns true if any block was committed, or if `signal` was
+   * aborted.
+   */
   const commitFound = async (
     { end, hits, isProven }: FoundBlocks,
     revision: number,
@@ -103,7 +109,7 @@ export function createCatchUp<Block extends BlockHeader & MaybeUnverified>(
       const needs = matcher.needs(chain);
       const some = hits.slice(n, n + BATCH_BLOCKS);
       const blocks = await Promise.all(some.map((hit) => source.readFound!(hit, needs)));
-      // Nodes still return removed blocks by hash.
+      // Nodes return even removed blocks by hash, so the end of the range is checked again.
       if ((await source.readHeader(end.number))?.hash !== end.hash) {
         throw new SourceError(
           'disagreement',

@@ -38,7 +38,10 @@ describe('settled rules', () => {
   });
 });
 
-/** Creates a chain at block 1, with or without streams. Its newest complete block is 5. */
+/**
+ * Opens a chain at block 1, with block 5 as its newest complete block. `watched` lists whether a
+ * stream watches the chain at each check; the last value repeats.
+ */
 function open({ watched = [false], refused = undefined as string | undefined } = {}) {
   const calls: string[] = [];
   const committing = createCommitting<object>('0x1', {

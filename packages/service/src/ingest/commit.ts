@@ -1,5 +1,5 @@
 /**
- * Brings a block into the ledger: fetches it (ahead of its turn in a gap), matches and commits it.
+ * Fetches, matches and commits blocks. While the chain catches up, blocks are fetched in advance.
  */
 import { type TraceSpan, type Tracing, within } from '../base/tracing.ts';
 import type { BlockNeeds } from '../match/evm/block.ts';
@@ -8,34 +8,33 @@ import type { BlockHeader, NewMatch } from '../store/blocks/contract.ts';
 import { type LocalChain, type StaleRules, haltError } from './localChain.ts';
 import type { ChainSource, MaybeUnverified } from './source.ts';
 
-/** The part of the matcher that the loop needs: current rules, and the matches of a block. */
+/** The part of the matcher that ingestion needs: the current rules, and the matches of a block. */
 export interface Matcher<Block> {
   /**
-   * Brings the rules up to date with the store and returns their revision.
+   * Brings the rules up to date with the ledger and returns their revision.
    *
-   * @param atLeast a revision that the store is known to have; the returned one is not older
+   * @param atLeast minimum revision to return; the ledger is known to have it
    */
   refresh(atLeast?: number): Promise<number>;
   needs(chain: string): BlockNeeds;
   /**
-   * Returns how the blocks of all streams are found by their logs; undefined if every block must be
-   * read. Absent for families without such queries.
+   * Returns how to find the blocks of all streams by their logs; undefined if every block must be
+   * read. Omitted for chain families whose nodes have no such queries.
    */
   search?(chain: string): Promise<LogSearch | undefined>;
   match(chain: string, block: Block): NewMatch[];
 }
 
 export interface Committing {
-  /** Reads the header at this height, and starts to read ahead from there to the head. */
+  /** Reads the header at this height, and starts to read blocks ahead from there up to `head`. */
   readHeader(number: number, head: number): Promise<BlockHeader | undefined>;
-  /** Commits the block with this header, which follows the tip. */
+  /** Commits the block with this header, the next one after the tip. */
   commit(header: BlockHeader): Promise<void>;
   /**
-   * Skips blocks while no stream watches the chain, if the source supports it. Returns true if
-   * there is nothing to read.
+   * Skips blocks while no stream watches the chain, if the source supports it. Returns true if no
+   * block needs to be read.
    */
   passOver(head: BlockHeader): Promise<boolean>;
-  /** Discards blocks that were read ahead. */
   clear(): void;
 }
 
@@ -58,7 +57,7 @@ export function createCommitting<Block extends MaybeUnverified>(
     >;
     matcher: Matcher<Block>;
     local: Pick<LocalChain, 'tip' | 'append'>;
-    /** Returns the number of the newest block of the chain. */
+    /** Returns the number of the newest block of the chain; null while unknown. */
     head(): number | null;
     /**
      * Returns a message that explains why no block may be committed now; undefined if commits are
@@ -142,7 +141,7 @@ export function createCommitting<Block extends MaybeUnverified>(
       if (header === undefined || header.number <= after.number) return true;
       checkRefused();
       const passed = await withSettledRules(matcher, async (ruleRevision) =>
-        // A stream created in the meantime must get the block after the checkpoint.
+        // A stream that was created in the meantime must get the block after the checkpoint.
         isWatched()
           ? 'watched'
           : local.append(header, { after, ruleRevision, matches: [], head: latest.number }),
@@ -154,8 +153,8 @@ export function createCommitting<Block extends MaybeUnverified>(
 }
 
 /**
- * Commits a block with the newest rules. If they changed in the meantime, the refused commit fixed
- * them for this block, so the second one isn't refused.
+ * Commits a block with the newest rules. If the ledger refuses because the rules have changed, it
+ * settles a revision for this block, so that the second commit succeeds.
  */
 export async function withSettledRules<Settled extends string>(
   matcher: Pick<Matcher<never>, 'refresh'>,
@@ -187,8 +186,9 @@ const suffices = (had: BlockNeeds, wanted: BlockNeeds): boolean =>
   (had.proofs === true || wanted.proofs !== true);
 
 /**
- * Reads blocks before their turn, so that catching up doesn't wait for one round trip per block.
- * The depth grows if a commit waits for the network, and shrinks after a failure.
+ * Reads blocks in advance, so that catching up doesn't wait for one round trip per block. The
+ * depth, the number of blocks to read ahead, grows when a read must be awaited, and shrinks after a
+ * failure.
  */
 export interface ReadAhead<T> {
   /** Starts reading the blocks from `from` to `to`, within the current depth and the limits. */
@@ -204,8 +204,8 @@ export interface ReadAhead<T> {
 export interface ReadAheadLimits {
   maxBlocks: number;
   /**
-   * Total size of blocks that were read but not taken yet. Reads in progress count with the average
-   * size.
+   * Maximum total size of the blocks that were requested but not taken yet. Each block counts as at
+   * least the average size. A single block may exceed the limit.
    */
   maxBytes: number;
 }
@@ -236,7 +236,7 @@ export function createReadAhead<T>(
 
   const begin = (number: number): void => {
     const entry: Entry<T> = {
-      // The error is reported again when it is the block's turn.
+      // If the error persists, the caller's own read of the block reports it.
       reading: fetch(number).catch(() => {
         depth = Math.max(1, Math.floor(depth / 2));
         return undefined;

@@ -1,4 +1,6 @@
-/** Compares the local chain with the source, at the start and after every interruption. */
+/**
+ * Checks that the source serves the chain of the ledger, at the start and after every interruption.
+ */
 import type { Log } from '../base/log.ts';
 import type { BlockRef, Checkpoint } from '../store/blocks/contract.ts';
 import { type Confirming, type LocalChain, haltError } from './localChain.ts';
@@ -6,7 +8,7 @@ import { type ChainSource, readKept } from './source.ts';
 
 export interface ForkOptions {
   chain: string;
-  /** The command-line flag that names the chain's nodes. Default: `--chain`. */
+  /** The command-line flag that sets the chain's nodes, for messages. Default: `--chain`. */
   flag?: string | undefined;
   /**
    * True for a chain without forks: a lower head means that the node lags, and a different block at

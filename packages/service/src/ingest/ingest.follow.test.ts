@@ -10,7 +10,10 @@ const header = (number: number, branch = 'a', parent = branch): BlockHeader => (
   timestamp: number,
 });
 
-/** A chain of blocks 1 to 3, and a source with these headers. */
+/**
+ * Creates a local chain of blocks 1 to 3 that follows a source with the `known` headers. `calls`
+ * lists the changes of the chain, and the doubted blocks.
+ */
 function open(
   known: BlockHeader[],
   options: { isFinal?: boolean; resetWhenReplaced?: boolean } = {},

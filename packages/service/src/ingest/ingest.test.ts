@@ -1,6 +1,6 @@
 /**
- * Tests ingestion with a complete service on a scripted chain. `lyingNodes.test.ts` covers faulty
- * nodes.
+ * Tests ingestion with a complete service on a scripted chain. `lyingNodes.test.ts` tests more
+ * faults of nodes.
  */
 import { createClient } from '@sluice/kit';
 import type { ChainHealth, ProviderHealth } from '@sluice/kit/contract';
@@ -220,7 +220,7 @@ describe('internal transactions', () => {
     ).toContain('debug_traceBlockByHash or trace_block');
     const client = createClient({ apiKey: API_KEY, baseUrl: world.service.url });
     expect((await client.streams.get(id)).statusMessage).toMatch(
-      /^No internal transactions on 0x7a69: no node of it supports/,
+      /^No internal transactions on 0x7a69: none of the nodes supports/,
     );
   });
 
@@ -324,7 +324,7 @@ describe('removal webhooks', () => {
       .map((request) => ({ ...(JSON.parse(request.body) as Body), id: request.id }))
       .filter((body) => body.streamId !== '');
 
-  /** Returns the phases of a block that the receiver got, in order. */
+  /** Returns the phase of each webhook that the receiver got for this block, in order. */
   const toldOf = (hash: string): string[] =>
     received()
       .filter((body) => body.block.hash === hash)
@@ -528,7 +528,6 @@ describe('several nodes', () => {
   };
   const providerOf = async (node: RunningScriptedChain): Promise<ProviderHealth> =>
     (await world.health()).providers.find(({ name }) => name === new URL(node.url).host)!;
-  /** Returns the log lines of all outages of the chain. */
   const outages = (): string[] => world.log.filter((line) => line.includes('chain down'));
 
   test('fault 18: a balancer alternates between a node at the head and one three blocks behind', async () => {
@@ -555,7 +554,7 @@ describe('several nodes', () => {
     const honest = await startNode();
     await world.startWatching({ urls: [liar.url, world.chain.url, honest.url] });
     for (let n = 0; n < 6; n++) {
-      // The lying node is the first with every block, and its blocks are consistent.
+      // The lying node has each block first, and its blocks are consistent.
       lying.mine({ transactions: [...transferTo(WATCHED).transactions], timestamp: 1n });
       world.chain.mine(n % 2 === 0 ? tokenTransfer() : {});
       await world.caughtUp();
@@ -569,7 +568,7 @@ describe('several nodes', () => {
     expect((await providerOf(liar)).disagreements).toBeGreaterThan(0);
     expect((await providerOf(world.chain)).disagreements).toBe(0);
     expect((await providerOf(honest)).disagreements).toBe(0);
-    // The scores also agree.
+    // The scores also identify the lying node.
     const { score, isPrimary } = await providerOf(liar);
     expect(score.doubt).toBeGreaterThan(0);
     expect(score.total).toBeGreaterThanOrEqual(score.doubt);

@@ -1,6 +1,6 @@
 /**
- * Follows one chain block by block: reads the head, reconciles, fetches, matches and commits. It
- * starts from the stored checkpoint, and reports and retries all errors.
+ * Follows one chain: reads the head, reconciles, fetches, matches and commits. It starts from the
+ * stored checkpoint. Errors are reported and retried, except for a lost lease, which ends the loop.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { createWaker } from '../base/waker.ts';
@@ -32,38 +32,39 @@ import { type Reconciled, reconcile } from './reconcile.ts';
 export interface IngestOptions extends ReportOptions, ForkOptions {}
 
 export interface IngestListener extends LedgerListener {
-  /** Called with the number of blocks that left the chain. */
+  /** Called after a reorg with the number of removed blocks. */
   onReorg(depth: number): void;
   onReport(report: ChainReport): void;
-  /** Called when another process has taken over the chain and the loop has ended. */
+  /** Called when another process has taken over the chain, which ends the loop. */
   onLostLease(): void;
 }
 
 export interface Ingest {
   report(): ChainReport;
-  /** See {@link LocalChain}. */
+  /** See {@link LocalChain.settledUpTo}. */
   settledUpTo(): number | null;
   start(): void;
-  /** Stops after the current block, which is either committed or not started. */
+  /** Stops between two commits, and resolves when the loop has ended. */
   stop(): Promise<void>;
 }
 
-/** Number of blocks between two reads of the head while catching up. */
+/** Maximum number of blocks that are followed before the head is read again. */
 const BLOCKS_PER_HEAD = 32;
 /**
- * Interval of polls, for hints that were lost with a socket. The source's own polls are more
- * frequent.
+ * Maximum wait for a hint of a new head, in case hints were lost with a socket. The source's own
+ * polls are more frequent.
  */
 const HINT_TIMEOUT_MS = 60_000;
 const RETRY_MIN_MS = 250;
 const RETRY_MAX_MS = 10_000;
 /**
- * Number of failures after which a problem that usually resolves on its own is reported as down.
+ * Kinds of errors that usually resolve on their own. The chain is reported as down only after
+ * `PASSING_FAILURES` failures in a row.
  */
 const PASSING: readonly string[] = ['missing', 'rate-limited', 'disagreement'];
 const PASSING_FAILURES = 4;
 
-/** @param options.epoch epoch of the chain's lease; the loop may run while it is valid */
+/** @param options.epoch epoch of the chain's lease, which every write requires */
 export function createIngest<Block extends BlockHeader & MaybeUnverified>(
   options: IngestOptions & { epoch: number },
   {
@@ -89,7 +90,10 @@ export function createIngest<Block extends BlockHeader & MaybeUnverified>(
   },
 ): Ingest {
   const { chain } = options;
-  /** Number of blocks that may normally arrive between two reads of the head. */
+  /**
+   * Usual distance to the head when it is read. If the distance is greater, the chain is catching
+   * up.
+   */
   const usualGap = options.isFinal ? LOGGED_GAP_BLOCKS : 1;
   const waker = createWaker();
   const stopping = new AbortController();
@@ -123,7 +127,7 @@ export function createIngest<Block extends BlockHeader & MaybeUnverified>(
     return latest;
   };
 
-  /** Follows the chain to its head, or part of the way. */
+  /** Follows the chain toward its head. Once the head is reached, waits for a hint of a new one. */
   const advance = async (): Promise<void> => {
     const latest = await readHead();
     if (refuseBlocks() === undefined && (await catchUp.advance(latest))) {
@@ -138,13 +142,16 @@ export function createIngest<Block extends BlockHeader & MaybeUnverified>(
       await following.follow(header);
       header = stopping.signal.aborted ? undefined : await following.next(latest);
     }
-    // Another block may arrive while several blocks are read.
+    // The head was not reached, or may have moved while several blocks were read.
     if (header !== undefined || followed > 1) return;
     status.goLive();
     await waker.sleep(HINT_TIMEOUT_MS);
   };
 
-  /** Reports an error in the status and the log. */
+  /**
+   * Reports the chain as down, unless the error may resolve on its own. Records halts, and logs
+   * errors that do not come from the nodes.
+   */
   const recordFailure = async (error: unknown, failures: number): Promise<void> => {
     const isPassing = error instanceof SourceError && PASSING.includes(error.kind);
     if (!isPassing || failures >= PASSING_FAILURES) {
@@ -169,7 +176,7 @@ export function createIngest<Block extends BlockHeader & MaybeUnverified>(
         committing.clear();
         if (hasCode(error, 'lost_lease')) return listener.onLostLease();
         await recordFailure(error, ++failures);
-        // Hashes are checked against the source again after every interruption.
+        // After an error, the stored hashes are checked against the source again.
         connected = false;
         const retryMs = Math.min(RETRY_MIN_MS * 2 ** (failures - 1), RETRY_MAX_MS);
         const wishMs = error instanceof SourceError ? (error.retryAfterMs ?? 0) : 0;
@@ -193,9 +200,15 @@ export function createIngest<Block extends BlockHeader & MaybeUnverified>(
 }
 
 export interface Following {
-  /** Returns the source's next header after our tip, or undefined when there is none. */
+  /**
+   * Returns the header to follow: the block after our tip, or a head on another branch; undefined
+   * if there is none.
+   */
   next(head: BlockHeader): Promise<BlockHeader | undefined>;
-  /** Brings the local chain to this block: commits the branch that leads to it, then the block. */
+  /**
+   * Makes this block our tip: removes our blocks on another branch, and commits the blocks that
+   * lead to this one.
+   */
   follow(header: BlockHeader): Promise<void>;
 }
 
@@ -257,8 +270,8 @@ export function createFollowing(
         if (header !== undefined) return header;
         throw new SourceError('missing', `block ${number} is missing below head ${latest.number}`);
       }
-      // On final chains, the head is read in order like any other block, because the newest may be
-      // incomplete.
+      // On chains that cannot fork, the head is read by height like any other block, because the
+      // newest block may be incomplete.
       if (latest.number === number) return isFinal ? source.readHeader(number) : latest;
       // A head at or below our tip is not new, unless the node is now on another branch.
       if (isFinal) return undefined;
@@ -288,7 +301,7 @@ export function createFollowing(
           for (const block of branch) await committing.commit(block);
           return;
         case 'too-deep':
-          // Checks that the block exists, because a made-up parent is not a reorg.
+          // Checks that the parent exists, because a made-up hash does not prove a reorg.
           await readParent(branch[0]);
           if (resetWhenReplaced) return startOver(verdict.oldest);
           throw haltError(

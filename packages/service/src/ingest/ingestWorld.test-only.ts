@@ -1,4 +1,4 @@
-/** A complete service on a scripted chain. Its deliveries are checked against that chain. */
+/** Runs a complete service on a scripted chain, and checks its deliveries against that chain. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,16 +28,16 @@ export const OTHER = '0x00000000000000000000000000000000000000cc';
 export interface IngestWorld {
   readonly chain: RunningScriptedChain;
   readonly sink: WebhookSink;
-  /** Folder of the ledger. */
   readonly folder: string;
-  /** Log lines of the service, over all its starts. */
+  /** Log lines of the service since the first start. */
   readonly log: readonly string[];
   /** The service that was started last; `sluice` is a client of it. */
   readonly service: Service;
   readonly sluice: SluiceClient;
   start(change?: Partial<ChainConfig>): Promise<void>;
   /**
-   * Starts the service, and creates a stream that watches an address, starting with the next block.
+   * Starts the service, and creates a stream that watches `WATCHED` from the next block on. Returns
+   * the id of the stream.
    */
   startWatching(change?: Partial<ChainConfig>, native?: boolean): Promise<string>;
   health(): Promise<ChainHealth>;
@@ -49,7 +49,10 @@ export interface IngestWorld {
   /** Waits until the service is at the head of the chain. */
   caughtUp(): Promise<boolean>;
   readDeliveries(): Promise<DeliverySummary[]>;
-  /** Checks the ledger against the canonical chain, starting with this block. */
+  /**
+   * Waits until every delivery is sent, and checks the deliveries against the canonical chain from
+   * this block on.
+   */
   expectOracle(from: number): Promise<void>;
   stop(): Promise<void>;
 }
@@ -178,13 +181,14 @@ export async function createIngestWorld(databaseUrl?: string): Promise<IngestWor
   return world;
 }
 
-/** Returns the contents of a block with one native transaction. */
+/** Returns the contents of a block with one native transaction to this address. */
 export const transferTo = (to: string) => ({
   transactions: [scripted.transfer({ from: OTHER, to: to as `0x${string}`, value: 5n })],
 });
 
 /**
- * Returns the contents of a block with a log of the watched address and an unrelated transaction.
+ * Returns the contents of a block with a token transfer to the watched address, and an unrelated
+ * native transaction.
  */
 export const tokenTransfer = () => ({
   transactions: [

@@ -1,10 +1,10 @@
-/** Checked access to the JSON that nodes return. */
+/** Reads values from the JSON that nodes return, and checks their types. */
 import { previewText, previewJson } from '../base/preview.ts';
 import { SourceError } from './source.ts';
 
 export type Json = Record<string, unknown>;
 
-/** Maximum characters of an unexpected value in an error message. */
+/** Maximum length of an unexpected value in an error message, in characters. */
 const SHOWN = 100;
 const HASH_LENGTH = 66;
 
@@ -24,7 +24,7 @@ export function hex(from: Json, key: string): string {
   throw new SourceError('inconsistent', `${key} is invalid: ${previewJson(value, SHOWN)}`);
 }
 
-/** Reads a 32-byte hash, which is stored and displayed. */
+/** Reads a 32-byte hash. Other lengths are rejected, because hashes are stored and displayed. */
 export function hash(from: Json, key: string): string {
   const value = hex(from, key);
   if (value.length === HASH_LENGTH) return value;

@@ -4,7 +4,7 @@ import { createConfirming } from './localChain.ts';
 import { type Source, SourceError } from './source.ts';
 
 const at = (number: number, branch = 'a'): BlockRef => ({ number, hash: `0x${branch}${number}` });
-/** Blocks from the tip down to 0. */
+/** Returns the blocks from the tip down to block 0. */
 const window = (tip: number): BlockRef[] => Array.from({ length: tip + 1 }, (_, n) => at(tip - n));
 const sourceOf = (read: () => BlockRef | undefined): Source =>
   ({ readFinalized: async () => read() }) as unknown as Source;

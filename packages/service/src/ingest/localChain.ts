@@ -1,7 +1,6 @@
 /**
- * A chain in the ledger, with its newest blocks in memory, in sync with every write. Writes need
- * the chain's lease, and throw a `RetryableError` with code `lost_lease` once another process holds
- * it.
+ * A chain in the ledger, with its newest blocks in memory. Writes need the chain's lease, and throw
+ * a `RetryableError` with code `lost_lease` once another process holds it.
  */
 import type { DeliverySummary } from '@sluice/kit/contract';
 import { CallerError, RetryableError } from '../base/errors.ts';
@@ -17,16 +16,19 @@ import type { Store } from '../store/store.ts';
 import { type ChainSource, SourceError } from './source.ts';
 
 export interface LocalChain {
-  /** The stored window of hashes, newest first. */
+  /** Recent committed blocks, newest first, which are kept to detect reorgs. */
   window(): readonly BlockHeader[];
   /** The last committed block; undefined before the chain is connected. */
   tip(): BlockHeader | undefined;
-  /** Number of the newest confirmed block. */
+  /** Number of the newest confirmed block; null if there is none. */
   confirmedUpTo(): number | null;
-  /** Number of the newest confirmed block below the window, where no reorg is expected. */
+  /**
+   * Number of the newest confirmed block below the window, where no reorg is expected; null if
+   * there is none.
+   */
   settledUpTo(): number | null;
   readCheckpoint(): Promise<Checkpoint | undefined>;
-  /** Reads the window again, sized for a tip with this number. */
+  /** Reads the window from the ledger again, with the size that a tip at this height needs. */
   load(tip: number): Promise<void>;
   /** Restarts the chain after this block; for `holeFrom` and `why` see `Store.startChain`. */
   startAt(
@@ -34,12 +36,12 @@ export interface LocalChain {
     genesisHash: string,
     gap?: { holeFrom?: number; why?: string },
   ): Promise<void>;
-  /** Removes this number of blocks, down to the ancestor. */
+  /** Removes the newest `removed` blocks: the blocks above the common ancestor. */
   rewind(ancestor: BlockRef, removed: number): Promise<void>;
   /**
-   * Commits a block after the tip, or further ahead when `after` is the tip; any other block is
-   * skipped, and the window is read again. Returns `stale-rules` if the block must be matched
-   * again.
+   * Commits the block after the tip, or a later block if `after` is the tip. If the block does not
+   * follow the stored tip, commits nothing and reads the window again. Returns `stale-rules` if the
+   * block must be matched again.
    */
   append(
     block: BlockHeader,
@@ -49,7 +51,8 @@ export interface LocalChain {
     >,
   ): Promise<StaleRules | 'settled'>;
   /**
-   * Records for the operator why the chain halted. If the write fails, the next failure retries it.
+   * Records why the chain halted, for the operator. A failed write is only logged; the next failure
+   * of the chain repeats it.
    */
   recordHalt(why: string): Promise<void>;
 }
@@ -64,7 +67,7 @@ export type StaleRules = Extract<CommitOutcome, { outcome: 'stale-rules' }>;
 const lostLease = (): RetryableError =>
   new RetryableError('lost_lease', 'another process has taken over the chain');
 
-/** The chain can't continue on its own; the operator must decide. */
+/** Creates the error of a chain that can't continue until the operator decides how. */
 export const haltError = (why: string): CallerError => new CallerError('chain_halted', why);
 
 /** @param epoch epoch of the chain's lease */
@@ -143,24 +146,28 @@ export function createLocalChain(
   };
 }
 
-/** Returns the result of a write, or throws if another process holds the chain. */
+/** Returns the result of a write, or throws if another process holds the chain's lease. */
 function asHolder<T>(answer: T | undefined): T {
   if (answer === undefined) throw lostLease();
   return answer;
 }
 
 export interface Confirming {
-  /** Reads finality from the chain at a limited rate. Returns whether more blocks are final now. */
+  /**
+   * Reads the finalized block at a limited rate, if confirmations depend on it. Returns whether
+   * more blocks are final now.
+   */
   refresh(): Promise<boolean>;
   /**
-   * Returns the last block with confirmed matches once `tip` is committed; below 0 for none.
+   * Returns the number of the last block whose matches are confirmed once `tip` is committed; below
+   * 0 for none.
    *
    * @param window our blocks, newest first, without holes
    */
   upTo(tip: BlockRef, window: readonly BlockRef[]): number;
   /**
-   * Returns the number of blocks to keep, so that every block that can still leave the chain is
-   * covered.
+   * Returns the size of the window, which covers all blocks that can still be removed, up to a
+   * limit.
    */
   windowBlocks(tip: number): number;
   /** Describes a problem for the operator; empty if there is none. */
@@ -168,7 +175,7 @@ export interface Confirming {
 }
 
 const MIN_WINDOW_BLOCKS = 256;
-/** Maximum number of hashes in the window, which grows while finality stops. */
+/** Maximum number of hashes in the window, which grows while no new block is finalized. */
 const MAX_WINDOW_BLOCKS = 16_384;
 const RETRY_QUERY_MS = 2_000;
 

@@ -1,6 +1,6 @@
 import type { BlockHeader, BlockRef } from '../store/blocks/contract.ts';
 
-/** Relation of a block of the source to our blocks. */
+/** Relation of a branch of the source to our blocks. */
 export type Reconciled =
   | { kind: 'extend' }
   | { kind: 'duplicate' }
@@ -16,12 +16,14 @@ export type Reconciled =
  *
  * 1. `duplicate`: we already have this block.
  * 2. `gap`: the branch begins above our tip's successor, so the blocks from `from` must be read
- * first.
- * 3. `extend`: the branch begins on our tip.
- * 4. `reorg`: the branch begins on one of our older blocks, the common ancestor. Every block
- *    above it is removed, newest first.
- * 5. `too-deep`: the branch reaches below our oldest block, so there is no known ancestor.
- * 6. `detached`: the branch's first parent is not ours: read it, prepend it, and try again.
+ *    first.
+ * 3. `extend`: the branch begins on our tip, or we have no blocks.
+ * 4. `reorg`: the branch begins on one of our older blocks, the common ancestor. Every block above
+ *    it is removed, newest first.
+ * 5. `too-deep`: the branch forked off below our oldest block, so there is no known ancestor.
+ * 6. `detached`: the parent of the branch's first block is not ours. Read it, prepend it, and try
+ *    again.
+ *
  * @param local our chain, newest first, without holes
  * @param branch linked headers of the source, oldest first; the last one is the block in question
  */

@@ -1,4 +1,4 @@
-/** Tests reorgs deeper than the window on both engines. `ingest.test.ts` covers shallower ones. */
+/** Tests reorgs deeper than the window, on both engines. `ingest.test.ts` covers shallower ones. */
 import { createClient } from '@sluice/kit';
 import { type Postgres, startPostgres } from '@sluice/testkit';
 import pg from 'pg';
@@ -57,8 +57,8 @@ describe.each(['sqlite', 'postgres'] as const)('on %s, reorgs', (engine) => {
     const matches = (number: number): boolean => number % 20 === 0 || number > 300;
 
     /**
-     * Halts a chain with a branch from below its window, and expects that it cannot resume above
-     * the head.
+     * Halts a chain with a branch from below its window, and expects that it cannot be resumed from
+     * a block above the head.
      */
     const halted = async (): Promise<void> => {
       await world.startWatching();
@@ -75,7 +75,7 @@ describe.each(['sqlite', 'postgres'] as const)('on %s, reorgs', (engine) => {
       expect(now.message).toMatch(
         /reorg reaches below block \d+, the oldest block in the ledger's window/,
       );
-      // Nothing is skipped.
+      // No block was removed, skipped or delivered.
       expect(now.checkpoint).toBe(300);
       expect(await world.readDeliveries()).toEqual([]);
       await expect(world.sluice.resumeChain(CHAIN, { from: 9_999 })).rejects.toMatchObject({

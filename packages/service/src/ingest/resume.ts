@@ -8,14 +8,15 @@ import type { DeliverySummary } from '@sluice/kit/contract';
 import type { Store } from '../store/store.ts';
 import { type ChainSource, SourceError, readKept } from './source.ts';
 
-/** Duration of the lease, longer than the work under it takes. */
+/** Duration of the lease, which must be longer than the change takes. */
 const LEASE_MS = 10_000;
 
 /**
  * Makes a chain continue from block `from`, by default the head, and records the skipped blocks as
- * a hole. Throws a {@link SourceError} when the nodes can't provide the block before it.
+ * a hole. Throws a {@link SourceError} if the nodes can't provide the block before `from`, or if a
+ * later resume replaces this one.
  *
- * @param isFinal the chain does not fork
+ * @param isFinal whether the chain cannot fork
  */
 export async function resumeChain<Block>({
   chain,
@@ -45,7 +46,8 @@ export async function resumeChain<Block>({
     if (checkpoint?.genesisHash !== genesisHash) return undefined;
     const still = await readKept(source, checkpoint.number);
     const oldest = (await store.readWindow(chain, Number.MAX_SAFE_INTEGER)).at(-1);
-    // If the checkpoint left the chain, the depth of the other branch is unknown.
+    // If the checkpoint left the chain, the depth of the other branch is unknown, so the hole
+    // starts at our oldest block.
     return isFinal || still?.hash === checkpoint.hash || oldest === undefined
       ? checkpoint.number + 1
       : oldest.number;
@@ -54,7 +56,7 @@ export async function resumeChain<Block>({
   const holder = `${hostname()}:${process.pid} resuming`;
   const epoch = (await store.takeLease({ name: chain, holder, forMs: LEASE_MS, force: true }))!;
   try {
-    // No other process can move the checkpoint after this.
+    // From here on, no other process can move the checkpoint.
     const holeFrom = await readHoleFrom();
     const cancelled = await store.startChain({
       chain,

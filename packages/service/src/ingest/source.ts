@@ -1,4 +1,4 @@
-/** Reads the blocks of one chain from its nodes. */
+/** Defines how the blocks of one chain are read from its nodes, and the errors of nodes. */
 import { RetryableError } from '../base/errors.ts';
 import type { ChainAgreement, ChainProof, ProviderHealth } from '@sluice/kit/contract';
 import { previewText } from '../base/preview.ts';
@@ -7,26 +7,26 @@ import type { RangeRefusal } from './nodes/rangeRefusal.ts';
 import type { BlockNeeds, EvmBlock } from '../match/evm/block.ts';
 import type { LogSearch } from '../match/evm/logSearch.ts';
 
-/** A block that may contain data the source couldn't verify. */
+/** A block that the source may not have fully verified; `unverified` is the reason. */
 export interface MaybeUnverified {
   unverified?: string | undefined;
 }
 
-/** Blocks that were found by their logs. */
+/** Result of a search of a range of blocks by their logs. */
 export interface FoundBlocks {
   /** The last block that was searched. */
   end: BlockHeader;
   /** Blocks that may concern the streams, in order. */
   hits: BlockRef[];
-  /** Whether every header was read and shows that no other block does. */
+  /** Whether the headers of all searched blocks were read and rule out further hits. */
   isProven: boolean;
 }
 
 /** A search for the blocks of some streams, which adapts to the limits of the nodes. */
 export interface BlockSearch {
   /**
-   * Searches blocks from `from` up to `upTo` at most. Returns undefined when the nodes don't
-   * support it, or reading each block costs less.
+   * Searches blocks from `from` up to `upTo` at most. Returns undefined if the nodes can't be
+   * searched now, or if reading each block costs less.
    */
   next(from: number, upTo: number): Promise<FoundBlocks | undefined>;
 }
@@ -35,19 +35,26 @@ export interface BlockSearch {
 export interface ChainSource<Block> {
   /** True once it is known that no provider of this chain traces blocks. */
   readonly lacksTraces: boolean;
-  /** The last known state of each provider, in the configured order. */
+  /**
+   * The last known state of each provider: first the configured ones in order, then the added ones.
+   */
   providers(): ProviderHealth[];
-  /** Result of comparing the newest block with other providers; null before the first check. */
+  /**
+   * Result of the last comparison of the newest block with other providers; null before the first.
+   */
   agreement(): ChainAgreement | null;
-  /** Whether blocks are proven from their headers; omitted if headers prove nothing. */
+  /** Returns whether blocks are proven; absent on chains whose headers prove nothing. */
   proof?(): ChainProof;
   /**
-   * Checks that a provider responds and serves the expected chain, and returns its identity: the
-   * hash of block 0, or the chain id on Aptos. Once one provider matches `expected`, providers of
-   * other chains are excluded.
+   * Returns the identity of the chain that the nodes serve: the hash of block 0, or the chain id on
+   * Aptos. If a provider has the `expected` identity, that one is returned, and providers of other
+   * chains are excluded. Without `expected`, throws a {@link SourceError} if providers differ.
    */
   readGenesisHash(expected?: string): Promise<string>;
-  /** Returns the newest block of the current primary, checked against a witness. */
+  /**
+   * Returns the header of the newest block, checked against a witness. Uses the primary, unless the
+   * primary fails or a clearly better provider replaces it.
+   */
   readHead(): Promise<BlockHeader>;
   /**
    * Reads a header by height, checked against a witness, or by hash. Returns undefined if no
@@ -55,21 +62,22 @@ export interface ChainSource<Block> {
    */
   readHeader(at: number | string): Promise<BlockHeader | undefined>;
   /**
-   * Reports that the header with this hash led to no valid block, which lowers its provider's
-   * score.
+   * Reports that the header with this hash led to no valid block, which counts against its
+   * provider.
    */
   doubt(hash: string): void;
   /**
-   * Reads the block with this hash and the parts that are needed, checked against each other.
-   * Throws a {@link SourceError} if no provider has all parts, or if the parts disagree.
+   * Reads the block of this header and the parts that are needed, checked against each other.
+   * Throws a {@link SourceError} if no provider has all parts, or if the parts contradict each
+   * other.
    */
   readBlock(header: BlockHeader, needs: BlockNeeds): Promise<Block>;
-  /** Like `readHeader` and `readBlock` for a block at a height, in fewer calls. */
+  /** Like `readHeader` by height and then `readBlock`, in fewer calls. */
   readBlockAt(
     number: number,
     needs: BlockNeeds,
   ): Promise<{ header: BlockHeader; block: Block } | undefined>;
-  /** Searches blocks by their logs; absent where nodes have no such queries. */
+  /** Opens a search for blocks by their logs; absent if the chain family has no such queries. */
   openSearch?(search: LogSearch): BlockSearch;
   /** Like `readBlock`, for a block that a search found. */
   readFound?(found: BlockRef, needs: BlockNeeds): Promise<Block>;
@@ -79,22 +87,23 @@ export interface ChainSource<Block> {
    */
   findTransaction(hash: string): Promise<TransactionPlace | undefined>;
   /**
-   * Returns the newest block that can no longer be undone, never from the report of a single
-   * provider. Undefined if no provider supports the tag.
+   * Returns the lowest of the finalized blocks that providers report; undefined if no provider
+   * supports the tag.
    */
   readFinalized(): Promise<BlockRef | undefined>;
-  /**
-   * Reads the tagged block from the first provider that supports the tag, at the lowest priority.
-   */
+  /** Reads the tagged block from the first provider that has one, at the lowest priority. */
   readTagged(tag: FinalityTag): Promise<BlockRef | undefined>;
   /**
-   * Reads the header of the newest block below this head that is known to be complete. For chains
-   * that skip blocks without matches; omitted if every block is read in order.
+   * Reads the header of the newest complete block below this head. Present only on chains whose
+   * blocks are passed over while no stream watches the chain.
    */
   readNewestComplete?(head: BlockHeader): Promise<BlockHeader | undefined>;
   /** Estimates the memory size of a block in bytes. */
   sizeOf(block: Block): number;
-  /** Calls back when there may be a new head: on every push from a node, and on every poll. */
+  /**
+   * Calls back when there may be a new head: on every push from a node, and on every poll. Returns
+   * a function that stops the calls.
+   */
   watchHeads(onHint: () => void): () => void;
   stop(): Promise<void>;
 }
@@ -103,18 +112,19 @@ export interface ChainSource<Block> {
 const MESSAGE_LIMIT = 1_000;
 
 /**
- * Block tags of chains that vote: `safe` blocks are likely to stay, `finalized` blocks always stay.
+ * Finality tags of chains whose validators vote: `safe` blocks are likely to stay, `finalized`
+ * blocks always stay.
  */
 export type FinalityTag = 'safe' | 'finalized';
 
-/** The height or hash of the block that a transaction is in. */
+/** The height or hash of the block that a transaction is in, or `pending` before it is in one. */
 export type TransactionPlace = { at: number | string } | 'pending';
 
 /** A source of an EVM chain, which also reads contract state. */
 export interface Source extends ChainSource<EvmBlock> {
   /**
    * Returns the result of one request, from a provider that has this block. Throws a {@link
-   * SourceError} if none has it or the request fails: `refused` if the node returned an error.
+   * SourceError} if none has it, or if the request fails.
    *
    * @param maxBytes maximum response size; a larger response is `too-large`
    */
@@ -130,9 +140,9 @@ export interface Source extends ChainSource<EvmBlock> {
  * A problem with a node's responses; a retry or another node may help.
  * - `unreachable`: no response, a refused connection, or a response that isn't from a node
  * - `rate-limited`: the node wants fewer requests; `retryAfterMs` is the time to wait
- * - `too-large`: the response exceeds the node's limit or the limit of this reader
+ * - `too-large`: the response exceeds the limit of the node or of the request
  * - `unsupported`: the node does not offer the method
- * - `missing`: the node lacks a block, part or state it should have (it lags, or has pruned)
+ * - `missing`: the node lacks a block, part or state, because the node lags or pruned it
  * - `pruned`: the node no longer keeps data this old
  * - `inconsistent`: parts of a block contradict each other
  * - `disagreement`: providers have different blocks at one height, without a majority
@@ -186,8 +196,8 @@ export class SourceError extends RetryableError {
 }
 
 /**
- * Returns whether the node does not have the requested data or method, which nodes report in
- * different ways.
+ * Returns whether the error may mean that the node lacks the requested data or method. Nodes report
+ * this in different ways, so `refused` may mean it too.
  */
 export const isLacking = ({ kind }: SourceError): boolean =>
   kind === 'unsupported' || kind === 'missing' || kind === 'refused';
@@ -196,7 +206,7 @@ export const isOfKind = (error: unknown, ...kinds: SourceErrorKind[]): error is 
   error instanceof SourceError && kinds.includes(error.kind);
 
 /**
- * Reads the header at a height. Returns undefined if no node has it yet, or no node keeps it
+ * Reads the header at a height. Returns undefined if no node has it yet, or if no node keeps it
  * anymore.
  */
 export async function readKept(

@@ -4,7 +4,8 @@ import { packAddresses } from '../store/addresses/packedAddresses.ts';
 import { TABLES, createAddressIndex } from './addressIndex.ts';
 
 /**
- * Addresses that differ in their first, middle and last digits, so that a partial hash would fail.
+ * Returns the address with this number. Addresses differ near the start, in the middle and near the
+ * end, so that a hash of only some digits would fail.
  */
 const address = (n: number): string =>
   `0x${[n * 7919, n % 3, n].map((part) => part.toString(16).padStart(12, '0')).join('')}${'0'.repeat(4)}`;
@@ -27,7 +28,7 @@ describe('the address index', () => {
     expected: fc.nat(2 * ADDRESSES),
   });
 
-  // Seeds that have failed before.
+  // An earlier version failed with the second seed.
   test.each([undefined, 42])(
     'property: equals a map of sets under any adds, removals and sweeps (seed %s)',
     (seed) => {
@@ -94,7 +95,7 @@ describe('the address index', () => {
       index.add(packAddresses(page).bytes, n);
     }
     expect(index.sizeBytes / index.size).toBeLessThan(40);
-    // The announced addresses may be fewer, or already known.
+    // Fewer addresses than announced may be added, or addresses that the index already has.
     const known = createAddressIndex();
     known.expect(2_000_000);
     const { bytes } = packAddresses(Array.from({ length: 50_000 }, (_, n) => address(n)));

@@ -1,11 +1,12 @@
 /**
- * Finds the streams, as small integers, that watch an address. An (address, stream) entry takes 36
- * bytes on average for a 20-byte address and 54 for a 32-byte one; each further stream of an
- * address takes 8 more.
- * - Each of 1,024 tables (`addressSlots.ts`) has a part of the hashes, so that growing one copies a
- * thousandth of the entries. Tables grow by a quarter, at different times, or faster while many
- * additions are expected.
- * - An address of several streams takes one slot with a list of the streams (`streamLists.ts`).
+ * Finds the streams that watch an address. Streams are small integers. An (address, stream) entry
+ * takes 36 bytes on average for a 20-byte address, and 54 for a 32-byte one. An address of several
+ * streams takes 8 more bytes for each of them.
+ * - The hashes are divided among 1,024 tables (`addressSlots.ts`), so that growing a table copies
+ *   only a thousandth of the entries. A table grows by a quarter, or by more while many additions
+ *   are expected.
+ * - An address of several streams takes one slot, which refers to a list of the streams
+ *   (`streamLists.ts`).
  */
 import { copySlots, findSlot, freeSlot, hashWords, readBytes, readText } from './addressSlots.ts';
 import { createStreamLists } from './streamLists.ts';
@@ -13,54 +14,75 @@ import { createStreamLists } from './streamLists.ts';
 export interface AddressIndex {
   /** Number of (address, stream) entries. */
   readonly size: number;
-  /** Size of their typed arrays in bytes. */
+  /** Size of the typed arrays in bytes. */
   readonly sizeBytes: number;
-  /** Announces this number of additions, so that fewer entries are moved for them. */
+  /** Announces how many additions follow, so that tables are resized less often. */
   expect(additions: number): void;
-  /** Adds packed addresses to a stream; returns the number of new ones. */
+  /**
+   * Adds packed addresses to a stream. Returns the number of addresses that the stream did not
+   * have.
+   */
   add(addresses: Uint8Array, stream: number): number;
-  /** Removes addresses from a stream; returns the number of removed ones. */
+  /**
+   * Removes packed addresses from a stream. Returns the number of addresses that the stream had.
+   */
   remove(addresses: Uint8Array, stream: number): number;
-  /** Calls `visit` for each stream that watches the address whose hex digits start at `at`. */
+  /**
+   * Calls `visit` for each stream that watches the address whose hex digits start at `at` in
+   * `text`.
+   */
   visit(text: string, at: number, visit: (stream: number) => void): void;
-  /** Removes every entry of the streams that `isGone`, in one of the {@link TABLES} tables. */
+  /**
+   * Removes the entries of the streams for which `isGone` returns true, from one of the
+   * {@link TABLES} tables.
+   */
   sweep(table: number, isGone: (stream: number) => boolean): void;
 }
 
 export const TABLES = 1024;
 
-/** The owner of a slot is 0 for none, a stream + 1, or this bit and the number of a stream list. */
+/**
+ * The owner word of a slot is 0 if the slot is free, a stream plus 1, or this bit plus the number
+ * of a stream list.
+ */
 const IS_LIST = 0x8000_0000;
 const MAX_LOAD = 0.75;
 const GROWTH = 1.25;
-/** Maximum growth at once, because expected additions may be known addresses. */
+/** Maximum growth factor at once, because the expected addresses may already be in the index. */
 const EXPECTED_GROWTH = 4;
 const SMALLEST = 4;
-/** Number of surplus levels before a table shrinks, so that it does not oscillate. */
+/**
+ * A table shrinks only if it is at least this number of levels too large, so that it does not grow
+ * again soon.
+ */
 const SLACK_LEVELS = 3;
 
 const NONE = new Uint32Array(0);
 
 /**
- * Returns the slots of a table at a level. Tables of the same level differ, so that they do not
- * grow at once.
+ * Returns the number of slots of a table at a level. It differs between tables, so that they do not
+ * all grow at the same time.
  */
 const capacityAt = (table: number, level: number): number =>
   Math.ceil(SMALLEST * GROWTH ** (level + table / TABLES));
 /** Returns the number of entries that a table can hold at a level. */
 const holds = (table: number, level: number): number => capacityAt(table, level) * MAX_LOAD;
 
-/** Returns the next level of a full table, or a higher one for its share of expected additions. */
+/**
+ * Returns the next level of a full table, or a higher one for its share of the expected additions.
+ */
 function growLevel(table: number, level: number, used: number, expected: number): number {
   const share = expected / TABLES;
-  // Random shares deviate from the mean by their square root.
+  // The actual share deviates from the mean by about the square root of the mean.
   const needed = Math.min(used * EXPECTED_GROWTH, used + share + Math.sqrt(share));
   let grown = level + 1;
   while (holds(table, grown) < needed) grown++;
   return grown;
 }
 
-/** Returns the level of a table after removals: the same, unless it is much too large. */
+/**
+ * Returns the level of a table after removals: the same unless it is much too large; -1 if empty.
+ */
 function shrinkLevel(table: number, level: number, used: number): number {
   if (used === 0) return -1;
   if (level <= SLACK_LEVELS || used >= holds(table, level - SLACK_LEVELS)) return level;
@@ -71,7 +93,7 @@ function shrinkLevel(table: number, level: number, used: number): number {
 
 /** @param addressBytes size of an address: 20 on EVM chains, 32 on Aptos */
 export function createAddressIndex(addressBytes: 20 | 32 = 20): AddressIndex {
-  /** Number of words in an address. The owner of a slot follows them. */
+  /** Number of words in an address, and position of the owner word, which follows them. */
   const OWNER = addressBytes / Uint32Array.BYTES_PER_ELEMENT;
   const SLOT_WORDS = OWNER + 1;
   const SLOT_BYTES = SLOT_WORDS * Uint32Array.BYTES_PER_ELEMENT;
@@ -81,10 +103,10 @@ export function createAddressIndex(addressBytes: 20 | 32 = 20): AddressIndex {
   const levels = new Int32Array(TABLES).fill(-1);
   let slots = 0;
   let size = 0;
-  /** Number of expected additions. */
+  /** Number of announced additions that are still to come. */
   let expected = 0;
   const lists = createStreamLists();
-  /** The current address. */
+  /** Words of the address that the current call processes. */
   const key = new Uint32Array(OWNER);
 
   const resize = (number: number, level: number): void => {
@@ -117,7 +139,7 @@ export function createAddressIndex(addressBytes: 20 | 32 = 20): AddressIndex {
     const at = findSlot(table, key, hash);
     const owner = table[at + OWNER]!;
     if (owner === 0) {
-      // Takes less time than `set` for so few words.
+      // A loop is faster than `set` for a few words.
       for (let word = 0; word < OWNER; word++) table[at + word] = key[word]!;
       table[at + OWNER] = stream + 1;
       used[number]!++;
@@ -132,7 +154,9 @@ export function createAddressIndex(addressBytes: 20 | 32 = 20): AddressIndex {
     return true;
   };
 
-  /** Removes streams from a list and returns the remaining owner; 0 for none. */
+  /**
+   * Removes streams from a list. Returns the new owner word of the slot; 0 if no stream is left.
+   */
   const filterList = (head: number, isGone: (stream: number) => boolean): number => {
     const kept = lists.filter(head, isGone, () => size--);
     if (kept === undefined) return 0;
@@ -201,7 +225,7 @@ export function createAddressIndex(addressBytes: 20 | 32 = 20): AddressIndex {
     sweep(number, isGone) {
       const table = tables[number]!;
       for (let at = 0; at < table.length; at += SLOT_WORDS) {
-        // Emptying a slot may move another one into it, which is checked next.
+        // Freeing a slot may move another entry into it, so the same slot is checked again.
         for (let owner = table[at + OWNER]!; owner !== 0; owner = table[at + OWNER]!) {
           const left =
             owner >= IS_LIST ? filterList(owner - IS_LIST, isGone) : isGone(owner - 1) ? 0 : owner;

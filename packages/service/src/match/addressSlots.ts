@@ -11,7 +11,7 @@ export function readBytes(key: Uint32Array, bytes: Uint8Array, from: number): vo
   }
 }
 
-/** Value of each hex digit, by character code. */
+/** Value of each hex digit, indexed by character code. */
 const DIGITS = new Uint8Array(128);
 for (let value = 0; value < 16; value++) {
   const digit = value.toString(16);
@@ -19,7 +19,7 @@ for (let value = 0; value < 16; value++) {
   DIGITS[digit.toUpperCase().charCodeAt(0)] = value;
 }
 
-/** Reads the address with its hex digits at `from` into `key`. */
+/** Reads the address whose hex digits start at `from` in `text` into `key`. */
 export function readText(key: Uint32Array, text: string, from: number): void {
   for (let word = 0, at = from; word < key.length; word++) {
     let value = 0;
@@ -29,7 +29,8 @@ export function readText(key: Uint32Array, text: string, from: number): void {
 }
 
 /**
- * Returns the Murmur3 hash of `count` words, because vanity addresses differ in only a few digits.
+ * Returns the Murmur3 hash of `count` words. It spreads addresses evenly, even if they share
+ * digits.
  */
 export function hashWords(words: Uint32Array, at: number, count: number): number {
   let hash = 0;
@@ -45,7 +46,7 @@ export function hashWords(words: Uint32Array, at: number, count: number): number
   return hash ^ (hash >>> 16);
 }
 
-/** Returns the slot of a hash. Slots are in the order of hashes. */
+/** Returns the position of the first slot to probe for a hash. Positions increase with the hash. */
 const homeOf = (table: Uint32Array, slotWords: number, hash: number): number =>
   Math.floor(((hash >>> 0) / 2 ** 32) * (table.length / slotWords)) * slotWords;
 
@@ -54,7 +55,10 @@ function isKeyAt(table: Uint32Array, at: number, key: Uint32Array, addressWords:
   return true;
 }
 
-/** Returns the slot of the key, or the free slot for it. The table must have a free slot. */
+/**
+ * Returns the position of the key's slot, or of the free slot for it. At least one slot of the
+ * table must be free.
+ */
 export function findSlot(table: Uint32Array, key: Uint32Array, hash: number): number {
   const addressWords = key.length;
   const slotWords = addressWords + 1;
@@ -66,7 +70,7 @@ export function findSlot(table: Uint32Array, key: Uint32Array, hash: number): nu
   return at;
 }
 
-/** Copies the used slots to an empty table with enough space. */
+/** Copies the used slots to an empty table that has enough space. */
 export function copySlots(from: Uint32Array, to: Uint32Array, addressWords: number): void {
   const slotWords = addressWords + 1;
   for (let at = 0; at < from.length; at += slotWords) {
@@ -80,7 +84,10 @@ export function copySlots(from: Uint32Array, to: Uint32Array, addressWords: numb
   }
 }
 
-/** Frees a slot, and closes the gap with slots that probed past it, so that there are no tombstones. */
+/**
+ * Frees a slot, and moves entries that probed past it into the gap, so that no tombstones are
+ * needed.
+ */
 export function freeSlot(table: Uint32Array, slot: number, addressWords: number): void {
   const slotWords = addressWords + 1;
   let gap = slot;

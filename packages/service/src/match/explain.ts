@@ -1,16 +1,16 @@
 /**
- * Explains why the records of a block match each stream or not, with the matcher's own reasons.
- * Pure.
+ * Explains why each record of a block matches a stream or does not, with the matcher's own reasons.
  */
-import type { ExplainReason, ExplainedRecord } from '@sluice/kit/contract';
+import type { ExplainReason, ExplainedRecord, ExplainedTransaction } from '@sluice/kit/contract';
 import type { AddReason } from './reasons.ts';
 
 /**
- * Returns the checked and the matched records by stream, in the order of their checks. Streams
- * without checked records are omitted.
+ * Returns the explained records by stream id, in the order in which the matcher checked them.
+ * Records that matched without a check come last. Streams without explained records are omitted.
  *
- * @param match matches the block and reports on each record; returns the match of each stream
- * @param describe returns undefined for a record that needs no explanation
+ * @param match matches the block and reports the reasons for each record; returns the matched
+ * records by stream
+ * @param describe explains one record; returns undefined to omit it
  */
 export function explainRecords<Stream extends { record: { id: string } }, Item>(
   match: (
@@ -32,7 +32,7 @@ export function explainRecords<Stream extends { record: { id: string } }, Item>(
   const matches = match((stream, item) => {
     const reasons = reasonsOf(stream, item);
     return (reason) => {
-      // Skips repeated reasons, because several addresses of a record may be watched.
+      // Several watched addresses of a record may lead to the same reason, which is listed once.
       if (
         !reasons.some(({ stage, message }) => stage === reason.stage && message === reason.message)
       ) {
@@ -52,4 +52,22 @@ export function explainRecords<Stream extends { record: { id: string } }, Item>(
     if (its.length > 0) explained.set(stream.record.id, its);
   }
   return explained;
+}
+
+/** Maximum number of addresses to list for a transaction. */
+const LISTED = 100;
+
+/**
+ * Counts the addresses of a transaction, and lists up to {@link LISTED} of them.
+ * @param found names and addresses; empty and repeated addresses are omitted
+ */
+export function listAddresses(
+  found: Iterable<[name: string, address: string | null]>,
+): Pick<ExplainedTransaction, 'addressCount' | 'addresses'> {
+  const names = new Map<string, string>();
+  for (const [name, address] of found) {
+    if (address !== null && address !== '' && !names.has(address)) names.set(address, name);
+  }
+  const addresses = [...names].slice(0, LISTED).map(([address, name]) => ({ name, address }));
+  return { addressCount: names.size, addresses };
 }

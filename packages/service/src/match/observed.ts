@@ -1,5 +1,6 @@
 /**
- * Maximum number of others, because streams of all addresses observe hundreds of them per block.
+ * Maximum number of listed entries that no stream selects. A stream of all addresses may observe
+ * hundreds of them per block.
  */
 const MAX_OTHERS = 20;
 

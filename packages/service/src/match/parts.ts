@@ -1,31 +1,38 @@
 /** Splits a match that is too large for one webhook into several matches. */
 
-/** Splits the matches of one chain family. `Part` is a match with some of the records. */
+/**
+ * Describes how to split the matches of one chain family. `Part` is a match with some of its
+ * records.
+ */
 interface Division<Part> {
-  /** Creates a part without records. */
+  /** A part without records. */
   empty: Part;
-  /** Returns one part per transaction, in order. */
+  /** One part per transaction, in order. */
   transactions: readonly Part[];
   /** Returns one part per record of a transaction, in order. */
   toRecords(transaction: Part): Part[];
-  /** Appends the records of another part. */
+  /** Appends the records of `more` to `part`. */
   join(part: Part, more: Part): void;
-  /** Returns an upper bound of the webhook's size in bytes. */
+  /**
+   * Returns the maximum size of the part's webhook in bytes, or a lower bound if that already
+   * exceeds the limit.
+   */
   weigh(part: Part): number;
 }
 
-/** A part, with the size of its webhook if that exceeds the limit. */
+/** A part. If its webhook exceeds the limit, `tooLarge` is the result of `weigh`. */
 export interface WeighedPart<Part> {
   part: Part;
   tooLarge: number | undefined;
 }
 
-/** Number of commas between joined records. A record is in at most this number of lists. */
+/** Maximum number of commas that a joined record adds, one for each list that it may extend. */
 const SEPARATORS = 16;
 
 /**
- * Returns parts with webhooks of at most `limit` bytes. The records of a transaction stay together
- * unless they exceed the limit; a single record that exceeds it gets its own, marked part.
+ * Splits a match into parts whose webhooks have at most `limit` bytes. The records of a transaction
+ * stay together unless they exceed the limit. A single record that exceeds it gets its own part,
+ * with `tooLarge` set.
  */
 export function divide<Part>(
   { empty, transactions, toRecords, join, weigh }: Division<Part>,
@@ -55,6 +62,10 @@ export function divide<Part>(
   return parts;
 }
 
-/** Describes why a record is set aside, for the operator. */
-export const tooLargeReason = (record: string, bytes: number, limit: number): string =>
-  `${record} needs a webhook of at least ${bytes} bytes, but --max-webhook-bytes is ${limit}: it is not sent`;
+/** Returns the message that explains to the operator why a record is not sent. */
+export const tooLargeReason = (
+  record: string,
+  bytes: number,
+  limit: { bytes: number; setting: string },
+): string =>
+  `${record} needs a webhook of at least ${bytes} bytes, but ${limit.setting} is ${limit.bytes}: it is not sent`;

@@ -1,17 +1,63 @@
-/** Reasons why a record matches or not, for explanations. */
-import type { ExplainReason, ExplainStage } from '@sluice/kit/contract';
+/** Builds the reasons why a record matches or does not, for explanations. */
+import type { ExplainReason, ExplainStage, ExplainedCondition } from '@sluice/kit/contract';
+import { previewText } from '../base/preview.ts';
 
 /** Receives each reason as the matcher evaluates a record. */
 export type AddReason = (reason: ExplainReason) => void;
 
-export const passed = (stage: ExplainStage, message: string): ExplainReason => ({
-  stage,
-  outcome: 'passed',
-  message,
-});
+/** Maximum number of conditions of a reason, and maximum length of each text in a condition. */
+const CONDITIONS = 20;
+const SHOWN = 300;
 
-export const stopped = (stage: ExplainStage, message: string): ExplainReason => ({
-  stage,
-  outcome: 'stopped',
-  message,
+const reason =
+  (outcome: 'passed' | 'stopped') =>
+  (
+    stage: ExplainStage,
+    message: string,
+    conditions?: Iterable<ExplainedCondition>,
+  ): ExplainReason => ({
+    stage,
+    outcome,
+    message,
+    ...(conditions && { conditions: [...firstOf(conditions, CONDITIONS)].map(cut) }),
+  });
+
+export const passed = reason('passed');
+
+export const stopped = reason('stopped');
+
+/** Returns a condition that holds because the stream watches this address. */
+export const watched = (name: string, address: string): ExplainedCondition[] => [
+  { name, rule: 'watched', value: address, holds: true, alternative: false },
+];
+
+/** Maximum number of values that a text names before it counts the others. */
+export const NAMED = 5;
+
+/**
+ * Joins the first {@link NAMED} values with `or`, and appends the number of the others: `… and 3
+ * more`.
+ */
+export function joinNamed(
+  values: { keys(): Iterable<string>; readonly size: number },
+  describe: (value: string) => string,
+): string {
+  const named = [...firstOf(values.keys(), NAMED)].map(describe).join(' or ');
+  return values.size > NAMED ? `${named} and ${values.size - NAMED} more` : named;
+}
+
+/** Yields the first `count` values without iterating over all of them. */
+export function* firstOf<T>(values: Iterable<T>, count: number): Generator<T> {
+  let left = count;
+  for (const value of values) {
+    if (left-- <= 0) return;
+    yield value;
+  }
+}
+
+const cut = ({ name, rule, value, ...rest }: ExplainedCondition): ExplainedCondition => ({
+  name: previewText(name, SHOWN),
+  rule: previewText(rule, SHOWN),
+  value: value === null ? null : previewText(value, SHOWN),
+  ...rest,
 });

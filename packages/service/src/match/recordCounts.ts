@@ -1,11 +1,11 @@
-/** Counts the records of each kind in a match, for the ledger (`NewMatch.records`). Pure. */
+/** Counts the records of each kind in a match, for the ledger (`NewMatch.records`). */
 import { cutText, shortenMovePath } from '@sluice/kit/contract';
 import type { AptosMatch } from './aptos/match.ts';
 import type { Match } from './evm/match.ts';
 
 /**
- * Maximum number of kinds. Streams that match everything have hundreds of kinds per block, with a
- * row per minute for each kind.
+ * Maximum number of kinds per match, not counting `other`. A stream that matches everything has
+ * hundreds of kinds per block, and each kind takes a row per minute.
  */
 const MAX_KINDS = 20;
 /**
@@ -20,7 +20,10 @@ export const countEvmRecords = ({ logs, transactions, internalTransactions }: Ma
     ...internalTransactions.map(() => 'internalTransaction'),
   ]);
 
-/** Counts transactions by the function that they call, and events if the stream receives them. */
+/**
+ * Counts transactions by the function that they call, and, if the stream includes events, events by
+ * type.
+ */
 export const countAptosRecords = ({ stream, transactions }: AptosMatch) =>
   countKinds(
     transactions
@@ -31,7 +34,10 @@ export const countAptosRecords = ({ stream, transactions }: AptosMatch) =>
       .map((kind) => cutText(shortenMovePath(kind), MAX_KIND_LENGTH)),
   );
 
-/** Returns the most frequent kinds; all others are counted as `other`. */
+/**
+ * Returns the number of records of each kind. If there are more than {@link MAX_KINDS} kinds, the
+ * least frequent ones are counted together as `other`.
+ */
 function countKinds(kinds: readonly string[]): Record<string, number> {
   const counts = new Map<string, number>();
   for (const kind of kinds) counts.set(kind, (counts.get(kind) ?? 0) + 1);

@@ -20,9 +20,10 @@ test('a stream whose addresses fail to load is loaded again', async () => {
       ...{ revision: 7, whole: false, gone: [] },
       changed: [recordOf('a'), recordOf('b')],
     }),
-    // The second page of the second stream fails.
+    // The second page of stream `b` fails until `isAvailable` is true.
     async readAddresses(id: string, after?: string) {
-      if (id === 'b' && after !== undefined && !isAvailable) throw new Error('the ledger is away');
+      if (id === 'b' && after !== undefined && !isAvailable)
+        throw new Error('the ledger is unavailable');
       const n = after === undefined ? 1 : 2;
       return { addresses: packAddresses([address(n)]), next: n === 1 ? address(1) : undefined };
     },
@@ -30,7 +31,7 @@ test('a stream whose addresses fail to load is loaded again', async () => {
   } as unknown as RuleReads;
   const index = createRuleIndex({ family: 'evm', addressBytes: 20, compile: () => ({}) });
   index.revision = 5;
-  await expect(refreshRules(index, reads)).rejects.toThrow('the ledger is away');
+  await expect(refreshRules(index, reads)).rejects.toThrow('the ledger is unavailable');
   expect([index.revision, index.matching(CHAIN)]).toEqual([5, []]);
 
   isAvailable = true;

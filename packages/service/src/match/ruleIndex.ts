@@ -1,7 +1,7 @@
 /**
  * Indexes the streams of one chain family by address, so that the cost of matching depends on the
- * block, not on the number of streams or addresses. All chains share an index, so that a stream of
- * several chains stores its addresses once.
+ * block, not on the number of streams or addresses. All chains of the family share an index, so
+ * that a stream of several chains stores its addresses once.
  */
 import type { ChainFamily } from '@sluice/kit/contract';
 import type { StreamOfFamily } from '../store/streams/contract.ts';
@@ -17,24 +17,27 @@ export interface Indexed<Name extends ChainFamily, Rules> {
 
 export interface RuleIndex<Name extends ChainFamily, Rules> {
   readonly family: Name;
-  /** Revision of the rules in this index; -1 before the first rules. */
+  /** Revision of the ledger's rules in this index; -1 if none have been loaded. */
   revision: number;
-  /** Number of (address, stream) entries, and their size in bytes. */
+  /** Number of (address, stream) pairs, and the size of their index in bytes. */
   readonly addresses: { readonly size: number; readonly sizeBytes: number };
   has(id: string): boolean;
-  /** Adds a stream, or updates its selection without changing its addresses. */
+  /** Adds a stream, or updates a known one without changing its addresses. */
   put(record: StreamOfFamily<Name>): void;
-  /** Removes a stream at once; `sweep` frees its addresses later. */
+  /** Removes a stream. Its addresses are freed later, by `sweep`. */
   delete(id: string): void;
   clear(): void;
-  /** Announces this number of additions, so that they take less time. */
+  /** Announces how many additions follow, so that they require less resizing. */
   expectAddresses(count: number): void;
-  /** Adds packed addresses; ignored if the stream does not exist. */
+  /** Adds packed addresses to a stream; does nothing if the index does not have the stream. */
   addAddresses(id: string, addresses: Uint8Array): void;
   removeAddresses(id: string, addresses: Uint8Array): void;
-  /** Frees some addresses of removed streams; returns true while more remain. */
+  /** Frees some addresses of removed streams; returns false once there are none left to free. */
   sweep(): boolean;
-  /** Calls `visit` for each stream of the chain that watches the address at position `at`. */
+  /**
+   * Calls `visit` for each stream of the chain that watches the address at position `at` of `text`,
+   * except streams of all addresses.
+   */
   watching(
     chain: string,
     text: string,
@@ -43,13 +46,13 @@ export interface RuleIndex<Name extends ChainFamily, Rules> {
   ): void;
   /** Returns the streams of the chain that watch all addresses. */
   unscoped(chain: string): readonly Indexed<Name, Rules>[];
-  /** Streams of the chain that can match: those that watch at least one address. */
+  /** Returns the streams of the chain that watch all addresses, or at least one. */
   matching(chain: string): readonly Indexed<Name, Rules>[];
 }
 
 interface Entry<Name extends ChainFamily, Rules> extends Indexed<Name, Rules> {
   readonly chains: ReadonlySet<string>;
-  /** The stream's number in the address index. */
+  /** Identifies the stream in the address index. */
   readonly number: number;
   addresses: number;
 }
@@ -65,18 +68,18 @@ export function createRuleIndex<Name extends ChainFamily, Rules>({
 }): RuleIndex<Name, Rules> {
   type Own = Entry<Name, Rules>;
   const streams = new Map<string, Own>();
-  /** Streams by number; undefined if the number is free or its stream was removed. */
+  /** Streams by number; undefined if no current stream has the number. */
   const byNumber: (Own | undefined)[] = [];
   const freeNumbers: number[] = [];
   let addresses = createAddressIndex(addressBytes);
   /**
-   * Numbers of removed streams that still have addresses: first those removed during the current
-   * sweep, then those that it frees.
+   * Numbers of removed streams that still have addresses. The current sweep frees `swept`, and the
+   * next one frees `leaving`.
    */
   let leaving = new Set<number>();
   let swept = new Set<number>();
   let nextTable = 0;
-  /** Streams by chain, cached until a stream changes. */
+  /** Cache of the streams of all addresses by chain, cleared whenever a stream changes. */
   const unscoped = new Map<string, readonly Own[]>();
 
   const streamsOf = (chain: string): Own[] =>
@@ -169,14 +172,15 @@ type AnyIndex = Pick<
 >;
 
 /**
- * Number of streams whose addresses are loaded at the same time, so that one is read while another
- * is added.
+ * Number of streams that are loaded at the same time, so that the addresses of one are read while
+ * those of another are added.
  */
 const LOADING_STREAMS = 2;
 
 /**
- * Updates the index to the ledger's rules, page by page, so that long lists block neither the
- * reader nor the ledger. Only one call at a time per index.
+ * Updates the index to the ledger's rules. Reads addresses page by page, so that long lists block
+ * neither the reader nor the ledger. Must not be called again for the same index before the
+ * returned promise settles.
  */
 export async function refreshRules<Name extends ChainFamily, Rules>(
   index: RuleIndex<Name, Rules>,
@@ -196,7 +200,7 @@ export async function refreshRules<Name extends ChainFamily, Rules>(
   index.revision = rules.revision;
 }
 
-/** Loads the addresses of new streams; removes the streams if it fails. */
+/** Loads the addresses of new streams; removes all these streams if one fails to load. */
 async function loadStreams(
   index: AnyIndex,
   reads: RuleReads,
@@ -227,13 +231,16 @@ export async function loadAddresses(
   type Page = ReturnType<Reads['readAddresses']>;
   for (let coming: Page | undefined = reads.readAddresses(id); coming !== undefined;) {
     const { addresses, next }: Awaited<Page> = await coming;
-    // The ledger reads the next page while this page is added.
+    // Requests the next page from the ledger while this one is added.
     coming = next === undefined ? undefined : reads.readAddresses(id, next);
     index.addAddresses(id, addresses.bytes);
   }
 }
 
-/** Applies the changes of lists; returns false if they are no longer available. */
+/**
+ * Applies the changes to address lists up to a revision; returns false if some are no longer
+ * stored.
+ */
 async function applyChanges(index: AnyIndex, reads: RuleReads, upTo: number): Promise<boolean> {
   let after: DeltaPosition | undefined = {
     revision: index.revision,
@@ -246,7 +253,7 @@ async function applyChanges(index: AnyIndex, reads: RuleReads, upTo: number): Pr
     for (const { streamId, kind, addresses } of page.changes) {
       if (kind === 'add') index.addAddresses(streamId, addresses.bytes);
       else index.removeAddresses(streamId, addresses.bytes);
-      // Yields to other work, because a long list has many parts.
+      // Lets other work run, because a long list has many parts.
       await new Promise(setImmediate);
     }
     after = page.next;

@@ -1,6 +1,6 @@
 /**
- * Linked lists of streams. A list is the number of its first node; a node is two words, a stream and the
- * number of the next node + 1.
+ * Linked lists of stream numbers in typed arrays. A list is identified by its first node. A node
+ * has two words: a stream, and the number of the next node plus 1, or 0 at the end of the list.
  */
 
 const NODES_PER_SEGMENT = 1 << 13;
@@ -37,7 +37,7 @@ export function createStreamLists() {
       return segments.length * NODES_PER_SEGMENT * NODE_WORDS * Uint32Array.BYTES_PER_ELEMENT;
     },
     free,
-    /** Returns a list of this stream and the streams of `next`. */
+    /** Prepends a stream to the list `next`, and returns the new list. */
     push(stream: number, next: number | undefined): number {
       let node = firstFree;
       if (node === undefined) node = grow();
@@ -57,11 +57,12 @@ export function createStreamLists() {
         visit(streamOf(node));
       }
     },
-    /** Returns the stream of a list that has exactly one. */
+    /** Returns the only stream of a list; undefined if the list has several. */
     only: (head: number): number | undefined =>
       nextOf(head) === undefined ? streamOf(head) : undefined,
     /**
-     * Removes the streams that are gone and returns the remaining list; undefined if it is empty.
+     * Removes the streams that are gone, and calls `onGone` for each. Returns the remaining list;
+     * undefined if it is empty.
      */
     filter(
       head: number,

@@ -20,7 +20,10 @@ test('a disk with too little space is reported with a fix', async () => {
 const GIB = 1024;
 const MINUTE = 60_000;
 
-/** Simulates the free MiB and the size of the ledger at each check, with one check per minute. */
+/**
+ * Checks the disk once per minute, with `left` MiB free and these sizes of the ledger in MiB.
+ * Returns the warning after the last check.
+ */
 async function watch(left: number, ledger: readonly number[]): Promise<string | undefined> {
   logged = '';
   vi.useFakeTimers();
@@ -51,14 +54,14 @@ describe('a disk is filling', () => {
       /^2047 MiB free on the disk of \/ledger\. Free up space, .*--keep-delivered/,
     ],
     [
-      'when the ledger takes the rest within a day',
+      'when the ledger will fill the rest within a day',
       48 * GIB,
       growing(60, 30),
       /and the ledger grows by 3600 MiB per hour: full in about 14 h/,
     ],
-    ['not when it takes longer', 48 * GIB, growing(20, 30), undefined],
-    ['not by a burst of some minutes', 48 * GIB, growing(60, 9), undefined],
-    ['not by a ledger that shrinks', 48 * GIB, growing(60, 30).toReversed(), undefined],
+    ['not when the ledger will take longer', 48 * GIB, growing(20, 30), undefined],
+    ['not during a burst of a few minutes', 48 * GIB, growing(60, 9), undefined],
+    ['not when the ledger shrinks', 48 * GIB, growing(60, 30).toReversed(), undefined],
   ])('%s', async (_, left, ledger, filling) => {
     const said = await watch(left, ledger);
     if (filling === undefined) expect(said).toBeUndefined();

@@ -4,31 +4,31 @@ import type { Log } from '../base/log.ts';
 import { LEDGER_FILE } from '../store/engine/sqlite/sqlite.ts';
 
 export interface DiskWatch {
-  /** Returns why no new blocks should be read now; undefined while there is enough space. */
+  /** Why no new blocks should be read now; undefined while there is enough space. */
   readonly problem: string | undefined;
   /** Used share of the disk at the last check: 0 to 1. */
   readonly usedRatio: number;
-  /** Returns why the disk will be full soon; undefined otherwise. */
+  /** Why the disk is almost full, or will be within a day; undefined otherwise. */
   readonly filling: string | undefined;
   stop(): void;
 }
 
-/** The part of `statfs` that shows how full a disk is. */
+/** Reads the fields of `statfs` that show how full a disk is. */
 type ReadDisk = (folder: string) => Promise<{ blocks: number; bavail: number; bsize: number }>;
 
-/** Returns the size of the ledger in its folder, in bytes. */
+/** Returns the size in bytes of the ledger in this folder. */
 type ReadLedger = (folder: string) => Promise<number>;
 
 const CHECK_MS = 5_000;
 const MIB = 1024 * 1024;
 /**
- * Multiple of the reserved space. Less free space triggers a warning, even if the ledger grows
- * slowly.
+ * Multiple of the reserved space below which free space triggers a warning, even if the ledger
+ * grows slowly.
  */
 const LITTLE = 4;
 /**
- * Growth is measured over an hour and used after ten minutes, because a backfill grows the ledger
- * fast but ends.
+ * Growth is measured over the last hour, and only after ten minutes, because a backfill makes the
+ * ledger grow fast but ends.
  */
 const HOUR_MS = 3_600_000;
 const MEASURED_MS = HOUR_MS / 6;
@@ -42,8 +42,8 @@ export interface DiskReaders {
 }
 
 /**
- * Monitors the free space of the disk with `folder`. Reading new blocks can wait, but delivering
- * accepted ones needs space to write.
+ * Monitors the free space of the disk that contains `folder`. If it runs low, blocks are not read
+ * until later, because accepted deliveries need space to be sent.
  */
 export async function watchDisk(
   folder: string,
@@ -55,7 +55,7 @@ export async function watchDisk(
   let filling: string | undefined;
   let usedRatio = 0;
   const sizes: { at: number; bytes: number }[] = [];
-  /** Returns bytes per hour, or 0 until it can be measured. */
+  /** Returns the growth of the ledger in bytes per hour; 0 until it can be measured. */
   const measureGrowth = async (): Promise<number> => {
     const at = now();
     const bytes = await readLedger(folder);
@@ -72,7 +72,7 @@ export async function watchDisk(
       free >= minFreeBytes
         ? undefined
         : `${toMib(free)} MiB free on the disk of ${folder}, below the minimum of ${toMib(minFreeBytes)} MiB ` +
-          '(--min-free-mib): reading of blocks resumes when there is more space';
+          '(--min-free-mib): the service reads blocks again when there is more space';
     usedRatio = 1 - bavail / blocks;
     const was = filling;
     const growth = await measureGrowth();

@@ -1,7 +1,7 @@
 /**
- * A task that only one process at a time performs, such as reading a chain: the process that holds
- * the lease. The ledger's clock and the lease's epoch decide, so the ledger rejects writes after
- * the lease was lost.
+ * Performs a task, such as reading a chain, in only one process at a time: the one that holds the
+ * lease. The ledger's clock decides when a lease expires. Writes that include the lease's epoch are
+ * rejected after the lease is lost.
  */
 import { createWaker } from '../base/waker.ts';
 import { describeError, type Log } from '../base/log.ts';
@@ -11,7 +11,7 @@ import { type Holder, LEASE_MS, RENEW_MS } from './holder.ts';
 
 export interface Duty {
   start(): void;
-  /** Checks now, because the lease may have been lost, or `isOwn` may have changed. */
+  /** Checks now whether the lease was lost, or whether `isOwn` has changed. */
   check(): void;
   /** Ends the task and releases the lease, so that another process can take it at once. */
   stop(): Promise<void>;
@@ -44,8 +44,8 @@ export function createDuty({
   store: Pick<Store, 'takeLease' | 'giveUpLease' | 'signals'>;
   log: Log;
   /**
-   * Whether this process should take the lease when it is free, and keep it; default: always. When
-   * it is false, the lease is handed over.
+   * Whether this process should take the lease when it is free, and keep it. Default: always. If
+   * this becomes false, a holder gives up the lease.
    */
   isOwn?: (() => boolean) | undefined;
   begin(epoch: number): Term;
@@ -55,7 +55,7 @@ export function createDuty({
   const waker = createWaker();
   let running: Promise<void> | undefined;
 
-  /** Renews the lease until it is lost, handed over, or the service stops. */
+  /** Renews the lease until it is lost or handed over, or until the service stops. */
   const hold = async (epoch: number, term: Term): Promise<void> => {
     for (;;) {
       try {
@@ -64,7 +64,8 @@ export function createDuty({
           return;
         }
       } catch (error) {
-        // The ledger rejects outdated writes; while it is unreachable, no process can write.
+        // The task continues: while the ledger is unreachable, no process can write, and after that
+        // it rejects writes with an outdated epoch.
         log.warn('failed to renew a lease, retrying', {
           lease: name,
           error: describeError(error),

@@ -1,4 +1,4 @@
-/** Values that are read from the service each time its metrics are collected. */
+/** Gauges with values that are read from the service whenever metrics are collected. */
 import { Gauge, type Registry } from 'prom-client';
 import type { ChainReport, ViolationKind } from '../store/upkeep/contract.ts';
 
@@ -6,28 +6,26 @@ export interface MetricSources {
   chains(): ChainReport[];
   chainsRead(): number;
   inFlight(): number;
-  /** Number of streams with failing or throttling receivers, by breaker state. */
+  /** Returns the number of streams with failing or throttling receivers, by breaker state. */
   breakers(): Readonly<Record<string, number>>;
   /**
-   * Time since which the oldest due delivery has been due, in Unix milliseconds; null if none is
-   * due.
+   * Returns the earliest time since which a delivery of an active stream has been due or waiting
+   * for enrichment, in Unix milliseconds; null if there is none.
    */
   oldestDue(): Promise<number | null>;
-  /**
-   * Milliseconds since the start of the oldest transaction of the database; null if there is none.
-   */
+  /** Returns the age of the database's oldest transaction in milliseconds; null on SQLite. */
   oldestTransactionAge(): Promise<number | null>;
-  /** Whether the process is ready for traffic, as reported by `/ready`. */
+  /** Returns whether the process is ready for traffic, as reported by `/ready`. */
   isReady(): Promise<boolean>;
-  /** Used share of the ledger's disk; undefined if the disk is on another machine. */
+  /** Returns the used share of the ledger's disk, from 0 to 1; undefined with PostgreSQL. */
   diskUsedRatio(): number | undefined;
-  /** Number of blocks that were accepted unverified, by chain. */
+  /** Returns the number of blocks that were accepted unverified, by chain. */
   unverifiedBlocks(): Promise<Readonly<Record<string, number>>>;
-  /** Number of integrity violations, by kind. */
+  /** Returns the number of integrity violations, by kind. */
   violations(): Readonly<Record<ViolationKind, number>>;
 }
 
-/** Adds a gauge with a value that is read on collection. */
+/** Adds a gauge whose value is read on collection. */
 export type AddGauge = (
   name: string,
   help: string,
@@ -126,7 +124,7 @@ export function watchSources(sources: MetricSources, addGauge: AddGauge): void {
   );
   addGauge(
     'sluice_chain_unverified_blocks',
-    'Blocks that were accepted although not everything about them could be verified',
+    'Blocks that were accepted although they could not be fully verified',
     async (gauge) => {
       for (const [chain, blocks] of Object.entries(await sources.unverifiedBlocks())) {
         gauge.set({ chain }, blocks);

@@ -1,4 +1,4 @@
-/** This process as a holder of leases. */
+/** Identifies this process as a holder of leases, and renews its leases. */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { RenewedLease } from '../store/upkeep/contract.ts';

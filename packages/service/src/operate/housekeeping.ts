@@ -1,5 +1,6 @@
 /**
- * Periodic maintenance: rolls up counts and deletes old rows. One process at a time performs it.
+ * Performs periodic maintenance, such as rolling up counts and deleting old rows, in one process at
+ * a time.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Term } from './duty.ts';
@@ -11,7 +12,7 @@ import type { Store } from '../store/store.ts';
 export interface HousekeepingOptions {
   /** Retention of deliveries that succeeded or were canceled. */
   deliveredMs: number;
-  /** Retention of deliveries that did not reach their receiver. */
+  /** Retention of all other deliveries. */
   undeliveredMs: number;
   /**
    * Number of hours for which a stream may be in `error` before it is terminated; undefined for no
@@ -26,11 +27,13 @@ const TRIM_MS = 10_000;
 const SWEEP_MS = 10 * 60_000;
 const TIDY_MS = 60_000;
 const CHECK_MS = 60_000;
-/** Time without a check after which a matcher reads complete address lists again. */
+/**
+ * Age at which address changes are deleted. Matchers that are further behind read complete lists.
+ */
 const ADDRESS_CHANGES_KEPT_MS = 3_600_000;
 /** Time without progress after which a change of addresses counts as abandoned. */
 const ADDRESS_CHANGE_STALE_MS = 60_000;
-/** Time for which a step blocks the single writer of SQLite, plus the time of the write to disk. */
+/** Time limit of a step, which blocks the only writer of SQLite. Excludes the write to disk. */
 const STEP_MS = 20;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -49,8 +52,8 @@ export function startHousekeeping({
   const stopping = new AbortController();
 
   /**
-   * Repeats the step until nothing is left. It pauses for the duration of each step, so that others
-   * get an equal share of the ledger and the disk.
+   * Repeats the step until nothing is left. Pauses after each step for as long as the step took, so
+   * that other work gets an equal share of the ledger and the disk.
    */
   const stepByStep = async (step: () => Promise<boolean>): Promise<void> => {
     let began = performance.now();
@@ -64,8 +67,8 @@ export function startHousekeeping({
     const { dropped, shrunk } = await store.tendPartitions(options);
     if (dropped.length > 0) log.info('partitions dropped', { partitions: dropped.join(' ') });
     if (shrunk.length > 0) log.info('partitions truncated', { partitions: shrunk.join(' ') });
-    // A partition is dropped when its youngest row expires. Only remaining rows are deleted one by
-    // one.
+    // On PostgreSQL, the partition of a day is dropped once all its rows have expired. Rows that
+    // still exist a day later are deleted one by one.
     const spareMs = store.engine === 'postgres' ? DAY_MS : 0;
     let deliveries = 0;
     let undelivered = 0;
@@ -87,7 +90,10 @@ export function startHousekeeping({
       log.warn('deliveries expired before they were sent', { count: undelivered });
   };
 
-  /** Stores the time of the next sweep, so that reports can show what will be deleted. */
+  /**
+   * Deletes old deliveries. Stores the time of the next sweep, so that reports can show what that
+   * sweep will delete.
+   */
   const sweep = async (): Promise<void> => {
     await forget();
     await store.saveSetting(NEXT_SWEEP, String((await store.readLedgerTime()) + SWEEP_MS));
@@ -130,7 +136,7 @@ export function startHousekeeping({
   return {
     report: () => null,
     async stop() {
-      // Waits for the batch in progress.
+      // Waits for the steps in progress.
       stopping.abort();
       await running;
     },

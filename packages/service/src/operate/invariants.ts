@@ -15,13 +15,16 @@ import type { Store } from '../store/store.ts';
 export interface InvariantCheck {
   /** Runs one step of each check. */
   look(): Promise<void>;
-  /** Number of violations found by the last check, by kind. */
+  /**
+   * Returns the number of current violations by kind: those that the last step of each check found
+   * or confirmed.
+   */
   counts(): Readonly<Record<ViolationKind, number>>;
 }
 
 /**
- * Maximum number of violations that are checked again until they are gone; more usually have a
- * single cause.
+ * Maximum number of violations that are checked again until they are gone. If there are more, they
+ * usually have a single cause.
  */
 const REMEMBERED = 200;
 const LOGGED = 20;
@@ -33,7 +36,7 @@ export function createInvariantCheck({
 }: {
   store: Store;
   log: Log;
-  /** Rows younger than this are never deleted. */
+  /** Age in milliseconds below which rows are never deleted. */
   keptMs: number;
 }): InvariantCheck {
   const walks = new Map<Invariant, { after: string | undefined; found: Map<string, Violation> }>();

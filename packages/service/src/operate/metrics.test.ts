@@ -17,7 +17,7 @@ const sources: MetricSources = {
 };
 
 test('a metric that cannot be read is omitted, and the others are reported', async () => {
-  const metrics = createMetrics('1.2.3');
+  const metrics = createMetrics({ version: '1.2.3', commit: '0123456789ab' });
   metrics.watch(sources);
   const { text } = await metrics.read();
   metrics.stop();

@@ -1,4 +1,4 @@
-/** Counters of the service for Prometheus; `docs/operations.md` describes each. */
+/** The service's metrics for Prometheus, as described in `docs/operations.md`. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { DeliverySummary } from '@sluice/kit/contract';
 import { Counter, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
@@ -6,15 +6,19 @@ import type { LocalFailure } from '../deliver/send/localFailure.ts';
 import { type MetricSources, createGauges, watchSources } from './gauges.ts';
 
 export interface Metrics {
-  /** Counts deliveries after an attempt. */
+  /** Counts the last attempt of each delivery, and records the latency of each success. */
   recordAttempts(deliveries: readonly DeliverySummary[]): void;
   /**
-   * Counts deliveries that were created, changed or canceled, and the quarantined ones among them.
+   * Counts the quarantined deliveries among the given ones: deliveries that were created, enriched,
+   * revived or canceled.
    */
   recordSetAside(deliveries: readonly DeliverySummary[]): void;
   recordReorg(chain: string, depth: number): void;
   recordLostLeases(count: number): void;
-  /** Counts attempts that could not be recorded, so that they may be repeated. */
+  /**
+   * Counts attempts that were not recorded because their lease had expired, so they may be
+   * repeated.
+   */
   recordLostOutcomes(count: number): void;
   /** Counts an attempt that failed in this process rather than at its receiver. */
   recordLocalFailure(cause: LocalFailure): void;
@@ -27,13 +31,13 @@ export interface Metrics {
   stop(): void;
 }
 
-/** Buckets from a fast local receiver to one that used up the retry schedule. */
+/** Upper bounds in seconds, from a fast local receiver to a delivery that was retried for a day. */
 const LATENCY_BUCKETS_S = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 600, 3600, 86_400];
 const REORG_BUCKETS = [1, 2, 3, 5, 8, 12, 32, 64, 128, 256];
 const NANOSECONDS = 1e9;
 
-/** @param version version of the service */
-export function createMetrics(version: string): Metrics {
+/** @param build version and commit of the service */
+export function createMetrics(build: { version: string; commit: string }): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -41,9 +45,9 @@ export function createMetrics(version: string): Metrics {
   const addGauge = createGauges(registers);
   addGauge(
     'sluice_build_info',
-    'Version of the service, and of Node; the value is always 1',
-    (gauge) => gauge.set({ version, node: process.versions.node }, 1),
-    ['version', 'node'],
+    'Version and commit of the service, and version of Node; the value is always 1',
+    (gauge) => gauge.set({ ...build, node: process.versions.node }, 1),
+    ['version', 'commit', 'node'],
   );
 
   const attempts = new Counter({
@@ -70,7 +74,7 @@ export function createMetrics(version: string): Metrics {
   });
   const blocked = new Counter({
     name: 'sluice_ssrf_blocked_total',
-    help: 'Attempts that were not made because their address is private, by where it was found',
+    help: 'Attempts that were not made because their address is private, by the source of the address',
     labelNames: ['reason'],
     registers,
   });

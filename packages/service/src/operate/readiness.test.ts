@@ -89,9 +89,9 @@ describe('a ledger that cannot be written', () => {
   });
 
   test.each([
-    ['commits that wait', async () => 1],
+    ['waiting commits', async () => 1],
     [
-      'no connection left, for they all wait',
+      'a lack of connections, because all are waiting',
       async () => {
         throw new RetryableError('no_standby', 'no standby');
       },

@@ -1,33 +1,34 @@
-/** Whether this process is ready for traffic, as `/ready` reports to load balancers. */
+/** Determines whether this process is ready for traffic, as `/ready` reports to load balancers. */
 import { LOCAL_FAILURES, type LocalFailure } from '../deliver/send/localFailure.ts';
 import { type Log, describeError } from '../base/log.ts';
 import { hasCode } from '../base/errors.ts';
 import type { Store } from '../store/store.ts';
 
 export interface Readiness {
-  /** Returns the reasons why it is not ready; empty if it is. */
+  /** Returns the reasons why the process is not ready; empty if it is ready. */
   read(): Promise<string[]>;
-  /** Records that all parts run. Before that, the process is starting. */
+  /** Records that all parts run. Until then, the process is not ready. */
   started(): void;
   /**
-   * Records that an attempt failed for lack of a resource that this process needs for all its work.
+   * Records that an attempt failed in this process. If a resource is exhausted, the process is not
+   * ready for a few seconds.
    */
   recordLocalFailure(cause: LocalFailure): void;
   /** Records that the process stops accepting work. */
   stopping(): void;
 }
 
-/** Minimum time between writes to the ledger, regardless of the number of calls. */
+/** Minimum time between checks of the ledger, each of which writes to it. */
 const CHECK_MS = 1_000;
 const PATIENCE_MS = 3_000;
 /**
- * Maximum wait of enrichment. It usually takes milliseconds, or about 15 seconds if nodes reject a
- * part of it.
+ * Time after which waiting for enrichment counts as stalled. Enrichment usually takes milliseconds,
+ * or about 15 seconds if nodes refuse a part of it.
  */
 const STALLED_MS = 120_000;
 /**
- * Time for which a resource counts as exhausted after a failure. Deliveries are retried every
- * second.
+ * Time for which a resource counts as exhausted after a failure. Attempts that could not be sent
+ * are repeated every second.
  */
 const MISSING_MS = 5_000;
 
@@ -49,7 +50,7 @@ async function inTime<T>(work: Promise<T>): Promise<T> {
 export function createReadiness(
   store: Store,
   log: Log,
-  /** Returns whether the chain is being read and its nodes respond. */
+  /** Returns whether the chain is being read without problems. */
   isWell: (chain: string) => boolean,
   /** Returns why this process cannot do its work yet, as a message. */
   whyUnprepared: () => string | undefined = () => undefined,
@@ -57,11 +58,12 @@ export function createReadiness(
   let phase: 'starting' | 'running' | 'stopping' = 'starting';
   let looked: { at: number; reasons: Promise<string[]> } | undefined;
   let lacking: { reason: string; at: number } | undefined;
-  /** Only one write at a time, because a waiting write holds a connection. */
+  /** The write in progress. Only one runs at a time, because a waiting write holds a connection. */
   let writing: Promise<void> | undefined;
 
   /**
-   * Skips chains whose nodes are unavailable, because another process could not reach them either.
+   * Returns a reason for each chain on which deliveries wait too long for enrichment. Skips chains
+   * whose nodes are unavailable, because another process could not reach them either.
    */
   const listStalled = async (): Promise<string[]> => {
     const now = await store.readLedgerTime();
@@ -73,7 +75,10 @@ export function createReadiness(
       );
   };
 
-  /** Only the log gets the details, because they may contain host and user names. */
+  /**
+   * Returns why the ledger makes the process unready. Details are only logged, because they may
+   * contain host and user names.
+   */
   const look = async (): Promise<string[]> => {
     writing ??= store.checkWritable().finally(() => (writing = undefined));
     try {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { createLog } from '../base/log.ts';
 import { takeOver } from './takeOver.ts';
 
-/** Takes over a ledger whose last process held leases. */
+/** Takes over a ledger with these results of its last leases, and returns the calls and the log. */
 async function takeOverFrom({
   released = 0,
   quarantined = [] as { id: string; streamId: string }[],
@@ -36,7 +36,7 @@ test('ends the leases and unfinished address changes of other processes', async 
   expect([lost, lines]).toEqual([0, []]);
 });
 
-test('counts and logs lost deliveries and those set aside', async () => {
+test('counts lost leases, and logs quarantined deliveries', async () => {
   const { lines, lost } = await takeOverFrom({
     released: 2,
     quarantined: [{ id: 'd', streamId: 's' }],

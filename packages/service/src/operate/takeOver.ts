@@ -1,8 +1,13 @@
-/** Releases leases of the previous process, for a ledger that only one process uses at a time. */
+/**
+ * Cleans up after the previous process, in a ledger that only one process uses at a time: ends its
+ * leases, and abandons its unfinished address changes.
+ */
 import type { Log } from '../base/log.ts';
 import type { Store } from '../store/store.ts';
 
-/** Returns the number of deliveries with lost leases. They are due again, or quarantined. */
+/**
+ * Returns the number of deliveries whose leases were released. They are due again or quarantined.
+ */
 export async function takeOver(
   store: Pick<Store, 'endLeases' | 'releaseLeases' | 'cleanUpAddresses'>,
   log: Log,

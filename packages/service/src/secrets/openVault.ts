@@ -2,6 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import type { Log } from '../base/log.ts';
 import type { Store } from '../store/store.ts';
+import { resealAddedUrls } from './addedUrls.ts';
 import { resealEndpoints } from './sealedEndpoints.ts';
 import { resealSettings } from './settings.ts';
 import { resealStreamSecrets } from './streamSecrets.ts';
@@ -23,7 +24,8 @@ export async function openVault(
   const resealed =
     Number(await resealSettings(store, vault)) +
     (await resealStreamSecrets(store, vault)) +
-    (await resealEndpoints(store, vault));
+    (await resealEndpoints(store, vault)) +
+    (await resealAddedUrls(store, vault));
   if (resealed > 0) log.info('re-encrypted secrets with the new master key', { count: resealed });
   if (madeIn !== undefined && store.engine === 'postgres') {
     log.warn('created a master key: every process of this ledger needs it', { file: madeIn });

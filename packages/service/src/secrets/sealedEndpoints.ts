@@ -1,6 +1,7 @@
 /**
- * Encrypts the custom headers of streams, which contain receiver tokens, and the logins in their
- * URLs before they reach the ledger. The wrapped store reads and writes streams in plain text.
+ * Encrypts the custom headers of streams and the logins in their webhook URLs before they reach the
+ * ledger, because they may contain credentials of receivers. The returned store reads and writes
+ * streams in plain text.
  */
 import { randomUUID } from 'node:crypto';
 import { eachStream } from '../store/streams/eachStream.ts';
@@ -17,16 +18,14 @@ interface SealedEndpoint {
   headers: Headers;
 }
 
-/** Cache of plain texts, so that deliveries need no decryption. */
+/** Maximum number of decrypted values to cache, so that most deliveries need no decryption. */
 const MAX_OPENED = 10_000;
 
 const purposeOf = (streamId: string): string => `headers of stream ${streamId}`;
 const loginPurposeOf = (streamId: string): string => `login of stream ${streamId}`;
 
 const SCHEME = /^https?:[/\\]+/i;
-/**
- * The user name that marks an encrypted login; the text after it is not the receiver's password.
- */
+/** Start of an encrypted login: a user name, followed by the ciphertext instead of a password. */
 const SEALED_USER = 'sealed:';
 
 /** Applies `change` to the login of the URL, if it has one. */

@@ -33,7 +33,7 @@ const start = (): Promise<Service> =>
     { info() {}, warn() {}, error() {} },
   );
 
-/** Returns the secrets that signed the next test webhook. */
+/** Returns which of the secrets signed the test webhook of a new stream. */
 async function signedBy(service: Service, path: string, secrets: string[]): Promise<string[]> {
   const client = createClient({ apiKey: API_KEY, baseUrl: service.url });
   await client.streams.create({
@@ -57,7 +57,7 @@ test('a new secret signs every webhook from then on, even after a restart', asyn
   expect(set).toEqual({ secretKey: 'a secret of ours', region: 'us-west-2' });
   expect(service.secret).toBe('a secret of ours');
   expect(await signedBy(service, '/after', secrets)).toEqual(['a secret of ours']);
-  // Omitted settings do not change.
+  // Settings that are omitted do not change.
   expect(await client.settings.set({})).toEqual(set);
   await service.stop();
 

@@ -8,7 +8,7 @@ import type { Vault } from './vault.ts';
 
 export interface AccountSettings {
   read(): { region: Region; secretKey: string };
-  /** Whether the secret was set at startup. The account cannot change it then. */
+  /** Whether the secret was set at startup. If so, the account cannot change it. */
   readonly hasFixedSecret: boolean;
   /** Stores and applies the changes. */
   save(changes: Settings): Promise<void>;
@@ -21,7 +21,7 @@ const DEFAULT_REGION: Region = 'us-east-1';
 /** Name of the setting, and purpose of its encryption. */
 const SECRET = 'streamsSecret';
 
-/** Re-encrypts the streams secret if an older master key encrypted it; returns whether it did. */
+/** Re-encrypts the webhook secret if an older master key encrypted it; returns whether it did. */
 export async function resealSettings(store: Store, vault: Vault): Promise<boolean> {
   const sealed = await store.readSetting(SECRET);
   if (sealed === undefined || !vault.isOld(sealed)) return false;
@@ -29,9 +29,7 @@ export async function resealSettings(store: Store, vault: Vault): Promise<boolea
   return true;
 }
 
-/**
- * Interval of reads, because another process may change the settings and its signal may be lost.
- */
+/** Time between reads. Another process may change the settings, and its signal may be lost. */
 const CHECK_MS = 2_000;
 
 /** Reads the settings; generates and stores a secret if none was given or stored. */
@@ -42,7 +40,7 @@ export async function openSettings(
 ): Promise<AccountSettings> {
   const readSecret = async (): Promise<string> => {
     const fresh = () => vault.seal(randomBytes(32).toString('hex'), SECRET);
-    // If several processes start together, one generates the secret for all of them.
+    // If several processes start together, they all use the secret that is stored first.
     const stored = (await store.readSetting(SECRET)) ?? (await store.keepSetting(SECRET, fresh()));
     return vault.open(stored, SECRET);
   };
@@ -58,7 +56,7 @@ export async function openSettings(
     const read = await readAll();
     if (saves === savesBefore) current = read;
   };
-  // The last values remain in use while the ledger is unreachable.
+  // Keeps the last values while the ledger is unavailable.
   const lookQuietly = (): void => void look().catch(() => {});
   const forget = store.signals.on('settings', lookQuietly);
   const timer = setInterval(lookQuietly, CHECK_MS);

@@ -1,9 +1,6 @@
-/**
- * Manages the secrets of streams, which sign `webhook-signature`. They are stored encrypted and
- * decrypted on use.
- */
+/** Manages the secrets of each stream for `webhook-signature`. The ledger stores them encrypted. */
 import { randomBytes } from 'node:crypto';
-import type { StreamSecret } from '@sluice/kit/contract';
+import type { StreamSecret, StreamSecretTimes } from '@sluice/kit/contract';
 import type { SealedSecret } from '../store/access/contract.ts';
 import type { Store } from '../store/store.ts';
 import type { Vault } from './vault.ts';
@@ -11,26 +8,35 @@ import type { Vault } from './vault.ts';
 export interface StreamSecrets {
   /** Creates a secret for this stream, to be stored with it. */
   create(streamId: string): { secret: string; sealedSecret: string };
-  /** Returns the secrets that sign now; empty if the stream is unknown. */
+  /** Returns the secrets that currently sign, or an empty list if the stream is unknown. */
   list(streamId: string): Promise<string[]>;
   /** Decrypts the secrets that sign at this time, newest first. */
   open(streamId: string, secrets: readonly SealedSecret[], at: number): string[];
-  /** Lists the secrets; undefined if the stream is unknown. */
+  /** Returns the current and the previous secrets; undefined if the stream is unknown. */
   read(streamId: string): Promise<StreamSecret | undefined>;
   /**
    * Rotates the secret on behalf of the API key; undefined if the stream is unknown. Previous
-   * secrets stay valid for `overlapMs`.
+   * secrets stay valid for at most `overlapMs`.
    */
   rotate(
     streamId: string,
     asked: { overlapMs: number; keyId: string },
   ): Promise<StreamSecret | undefined>;
+  /**
+   * Returns when the secrets were created and when they expire; undefined if the stream is unknown.
+   */
+  readTimes(streamId: string): Promise<StreamSecretTimes | undefined>;
+  /**
+   * Ends all previous secrets on behalf of the API key; undefined if the stream is unknown. Does
+   * nothing if there are no previous secrets.
+   */
+  endOverlap(streamId: string, keyId: string): Promise<StreamSecretTimes | undefined>;
 }
 
 const SECRET_BYTES = 32;
-/** Maximum number of secrets. A further rotation ends the oldest secret early. */
+/** Maximum number of secrets of a stream. A further rotation ends the oldest secret early. */
 const MAX_SECRETS = 5;
-/** Cache of plain texts, so that deliveries need no decryption. */
+/** Maximum number of decrypted secrets to cache, so that most deliveries need no decryption. */
 const MAX_OPENED = 10_000;
 
 const purposeOf = (streamId: string): string => `stream ${streamId}`;
@@ -70,6 +76,19 @@ export function createStreamSecrets(store: Store, vault: Vault): StreamSecrets {
     };
   };
 
+  const toTimes = (
+    streamId: string,
+    [current, ...older]: readonly SealedSecret[],
+    now: number,
+  ): StreamSecretTimes | undefined =>
+    current && {
+      streamId,
+      createdAt: current.createdAt,
+      previous: older.flatMap(({ createdAt, endsAt }) =>
+        endsAt !== null && endsAt > now ? [{ createdAt, endsAt }] : [],
+      ),
+    };
+
   const open = (streamId: string, secrets: readonly SealedSecret[], at: number): string[] =>
     secrets
       .filter(({ endsAt }) => endsAt === null || endsAt > at)
@@ -99,9 +118,30 @@ export function createStreamSecrets(store: Store, vault: Vault): StreamSecrets {
           .filter(({ endsAt }) => endsAt > now);
         const sealed = create(streamId).sealedSecret;
         const after = [{ sealed, createdAt: now, endsAt: null }, ...older].slice(0, MAX_SECRETS);
-        // Retries after a concurrent rotation, with its result.
+        // Returns false if the secrets changed meanwhile; the loop then rotates the new ones.
         if (await store.replaceStreamSecrets(streamId, before, after, note)) {
           return toAnswer(streamId, after, now);
+        }
+      }
+    },
+
+    async readTimes(streamId) {
+      const secrets = await store.readStreamSecrets(streamId);
+      return secrets && toTimes(streamId, secrets, await store.readLedgerTime());
+    },
+
+    async endOverlap(streamId, keyId) {
+      for (;;) {
+        const before = await store.readStreamSecrets(streamId);
+        if (before === undefined) return undefined;
+        const times = toTimes(streamId, before, await store.readLedgerTime());
+        if (times === undefined || times.previous.length === 0) return times;
+        const note = { kind: 'secret-overlap-ended', keyId } as const;
+        const after = before.slice(0, 1);
+        // Returns false if the secrets changed meanwhile; the loop then also ends the overlap of a
+        // new rotation.
+        if (await store.replaceStreamSecrets(streamId, before, after, note)) {
+          return { ...times, previous: [] };
         }
       }
     },
@@ -125,7 +165,7 @@ export async function resealStreamSecrets(store: Store, vault: Vault): Promise<n
         ...each,
         sealed: vault.seal(vault.open(each.sealed, purpose), purpose),
       }));
-      // A secret that was rotated in the meantime already uses a current key.
+      // Returns false if the secrets changed meanwhile; the next start then re-encrypts them.
       if (await store.replaceStreamSecrets(streamId, secrets, again)) count++;
     }
     after = page.next;

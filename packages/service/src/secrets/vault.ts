@@ -9,17 +9,21 @@ import { CallerError, InternalError, configError } from '../base/errors.ts';
 import { describeError } from '../base/log.ts';
 
 export interface Vault {
-  /** Id of the encryption key, which does not reveal the key. */
+  /** Id of the encryption key, which does not reveal the key itself. */
   readonly keyId: string;
-  /** @param purpose purpose of the value, which decryption must repeat */
+  /** @param purpose what the value is for; `open` requires the same purpose */
   seal(text: string, purpose: string): string;
   /**
-   * @throws InternalError if the value was tampered with; CallerError if its key was not provided.
+   * @throws InternalError if the value was modified or has another purpose; CallerError if its key
+   * was not provided.
    */
   open(sealed: string, purpose: string): string;
-  /** Returns whether the value is encrypted with an older key than the current one. */
+  /** Returns whether the value is encrypted with a key other than the current one. */
   isOld(sealed: string): boolean;
-  /** Derives a key of 32 bytes for other uses, which depends only on the master key. */
+  /**
+   * Derives a 32-byte key for another purpose. The result depends only on the master key and the
+   * purpose.
+   */
   derive(purpose: string): Buffer;
 }
 
@@ -77,7 +81,8 @@ const idOf = (key: Buffer): string => createHash('sha256').update(key).digest('h
 
 /**
  * Parses master keys, one per line: 32 bytes in base64 or hex. `#` starts a comment.
- * @throws CallerError that names `where` and the line, never the key.
+ * @throws CallerError if a line is invalid or the text contains no key. The message names `where`
+ * but never contains a key.
  */
 export function parseMasterKeys(text: string, where: string): Buffer[] {
   const lines = text.split(/\r?\n/).map((line) => line.replace(/#.*/, '').trim());
@@ -102,8 +107,9 @@ export interface MasterKeySettings {
 }
 
 /**
- * Returns the given master keys, or the one in the data folder, which is created if missing.
- * @throws CallerError if a key cannot be read.
+ * Returns the given master keys, or those in the data folder, where a key is created if there is
+ * none.
+ * @throws CallerError if the keys cannot be read or created.
  */
 export function readMasterKeys({ masterKey, masterKeyFile, dataFolder }: MasterKeySettings): {
   keys: Buffer[];

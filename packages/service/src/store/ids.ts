@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 
-/** The latest time that an id can contain, in the year 10889. */
+/** The latest time that an id can contain, which is in the year 10889. */
 const MAX_ID_MS = 2 ** 48 - 1;
 
 let lastMs = 0;
 let sequence = 0;
 
 /**
- * Returns a version 7 UUID (RFC 9562), which sorts by creation time, so that lists need no other
- * order. Within this process, ids are always in order, even if the clock goes back.
+ * Returns a version 7 UUID (RFC 9562). Ids sort by creation time and, within a process, always in
+ * order of creation, even if the clock goes back.
  */
 export function newId(nowMs = Date.now()): string {
   sequence++;
@@ -23,20 +23,20 @@ export function newId(nowMs = Date.now()): string {
 }
 
 /**
- * Returns an id for a time in the past, for data that is recorded later. Its position among ids of
- * the same millisecond is arbitrary.
+ * Returns an id for a past time, for data that is recorded later. The order of ids within a
+ * millisecond is arbitrary.
  */
 export function pastId(ms: number): string {
   return `${firstIdAt(ms).slice(0, 15)}${randomUUID().slice(15)}`;
 }
 
 /**
- * Returns the variant and 62 random bits, cut from a version 4 UUID, because Node generates its
- * random bytes in bulk.
+ * Returns the last part of a UUID: the variant and 62 random bits. Cuts it from a version 4 UUID,
+ * because Node generates the random bytes for such UUIDs in bulk.
  */
 const randomTail = (): string => randomUUID().slice(19);
 
-/** Returns the lower bound of all ids created at this time or later. */
+/** Returns a lower bound for the ids that are created at this time or later. */
 export const firstIdAt = (ms: number): string =>
   format(Math.min(Math.max(0, ms), MAX_ID_MS), 0, '0000-000000000000');
 

@@ -1,4 +1,7 @@
-/** Copies `target` with some of its methods replaced. Each replacement gets the original method. */
+/**
+ * Returns a copy of `target` with some of its methods replaced. Each replacement is made from the
+ * original method.
+ */
 export function intercept<Target extends object>(
   target: Target,
   replacements: { [Name in keyof Target]?: (method: Target[Name]) => Target[Name] },

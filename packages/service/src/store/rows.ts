@@ -71,7 +71,10 @@ export function toStreamRecord(row: StreamRow): StreamRecord {
   };
 }
 
-/** Reads stored options. Older versions wrote null for some empty lists. */
+/**
+ * Reads stored options. Missing and null values get their defaults, because older versions wrote
+ * null for some empty lists.
+ */
 const readOptions = <Options extends object>(defaults: Options, json: string): Options => {
   const written = JSON.parse(json) as Partial<Options>;
   const names = Object.keys(defaults) as (keyof Options)[];
@@ -140,7 +143,10 @@ export function toJob(row: Tables['job']): Job {
   };
 }
 
-/** `adder` is the name of the key, or null if the ledger does not have it. */
+/**
+ * `adder` is the name of the API key that added the address; null if the ledger does not have the
+ * key.
+ */
 export const toAddressRecord = (
   row: Pick<Tables['stream_address'], 'address' | 'label' | 'added_at' | 'key_id'> & {
     adder: string | null;
@@ -152,11 +158,17 @@ export const toAddressRecord = (
   addedBy: row.adder ?? row.key_id,
 });
 
-/** Returns the name of the key that requested a replay; null if the ledger does not have it. */
+/**
+ * Expression for the name of the API key that requested a replay; null if the ledger does not have
+ * the key.
+ */
 export const maker = sql<string | null>`(
   select name from api_key where api_key.id = replay.created_by)`.as('maker');
 
-/** `counts` contains the deliveries that this replay was the last to send, by state. */
+/**
+ * `counts` has the number of the replay's deliveries by state, without deliveries that a later
+ * replay has sent again.
+ */
 export function toReplay(
   row: Selectable<Tables['replay']> & { maker: string | null },
   counts: readonly { state: DeliveryState; n: number }[] = [],
@@ -173,16 +185,14 @@ export function toReplay(
     replayed: row.replayed,
     succeeded: count('succeeded'),
     failed: count('failed', 'quarantined'),
-    waiting: count('pending', 'leased'),
+    waiting: count('enriching', 'pending', 'leased'),
     createdBy: row.maker ?? row.created_by,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   };
 }
 
-/**
- * Returns the longest prefix of the rows that fits into this number of bytes, but at least one row.
- */
+/** Returns as many of the first rows as fit into this number of bytes, but at least one. */
 export function takeWithin<Row extends { bytes: number }>(
   rows: readonly Row[],
   mostBytes: number,
@@ -192,7 +202,6 @@ export function takeWithin<Row extends { bytes: number }>(
   return over < 0 ? [...rows] : rows.slice(0, over);
 }
 
-/** Expression for `count(*)` as a number on both engines. */
 export async function countRows(
   db: Kysely<Tables>,
   table: keyof Tables,

@@ -1,4 +1,4 @@
-/** All statements of the ledger over one connection or pool. */
+/** All statements of the ledger, on one connection or pool. */
 import type { Kysely } from 'kysely';
 import { createAccessReads } from './access/accessReads.ts';
 import { createAccessWrites } from './access/accessWrites.ts';
@@ -32,13 +32,13 @@ import { createStreamReads } from './streams/streamReads.ts';
 import { createStreamWrites } from './streams/streamWrites.ts';
 import { createInvariantReads } from './upkeep/invariantReads.ts';
 import { createLeaseReads, createLeaseWrites } from './upkeep/leases.ts';
+import { createAddedUrlReads, createAddedUrlWrites } from './upkeep/addedUrls.ts';
 import { createAlertReads, createAlertWrites } from './upkeep/alerts.ts';
 import { createRetentionReads } from './upkeep/retentionReads.ts';
 import { createRetentionWrites } from './upkeep/retentionWrites.ts';
 import { createServerReads } from './upkeep/server.ts';
 import { createSettingReads, createSettingWrites } from './upkeep/settings.ts';
 
-/** Statements that only read. */
 export const createReads = (db: Kysely<Tables>, engine: Engine): Reads => ({
   ...createStreamReads(db, engine),
   ...createAddressReads(db),
@@ -55,6 +55,7 @@ export const createReads = (db: Kysely<Tables>, engine: Engine): Reads => ({
   ...createAccessReads(db, engine),
   ...createInboxReads(db),
   ...createLeaseReads(db, engine),
+  ...createAddedUrlReads(db),
   ...createAlertReads(db, engine),
   ...createInvariantReads(db, engine),
   ...createRetentionReads(db),
@@ -62,7 +63,7 @@ export const createReads = (db: Kysely<Tables>, engine: Engine): Reads => ({
   ...createServerReads(db, engine),
 });
 
-/** Statements that change the ledger, with one transaction per method. */
+/** Nearly every method is one transaction. */
 export const createWrites = (db: Kysely<Tables>, engine: Engine): Writes => ({
   ...createStreamWrites(db, engine),
   ...createHealthWrites(db, engine),
@@ -77,6 +78,7 @@ export const createWrites = (db: Kysely<Tables>, engine: Engine): Writes => ({
   ...createAccessWrites(db, engine),
   ...createInboxWrites(db, engine),
   ...createLeaseWrites(db, engine),
+  ...createAddedUrlWrites(db, engine),
   ...createAlertWrites(db),
   ...createRetentionWrites(db, engine),
   ...createPartitionWrites(db, engine),

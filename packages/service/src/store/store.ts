@@ -1,7 +1,7 @@
 /**
- * The ledger: streams, the checkpoint of each chain, matches, and all deliveries with their
- * attempts. Each method is one transaction; SQLite and PostgreSQL run the same statements, except
- * for the SQL in `engine/`, and pass the same suite (`suite/`).
+ * The ledger: streams, the checkpoint of each chain, matches, and deliveries with their attempts.
+ * Nearly every write is one transaction. SQLite and PostgreSQL run the same statements, except for
+ * the SQL in `engine/`, and pass the same tests (`suite/`).
  */
 import type { StreamReads, StreamWrites, HealthWrites } from './streams/contract.ts';
 import type { AddressReads, AddressWrites } from './addresses/contract.ts';
@@ -21,12 +21,14 @@ import type { AccessReads, AccessWrites } from './access/contract.ts';
 import type { InboxReads, InboxWrites } from './inbox/contract.ts';
 import type {
   LeaseReads,
+  AddedUrlReads,
   AlertReads,
   InvariantReads,
   RetentionReads,
   SettingReads,
   ServerReads,
   LeaseWrites,
+  AddedUrlWrites,
   AlertWrites,
   RetentionWrites,
   SettingWrites,
@@ -52,6 +54,7 @@ export interface Reads
     AccessReads,
     InboxReads,
     LeaseReads,
+    AddedUrlReads,
     AlertReads,
     InvariantReads,
     RetentionReads,
@@ -73,6 +76,7 @@ export interface Writes
     AccessWrites,
     InboxWrites,
     LeaseWrites,
+    AddedUrlWrites,
     AlertWrites,
     RetentionWrites,
     SettingWrites,
@@ -80,9 +84,9 @@ export interface Writes
 
 export interface Store extends Reads, Writes {
   readonly engine: 'sqlite' | 'postgres';
-  /** Signals from writes that others may wait for, in any process. */
+  /** Signals from writes in any process. */
   readonly signals: Signals;
-  /** Events from writes that others may watch, in any process. */
+  /** Live events from writes in any process. */
   readonly events: EventFeed;
   close(): Promise<void>;
 }

@@ -3,16 +3,16 @@ import { type ActivityChain, connectActivityChain } from './activityChain.ts';
 import { type DeployedContracts, contractsOwner } from './deployContracts.ts';
 import { type DevAccount, devAccounts } from './devAccounts.ts';
 
-/** A continuous flow of transactions, as on a chain in use. */
+/** Continuous sending of transactions, as on a live chain. */
 export interface Activity {
   /** Number of transactions that the node has accepted so far. */
   readonly sent: number;
-  /** Stops sending; resolves when the node has responded to the last transaction. */
+  /** Stops sending; resolves when the last attempt has ended. */
   stop(): Promise<void>;
 }
 
 export interface ActivityOptions {
-  /** URL of the chain's JSON-RPC over HTTP. Its dev accounts must have ether. */
+  /** URL of the chain's JSON-RPC over HTTP. The dev accounts must have ether on this chain. */
   url: string;
   contracts: DeployedContracts;
   /** Transactions per second, above 0; limited by the speed of the node. Default: 1. */
@@ -23,10 +23,11 @@ export interface ActivityOptions {
 
 /**
  * Sends a rotating mix of ERC-20 transfers and approvals, ERC-721 mints, transfers and burns,
- * ERC-1155 single and batch transfers and native transfers, from five dev accounts.
+ * ERC-1155 single and batch transfers, and native transfers. The senders are five dev accounts, one
+ * of which owns the contracts.
  *
- * Each step first reads the nonce, the balances and the newest token from the chain, so the
- * activity continues after a restart, a reset or a reorg.
+ * Before each transaction, the nonce and any balances or tokens that it needs are read from the
+ * chain, so the activity continues after a restart, a reset or a reorg.
  */
 export function startActivity(options: ActivityOptions): Activity {
   const { url, contracts, perSecond = 1, onError = () => {} } = options;
@@ -41,7 +42,7 @@ export function startActivity(options: ActivityOptions): Activity {
   const sendNext = async () => {
     const dueAt = performance.now() + pauseMs;
     const step = mix[turn % mix.length] as Step;
-    // Increments before the attempt, so that a step that cannot succeed does not block the others.
+    // Increments before the attempt, so that a step that always fails does not block the others.
     turn += 1;
     try {
       await step(await chain, turn);
@@ -70,11 +71,15 @@ export function startActivity(options: ActivityOptions): Activity {
   };
 }
 
-/** Sends one transaction; `turn` counts up and determines sender, receiver and amount. */
+/**
+ * Sends one transaction. `turn` is the number of the step; it determines the sender, the recipient
+ * and the amount.
+ */
 type Step = (chain: ActivityChain, turn: number) => Promise<void>;
 
 const sendToken: Step = async (chain, turn) => {
-  // Ranges from fractions of a cent to thousands of dollars, so that wrong decimals are noticed.
+  // The amounts range from a tenth of a cent to almost 1,000 dollars, so that wrong decimals are
+  // noticed.
   const amount = BigInt(((turn * 7_919) % 1_000) + 1) * 10n ** BigInt(3 + (turn % 4)) + 1n;
   const player = playerAt(turn);
   const from = payer(player, await chain.readTokenBalance(player.address), amount);
@@ -119,7 +124,7 @@ const sendItem: Step = async (chain, turn) => {
 };
 
 const sendItems: Step = async (chain, turn) => {
-  // Only the owner is certain to hold all four ids.
+  // Only the owner is certain to hold enough items of each id.
   const to = receiver(contractsOwner, turn);
   await chain.sendItems(contractsOwner, to, [1n, 2n, 3n], [1n, 2n, BigInt((turn % 9) + 1)]);
 };
@@ -145,7 +150,7 @@ function playerAt(turn: number): DevAccount {
   return players[turn % players.length] as DevAccount;
 }
 
-/** Returns a player other than `from`, a different one each turn. */
+/** Returns the address of a player other than `from`. The choice depends on `turn`. */
 function receiver(from: DevAccount, turn: number): Address {
   const others = players.filter((player) => player !== from);
   return (others[turn % others.length] as DevAccount).address;

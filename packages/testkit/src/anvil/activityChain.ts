@@ -4,15 +4,15 @@ import { type DeployedContracts, contractsOwner } from './deployContracts.ts';
 import type { DevAccount } from './devAccounts.ts';
 
 /**
- * Reads from the chain of an activity and sends to it. All reads use the pending block, so that
- * steps within a block take each other into account.
+ * Reads from an activity's chain and sends transactions to it. All reads use the pending block, so
+ * that each step includes the effects of earlier steps in the same block.
  */
 export interface ActivityChain {
   readTokenBalance(of: Address): Promise<bigint>;
   readItemBalance(of: Address, id: bigint): Promise<bigint>;
   /** 0 before the first mint. */
   readLastTokenId(): Promise<bigint>;
-  /** Owner in lowercase; undefined if the token was not minted yet, or was burned. */
+  /** Lowercase owner; undefined if the token is not minted yet or was burned. */
   readHolder(tokenId: bigint): Promise<Address | undefined>;
   sendNative(from: DevAccount, to: Address, wei: bigint): Promise<void>;
   sendToken(from: DevAccount, to: Address, amount: bigint): Promise<void>;
@@ -25,14 +25,14 @@ export interface ActivityChain {
 }
 
 /**
- * Fixed values instead of estimates: far above the gas of any step, and above the base fee of a
- * chain with nearly empty blocks.
+ * Gas limit and fees are fixed instead of estimated. The limit is far above the gas of any step,
+ * and the fees are above the base fee of a chain with nearly empty blocks.
  */
 const gas = 300_000n;
 const maxFeePerGas = 20_000_000_000n;
 const maxPriorityFeePerGas = 1_000_000_000n;
 
-/** Connects to the chain. Loads viem here rather than at startup. */
+/** Connects to the chain. Loads viem on the first call instead of at startup. */
 export async function connectActivityChain(
   url: string,
   contracts: DeployedContracts,
@@ -52,7 +52,8 @@ export async function connectActivityChain(
     return signer;
   };
 
-  // Reads the nonce each time, because the chain may have been reset or reverted.
+  // Sends without a nonce, so that viem reads it each time: the chain may have been reset or
+  // reverted.
   const send = async (from: DevAccount, to: Address, data: Hex, value = 0n) => {
     const account = signerOf(from);
     const fees = { gas, maxFeePerGas, maxPriorityFeePerGas };

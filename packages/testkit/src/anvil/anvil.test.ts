@@ -32,7 +32,10 @@ async function start(options: AnvilOptions = {}): Promise<Anvil> {
   return anvil;
 }
 
-/** Mines one block per payment, because anvil puts simultaneous transactions into one block. */
+/**
+ * Waits for each payment before the next one, because anvil puts simultaneous transactions into one
+ * block.
+ */
 async function pay(anvil: Anvil, times = 1): Promise<void> {
   for (let i = 0; i < times; i += 1) {
     const payment = { from: alice, to: bob, value: '0x1' };
@@ -41,7 +44,7 @@ async function pay(anvil: Anvil, times = 1): Promise<void> {
   }
 }
 
-/** Reads everything that must be the same after a restart. */
+/** Reads the data that must be the same after a restart. */
 async function snapshot(anvil: Anvil, newest: number): Promise<unknown> {
   const blocks = [];
   for (let blockNumber = 0; blockNumber <= newest; blockNumber += 1) {
@@ -95,7 +98,7 @@ describe('a running anvil', () => {
     await expect(startAnvil({ port })).rejects.toThrow(/anvil did not start: [^]*in use/);
   });
 
-  test('an error has the method and the error of the node', async () => {
+  test('an error names the method and has the error of the node', async () => {
     const anvil = await start();
     const failure = anvil.request('eth_nonsense');
     await expect(failure).rejects.toThrow(/^eth_nonsense: /);
@@ -270,7 +273,7 @@ async function hashesOf(anvil: Anvil, blockNumbers: number[]): Promise<(string |
   );
 }
 
-/** Connects to an anvil of another process. */
+/** Connects to an anvil that another process started. */
 function overHttp(url: string): Anvil {
   const request = async (method: string, params: readonly unknown[] = []) => {
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });

@@ -7,13 +7,12 @@ import { type Tethered, startTethered } from '../tether.ts';
 
 /** A real EVM chain on this machine: a running anvil. */
 export interface Anvil {
-  /** JSON-RPC over HTTP, `http://127.0.0.1:<port>`. */
+  /** URL for JSON-RPC over HTTP: `http://127.0.0.1:<port>`. */
   readonly url: string;
-  /** JSON-RPC over WebSocket, on the same port. */
+  /** URL for JSON-RPC over WebSocket, on the same port. */
   readonly wsUrl: string;
   readonly port: number;
   readonly chainId: number;
-  /** anvil's process id. */
   readonly pid: number;
   /** Ten accounts, each with 10,000 ether on a fresh chain. */
   readonly accounts: readonly DevAccount[];
@@ -40,15 +39,17 @@ export interface AnvilOptions {
   /** Default: a free port. */
   port?: number;
   /**
-   * File that keeps the chain across restarts, in an existing folder; one anvil per path. By
-   * default, the chain is lost when the process ends.
-   * The state is saved when anvil stops and about every second while it runs, or after ten times
-   * the duration of the last save, if that is longer. `<path>.previous` is the previous save.
+   * File that keeps the chain across restarts, in an existing folder. Only one anvil may use a
+   * path. By default, the chain is lost when the process ends.
+   *
+   * The state is saved when anvil stops, and about every second while it runs. If a save takes more
+   * than a tenth of a second, the next one follows after ten times its duration. `<path>.previous`
+   * is the previous save.
    */
   statePath?: string;
   /**
-   * Number of the newest blocks that keep their transactions, receipts and logs, at about 20 kB of
-   * memory each; older blocks keep only their headers until the next start from `statePath`. At
+   * Number of newest blocks that keep their transactions, receipts and logs, at about 20 kB of
+   * memory each. Older blocks keep only their headers, until the next start from `statePath`. At
    * least 100. Default: 10,000.
    */
   keepBlocks?: number;
@@ -62,9 +63,10 @@ export interface AnvilOptions {
 }
 
 /**
- * Number of blocks that keep their state for `eth_call` and `eth_getBalance`; each state is a copy
- * of all storage, up to nearly a megabyte. With this option, anvil also writes no states to disk
- * (`~/.foundry`), which by block 10,000 would take 40 ms per block instead of 15.
+ * Number of blocks that keep their state for `eth_call` and `eth_getBalance`. Each state is a copy
+ * of all storage, up to nearly a megabyte. With this option, anvil also does not write states to
+ * disk (`~/.foundry`), which would slow down mining to 40 ms per block, instead of 15, by block
+ * 10,000.
  */
 const keepStates = 64;
 
@@ -166,7 +168,7 @@ interface Launched {
   port: number;
 }
 
-/** Starts from the newest saved state that loads; returns undefined if there is none. */
+/** Starts anvil from the newest saved state that loads; returns undefined if there is none. */
 async function launchFromState(
   statePath: string,
   keepBlocks: number,
@@ -239,8 +241,8 @@ function post(url: string, body: unknown): Promise<Response> {
 }
 
 /**
- * Returns a dump of the complete chain, as gzip. A block that is mined during a dump can make the
- * dump inconsistent, so it is then repeated at most twice.
+ * Returns a dump of the complete chain, as gzip. If a block is mined during the dump, the dump may
+ * be inconsistent and is repeated, at most twice.
  */
 async function readDump(url: string): Promise<Buffer> {
   for (let attempt = 1; ; attempt += 1) {

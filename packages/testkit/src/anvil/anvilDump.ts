@@ -2,14 +2,14 @@ import type { Hex } from 'viem';
 import { fromHex, keccak, toHex } from '../scriptedChain/keccak.ts';
 import { encodeRlp, rlpNumber } from '../scriptedChain/rlp.ts';
 
-/** The parts of anvil's dump that we change; the rest stays unchanged. */
+/** The fields of anvil's dump that `repairDump` reads; all other fields stay unchanged. */
 export interface AnvilDump {
-  /** Unordered; a number can occur twice, because each start of anvil adds a genesis block. */
+  /** Unordered. Number 0 can occur twice, because each start of anvil adds a genesis block. */
   blocks: { header: AnvilHeader }[];
   best_block_number: number;
 }
 
-/** A header as in JSON-RPC, without its hash. */
+/** A block header with the field names and hex values of JSON-RPC, but without `hash`. */
 export type AnvilHeader = Record<string, Hex | undefined> & {
   number: Hex;
   parentHash: Hex;
@@ -17,9 +17,9 @@ export type AnvilHeader = Record<string, Hex | undefined> & {
 };
 
 /**
- * Prepares a dump for loading: of several blocks with the same number, it keeps the parent of the
- * next block, and it drops the blocks before the newest `keepBlocks`. It always keeps block 0 for
- * its hash, and block 1 to identify the right block 0 next time.
+ * Prepares a dump for loading. Keeps one block per number, chosen by `pickBlock`. Drops all blocks
+ * before the newest `keepBlocks`, except block 0, whose hash must not change, and block 1, which
+ * identifies the right block 0 at the next load.
  */
 export function repairDump<Dump extends AnvilDump>(dump: Dump, keepBlocks: number): Dump {
   const byNumber = Map.groupBy(dump.blocks, ({ header }) => Number(header.number));
@@ -34,7 +34,11 @@ export function repairDump<Dump extends AnvilDump>(dump: Dump, keepBlocks: numbe
   return { ...dump, blocks };
 }
 
-/** Returns the block with this hash, or the oldest one (no child, or a header of unknown form). */
+/**
+ * Chooses one of several blocks with the same number: the one with this hash, otherwise the oldest.
+ * No hash matches if there is no next block, or if the header has fields that `hashOf` does not
+ * know.
+ */
 function pickBlock(
   candidates: AnvilDump['blocks'],
   hash: Hex | undefined,
@@ -48,7 +52,10 @@ function pickBlock(
   );
 }
 
-/** In the order in which Ethereum hashes them; later forks added those from `baseFeePerGas` on. */
+/**
+ * Header fields in the order in which they are hashed. London and later forks added
+ * `baseFeePerGas` and the fields after it.
+ */
 const headerFields = [
   ['parentHash', fromHex],
   ['sha3Uncles', fromHex],

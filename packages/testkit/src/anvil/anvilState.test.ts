@@ -41,7 +41,8 @@ test(
         console.log(save);
       }
     `);
-      // Once this line is read, the program is in the next save or close to it.
+      // The program prints a line after each save, so it is already in the next save or about to
+      // start it.
       while ((await program.nextLine<number>()) < 2 + round);
       await program.kill();
 

@@ -5,25 +5,30 @@ import { gunzip } from 'node:zlib';
 import { type AnvilDump, repairDump } from './anvilDump.ts';
 
 /*
- * Lets a local chain survive `kill -9` of everything. Experiments with anvil 1.7.1 showed:
+ * Saves the state of a local chain so that the chain survives `kill -9` of all processes.
+ * Experiments with anvil 1.7.1 showed:
  * - A dump loaded with `--load-state` restores hashes, transactions, receipts, logs, balances and
- * nonces. Earlier states are lost unless the dump includes its history, about 700 kB per block.
+ *   nonces. The state after earlier blocks is lost unless the dump includes historical states, at
+ *   about 700 kB per block.
  * - anvil's `--state-interval` overwrites the file in place, so a kill during a write leaves a file
- * that `--state` rejects. We therefore write a temporary file, rename it, and keep the previous
- * one.
+ *   that `--state` rejects. We therefore write a temporary file, rename it, and keep the previous
+ *   one.
  * - `anvil_dumpState` returns gzip, but `--load-state` reads only plain JSON.
- * - Each start adds a new genesis block to the loaded one, in no order, so block 0's hash changes.
- * - The dump is not a snapshot: a block mined meanwhile can be in the state but not in the chain.
+ * - Each start adds a new genesis block to the loaded blocks. The order of blocks in a dump is
+ *   arbitrary, so the hash of block 0 can change.
+ * - The dump is not a snapshot: a block mined during the dump can be in the state but not in the
+ *   chain.
  * - `--transaction-block-keeper` drops transactions, receipts and logs of older blocks, but not
- * their headers. A dump took 0.04 s at 1,000 blocks and 0.4 s at 12,000, so the interval depends on
- * the duration of the last dump, and a load drops old blocks.
+ *   their headers, so dumps become slower: 0.04 s at 1,000 blocks, 0.4 s at 12,000. The interval
+ *   therefore depends on the duration of the last save, and old blocks are dropped at the next
+ *   load.
  */
 
-/** A file that anvil can start from, and its origin. */
+/** A saved state, unpacked into a file that anvil can load. */
 export interface LoadableState {
-  /** Plain JSON for `--load-state`; delete it once anvil has started. */
+  /** Plain JSON for `--load-state`. The caller deletes the file once anvil has started. */
   loadFile: string;
-  /** The saved file that it comes from. */
+  /** The saved state from which `loadFile` was made. */
   savedFile: string;
 }
 
@@ -31,8 +36,9 @@ export interface LoadableState {
  * Yields the saved states of a path, newest first: `<path>` and `<path>.previous`, each unpacked
  * only on demand.
  *
- * @param keepBlocks number of newest blocks to keep; older ones, except block 0, are dropped.
- * @param onUnreadable called for a damaged file; the next one is tried.
+ * @param keepBlocks number of newest blocks to keep; older ones, except blocks 0 and 1, are
+ *   dropped.
+ * @param onUnreadable called for a file that cannot be unpacked; the next one is then tried.
  */
 export async function* readSavedStates(
   statePath: string,
@@ -58,9 +64,9 @@ export async function* readSavedStates(
 
 /**
  * Replaces the saved state and keeps the previous one as `<path>.previous`. If the process is
- * killed at any point, at least one complete file is left.
+ * killed meanwhile, the earlier state is still complete at one of the two paths.
  *
- * @param dump result of `anvil_dumpState`, decoded from hex: gzip.
+ * @param dump the gzip data that `anvil_dumpState` returns, decoded from hex.
  */
 export async function saveState(statePath: string, dump: Buffer): Promise<void> {
   const writing = `${statePath}.writing`;
@@ -79,26 +85,31 @@ function previousOf(statePath: string): string {
   return `${statePath}.previous`;
 }
 
-/** A loop that saves the chain's state repeatedly. */
+/** A running loop that saves the state of the chain. */
 export interface StateSaver {
   /** Stops the loop, waits for a save in progress, and saves once more. Never rejects. */
   stop(): Promise<void>;
-  /** Stops the loop immediately; a save in progress may fail, which is not reported. */
+  /**
+   * Stops the loop without another save. Discards a dump in progress and reports no more failures.
+   */
   abandon(): void;
 }
 
 export interface StateSaverOptions {
   statePath: string;
-  /** Returns a complete dump of the chain, as gzip. */
+  /** Returns a dump of the complete chain, as gzip. */
   readDump: () => Promise<Buffer>;
-  /** Called when a save fails; the loop continues, because the next one may succeed. */
+  /** Called for each save that fails. The loop continues, because the next save may succeed. */
   onFailure: (error: Error) => void;
 }
 
-/** With one block per second, a crash loses at most one or two blocks. */
+/** Minimum pause between saves. With one block per second, a crash loses one or two blocks. */
 const shortestPauseMs = 1_000;
 
-/** Maximum share of a core for dumps: after a day of blocks, a dump of 1 s every 10 s. */
+/**
+ * Pause between saves, as a multiple of the duration of the last save, so that anvil spends less
+ * than a tenth of its time on dumps.
+ */
 const pausePerDumpMs = 10;
 
 export function startSavingState({

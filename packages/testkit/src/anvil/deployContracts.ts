@@ -4,17 +4,20 @@ import type { Anvil } from './anvil.ts';
 import { sluiceCollectible, sluiceItems, sluiceToken } from './contracts.generated.ts';
 import { devAccounts } from './devAccounts.ts';
 
-/** Addresses of the three contracts of the local chain, in lowercase. */
+/** Lowercase addresses of the three contracts of the local chain. */
 export interface DeployedContracts {
-  /** `SluiceToken`: Sluice Dollar, SLD, 6 decimals. */
+  /** `SluiceToken`: Sluice Dollar (SLD), an ERC-20 token with 6 decimals. */
   erc20: Address;
-  /** `SluiceCollectible`: ids start at 1. */
+  /** `SluiceCollectible`, whose token ids start at 1. */
   erc721: Address;
-  /** `SluiceItems`: ids 1 to 4. */
+  /** `SluiceItems`, with token ids 1 to 4. */
   erc1155: Address;
 }
 
-/** The first dev account, which owns the contracts and the first billion tokens. */
+/**
+ * The first dev account. It owns the contracts and receives the initial supply: 1 billion SLD and 1
+ * million of each item.
+ */
 export const contractsOwner = devAccounts[0] as (typeof devAccounts)[number];
 
 /**
@@ -27,8 +30,8 @@ const deployer = devAccounts[9] as (typeof devAccounts)[number];
  * Deploys the three contracts, unless an earlier call on this chain has deployed them. Their
  * addresses are the same on every local chain.
  *
- * @throws Error if the last dev account has sent other transactions on this chain, because the
- *   addresses would then differ between chains; also errors of the node.
+ * @throws Error if the last dev account has sent another transaction first, which would change the
+ *   addresses; if a deployment fails or is not mined within 10 s; or if the node returns an error.
  */
 export async function deployContracts(anvil: Pick<Anvil, 'request'>): Promise<DeployedContracts> {
   const { concatHex, encodeAbiParameters } = await import('viem');
@@ -62,7 +65,7 @@ export async function deployContracts(anvil: Pick<Anvil, 'request'>): Promise<De
     sent.push({ name, hash });
   }
   if (sent.length > 0) {
-    await anvil.request('evm_mine'); // do not wait for the next block of a chain with a block time
+    await anvil.request('evm_mine'); // mines at once, even if the chain has a block time
     for (const { name, hash } of sent) await expectSuccess(anvil, name, hash);
   }
   return contracts;
@@ -76,7 +79,10 @@ export async function localContracts(): Promise<DeployedContracts> {
   return { erc20: addressOf(0n), erc721: addressOf(1n), erc1155: addressOf(2n) };
 }
 
-/** anvil may already be mining when we call `evm_mine`, so the block can be slightly delayed. */
+/**
+ * Maximum wait for a receipt. When we call `evm_mine`, anvil may already be mining another block,
+ * so the block with the deployment may come later.
+ */
 const minedDeadlineMs = 10_000;
 const askAgainMs = 20;
 

@@ -8,8 +8,9 @@ export interface DevAccount {
 }
 
 /**
- * The ten accounts of the mnemonic `test test test test test test test test test test test junk`
- * (path m/44'/60'/0'/0/i), which anvil and Hardhat fund with 10,000 ether each.
+ * The first ten accounts of the mnemonic
+ * `test test test test test test test test test test test junk` (path m/44'/60'/0'/0/i), which
+ * anvil and Hardhat fund with 10,000 ether each.
  */
 export const devAccounts: readonly DevAccount[] = [
   {

@@ -6,8 +6,8 @@ import { findOnPath, isExecutable } from '../findOnPath.ts';
  * Finds the anvil binary: `ANVIL_BIN` if it is set, else the npm package
  * `@foundry-rs/anvil-linux-amd64` (installed on Linux x64 only), else `anvil` on the PATH.
  *
- * @returns undefined if none of the three is an executable file. If `ANVIL_BIN` is set but wrong,
- *   the other two are not tried.
+ * @returns undefined if `ANVIL_BIN` is set but is not an executable file, or if `ANVIL_BIN` is not
+ *   set and neither of the other places has the binary.
  */
 export function findAnvil(): string | undefined {
   const fromEnvironment = process.env['ANVIL_BIN'];
@@ -23,6 +23,6 @@ function fromPackage(): string | undefined {
     const binary = path.join(path.dirname(manifest), 'bin', 'anvil');
     return isExecutable(binary) ? binary : undefined;
   } catch {
-    return undefined; // npm skips the package on other platforms
+    return undefined; // npm installs the package only on Linux x64
   }
 }

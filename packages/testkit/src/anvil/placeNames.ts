@@ -3,12 +3,13 @@ import type { Anvil } from './anvil.ts';
 import { names } from './contracts.generated.ts';
 import { devAccounts } from './devAccounts.ts';
 
-/** The Universal Resolver of ENS, on every chain that has it. */
+/** Address of the ENS Universal Resolver, on every chain that has it. */
 const UNIVERSAL_RESOLVER = '0xeeeeeeee14d718c2b47d9923deab1335e144eeee';
 
 /**
- * Installs names at the address that ENS has on Ethereum. `elsewhere.eth` is resolved by a server
- * outside the chain.
+ * Installs a contract that resolves these names at the address of the Universal Resolver. For
+ * `elsewhere.eth`, the contract reverts with `OffchainLookup`: a server outside the chain would
+ * have to resolve the name.
  *
  * @param known addresses by name
  */

@@ -4,11 +4,12 @@ import path from 'node:path';
 import { findOnPath, isExecutable } from '../findOnPath.ts';
 
 /**
- * Finds the folder with PostgreSQL's server programs `initdb` and `postgres`: by `pg_config`, then
- * the newest version in the folders of Debian and Homebrew (which are not in the PATH), then the
- * PATH.
+ * Finds the folder with PostgreSQL's server programs, `initdb` and `postgres`. Tries the folder
+ * that `pg_config` prints, then the installation folders of Debian, Red Hat and Homebrew (which are
+ * not in the PATH) from the newest version to the oldest, then the PATH.
  *
- * @returns undefined if there is no server on this machine; a client is not sufficient.
+ * @returns undefined if none of these folders has both programs, for example because only the
+ *   client is installed.
  */
 export function findPostgres(): string | undefined {
   const onPath = findOnPath('postgres');
@@ -29,11 +30,14 @@ function askPgConfig(): string | undefined {
   try {
     return execFileSync('pg_config', ['--bindir'], { encoding: 'utf8', stdio: 'pipe' }).trim();
   } catch {
-    return undefined; // not installed, or without the server package
+    return undefined; // `pg_config` is not installed, or requires a missing package
   }
 }
 
-/** Sorts paths by version, newest first; the version is the only number in a path. */
+/**
+ * Returns the program folders of all installed versions, newest first. The version is the only
+ * number in each path.
+ */
 function installedFolders(): string[] {
   const version = (folder: string) => Number(/\d+(\.\d+)?/.exec(folder)?.[0]);
   return globSync([

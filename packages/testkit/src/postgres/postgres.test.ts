@@ -8,17 +8,17 @@ import { findPostgres } from './findPostgres.ts';
 import { isAlive, startOtherProcess } from '../otherProcess.test-only.ts';
 import { type Postgres, startPostgres } from './postgres.ts';
 
-/** Runs SQL with psql, which comes with the server; returns one value. */
+/** Runs SQL with the psql in the server's folder and returns its output. */
 async function query(url: string, sql: string): Promise<string> {
   const psql = path.join(findPostgres() ?? '', 'psql');
   const { stdout } = await promisify(execFile)(psql, ['-qAtX', '-c', sql, url]);
   return stdout.trim();
 }
 
-// A separate temporary folder, because other tests start servers at the same time.
+// A temporary folder for this file only, because other tests start servers at the same time.
 const ownTemporary = mkdtempSync(path.join(tmpdir(), 'sluice-test-'));
 beforeAll(() => {
-  // Same mode as /tmp, because the server and its watchdog may run as another user.
+  // Uses the same mode as /tmp, because the server and its watchdog may run as another user.
   chmodSync(ownTemporary, 0o1777);
   vi.stubEnv('TMPDIR', ownTemporary);
 });
@@ -46,7 +46,7 @@ describe('a running server', () => {
     expect(await query(postgres.url, 'show server_encoding')).toBe('UTF8');
   });
 
-  test('a second server runs next to it', async () => {
+  test('a second server runs at the same time', async () => {
     const other = await startPostgres();
     expect(other.port).not.toBe(postgres.port);
     await expect(query(other.url, 'select * from kept')).rejects.toThrow('does not exist');

@@ -2,21 +2,27 @@ import path from 'node:path';
 import { initData, launchOnFreePort, makePostgresHome } from './postgresHome.ts';
 import type { Tethered } from '../tether.ts';
 
-/** A temporary PostgreSQL server with an empty database, which is deleted when it stops. */
+/** A temporary PostgreSQL server with an empty database. `stop` deletes its data. */
 export interface Postgres {
-  /** `postgres://postgres@127.0.0.1:<port>/postgres`: a superuser, and no password. */
+  /**
+   * `postgres://postgres@127.0.0.1:<port>/postgres`. The user is a superuser without a password.
+   */
   readonly url: string;
-  /** Port of the server; `kill` and `restart` do not change it. */
+  /** Stays the same after `kill` and `restart`. */
   readonly port: number;
   /** The postmaster's process id, which `restart` changes. */
   readonly pid: number;
   /** Stops the server, drops its connections and deletes its data. A second call does nothing. */
   stop(): Promise<void>;
-  /** Kills the postmaster and keeps the data; resolves when all its processes have ended. */
+  /**
+   * Sends SIGKILL to the postmaster and keeps the data; resolves when all server processes have
+   * ended.
+   */
   kill(): Promise<void>;
   /**
-   * Restarts the server on the same port and data, or starts it if it is not running. `fast` (the
-   * default) rolls back and disconnects; `immediate` requires recovery at the start, like a crash.
+   * Restarts the server with the same port and data, or starts it if it is not running. `fast` (the
+   * default) rolls back open transactions and disconnects clients. `immediate` skips the shutdown
+   * checkpoint, so the server must recover at the start, as after a crash.
    */
   restart(mode?: 'fast' | 'immediate'): Promise<void>;
 }
@@ -24,19 +30,19 @@ export interface Postgres {
 export interface PostgresOptions {
   /**
    * Server settings, such as `{ max_connections: '20' }`. `fsync` is `off` by default, which makes
-   * tests much faster and is safe as long as only processes are killed, not the machine.
+   * tests much faster; data is at risk only if the machine itself crashes.
    */
   settings?: Record<string, string>;
 }
 
 /**
- * Creates a cluster in a temporary folder and starts it on 127.0.0.1. The server never outlives
- * this process, and its data is deleted even if this process is killed.
+ * Creates a server in a temporary folder and starts it on 127.0.0.1. When this process ends, even
+ * by SIGKILL, a watchdog stops the server and deletes its data (not on Windows).
  *
  * PostgreSQL refuses to run as root, so under root it runs as the user `postgres` or `nobody`.
  *
- * @throws Error if the machine has no PostgreSQL server (the message explains how to install it), or if
- *   the server does not start (the message contains its output).
+ * @throws Error if the machine has no PostgreSQL server, if this process runs as root and neither
+ *   user exists, or if the server does not start. The message explains the cause.
  */
 export async function startPostgres(options: PostgresOptions = {}): Promise<Postgres> {
   const home = await makePostgresHome();
@@ -59,7 +65,7 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
       return server.pid;
     },
     stop: async () => {
-      server.signal('SIGINT'); // the "fast" shutdown
+      server.signal('SIGINT'); // requests a "fast" shutdown
       await server.exited;
       await home.remove();
     },

@@ -32,7 +32,7 @@ describe('a cluster of three servers', () => {
     await insert();
     expect(cluster.standbys.map(({ name }) => name)).not.toContain(next.name);
 
-    // The old server returns and still believes it is the primary.
+    // The old primary restarts and still considers itself the primary.
     await cluster.revive(old);
     expect(await cluster.query(old, 'select pg_is_in_recovery()')).toBe('f');
     await cluster.rejoin(old);

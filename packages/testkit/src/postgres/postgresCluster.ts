@@ -3,10 +3,10 @@ import path from 'node:path';
 import { initData, launchOnFreePort, makePostgresHome } from './postgresHome.ts';
 import type { Tethered } from '../tether.ts';
 
-/** A server of a cluster. A standby uses its name as `application_name`. */
+/** A server of a cluster. As a standby, it connects with its name as `application_name`. */
 export interface ClusterServer {
   readonly name: string;
-  /** `postgres://postgres@127.0.0.1:<port>/postgres`; never changes. */
+  /** `postgres://postgres@127.0.0.1:<port>/postgres`, also after a restart. */
   readonly url: string;
 }
 
@@ -18,22 +18,27 @@ export interface PostgresCluster {
   /** `postgres://postgres@127.0.0.1:<port>,127.0.0.1:<port>,127.0.0.1:<port>/postgres`. */
   readonly url: string;
   readonly primary: ClusterServer;
-  /** The standbys of the primary. */
+  /**
+   * The standbys of `primary`, including killed ones. A former primary is missing until `rejoin`.
+   */
   readonly standbys: readonly ClusterServer[];
   /** Kills a standby with SIGKILL. `revive` starts it as a standby again. */
   killStandby(server: ClusterServer): Promise<void>;
-  /** Kills the primary with SIGKILL; resolves with it when its processes have ended. */
+  /** Kills the primary with SIGKILL and returns it when its processes have ended. */
   killPrimary(): Promise<ClusterServer>;
   /**
-   * Promotes the most advanced standby, which has all confirmed commits, and lets the other follow
-   * it. The previous primary must have been killed.
+   * Promotes the standby that has received the most data, and therefore every confirmed commit. The
+   * other standby then follows it. The previous primary must have been killed before the call, and
+   * both standbys must be running.
    */
   promote(): Promise<ClusterServer>;
-  /** Starts a killed server in its old role: an old primary still acts as the primary. */
+  /**
+   * Restarts a killed server in its old role. A former primary still considers itself the primary.
+   */
   revive(server: ClusterServer): Promise<void>;
-  /** Stops a server and recreates it as a standby from the primary's data. */
+  /** Stops a server, replaces its data with a copy of the primary's, and starts it as a standby. */
   rejoin(server: ClusterServer): Promise<void>;
-  /** Returns a single value, as psql prints it. */
+  /** Runs a statement with psql and returns the output, without column names. */
   query(server: ClusterServer, statement: string): Promise<string>;
   stop(): Promise<void>;
 }
@@ -47,7 +52,11 @@ interface Member extends ClusterServer {
 const NAMES = ['s1', 's2', 's3'] as const;
 const DEADLINE_MS = 30_000;
 
-/** @throws Error as `startPostgres` does. */
+/**
+ * Starts the servers on free ports of 127.0.0.1.
+ *
+ * @throws Error as `startPostgres` does, or if the standbys do not connect within 30 s.
+ */
 export async function startPostgresCluster(): Promise<PostgresCluster> {
   const home = await makePostgresHome();
   const members: Member[] = [];
@@ -105,7 +114,7 @@ export async function startPostgresCluster(): Promise<PostgresCluster> {
     throw error;
   }
 
-  /** Resolves when this number of standbys stream from the primary. */
+  /** Waits until at least this number of standbys stream from the primary. */
   const untilFollowed = async (by: number): Promise<void> => {
     const deadline = Date.now() + DEADLINE_MS;
     const streaming = "select count(*) from pg_stat_replication where state = 'streaming'";

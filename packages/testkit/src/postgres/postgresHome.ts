@@ -1,4 +1,4 @@
-/** Shared code of a single server and a cluster: folder, user and postmaster. */
+/** The parts that a single server and a cluster share: folder, user and postmaster. */
 import { execFile, execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chown, mkdtemp, rm } from 'node:fs/promises';
@@ -12,13 +12,15 @@ import { type Tethered, startTethered } from '../tether.ts';
 
 const startDeadlineMs = 30_000;
 
-/** A temporary folder that belongs to the user of PostgreSQL, and PostgreSQL's programs. */
+/**
+ * A temporary folder, owned by the user that runs PostgreSQL, and functions to run its programs.
+ */
 export interface PostgresHome {
   readonly folder: string;
-  /** Runs a PostgreSQL program until it exits; resolves with its output. */
+  /** Runs a program until it exits; resolves with its standard output, trimmed. */
   run(program: 'initdb' | 'pg_basebackup' | 'psql', args: readonly string[]): Promise<string>;
   /**
-   * Starts a server on this data folder and port of 127.0.0.1; resolves when it accepts
+   * Starts a server with this data folder on this port of 127.0.0.1; resolves when it accepts
    * connections. `fsync` is `off` by default.
    */
   launch(data: string, port: number, settings: Record<string, string>): Promise<Tethered>;
@@ -26,9 +28,11 @@ export interface PostgresHome {
 }
 
 /**
- * PostgreSQL refuses to run as root, so under root it runs as the user `postgres` or `nobody`.
+ * Creates the temporary folder. PostgreSQL refuses to run as root, so under root it runs as the
+ * user `postgres` or `nobody`.
  *
- * @throws Error if the machine has no PostgreSQL server; the message explains how to install it.
+ * @throws Error if the machine has no PostgreSQL server (the message explains how to install it),
+ *   or if this process runs as root and neither user exists.
  */
 export async function makePostgresHome(): Promise<PostgresHome> {
   const programs = findPostgres();
@@ -36,7 +40,7 @@ export async function makePostgresHome(): Promise<PostgresHome> {
   const folder = await mkdtemp(path.join(tmpdir(), 'sluice-postgres-'));
   const user = process.getuid?.() === 0 ? findUnprivilegedUser() : undefined;
   if (user) await chown(folder, user.uid, user.gid);
-  // Uses its own working directory, because that user may not be able to read ours.
+  // Uses the new folder as working directory, because the server's user may be unable to read ours.
   const child = { cwd: folder, env: { ...process.env, LC_ALL: 'C' }, ...user };
   return {
     folder,
@@ -60,7 +64,7 @@ export async function makePostgresHome(): Promise<PostgresHome> {
   };
 }
 
-/** Creates the data of a new server in this folder. */
+/** Initializes the folder `data` for a new server. */
 export async function initData(home: PostgresHome, data: string): Promise<void> {
   await home.run('initdb', [
     `--pgdata=${data}`,
@@ -87,7 +91,7 @@ function findUnprivilegedUser(): ServerUser {
       const idOf = (flag: string) => Number(execFileSync('id', [flag, name], { stdio: 'pipe' }));
       return { uid: idOf('-u'), gid: idOf('-g') };
     } catch {
-      // This user does not exist here.
+      // The user does not exist.
     }
   }
   throw new Error('PostgreSQL does not run as root, and there is no user `postgres` or `nobody`');
@@ -123,8 +127,8 @@ async function launchPostgres(
 }
 
 /**
- * Finds a free port first, because PostgreSQL does not accept port 0. Tries another one if a
- * different program has taken it in the meantime.
+ * Starts a server on a free port. Finds the port first, because PostgreSQL does not accept port 0.
+ * Tries another port, up to five in total, if a different program takes it in the meantime.
  */
 export async function launchOnFreePort(
   launch: (port: number) => Promise<Tethered>,

@@ -22,7 +22,9 @@ export function bloomOf(logs: Iterable<BloomInput>): Uint8Array {
   return bloom;
 }
 
-/** Returns whether a bloom may contain the value; false is certain. */
+/**
+ * Returns whether a bloom may contain the value. True can be a false positive; false is certain.
+ */
 export function bloomMayHold(bloom: Uint8Array, value: Hex): boolean {
   return bitsOf(value).every((bit) => ((bloom[byteOf(bit)] as number) & (1 << (bit & 7))) !== 0);
 }
@@ -34,14 +36,16 @@ function setBits(bloom: Uint8Array, value: Hex): void {
   }
 }
 
-/** Bit 0 is the lowest bit of the last byte. */
+/** Returns the index of the byte that contains a bit. Bit 0 is the lowest bit of the last byte. */
 function byteOf(bit: number): number {
   return bloomBytes - 1 - (bit >> 3);
 }
 
 type Bits = readonly [number, number, number];
 
-/** Cache, because a block of 50,000 logs repeats the same few addresses and topics. */
+/**
+ * Bits by value, cached because a block of 50,000 logs repeats the same few addresses and topics.
+ */
 const knownBits = new Map<Hex, Bits>();
 const mostKnownBits = 10_000;
 

@@ -2,15 +2,18 @@ import { getHashes, hash } from 'node:crypto';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import type { Hex } from 'viem';
 
-// The native hash of OpenSSL 3.2 and later, which is ten times as fast. Node lists it if its
-// OpenSSL supports it.
+// OpenSSL 3.2 and later have a native Keccak, which is ten times as fast as the JavaScript one.
+// Node lists the hash if its OpenSSL has it.
 const isNative = getHashes().includes('keccak-256');
 
 export function keccak(bytes: Uint8Array): Uint8Array {
   return isNative ? hash('keccak-256', bytes, 'buffer') : keccak_256(bytes);
 }
 
-/** Hashes a string, for plausible values that are the same on every run. */
+/**
+ * Returns the Keccak hash of a string. Such hashes serve as values that look random but are the
+ * same on every run.
+ */
 export function keccakOfText(text: string): Hex {
   return toHex(keccak(Buffer.from(text)));
 }

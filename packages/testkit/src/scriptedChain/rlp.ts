@@ -1,7 +1,7 @@
-/** Bytes, or a list of items, to encode as a recursive length prefix. */
+/** Bytes, or a list of items, to encode as RLP (recursive length prefix). */
 export type RlpItem = Uint8Array | readonly RlpItem[];
 
-/** Encodes as in the yellow paper, appendix B. */
+/** Encodes an item as RLP, as defined in the yellow paper, appendix B. */
 export function encodeRlp(item: RlpItem): Buffer {
   if (item instanceof Uint8Array) {
     const isOwnEncoding = item.length === 1 && (item[0] as number) < 0x80;

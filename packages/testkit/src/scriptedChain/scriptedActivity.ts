@@ -7,7 +7,7 @@ import type { RunningScriptedChain } from './node/startScriptedChain.ts';
 
 export interface ScriptedActivityOptions {
   chain: RunningScriptedChain;
-  /** Addresses of the three contracts; the chain returns their names. */
+  /** Addresses of the three contracts. `eth_call` returns their metadata. */
   contracts: DeployedContracts;
   /** Blocks per second, above 0. Each block has one transaction. Default: 1. */
   perSecond?: number;
@@ -15,7 +15,8 @@ export interface ScriptedActivityOptions {
 
 /**
  * Mines a rotating mix of ERC-20 transfers, ERC-721 mints and transfers, ERC-1155 transfers and
- * native transfers at the current time, like `startActivity` on a real chain.
+ * native transfers at the current time, as `startActivity` does on anvil. Also makes the chain
+ * respond to `eth_call` for the metadata of the contracts.
  */
 export function startScriptedActivity(options: ScriptedActivityOptions): Activity {
   const { chain, contracts, perSecond = 1 } = options;
@@ -40,7 +41,10 @@ export function startScriptedActivity(options: ScriptedActivityOptions): Activit
   };
 }
 
-/** Creates a transaction; `turn` counts up and determines the parties and the amount. */
+/**
+ * Creates a transaction. `turn` is the number of the chain's head; it determines the sender, the
+ * recipient and the amount.
+ */
 type Step = (turn: number, contracts: DeployedContracts) => ScriptedTransaction;
 
 const sendToken: Step = (turn, { erc20 }) => {
@@ -51,7 +55,7 @@ const sendToken: Step = (turn, { erc20 }) => {
 const sendNative: Step = (turn) =>
   scripted.transfer({ ...partiesOf(turn), value: BigInt((turn % 500) + 1) * 10n ** 15n });
 
-/** Mints the collectible of this round, and transfers it at its second turn. */
+/** Mints the collectible of this round at `MINT_TURN`, and transfers it at the later turn. */
 const moveCollectible: Step = (turn, { erc721 }) => {
   const tokenId = word(BigInt(Math.floor(turn / mix.length) + 1));
   const { from, to } = partiesOf(turn);
@@ -95,7 +99,7 @@ const players = devAccounts.slice(0, 5);
 function partiesOf(turn: number): { from: Address; to: Address } {
   const at = (index: number) =>
     (players[index % players.length] as (typeof players)[number]).address;
-  // The distance is never a multiple of five, so sender and receiver always differ.
+  // With five players, an offset of one to four never selects the sender as the recipient.
   return { from: at(turn), to: at(turn + 1 + (turn % 4)) };
 }
 
@@ -105,7 +109,7 @@ const TRANSFER_SINGLE: Hex = '0xc3d58168c5ae7397731d063d5bbf3d657854427343f4c083
 const word = (value: bigint): Hex => `0x${value.toString(16).padStart(64, '0')}`;
 const wordOf = (address: Address): Hex => `0x${address.slice(2).toLowerCase().padStart(64, '0')}`;
 
-/** ABI-encodes a string. */
+/** ABI-encodes a string as the only return value. */
 const textOf = (text: string): Hex => {
   const hex = Buffer.from(text).toString('hex');
   const padded = hex.padEnd(Math.ceil(hex.length / 64) * 64, '0');
@@ -119,7 +123,7 @@ const SELECTORS = {
   '0x01ffc9a7': 'supportsInterface',
 } as const;
 
-/** Returns the metadata of the contracts of the dev chain. */
+/** Responds to calls for metadata like the contracts of the local chain. Other calls revert. */
 function answerOf({ erc20, erc721, erc1155 }: DeployedContracts, to: Address, data: Hex): Hex {
   const contract = to.toLowerCase();
   const asked = SELECTORS[data.slice(0, 10) as keyof typeof SELECTORS];

@@ -5,7 +5,7 @@ import { encodeRlp, rlpNumber } from './rlp.ts';
 import { type SignedFields, encodeReceipt, encodeTransaction, rootOf } from './tries.ts';
 import type { ScriptedInternalCall, ScriptedTransaction } from './scriptedTransaction.ts';
 
-/** A mined block, for comparison in tests. Addresses are lowercase. */
+/** A mined block, for comparison in tests. Addresses are lowercase, except in `calls`. */
 export interface ScriptedBlock {
   readonly number: bigint;
   /** Keccak of the RLP of the header, as on Ethereum. */
@@ -35,7 +35,7 @@ export interface MinedTransaction {
   readonly status: 'success' | 'reverted';
   readonly gasUsed: bigint;
   readonly cumulativeGasUsed: bigint;
-  /** Set if the transaction has no `to`; null otherwise. */
+  /** Address of the created contract if the transaction has no `to`, otherwise null. */
   readonly contractAddress: Address | null;
   readonly logsBloom: Hex;
   readonly logs: readonly MinedLog[];
@@ -51,7 +51,9 @@ export interface MinedLog {
   readonly logIndex: number;
 }
 
-/** A transaction with the fields that the chain adds; they are the same on every branch. */
+/**
+ * A scripted transaction with the fields that the chain adds, which are the same on every branch.
+ */
 export interface IdentifiedTransaction {
   script: ScriptedTransaction;
   from: Address;
@@ -60,17 +62,16 @@ export interface IdentifiedTransaction {
   signed: SignedFields;
 }
 
-/** Input for `makeBlock`. */
 export interface BlockIngredients {
   number: bigint;
   parentHash: Hex;
   timestamp: bigint;
-  /** Unique among the blocks of the chain. */
+  /** Text that determines `mixHash`; unique among the blocks of the chain. */
   salt: string;
   transactions: readonly IdentifiedTransaction[];
 }
 
-/** The same for all blocks. */
+/** Header fields that are the same in all blocks. */
 export const fixedHeader = {
   /** Keccak of the RLP of an empty list. */
   sha3Uncles: '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347',
@@ -91,9 +92,9 @@ const priorityFee = 1_000_000_000n;
 const gasPrice = fixedHeader.baseFeePerGas + priorityFee;
 
 /**
- * Returns the data that a transaction's hash covers.
+ * Returns the fields that a transaction's hash covers, with a placeholder for the signature.
  *
- * @param identity unique for the transaction
+ * @param identity text that is unique for the transaction
  */
 export function sign(
   script: ScriptedTransaction,
@@ -106,7 +107,7 @@ export function sign(
     maxFee: gasPrice * 2n,
     gas: gasUsedBy(script) * 2n,
     v: type === 'legacy' ? BigInt(chainId * 2 + 35) : 0n,
-    // Values with the form and size of a signature, but not valid for any key.
+    // Placeholders with the size of a signature. They do not match the sender.
     r: BigInt(keccakOfText(`r:${identity}`)),
     s: BigInt(keccakOfText(`s:${identity}`)),
   };
@@ -116,10 +117,10 @@ const gasUsedBy = ({ gasUsed, logs = [] }: ScriptedTransaction): bigint =>
   gasUsed ?? 21_000n + 10_000n * BigInt(logs.length);
 
 /**
- * Creates a consistent block: hash, blooms, log indexes, cumulative gas and the roots of
- * transactions and receipts match the content; only the state root is made up.
+ * Creates a consistent block: its hash, blooms, log indices, cumulative gas, and roots of
+ * transactions and receipts match the content. The state root is made up.
  *
- * @throws Error for a reverted transaction with logs and for a log with more than four topics.
+ * @throws Error for a reverted transaction with logs, or for a log with more than four topics.
  */
 export function makeBlock(ingredients: BlockIngredients): ScriptedBlock {
   const transactions = mineTransactions(ingredients.transactions);
@@ -176,12 +177,12 @@ function mineTransactions(identified: readonly IdentifiedTransaction[]): MinedTr
   });
 }
 
-/** Returns the address of a created contract: the end of keccak(rlp([from, nonce])). */
+/** Returns the address of a created contract: the last 20 bytes of keccak(rlp([from, nonce])). */
 function contractAddressOf(from: Address, nonce: bigint): Address {
   return toHex(keccak(encodeRlp([fromHex(from), rlpNumber(nonce)])).subarray(12));
 }
 
-/** The header's fields in Ethereum's order, as of the Cancun fork. */
+/** Hashes the header's fields in Ethereum's order, as of the Cancun fork. */
 function hashOf(header: Omit<ScriptedBlock, 'hash' | 'transactions'>): Hex {
   const fields = [
     fromHex(header.parentHash),

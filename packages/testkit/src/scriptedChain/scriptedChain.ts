@@ -11,22 +11,22 @@ import type { ScriptedTransaction } from './scriptedTransaction.ts';
 import { encodeTransaction } from './tries.ts';
 
 /**
- * An EVM chain under the control of a test: a tree of blocks with one canonical path, in which
- * every mined block stays readable by its hash. `canonical` returns the blocks that a watcher
- * should have seen.
+ * An EVM chain under the control of a test: a tree of blocks with one canonical branch. Blocks of
+ * other branches can still be read by hash. `canonical` returns the blocks that a watcher should
+ * have seen.
  */
 export interface ScriptedChain {
   readonly chainId: number;
   /** The last block of the canonical branch. */
   readonly head: ScriptedBlock;
-  /** Mines one block on the head. */
+  /** Mines one block on top of the head. */
   mine(block?: BlockScript): ScriptedBlock;
   /** Mines `count` empty blocks. */
   mineMany(count: number): ScriptedBlock[];
   /**
    * Replaces the last `depth` blocks with a new branch, which may be shorter or longer.
    *
-   * @throws Error if `depth` reaches the first block.
+   * @throws Error if this would remove block 0.
    */
   fork(branch: { depth: number; blocks: number | readonly BlockScript[] }): ScriptedBlock[];
   /**
@@ -35,28 +35,31 @@ export interface ScriptedChain {
    * @throws Error if no block with this hash was mined.
    */
   switchTo(tipHash: Hex): void;
-  /** Moves the head back by `count` blocks without announcing it, like a reset of a node. */
+  /**
+   * Moves the head back by `count` blocks without announcing it, like a reset of a node.
+   *
+   * @throws Error if this would remove block 0.
+   */
   rollBack(count: number): void;
   /** Returns the canonical branch, starting with block 0. */
   canonical(): readonly ScriptedBlock[];
   /** Returns the canonical block with this number. */
   blockAt(number: bigint): ScriptedBlock | undefined;
-  /** Returns a block of any branch. */
+  /** Returns the block with this hash on any branch. */
   blockOf(hash: Hex): ScriptedBlock | undefined;
   /** Returns the canonical block that contains the transaction. */
   blockWith(transactionHash: Hex): ScriptedBlock | undefined;
   /**
-   * Calls `listener` for each new canonical block, oldest first. Returns a function that
-   * unsubscribes it.
+   * Calls `listener` for each new canonical block, oldest first. Returns a function that removes
+   * the listener.
    */
   onHead(listener: (block: ScriptedBlock) => void): () => void;
 }
 
-/** The content of a block to mine. */
 export interface BlockScript {
   /** Default: none. */
   transactions?: readonly ScriptedTransaction[];
-  /** Seconds since 1970. Default: `blockTimeSeconds` after its parent. */
+  /** Seconds since 1970. Default: `blockTimeSeconds` after the parent block. */
   timestamp?: bigint;
 }
 
@@ -65,20 +68,22 @@ export interface ScriptedChainOptions {
   chainId?: number;
   /** Chains with equal seeds and scripts have equal hashes. Default: `sluice`. */
   seed?: string;
-  /** Seconds between the timestamps of blocks; does not mine blocks. Default: 12. */
+  /** Seconds between the timestamps of blocks; starts no timer. Default: 12. */
   blockTimeSeconds?: number;
   /** Timestamp of block 0, in seconds since 1970. Default: 1,700,000,000 (2023-11-14). */
   genesisTimestamp?: bigint;
   /**
-   * Number of the first mined block, to simulate an old chain without the blocks between it and
-   * block 0. Default: 1.
+   * Number of the block after block 0. A higher number simulates an old chain without mining the
+   * blocks in between. Default: 1.
    */
   firstNumber?: bigint;
 }
 
 const noParent: Hex = `0x${'0'.repeat(64)}`;
 
-/** Creates a chain with block 0 only. `startScriptedChain` serves it. */
+/**
+ * Creates a chain with block 0 only. `startScriptedChain` serves the chain over HTTP and WebSocket.
+ */
 export function createScriptedChain(options: ScriptedChainOptions = {}): ScriptedChain {
   const { chainId = 31337, seed = 'sluice', firstNumber = 1n } = options;
   const blockTimeSeconds = BigInt(options.blockTimeSeconds ?? 12);
@@ -86,7 +91,7 @@ export function createScriptedChain(options: ScriptedChainOptions = {}): Scripte
 
   const blocks = new Map<Hex, ScriptedBlock>();
   const canonical: ScriptedBlock[] = [];
-  /** The blocks on any branch that contain a transaction, by its hash. */
+  /** Hashes of the blocks, on any branch, that contain a transaction, by transaction hash. */
   const holders = new Map<Hex, Hex[]>();
   const identities = new WeakMap<ScriptedTransaction, IdentifiedTransaction>();
   const nonces = new Map<Address, bigint>();

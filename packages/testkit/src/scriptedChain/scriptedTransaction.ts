@@ -1,6 +1,5 @@
 import type { Address, Hex } from 'viem';
 
-/** A log that a scripted transaction emits. */
 export interface ScriptedLog {
   address: Address;
   /** At most 4, of 32 bytes each. */
@@ -9,7 +8,7 @@ export interface ScriptedLog {
   data?: Hex;
 }
 
-/** A call that a contract makes within a transaction; traces show it. */
+/** A call that a contract makes within a transaction. Only traces contain it. */
 export interface ScriptedInternalCall {
   from: Address;
   to: Address;
@@ -24,8 +23,8 @@ export interface ScriptedInternalCall {
 }
 
 /**
- * A transaction to mine, whose identity is the object: if it is mined again on another branch, it
- * has the same hash, like a transaction that survives a reorg.
+ * A transaction to mine. If the same object is mined again on another branch, it has the same hash,
+ * like a transaction that survives a reorg.
  */
 export interface ScriptedTransaction {
   /** Default: an address derived from the chain's seed. */
@@ -38,7 +37,10 @@ export interface ScriptedTransaction {
   input?: Hex;
   /** Default: none. */
   logs?: readonly ScriptedLog[];
-  /** Internal calls, returned by `debug_traceBlockByHash`. Default: none. */
+  /**
+   * Internal calls, which `debug_traceBlockByHash` and `debug_traceBlockByNumber` return. Default:
+   * none.
+   */
   calls?: readonly ScriptedInternalCall[];
   /** Default: `success`; a `reverted` transaction must have no logs. */
   status?: 'success' | 'reverted';
@@ -52,11 +54,14 @@ const erc20Transfer = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4
 
 /** Creates common transactions. */
 export const scripted = {
-  /** A transfer of the native coin; `value` in wei. */
+  /** Transfers the native coin; `value` is in wei. */
   transfer: ({ from, to, value }: { from: Address; to: Address; value: bigint }) =>
     ({ from, to, value }) satisfies ScriptedTransaction,
 
-  /** A call of `transfer(to, value)` with its event; `value` in the token's smallest unit. */
+  /**
+   * Calls `transfer(to, value)` of an ERC-20 token, which emits `Transfer`; `value` is in the
+   * token's smallest unit.
+   */
   erc20Transfer: (transfer: { token: Address; from: Address; to: Address; value: bigint }) =>
     ({
       from: transfer.from,
@@ -71,20 +76,20 @@ export const scripted = {
       ],
     }) satisfies ScriptedTransaction,
 
-  /** A transaction to `address`, which emits one log. */
+  /** Calls the contract at `address`, which emits one log. */
   log: ({ address, topics, data = '0x' }: ScriptedLog) =>
     ({ to: address, logs: [{ address, topics, data }] }) satisfies ScriptedTransaction,
 
-  /** Creates a contract; its address follows from the sender and the nonce. */
+  /** Creates a contract, whose address depends on the sender and the nonce. */
   creation: ({ from, input = '0x00' }: { from: Address; input?: Hex }) =>
     ({ from, to: null, input }) satisfies ScriptedTransaction,
 
-  /** Returns the same transaction, but reverted: it uses gas and emits no logs. */
+  /** Returns the same transaction, but reverted, so that it emits no logs. */
   reverted: (transaction: ScriptedTransaction) =>
     ({ ...transaction, logs: [], status: 'reverted' }) satisfies ScriptedTransaction,
 };
 
-/** 32 bytes, without `0x`. */
+/** Encodes a value as 32 bytes in hex, without `0x`. */
 function wordOf(value: Address | bigint): string {
   const hex = typeof value === 'bigint' ? value.toString(16) : value.slice(2).toLowerCase();
   return hex.padStart(64, '0');

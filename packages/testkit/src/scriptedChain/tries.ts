@@ -2,7 +2,7 @@ import type { Hex } from 'viem';
 import { fromHex, keccak, toHex } from './keccak.ts';
 import { type RlpItem, encodeRlp, rlpNumber } from './rlp.ts';
 
-/** A transaction with everything that its hash covers. */
+/** The fields of a transaction that its hash covers, including the signature. */
 export interface SignedFields {
   type: 'legacy' | 'eip1559';
   chainId: number;
@@ -19,7 +19,7 @@ export interface SignedFields {
   s: bigint;
 }
 
-/** Encodes a transaction as in its block. The Keccak of the encoding is its hash. */
+/** Encodes a transaction as in a block's trie. The Keccak of the encoding is the hash. */
 export function encodeTransaction(fields: SignedFields): Buffer {
   const call = [
     rlpNumber(fields.gas),
@@ -38,7 +38,7 @@ export function encodeTransaction(fields: SignedFields): Buffer {
   return Buffer.concat([Buffer.of(2), payload]);
 }
 
-/** Encodes a receipt as in its block. */
+/** Encodes a receipt as in the receipts trie of its block. */
 export function encodeReceipt(receipt: {
   type: 'legacy' | 'eip1559';
   status: 'success' | 'reverted';
@@ -60,8 +60,8 @@ export function encodeReceipt(receipt: {
 }
 
 /**
- * Returns the root of a list's Merkle Patricia trie, by the definition in the yellow paper, appendix
- * D, without regard for speed.
+ * Returns the root of a list's Merkle Patricia trie, as defined in the yellow paper, appendix D.
+ * Not optimized for speed.
  */
 export function rootOf(values: readonly Uint8Array[]): Hex {
   const entries = values.map((value, n): Entry => [
@@ -71,7 +71,7 @@ export function rootOf(values: readonly Uint8Array[]): Hex {
   return toHex(keccak(encodeRlp(entries.length === 0 ? Buffer.alloc(0) : nodeOf(entries))));
 }
 
-/** A key as hex digits, which are its nibbles, and the value. */
+/** A key in hex, one digit per nibble, and its value. */
 type Entry = [key: string, value: Uint8Array];
 
 function nodeOf(entries: readonly Entry[]): RlpItem {
@@ -101,7 +101,11 @@ function referTo(node: RlpItem): RlpItem {
   return encoded.length < 32 ? node : keccak(encoded);
 }
 
-/** @param kind 2 for a leaf, 0 for an extension */
+/**
+ * Encodes a node's part of the key, in the hex-prefix encoding of the yellow paper.
+ *
+ * @param kind 2 for a leaf, 0 for an extension
+ */
 function pack(nibbles: string, kind: 0 | 2): Buffer {
   return Buffer.from(
     nibbles.length % 2 === 1 ? `${kind + 1}${nibbles}` : `${kind}0${nibbles}`,

@@ -35,6 +35,7 @@ const EVM_NULLABLE = [
   'triggers',
   'maxInFlight',
   'maxPerSecond',
+  'maxWebhookBytes',
   'isErrorSince',
 ] as const satisfies (keyof EvmStream)[];
 
@@ -50,20 +51,21 @@ const APTOS_FLAGS = [
 const APTOS_NULLABLE = [
   'maxInFlight',
   'maxPerSecond',
+  'maxWebhookBytes',
   'isErrorSince',
 ] as const satisfies (keyof AptosStream)[];
 
 const EVM_LISTS = ['getNativeBalances'] as const satisfies (keyof EvmStream)[];
 const APTOS_LISTS = ['functions', 'events'] as const satisfies (keyof AptosStream)[];
 
-/** Adds defaults that match the behavior of the hosted service, which omits these fields. */
+/** Adds the hosted service's defaults for the fields that it omits. */
 export const toStream = (answer: unknown): Stream =>
   ({ deliver: 'both', headers: {}, ...fill(answer, EVM_FLAGS, EVM_NULLABLE, EVM_LISTS) }) as Stream;
 
 export const toAptosStream = (answer: unknown): AptosStream =>
   ({ headers: {}, ...fill(answer, APTOS_FLAGS, APTOS_NULLABLE, APTOS_LISTS) }) as AptosStream;
 
-/** Adds defaults; keeps unknown fields. */
+/** Adds defaults for missing fields, and keeps unknown fields. */
 function fill(
   answer: unknown,
   flags: readonly string[],

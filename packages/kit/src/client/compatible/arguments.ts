@@ -1,4 +1,4 @@
-/** Validates arguments and converts them to the wire format. Invalid arguments are not sent. */
+/** Validates arguments, and converts them to the wire format. */
 import { padAptosAddress, toAptosNetwork } from '../../contract/rules/chains/aptos.ts';
 import { toChainId } from '../../contract/rules/chains/chainId.ts';
 import { toAddress } from '../../contract/rules/chains/evm.ts';
@@ -9,18 +9,18 @@ const invalid = (message: string): SluiceError => new SluiceError('invalid_argum
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Converts all or some fields of an EVM stream. */
+/** Converts the fields of a new EVM stream, or the changed fields of an existing one. */
 export function toEvmBody(fields: object): Fields {
   const body: Record<string, unknown> = { ...fields };
   if (body['chainIds'] !== undefined) body['chainIds'] = toChainIds(body['chainIds']);
   for (const { selectors } of listOf(body['getNativeBalances'])) {
     for (const selector of Array.isArray(selectors) ? selectors : []) checkSelector(selector);
   }
-  if (Array.isArray(body['triggers'])) body['triggers'] = listOf(body['triggers']).map(toTrigger);
+  if (Array.isArray(body['triggers'])) body['triggers'] = body['triggers'].map(toTrigger);
   return body;
 }
 
-/** Converts all or some fields of an Aptos stream. */
+/** Converts the fields of a new Aptos stream, or the changed fields of an existing one. */
 export function toAptosBody(fields: object): Fields {
   const body: Record<string, unknown> = { ...fields };
   const { network } = body;
@@ -34,13 +34,14 @@ export function toAptosBody(fields: object): Fields {
   return body;
 }
 
-/** Returns the objects in a list; the service rejects any other values. */
+/** Returns the objects in a list, and drops any other values. */
 const listOf = (value: unknown): Fields[] =>
   Array.isArray(value)
     ? value.filter((it): it is Fields => typeof it === 'object' && it !== null)
     : [];
 
-function toTrigger(trigger: Fields): Fields {
+function toTrigger(trigger: unknown): unknown {
+  if (typeof trigger !== 'object' || trigger === null) return trigger;
   const body: Record<string, unknown> = { ...trigger };
   for (const name of ['contractAddress', 'callFrom']) {
     const value = body[name];
@@ -85,7 +86,8 @@ export function mapAddresses(
 }
 
 /**
- * Returns the field `labels` with `spell` applied to its addresses; omits the field without labels.
+ * Returns an object with the field `labels`, with `spell` applied to the addresses. The object is
+ * empty if no labels are given.
  */
 export function toLabels(
   labels: Readonly<Record<string, string>> | undefined,

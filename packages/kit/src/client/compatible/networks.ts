@@ -25,7 +25,7 @@ export interface NetworkCalls {
   >;
   toBody(fields: object): unknown;
   toStream(answer: unknown): Stream | AptosStream;
-  /** The spelling of addresses when they are added, and when they are removed. */
+  /** `added` and `removed` convert an address to the spelling that is sent to add or remove it. */
   readonly added: (address: unknown) => string;
   readonly removed: (address: unknown) => string;
 }
@@ -68,7 +68,10 @@ const APTOS: NetworkCalls = {
   removed: aptosAddress,
 };
 
-/** Checks the network at run time, for callers without TypeScript. */
+/**
+ * Returns the calls of a chain family. Checks the family at run time, for callers without
+ * TypeScript.
+ */
 export function networkOf(networkType: unknown): NetworkCalls {
   if (networkType === undefined || networkType === 'evm') return EVM;
   if (networkType === 'aptos') return APTOS;

@@ -1,6 +1,6 @@
-/** Removes secrets from hooks and messages. */
+/** Removes secrets from the arguments of hooks and from messages. */
 
-/** Returns whether a header or field of this name contains a secret. */
+/** Returns whether a header or field of this name may contain a secret. */
 export const isSecret = (name: string): boolean =>
   /auth|cookie|key|secret|token|password|signature/i.test(name);
 
@@ -11,7 +11,7 @@ export const showHeaders = (headers: Headers, secrets: readonly string[]): Recor
 
 export const HIDDEN = '[secret]';
 
-/** Minimum length; shorter strings occur in ordinary words. */
+/** Minimum length of a secret that is removed. Shorter strings occur in ordinary words. */
 const SHORTEST_SECRET = 8;
 
 export function redact(text: string, secrets: readonly string[]): string {

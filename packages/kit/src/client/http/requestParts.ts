@@ -9,7 +9,7 @@ export interface Target {
   readonly route: Route;
   /** Values for the `{parameters}` of the route's path. */
   readonly path?: Readonly<Record<string, string>>;
-  /** A list is sent as one pair per value. */
+  /** A list is sent as one `name=value` pair for each item. */
   readonly query?: Readonly<Record<string, QueryValue | readonly QueryValue[]>>;
 }
 
@@ -86,8 +86,8 @@ export function headersOf(
 }
 
 /**
- * Writes bigints as decimal strings. If `shown`, replaces secrets and all custom headers of a
- * stream with `[secret]`, because any header may contain a token.
+ * Returns JSON with bigints as decimal strings. If `shown` is true, replaces secrets and all custom
+ * headers of a stream with `[secret]`, because any header may contain a token.
  */
 export const toJson = (body: unknown, shown = false): string =>
   JSON.stringify(body, (name, value: unknown) => {

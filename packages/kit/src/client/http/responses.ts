@@ -105,7 +105,10 @@ function parseErrorBody(text: string): {
   };
 }
 
-/** Formats the first ten fields: `chainIds should name at least one chain (got [])`. */
+/**
+ * Formats the problems of the first ten fields, such as
+ * `chainIds should name at least one chain (got [])`.
+ */
 function formatDetails(details: Readonly<Record<string, unknown>> = {}): string[] {
   return Object.entries(details)
     .slice(0, 10)

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import {
   text,
+  secretText,
   flag,
   uuid,
   count,
@@ -12,6 +13,8 @@ import {
   pageOf,
   idOf,
   tagged,
+  urlOrigin,
+  urlVerdict,
 } from './basics.ts';
 import { component, named, shape, typed } from '../named.ts';
 import { chainFamily, deliveryStatus, region, scope } from '../requests/enums.ts';
@@ -19,6 +22,8 @@ import {
   listHistoryQuerySchema,
   listLogsQuerySchema,
   settingsSchema,
+  signInSchema,
+  alertUrlSchema,
   createApiKeySchema,
   listQuerySchema,
 } from '../index.ts';
@@ -73,7 +78,7 @@ const settings = named(
   'The settings of an account.',
   z.strictObject({
     region: region.optional(),
-    secretKey: text
+    secretKey: secretText
       .optional()
       .describe('The streams secret, which signs every webhook of the account.'),
   }),
@@ -126,6 +131,7 @@ const about = named(
   'The version, environment and retention of the service.',
   z.strictObject({
     version: text,
+    commit: text.describe('Commit of the program in 12 hex digits, or `unknown`.'),
     environment: z
       .enum(['dev', 'prod'])
       .describe('`dev`: a local service, from `sluice dev`; `prod`: one that others may rely on.'),
@@ -137,7 +143,7 @@ const about = named(
     retryWaitsMs: z
       .array(number)
       .describe(
-        'Minimum wait after each failed attempt, in milliseconds; up to 10% is added at random. If the attempt after the last wait fails, so does the delivery.',
+        'Minimum wait after each failed attempt, in milliseconds; up to 10% is added at random. If the attempt after the last wait fails, the delivery fails.',
       ),
     quickRetryMs: number
       .nullable()
@@ -150,6 +156,7 @@ const about = named(
     abiChains: z
       .array(chainId)
       .describe('Chains with an ABI source, which `getContractAbi` can read.'),
+    allowsNodeChanges: flag.describe('Whether it was started with --allow-node-changes.'),
     explorers: z
       .record(text, text)
       .describe(
@@ -160,13 +167,13 @@ const about = named(
 
 const expiry = named(
   'Expiry',
-  'Deliveries that expire before the next retention run, which deletes them. PostgreSQL deletes a day of blocks at once, up to a day later.',
+  'Deliveries that expire before the next retention run, which deletes them. PostgreSQL deletes the deliveries of a day together, which can be up to a day later.',
   z.strictObject({
     at: unixMs.nullable().describe('Time of the next run; null before the first.'),
     deliveries: count,
     bodyBytes: count.describe('Size of their bodies, as sent.'),
     isCapped: flag.describe(
-      'Whether more have expired: only the 100,000 oldest deliveries are checked.',
+      'Whether more may expire, because only the 100,000 oldest deliveries are checked.',
     ),
   }),
 );
@@ -255,7 +262,7 @@ export const serviceCalls = tagged('Sluice', {
     scope: 'open',
     audited: true,
     summary: 'Exchange an API key for the session cookie of the console',
-    body: component('SignIn', z.strictObject({ apiKey: z.string() })),
+    body: signInSchema,
     errors: [400, 422],
   },
   checkSession: {
@@ -295,7 +302,9 @@ const apiKeyFields = {
   id: text.describe('The middle part of the key, `sluice_<id>_…`.'),
   name: text,
   scopes: z.array(scope),
-  cidrs: texts.describe('Networks it may be used from, such as `10.0.0.0/8`; empty for anywhere.'),
+  cidrs: texts.describe(
+    'Networks from which the key is accepted, such as `10.0.0.0/8`; empty for any.',
+  ),
   createdAt: unixMs,
   expiresAt: unixMs.nullable().describe('Null for never.'),
   lastUsedAt: unixMs.nullable().describe('Accurate to the minute; null before the first use.'),
@@ -307,14 +316,14 @@ const apiKey = named('ApiKey', 'An API key, without the key itself.', z.strictOb
 const createdApiKey = named(
   'CreatedApiKey',
   'A new API key, including the key itself, which is returned only once.',
-  z.strictObject({ ...apiKeyFields, key: text.describe('`sluice_<id>_<secret>`.') }),
+  z.strictObject({ ...apiKeyFields, key: secretText.describe('`sluice_<id>_<secret>`.') }),
 );
 
 const auditRecord = shape(
   'AuditRecord',
   'One record of the audit log: who did what, when and from where.',
   z.strictObject({
-    seq: count.describe('1 for the first, without gaps.'),
+    seq: count.describe('Sequence number, from 1, without gaps.'),
     at: unixMs,
     action: text.describe(
       'The name of the call, such as `revokeApiKey`; `authFailures` for a burst of rejected requests.',
@@ -322,8 +331,13 @@ const auditRecord = shape(
     keyId: text.describe(
       'Id of the key that made the call; `bootstrap` for the key of `--api-key`, empty without a key.',
     ),
+    sessionName: text.describe(
+      'Name given to the console session at sign-in; empty if there is none.',
+    ),
     address: text.describe('IP address of the caller.'),
-    target: text.describe('Id of the object that was read or changed; empty if there is none.'),
+    target: text.describe(
+      'Id of the object that was read or changed, for nodes and alert URLs with the host; empty if there is none.',
+    ),
     previousHash: text.describe('Hash of the previous record; empty for the first.'),
     hash: text.describe('`hashAuditRecord` of this record.'),
   }),
@@ -339,6 +353,61 @@ const auditPage = named(
 );
 
 const apiKeyList = component('ApiKeyList', z.strictObject({ result: z.array(apiKey) }));
+
+const alertUrl = named(
+  'AlertUrl',
+  'A URL to which the service POSTs alerts.',
+  z.strictObject({
+    id: text.describe('A UUID; `configured` for the URL of --notify-url.'),
+    host: text.describe('Host of the URL, whose path and query may contain keys.'),
+    ...urlOrigin,
+  }),
+);
+
+const alertUrlList = component('AlertUrlList', z.strictObject({ result: z.array(alertUrl) }));
+
+export const alertCalls = tagged('Sluice', {
+  listAlertUrls: {
+    method: 'GET',
+    path: '/sluice/alert-urls',
+    scope: 'settings:admin',
+    summary: 'List the URLs that get alerts and where each one is configured',
+    answer: alertUrlList,
+    errors: [],
+  },
+  addAlertUrl: {
+    method: 'POST',
+    path: '/sluice/alert-urls',
+    scope: 'settings:admin',
+    hidesBody: true,
+    summary: 'Send alerts to another URL, starting with all current problems',
+    description:
+      'The URL must be allowed for webhooks. Requires --allow-node-changes. At most 10 URLs can be added.',
+    body: alertUrlSchema,
+    answer: alertUrl,
+    errors: [400, 409, 422],
+  },
+  testAlertUrl: {
+    method: 'POST',
+    path: '/sluice/alert-urls/test',
+    scope: 'settings:admin',
+    hidesBody: true,
+    summary: 'Send the alert `alert.test` to a URL',
+    description: 'Requires --allow-node-changes.',
+    body: alertUrlSchema,
+    answer: urlVerdict,
+    errors: [400, 422, 503],
+  },
+  removeAlertUrl: {
+    method: 'DELETE',
+    path: '/sluice/alert-urls/{alertUrlId}',
+    scope: 'settings:admin',
+    params: { alertUrlId: z.string().describe('Alert URL id') },
+    summary: 'Stop sending alerts to a URL that was added',
+    description: 'Requires --allow-node-changes.',
+    errors: [404, 409],
+  },
+});
 
 export const accessCalls = tagged('Sluice', {
   listApiKeys: {
@@ -365,7 +434,7 @@ export const accessCalls = tagged('Sluice', {
     repeatable: true,
     params: { keyId: z.string().describe('API key id') },
     summary: 'Revoke an API key and end the console sessions opened with it',
-    description: 'All processes reject it within 5 seconds.',
+    description: 'All processes reject the key within 5 seconds.',
     answer: apiKey,
     errors: [404],
   },

@@ -14,14 +14,14 @@ const activityPoint = shape(
     failedAttempts: count.describe(
       'Failed attempts, including those of deliveries that succeeded later.',
     ),
-    retries: count.describe('Attempts after the first of a delivery.'),
+    retries: count.describe('Attempts other than the first one of a delivery.'),
     failures: z
       .strictObject({ none: count, '3xx': count, '4xx': count, '5xx': count })
       .describe('Failed attempts by the first digit of their status; `none`: no response.'),
     p50Ms: count
       .nullable()
       .describe(
-        'Median duration of attempts with a 2xx, from the first byte sent to the end of the response, accurate to 20%; null if there were none.',
+        'Median duration of attempts with a 2xx, from the first byte sent to the end of the response, estimated from a histogram; null if there were none.',
       ),
     p95Ms: count.nullable(),
   }),
@@ -43,7 +43,7 @@ const activity = named(
 
 const activityBreakdown = named(
   'ActivityBreakdown',
-  'Attempts and matched records of a period, broken down, of one stream or all.',
+  'Breakdown of the attempts and matched records of a period, for one stream or all.',
   z.strictObject({
     from: unixMs.describe('Start of the first step, in Unix milliseconds.'),
     statuses: z
@@ -59,7 +59,7 @@ const activityBreakdown = named(
           p95Ms: count
             .nullable()
             .describe(
-              '95th percentile of attempts with a 2xx, accurate to 20%; null if there were none.',
+              '95th percentile of the duration of attempts with a 2xx, estimated from a histogram; null if there were none.',
             ),
         }),
       )
@@ -88,14 +88,14 @@ const timelineBlock = shape(
   z.strictObject({
     number: count,
     hash: text,
-    matches: count.describe('Webhooks for the block: one, or its parts.'),
+    matches: count.describe('Number of webhooks for the block: one, or the number of parts.'),
     delivered: count.describe(
-      'Their deliveries by state; `waiting` are in flight or still to come.',
+      'Number of deliveries by state. `waiting`: in flight or not sent yet.',
     ),
     waiting: count,
     failed: count,
     cancelled: count,
-    confirmed: flag.describe('Whether enough blocks have followed.'),
+    confirmed: flag.describe('Whether enough blocks have followed to confirm it.'),
     removed: flag.describe('Whether it left the chain.'),
   }),
 );

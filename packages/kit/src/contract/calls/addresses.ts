@@ -62,7 +62,7 @@ const addressPage = named(
   }),
 );
 
-/** A million addresses take 45 MB of JSON. */
+/** A million EVM addresses take 45 MB of JSON; a million Aptos addresses may exceed the limit. */
 const ADDRESS_CALL = { maxBodyBytes: 64 * 1024 * 1024, readsItself: true } as const;
 
 const removedAddressesQuery = z.object({

@@ -1,6 +1,6 @@
 /** The type of a call, and schemas that calls share. */
 import * as z from 'zod';
-import { component, shape } from '../named.ts';
+import { component, named, shape } from '../named.ts';
 import type { Route } from '../route.ts';
 import type { Scope } from '../shapes.generated.ts';
 import { APTOS_NETWORKS, isInboxName, toAddress, toAptosNetwork, toChainId } from '../index.ts';
@@ -8,10 +8,12 @@ import { APTOS_NETWORKS, isInboxName, toAddress, toAptosNetwork, toChainId } fro
 /** The scope that a key needs: `any` accepts every valid key, `open` needs no key. */
 export type Access = Scope | 'any' | 'open';
 
-/** Status codes in addition to the common ones: 401, 403, 413, 429 and 500. */
+/** Error statuses in addition to 401, 403, 413, 429 and 500, which every call may return. */
 type ErrorStatus = 400 | 404 | 409 | 422 | 503;
 
-/** One call of the HTTP API, read by the router, validation, OpenAPI document and client. */
+/**
+ * One call of the HTTP API. The router, validation, OpenAPI document and client are based on it.
+ */
 export interface Call extends Route {
   readonly scope: Access;
   readonly params?: Readonly<Record<string, z.ZodType>>;
@@ -19,22 +21,24 @@ export interface Call extends Route {
   readonly body?: z.ZodType;
   /** Schema of the response. Omitted for a 204. */
   readonly answer?: z.ZodType;
-  /** Media type of a text response. Default: JSON. */
+  /** Media type of the response if it is text. Default: JSON. */
   readonly mediaType?: string;
   readonly errors: readonly ErrorStatus[];
   readonly summary: string;
   readonly description?: string;
-  /** Maximum body size, if the default is too small. */
+  /** Maximum size of the request body, if the default is too small. */
   readonly maxBodyBytes?: number;
   /**
    * True if the handler parses query and body itself, because a body may contain a million values.
    */
   readonly readsItself?: true;
+  /** True if error responses must not repeat the body, because it contains a URL with keys. */
+  readonly hidesBody?: true;
   /** True if the call is idempotent, so that clients may retry it after a failure. */
   readonly repeatable?: true;
   /**
-   * True if the call is recorded in the audit log. Changes that need `replay` or `settings:admin`
-   * always are.
+   * True if the call is recorded in the audit log. Calls that change something and need `replay` or
+   * `settings:admin` are always recorded.
    */
   readonly audited?: true;
 }
@@ -49,7 +53,7 @@ export const TAGS = {
   Sluice: 'Routes in addition to the compatible API',
 } as const;
 
-/** A tag of the OpenAPI document. */
+/** Group of calls in the API description. */
 export type Tag = keyof typeof TAGS;
 
 export const tagged = <const Name extends Tag, const Table extends Record<string, Call>>(
@@ -60,7 +64,7 @@ export const tagged = <const Name extends Tag, const Table extends Record<string
     Object.entries(table).map(([name, call]) => [name, { ...call, tag }]),
   ) as never;
 
-/** Parses a path parameter; `json` describes it in the OpenAPI document. */
+/** Returns a schema that parses a path parameter; `json` describes it in the OpenAPI document. */
 const param = <Value>(
   read: (given: string) => Value | undefined,
   message: string,
@@ -116,6 +120,8 @@ export const number = z.number();
 export const dateTime = z.iso.datetime();
 export const unixMs = z.int().describe('Unix milliseconds');
 export const texts = z.array(text);
+/** A secret. Viewers of the OpenAPI document mask this format. */
+export const secretText = text.meta({ format: 'password' });
 export const textOrNull = text.nullable();
 export const headers = z.record(text, text);
 export const chainId = text.meta({ description: 'Chain id in hex', examples: ['0x1'] });
@@ -126,6 +132,41 @@ export const pageOf = <Row>(row: z.ZodType<Row>) =>
     cursor: text.exactOptional().describe('Cursor of the next page; absent on the last'),
     page_size: count.exactOptional().describe('Only on the last page'),
   });
+
+/** How and when the URL of a node or an alert receiver was set. */
+export const urlOrigin = {
+  source: shape(
+    'UrlSource',
+    '`configured`: with a flag, a variable or the settings file · `added`: while the service ran',
+    z.enum(['configured', 'added']),
+  ),
+  addedAt: unixMs.nullable().describe('Null if configured.'),
+};
+
+export const urlVerdict = named(
+  'UrlVerdict',
+  'The result of testing a node or an alert URL. It contains nothing of the response.',
+  z.strictObject({
+    code: shape(
+      'UrlVerdictCode',
+      '`ok` · `blocked`: its address is not allowed · `unreachable`: no response, or none from a node · `timed-out`: no complete response in time · `rejected`: the alert receiver responded with an error · `rate-limited`: the node wants fewer requests · `wrong-chain`: the node serves another chain · `unusable`: the node did not return its newest block',
+      z.enum([
+        'ok',
+        'blocked',
+        'unreachable',
+        'timed-out',
+        'rejected',
+        'rate-limited',
+        'wrong-chain',
+        'unusable',
+      ]),
+    ),
+    message: text.describe(
+      'The code in words, with the usual fix; continues a sentence about the URL.',
+    ),
+    latencyMs: number.nullable().describe('Duration of the test; null unless `ok`.'),
+  }),
+);
 
 const byField = z.record(text, z.unknown()).exactOptional();
 
@@ -138,7 +179,7 @@ const errorBody = shape(
       'By field, e.g. `requestBody.chainIds`: the problem and the value that was sent.',
     ),
     fields: byField.describe(
-      'The same, for statuses other than 422: the official client appends `details` to the message, which the contract fixes. Sluice only.',
+      'Like `details`, for statuses other than 422, because the official client appends `details` to the message. Sluice only.',
     ),
   }),
 );

@@ -52,7 +52,7 @@ const closeMatch = shape(
     name: text.describe('The compared parameter of the event.'),
     operator: z.enum(['lt', 'lte', 'gt', 'gte']),
     filterValue: text.describe('The value in the filter, decimal.'),
-    count: count.describe('Such logs in the block.'),
+    count: count.describe('Number of these logs in the block.'),
     min: text.describe('Smallest and largest compared value, decimal.'),
     max: text,
   }),
@@ -81,9 +81,11 @@ const observedMovePath = shape(
   z.strictObject({
     kind: z.enum(['function', 'event']),
     path: text.describe(
-      'As a stream may name it: without generic arguments, to cover all of them, or with them if the stream does. Addresses have 64 digits, except special ones such as `0x1`.',
+      'The path as a stream can select it: without generic arguments, which covers all variants, or with arguments if the stream selects them. Addresses have 64 digits, except special ones such as `0x1`.',
     ),
-    count: count.describe('Transactions that call the function, or events of the type.'),
+    count: count.describe(
+      'Number of transactions that call the function, or of events of the type.',
+    ),
   }),
 );
 
@@ -150,7 +152,7 @@ const job = named(
     blockTo: count,
     nextBlock: count.describe('The next block to match; `blockTo + 1` when all are matched.'),
     state: shape('JobState', 'The state of a backfill.', z.enum(JOB_STATES)),
-    message: text.describe('Human-readable: why it waits or failed, or empty.'),
+    message: text.describe('Human-readable reason why the job waits or failed; empty otherwise.'),
     matches: count.describe('Blocks that the stream has matched so far.'),
     createdAt: unixMs,
     updatedAt: unixMs,
@@ -166,7 +168,7 @@ const evmDryRunAnswer = named(
     observed: z
       .array(observedEvent)
       .describe(
-        "Events that the stream's addresses emitted or that name one of them, regardless of its selection; most frequent first. All that the stream names, and at most 20 others.",
+        "Events that the stream's addresses emitted or that contain one of them, regardless of its selection; most frequent first. Includes all that the stream selects, and at most 20 others.",
       ),
   }),
 );
@@ -179,14 +181,14 @@ const aptosDryRunAnswer = named(
     observed: z
       .array(observedMovePath)
       .describe(
-        'Entry functions and events of the transactions that touch an address of the stream, or of all transactions if it watches all, regardless of its selection. Most frequent first: all that the stream names, and at most 20 others of each kind.',
+        'Entry functions and events of the transactions that touch an address of the stream, or of all transactions if it watches all, regardless of its selection. Most frequent first. Includes all that the stream selects, and at most 20 others of each kind.',
       ),
   }),
 );
 
 const jobList = component('JobList', z.strictObject({ result: z.array(job) }));
 
-const recordCount = count.describe('Records in the webhook; if 0, none is sent');
+const recordCount = count.describe('Number of records in the webhook. If 0, no webhook is sent');
 
 export const pastBlocksCalls = tagged('Past blocks', {
   dryRunEvmBlock: {
@@ -229,7 +231,7 @@ export const blocksCalls = tagged('Sluice', {
     summary:
       'Preview the webhook of an EVM stream for one block, with close matches and observed events',
     description:
-      "Includes triggers and balances, read at that block. `closeMatches`: logs that a single comparison of a filter excluded, counted by rule. `observed`: counts of the events of the addresses, regardless of the stream's selection; all events that it names, and at most 20 others.",
+      "Includes triggers and balances, read at that block. `closeMatches`: logs that a single comparison of a filter excluded, counted by rule. `observed`: counts of the events of the addresses, regardless of the stream's selection; includes all events that the stream selects, and at most 20 others.",
     body: evmDryRunSchema,
     answer: evmDryRunAnswer,
     errors: [400, 404, 409, 422, 503],
@@ -242,7 +244,7 @@ export const blocksCalls = tagged('Sluice', {
     summary:
       'Preview the webhook of an Aptos stream for one block, with observed functions and events',
     description:
-      "`observed`: counts of the functions and events of transactions that touch the addresses, regardless of the stream's selection; all that it names, and at most 20 others of each kind.",
+      "`observed`: counts of the functions and events of transactions that touch the addresses, regardless of the stream's selection; includes all that the stream selects, and at most 20 others of each kind.",
     body: aptosDryRunSchema,
     answer: aptosDryRunAnswer,
     errors: [400, 404, 422, 503],

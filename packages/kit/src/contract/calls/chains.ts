@@ -10,19 +10,21 @@ import {
   addressParam,
   anyChainParam,
   tagged,
+  urlOrigin,
+  urlVerdict,
 } from './basics.ts';
 import { component, named, shape } from '../named.ts';
-import { abiItemSchema, chainLogQuerySchema } from '../index.ts';
+import { abiItemSchema, chainLogQuerySchema, nodeUrlSchema } from '../index.ts';
 
 const gapKind = shape(
   'GapKind',
-  '`skipped`: the chain was resumed later, without the blocks in between · `restarted`: another chain, or a reset one, began here, and nothing before it was read · `passed-over`: no stream watched the chain, so its blocks were not read; nothing is missing · `halted`: it stopped before a block; nothing was skipped',
+  '`skipped`: the chain was resumed at a later block, without those in between · `restarted`: a different or reset chain began here, and earlier blocks were not read · `passed-over`: no stream watched the chain, so its blocks were not read; nothing is missing · `halted`: the chain stopped before a block; no block was skipped',
   z.enum(['skipped', 'restarted', 'passed-over', 'halted']),
 );
 
 const providerState = shape(
   'ProviderState',
-  '`good` · `lagging`: behind the best of the others · `limited`: rate-limits requests · `down`: does not respond, and is retried from time to time · `wrong-chain`: serves another chain, and is not used',
+  '`good` · `lagging`: behind the best other node · `limited`: rate-limits requests · `down`: does not respond, and is retried from time to time · `wrong-chain`: serves another chain, and is not used',
   z.enum(['good', 'lagging', 'limited', 'down', 'wrong-chain']),
 );
 
@@ -39,12 +41,12 @@ const reorg = shape(
 
 const chainGap = shape(
   'ChainGap',
-  'A range of blocks that the chain was not read for.',
+  'A range of blocks of a chain that were not read.',
   z.strictObject({
     chainId,
     kind: gapKind,
     from: count.describe(
-      'The first block that was not read; for a halt, the block it waits for. A height, on Aptos too.',
+      'The first block that was not read; for a halt, the block that the chain waits for. On Aptos, a height.',
     ),
     to: count.nullable().describe('The last block that was not read; null for a halt.'),
     reason: text.describe('Human-readable reason.'),
@@ -57,14 +59,14 @@ const chainGap = shape(
 
 const providerScore = shape(
   'ProviderScore',
-  'The current score of a node. Each part counts as much as that many milliseconds of latency. The node with the lowest total is the primary, until another has at most half of it. All parts but latency and lag decay over time.',
+  'The current score of a node. Each part counts as much as that many milliseconds of latency. The node with the lowest total is the primary, until the total of another is at most half as high. All parts but latency and lag decay over time.',
   z.strictObject({
     total: count,
     latency: count.describe('At least 25; 100 before the first response.'),
-    lag: count.describe('600 at the limit from which it counts as lagging.'),
+    lag: count.describe('600 at the lag from which the node counts as lagging.'),
     failures: count.describe('1,000 for each failed request, halved every 30 seconds.'),
     doubt: count.describe(
-      '60,000 for each contradiction, a fifth of that for being outvoted; halved every 5 minutes.',
+      '60,000 for each contradiction, 12,000 for being outvoted; halved every 5 minutes.',
     ),
   }),
 );
@@ -73,21 +75,30 @@ const providerHealth = shape(
   'ProviderHealth',
   'The last known state of a node of a chain.',
   z.strictObject({
-    name: text.describe('Its host, without the path and query of its URL, which may contain keys.'),
+    name: text.describe(
+      'Host of the node, without the path and query of its URL, which may contain keys.',
+    ),
     state: providerState,
-    message: text.describe('Human-readable: what is wrong, or empty.'),
-    head: count.nullable().describe('Newest block it reported; null before the first response.'),
+    message: text.describe('Human-readable problem, or empty.'),
+    head: count
+      .nullable()
+      .describe('Newest block that the node reported; null before the first response.'),
     latencyMs: number
       .nullable()
       .describe('Moving average over short requests; null before the first.'),
     failures: count.describe('Failed requests and rejected responses since the start.'),
     disagreements: count.describe(
-      'Heights at which its block differed from that of another node, since the start.',
+      'Number of heights at which the node disagreed with another one, since the start.',
     ),
     score: providerScore,
-    isPrimary: flag.describe('Whether it is the primary.'),
+    isPrimary: flag.describe('Whether the node is the primary.'),
+    addedId: text
+      .nullable()
+      .describe(
+        'Id of a node that was added while the service ran, as in `listNodes`; null for a node from flags, variables or the settings file.',
+      ),
     hasVote: flag.describe(
-      'Whether it votes when nodes disagree: not while it is unavailable, doubted or stalled.',
+      'Whether the node votes when nodes disagree: not while unavailable, doubted or stalled.',
     ),
   }),
 );
@@ -101,7 +112,9 @@ const chainProgress = shape(
     perSecond: number.describe('Recent number of blocks committed per second.'),
     secondsLeft: number
       .nullable()
-      .describe('Until it reaches the head, which keeps moving; null if it is not getting closer.'),
+      .describe(
+        'Estimated time until the chain reaches the moving head; null if it is not getting closer.',
+      ),
   }),
 );
 
@@ -117,7 +130,7 @@ const unverifiedBlocks = shape(
 
 const chainAgreement = shape(
   'ChainAgreement',
-  "Whether other nodes agree on a chain's newest block. `agreed`: a second node has the same block · `alone`: no other node is available with a vote · `outvoted`: the majority has it, a minority another · `disagreed`: there is no majority, and no block is accepted",
+  "Whether other nodes agree on a chain's newest block. `agreed`: a second node has the same block · `alone`: no other node is available with a vote · `outvoted`: the majority has this block, a minority a different one · `disagreed`: there is no majority, and no block is accepted",
   z.strictObject({
     blockNumber: count,
     state: z.enum(['agreed', 'alone', 'outvoted', 'disagreed']),
@@ -129,7 +142,9 @@ const chainProof = shape(
   "Whether a chain's blocks are proven: their transactions and receipts must match the roots in a header that matches the block hash. Otherwise they are checked, not proven.",
   z.strictObject({
     isProven: flag,
-    reason: text.describe('Human-readable: why blocks are checked, not proven; empty if proven.'),
+    reason: text.describe(
+      'Human-readable reason why blocks are checked, not proven; empty if proven.',
+    ),
   }),
 );
 
@@ -156,13 +171,13 @@ const chainHealth = shape(
       'The current state of a chain.',
       z.enum(['starting', 'live', 'catching-up', 'down']),
     ),
-    message: text.describe('Human-readable: why it is down, or empty.'),
+    message: text.describe('Human-readable reason why the chain is down; empty otherwise.'),
     head: count
       .nullable()
       .describe('Newest block the source knows; null before the first response.'),
     headAgeMs: count
       .nullable()
-      .describe('Milliseconds since that block was first seen; null before the first.'),
+      .describe('Milliseconds since `head` was first observed; null before the first response.'),
     checkpoint: count
       .nullable()
       .describe('Last block whose deliveries are committed, null before the first.'),
@@ -184,11 +199,11 @@ const chainHealth = shape(
       .describe('Newest block that a node reports as finalized; otherwise like `safe`.'),
     agreement: chainAgreement
       .nullable()
-      .describe('Whether other nodes agree on its newest block; null before the first.'),
+      .describe('Whether other nodes agree on the newest block; null before the first.'),
     proof: chainProof
       .nullable()
-      .describe('Whether its blocks are proven from their headers; null on Aptos.'),
-    providers: z.array(providerHealth).describe('The nodes it is read from, in configured order.'),
+      .describe('Whether blocks are proven from their headers; null on Aptos.'),
+    providers: z.array(providerHealth).describe('The nodes of the chain, in configured order.'),
     progress: chainProgress.nullable().describe('Null unless catching up.'),
     unverified: unverifiedBlocks
       .nullable()
@@ -231,12 +246,12 @@ const contract = named(
 
 const resolvedName = named(
   'ResolvedName',
-  'The address of an ENS name at the head of its chain. The owner may change it.',
+  'The address of an ENS name at the head of a chain. The owner of the name may change it.',
   z.strictObject({
     name: text.describe('Normalized (ENSIP-15).'),
     address: text.describe('Lowercase.'),
     chainId: text.describe(
-      'Where it was resolved: `0x1`, or `0xaa36a7` (Sepolia) if only that is read.',
+      'Where the name was resolved: `0x1`, or `0xaa36a7` (Sepolia) if `0x1` is not read.',
     ),
   }),
 );
@@ -256,6 +271,19 @@ const contractAbi = named(
     source: text.describe('Host of the ABI source.'),
   }),
 );
+
+const chainNode = named(
+  'ChainNode',
+  'A node that a chain is read from.',
+  z.strictObject({
+    id: text.describe('A UUID; `<chain id>:<n>` for a configured node.'),
+    chainId,
+    host: text.describe('Host of its URL, whose path and query may contain keys.'),
+    ...urlOrigin,
+  }),
+);
+
+const chainNodeList = component('ChainNodeList', z.strictObject({ result: z.array(chainNode) }));
 
 export const chainsCalls = tagged('Sluice', {
   listChains: {
@@ -284,6 +312,46 @@ export const chainsCalls = tagged('Sluice', {
     answer: chainResumed,
     errors: [400, 404, 409, 422, 503],
   },
+  listNodes: {
+    method: 'GET',
+    path: '/sluice/nodes',
+    scope: 'settings:admin',
+    summary: 'List the nodes of all chains and where each one is configured',
+    answer: chainNodeList,
+    errors: [],
+  },
+  addNode: {
+    method: 'POST',
+    path: '/sluice/nodes',
+    scope: 'settings:admin',
+    hidesBody: true,
+    summary: 'Test a node, and read its chain from it if it passes',
+    description:
+      'All processes follow within 5 seconds. Requires --allow-node-changes. A chain can have at most 10 added nodes.',
+    body: nodeUrlSchema,
+    answer: chainNode,
+    errors: [400, 409, 422, 503],
+  },
+  testNode: {
+    method: 'POST',
+    path: '/sluice/nodes/test',
+    scope: 'settings:admin',
+    hidesBody: true,
+    summary: 'Test whether a node responds and serves a chain',
+    description: 'Requires --allow-node-changes.',
+    body: nodeUrlSchema,
+    answer: urlVerdict,
+    errors: [400, 422, 503],
+  },
+  removeNode: {
+    method: 'DELETE',
+    path: '/sluice/nodes/{nodeId}',
+    scope: 'settings:admin',
+    params: { nodeId: z.string().describe('Node id') },
+    summary: 'Stop using a node that was added',
+    description: 'All processes follow within 5 seconds. Requires --allow-node-changes.',
+    errors: [404, 409],
+  },
   listReorgs: {
     method: 'GET',
     path: '/sluice/reorgs',
@@ -310,7 +378,8 @@ export const chainsCalls = tagged('Sluice', {
     scope: 'streams:read',
     params: { chainId: evmChainParam, address: addressParam },
     summary: 'Check whether an address is a contract, and read its token metadata',
-    description: 'As the contract reports it at the head of the chain. Its name is not verified.',
+    description:
+      'The metadata is what the contract reports at the head of the chain; it is not verified.',
     answer: contract,
     errors: [400, 422, 503],
   },
@@ -321,7 +390,7 @@ export const chainsCalls = tagged('Sluice', {
     params: { chainId: evmChainParam, address: addressParam },
     summary: 'Read the ABI of a verified contract',
     description:
-      'Comes from the ABI source of the chain (--abi-url). For a proxy, includes the ABI of its implementation.',
+      'The ABI comes from the ABI source of the chain (--abi-url). For a proxy, it includes the ABI of the implementation.',
     answer: contractAbi,
     errors: [400, 404, 422, 503],
   },
@@ -332,7 +401,7 @@ export const chainsCalls = tagged('Sluice', {
     params: { ensName: z.string().meta({ description: 'ENS name', examples: ['vitalik.eth'] }) },
     summary: 'Resolve an ENS name to its address',
     description:
-      'Resolves names at the head of Ethereum, or of Sepolia if only that is read. Names that need an off-chain lookup are not resolved.',
+      'Resolves names at the head of Ethereum, or of Sepolia if Ethereum is not read. Names that need an off-chain lookup are not resolved.',
     answer: resolvedName,
     errors: [400, 404, 422, 503],
   },

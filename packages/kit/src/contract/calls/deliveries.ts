@@ -63,13 +63,13 @@ const deliverySummary = named(
 
 const attemptParts = shape(
   'AttemptParts',
-  'The parts of an attempt in order, in milliseconds; null for a part that did not happen. A reused connection has only the last two, a failed attempt none after the one that failed. All are null if nothing was tried.',
+  'The parts of an attempt in order, in milliseconds; null for a part that did not happen. A reused connection has only the last two parts; a failed attempt has none after the part that failed. All are null if the attempt failed before the first part.',
   z.strictObject({
     dnsMs: number.nullable().describe('DNS lookup.'),
     connectMs: number
       .nullable()
       .describe(
-        'TCP connection. Through a proxy: everything until the tunnel is open, including its own lookup and connection.',
+        'TCP connection. With a proxy: the time until the tunnel is open, including the lookup of the proxy and the connection to it.',
       ),
     tlsMs: number.nullable().describe('TLS handshake with the receiver, also through a tunnel.'),
     waitMs: number.nullable().describe('From the request to the first byte of the response.'),
@@ -89,7 +89,7 @@ const receiverCertificate = shape(
     expiresSoon: z
       .boolean()
       .describe(
-        'Whether, at the time of the attempt, it had less than 14 days left or had expired.',
+        'Whether it had expired, or had less than 14 days left, at the time of the attempt.',
       ),
   }),
 );
@@ -170,11 +170,11 @@ const deliveryCounts = named(
   z.strictObject({
     total: count.describe('Deliveries that match the complete filter.'),
     isCapped: flag.describe(
-      'Whether there are more: only the newest 25,000 of the requested streams, time, replay and ids are counted.',
+      'Whether older deliveries were not counted: only the newest 25,000 of the requested streams, time, replay and ids are counted.',
     ),
     state: valueCounts,
     status: valueCounts.describe(
-      'The status of the last attempt, or `none` without a response; untried deliveries are left out.',
+      'The status of the last attempt, or `none` without a response; deliveries without an attempt are left out.',
     ),
     streamId: valueCounts,
     chainId: valueCounts,
@@ -222,7 +222,7 @@ export const deliveriesCalls = tagged('Sluice', {
     params: { id: idOf('delivery') },
     summary: 'Read the exact body of a delivery',
     description:
-      'The body of the last attempt, or of the first one if none was made yet. There is no envelope.',
+      'Returns the body of the last attempt, or of the first attempt if there was none yet, without an envelope.',
     answer: z.string(),
     mediaType: 'application/json',
     errors: [404, 422],
@@ -249,6 +249,20 @@ export const deliveriesCalls = tagged('Sluice', {
   },
 });
 
+const explainedCondition = shape(
+  'ExplainedCondition',
+  'A requirement of a stream, next to the value that was compared with it.',
+  z.strictObject({
+    name: text.describe(
+      'Name of the compared value: `contract`, `event`, or a parameter such as `value`.',
+    ),
+    rule: text.describe('Requirement of the stream: `> 1000`, `watched`.'),
+    value: textOrNull.describe('The value of the record; null if it has none.'),
+    holds: flag,
+    alternative: flag.describe('Whether it starts an alternative to the conditions before it.'),
+  }),
+);
+
 const explainReason = shape(
   'ExplainReason',
   'The outcome of one check.',
@@ -260,6 +274,55 @@ const explainReason = shape(
     ),
     outcome: shape('ExplainOutcome', 'The outcome of a check.', z.enum(EXPLAIN_OUTCOMES)),
     message: text.describe('Human-readable, with the compared values.'),
+    conditions: z
+      .array(explainedCondition)
+      .exactOptional()
+      .describe(
+        'The first 20 compared addresses and values; only for checks of addresses, events and filters, and for the first 50 records of a stream.',
+      ),
+  }),
+);
+
+const explainedTransaction = shape(
+  'ExplainedTransaction',
+  'The transaction that is explained.',
+  z.strictObject({
+    hash: text,
+    status: z
+      .enum(['succeeded', 'failed'])
+      .nullable()
+      .describe('Null if the chain did not report it.'),
+    from: textOrNull.describe('Null for an Aptos transaction without a sender.'),
+    to: textOrNull.describe(
+      'Null if it creates a contract; on Aptos, the recipient of a payment, otherwise null.',
+    ),
+    createdContract: textOrNull,
+    value: textOrNull.describe(
+      'Native currency in its smallest unit; null if the network omits it, and on Aptos unless it is a payment in APT.',
+    ),
+    currency: z.strictObject({
+      symbol: text.describe('Empty if unknown.'),
+      decimals: count,
+    }),
+    selector: textOrNull.describe(
+      'First four bytes of the input; null if it has fewer, and on Aptos.',
+    ),
+    function: textOrNull.describe(
+      'Signature of the called function, from the ABI of a stream that watches the contract or a list of common ones; on Aptos, its full name. Null if unknown.',
+    ),
+    addressCount: count.describe('The number of addresses that it involves.'),
+    addresses: z
+      .array(
+        shape(
+          'ExplainedAddress',
+          'An address that the transaction involves.',
+          z.strictObject({
+            name: text.describe('Where it appears first: `from`, `log 214`, `signer`.'),
+            address: text,
+          }),
+        ),
+      )
+      .describe('The first 100 of these.'),
   }),
 );
 
@@ -323,7 +386,10 @@ const explanation = named(
       .nullable()
       .describe('Null if none was found.'),
     transactionHash: textOrNull,
-    message: text.describe('Human-readable: what was found, or what to try.'),
+    transaction: explainedTransaction
+      .nullable()
+      .describe('Set if the query concerns a single transaction and the nodes have its block.'),
+    message: text.describe('Human-readable result, or what to try instead.'),
     stages: z.array(explainReason).describe('The checks of the block: seen, fetched, committed.'),
     streams: z.array(streamVerdict).describe('Matching streams first, at most 200.'),
   }),
@@ -336,7 +402,7 @@ export const explainCalls = tagged('Sluice', {
     scope: 'history:read',
     summary: 'Explain why a webhook was or was not sent, for each stream',
     description:
-      'Takes a transaction or block hash, a block number, a ledger version, an address, a name that ends in .eth, or a delivery id. A query that is not found returns a 200 with the reason, too.',
+      'Takes a transaction or block hash, a block number, a ledger version, an address, a name that ends in .eth, or a delivery id. A query without a result also returns a 200, with the reason.',
     query: explainQuerySchema,
     answer: explanation,
     errors: [422],

@@ -1,6 +1,6 @@
 /** The table of calls, which declares every call of the HTTP API. */
 import type * as z from 'zod';
-import { accessCalls, accountCalls, historyCalls, serviceCalls } from './account.ts';
+import { accessCalls, accountCalls, alertCalls, historyCalls, serviceCalls } from './account.ts';
 import { activityCalls } from './activity.ts';
 import { addressesCalls, aptosAddressesCalls, evmAddressesCalls } from './addresses.ts';
 import type { Call, Tag } from './basics.ts';
@@ -36,6 +36,7 @@ export const SLUICE_CALLS = {
   ...activityCalls,
   ...inboxesCalls,
   ...chainsCalls,
+  ...alertCalls,
   ...blocksCalls,
   ...accessCalls,
 };

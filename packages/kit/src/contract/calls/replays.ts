@@ -28,7 +28,7 @@ const replay = named(
     total: count.describe('Deliveries that matched when it was created; at most a million.'),
     replayed: count.describe('Queued so far.'),
     succeeded: count.describe(
-      'Delivered; `failed` failed permanently, `waiting` are queued or in flight. Deliveries that a later replay sent again are not counted.',
+      'Delivered. `failed`: failed permanently; `waiting`: queued or in flight. Deliveries that a later replay sent again are not counted.',
     ),
     failed: count,
     waiting: count,

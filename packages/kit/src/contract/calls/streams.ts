@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import {
   text,
+  secretText,
   flag,
   uuid,
   count,
@@ -38,6 +39,8 @@ const limits = {
   strictOrder: flag.describe(LIMITS.strictOrder),
 };
 
+const maxWebhookBytes = z.int().nullable().describe(LIMITS.maxWebhookBytes);
+
 shape(
   'StreamLimits',
   'Delivery limits of a stream. Sluice only; the hosted service rejects the keys.',
@@ -70,6 +73,7 @@ const evmStream = named(
     includeProofs: flag,
     headers,
     ...limits,
+    maxWebhookBytes,
     status: streamStatus,
     statusMessage: text,
     isErrorSince: dateTime.nullable().describe('ISO 8601; null unless the status is `error`.'),
@@ -97,6 +101,7 @@ const aptosStream = named(
     allAddresses: flag,
     headers,
     ...limits,
+    maxWebhookBytes,
     status: streamStatus,
     statusMessage: text,
     isErrorSince: dateTime.nullable().describe('ISO 8601; null unless the status is `error`.'),
@@ -159,7 +164,7 @@ const streamSummary = shape(
     ),
     status: streamStatus,
     statusMessage: text.describe(
-      'Human-readable: what is wrong, or why it is not active; empty otherwise.',
+      'Human-readable problem, or the reason why the stream is not active; empty otherwise.',
     ),
     chainIds: z.array(chainId),
     allAddresses: flag,
@@ -186,7 +191,7 @@ const streamSummary = shape(
     p95Ms: count
       .nullable()
       .describe(
-        '95th percentile of attempts with a 2xx in the last 24 hours, accurate to 20%; null if there were none.',
+        '95th percentile of the duration of attempts with a 2xx in the last 24 hours, estimated from a histogram; null if there were none.',
       ),
     lastDeliveryAt: unixMs
       .nullable()
@@ -194,7 +199,7 @@ const streamSummary = shape(
     failingSince: unixMs
       .nullable()
       .describe(
-        'The first minute with a failed attempt since the last 2xx, at most two days back; null if none has failed since.',
+        'The first minute with a failed attempt since the last 2xx, at most two days back; null if there is none.',
       ),
     paused: z
       .strictObject({ at: unixMs, by: text })
@@ -216,10 +221,22 @@ const streamSecret = named(
   "The secrets of a stream's `webhook-signature`, in addition to the account's streams secret.",
   z.strictObject({
     streamId: uuid,
-    secret: text.describe('`whsec_` and base64, as in Standard Webhooks.'),
+    secret: secretText.describe('`whsec_` and base64, as in Standard Webhooks.'),
     createdAt: unixMs,
     previous: z
-      .array(z.strictObject({ secret: text, endsAt: unixMs }))
+      .array(z.strictObject({ secret: secretText, endsAt: unixMs }))
+      .describe('Older secrets that also sign until they expire, newest first.'),
+  }),
+);
+
+const streamSecretTimes = named(
+  'StreamSecretTimes',
+  'When the secrets of a stream were created and stop signing, without the secrets.',
+  z.strictObject({
+    streamId: uuid,
+    createdAt: unixMs.describe('When the current secret was created.'),
+    previous: z
+      .array(z.strictObject({ createdAt: unixMs, endsAt: unixMs }))
       .describe('Older secrets that also sign until they expire, newest first.'),
   }),
 );
@@ -394,7 +411,7 @@ export const streamsCalls = tagged('Sluice', {
     params: { id: idOf('stream') },
     summary: 'List changes to a stream, newest first, at most 100',
     description:
-      'Edits with the changed fields, pauses, new secrets, and status changes by the service when the receiver failed. Address changes are not included.',
+      'Includes edits with the changed fields, pauses, new secrets, and status changes by the service when the receiver failed. Excludes address changes.',
     answer: streamChangeList,
     errors: [404, 422],
   },
@@ -417,5 +434,26 @@ export const streamsCalls = tagged('Sluice', {
     body: rotateStreamSecretSchema,
     answer: streamSecret,
     errors: [400, 404, 422],
+  },
+  getStreamSecretTimes: {
+    method: 'GET',
+    path: '/sluice/streams/{id}/secret/previous',
+    scope: 'streams:read',
+    params: { id: idOf('stream') },
+    summary: "Read when a stream's previous secrets stop signing, without the secrets",
+    answer: streamSecretTimes,
+    errors: [404, 422],
+  },
+  endStreamSecretOverlap: {
+    method: 'DELETE',
+    path: '/sluice/streams/{id}/secret/previous',
+    scope: 'settings:admin',
+    repeatable: true,
+    params: { id: idOf('stream') },
+    summary: "End the overlap of a rotation now: a stream's previous secrets stop signing",
+    description:
+      'Attempts that a process has already claimed are still signed with the previous secrets.',
+    answer: streamSecretTimes,
+    errors: [404, 422],
   },
 });

@@ -69,7 +69,7 @@ const internalTransaction = shape(
   }),
 );
 
-/** The origin of a decoded record. */
+/** The log from which a record was decoded. */
 const ofLog = { transactionHash: text, logIndex: text, contract: text };
 
 const token = { tokenName: text, tokenSymbol: text };
@@ -175,7 +175,7 @@ const nftApprovals = shape(
 
 const webhookProofs = shape(
   'WebhookProofs',
-  'Shows that the receipts of these transactions are in the block: `verifyLogProof` of the kit checks it. Bytes are hex.',
+  'Proves that the receipts of these transactions are in the block. `verifyLogProof` of the kit checks the proof. Bytes are hex.',
   z.strictObject({
     header: text.describe('The RLP-encoded block header, whose Keccak-256 is the block hash.'),
     receipts: z.array(
@@ -222,13 +222,13 @@ export const webhookFields = {
   proofs: webhookProofs
     .exactOptional()
     .describe(
-      'For each transaction of `logs` and `txs`, in order. Sluice only, for streams with `includeProofs`, on proven chains; otherwise absent.',
+      'Proofs for the transactions of `logs` and `txs`, in order. Sluice only, for streams with `includeProofs`, on proven chains; otherwise absent.',
     ),
 };
 
 export const evmWebhook = named(
   'EvmWebhook',
-  'One delivery: everything that one stream matched in one block. Keys are in wire order.',
+  'One delivery: all records that one stream matched in one block. Keys are in wire order.',
   z.strictObject(webhookFields),
 );
 
@@ -315,7 +315,7 @@ const aptosWebhookTransaction = shape(
 
 export const aptosWebhook = shape(
   'AptosWebhook',
-  'One delivery: everything that one Aptos stream matched in one block. Keys are in wire order.',
+  'One delivery: all records that one Aptos stream matched in one block. Keys are in wire order.',
   z.strictObject({
     streamId: text.describe('Empty in the test webhook.'),
     tag: text,

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { component, sent, sentShape, typed } from '../named.ts';
+import { findAptosNetwork } from '../rules/chains/aptos.ts';
 import type {
   CreateApiKey,
   HistoryFilter,
@@ -10,6 +11,7 @@ import type {
 import { deliveryStatus, region, scope } from './enums.ts';
 import {
   CHAIN_ID,
+  anyChain,
   chainId,
   flagText,
   page,
@@ -80,7 +82,27 @@ export const settingsSchema: z.ZodType<Settings> = component(
   'SetSettings',
   z.strictObject({
     region: region.optional(),
-    secretKey: text(1024).min(1, { error: 'should not be empty' }).optional(),
+    secretKey: text(1024)
+      .min(1, { error: 'should not be empty' })
+      .meta({ format: 'password' })
+      .optional(),
+  }),
+);
+
+/** Matches characters that are invisible, end a line, or change the direction of the text. */
+const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+
+export const signInSchema = component(
+  'SignIn',
+  z.strictObject({
+    apiKey: z.string().meta({ format: 'password' }),
+    sessionName: text(60)
+      .refine((it) => !HIDDEN.test(it), {
+        error: 'should be one line of visible characters',
+      })
+      .transform((it) => it.trim())
+      .optional()
+      .describe('Who signs in, for the audit log; at most 60 characters.'),
   }),
 );
 
@@ -106,5 +128,67 @@ export const createApiKeySchema: z.ZodType<CreateApiKey> = sent(
       .optional()
       .describe('At most 20. Default: from anywhere.'),
     expiresAt: wholeNumber.optional().describe('Unix milliseconds. Default: never.'),
+  }),
+);
+
+/** Maximum length of a node URL or an alert URL. */
+const MAX_URL_LENGTH = 2048;
+
+/**
+ * Creates the schema of a URL whose protocol matches `pattern`; `schemes` names the allowed
+ * protocols in the error message. The parsed URL is normalized and has no fragment.
+ */
+const urlOf = (pattern: RegExp, schemes: string) =>
+  text(MAX_URL_LENGTH)
+    .transform((given, context) => {
+      const url = URL.parse(given);
+      if (url !== null && pattern.test(url.protocol) && hasReadableLogin(url)) {
+        url.hash = '';
+        return url.href;
+      }
+      context.addIssue({
+        code: 'custom',
+        message: `should be an absolute ${schemes} URL`,
+        input: given,
+      });
+      return z.NEVER;
+    })
+    .meta({ type: 'string', maxLength: MAX_URL_LENGTH });
+
+/**
+ * Returns whether the user name and password of a URL can be decoded. Otherwise, they could not be
+ * sent.
+ */
+function hasReadableLogin({ username, password }: URL): boolean {
+  try {
+    return decodeURIComponent(username + password).length >= 0;
+  } catch {
+    return false;
+  }
+}
+
+export const nodeUrlSchema = sent(
+  'NewNode',
+  'A node of a chain.',
+  z
+    .strictObject({
+      chainId: anyChain.describe('Chain id in hex, or an Aptos network such as `aptos:mainnet`.'),
+      url: urlOf(/^(https?|wss?):$/, 'http://, https://, ws:// or wss://').describe(
+        'URL of the node; for Aptos, of its REST API. It may contain keys and is stored encrypted.',
+      ),
+    })
+    .refine(
+      ({ chainId: chain, url }) => findAptosNetwork(chain) === undefined || url.startsWith('http'),
+      { path: ['url'], error: 'should be the http:// or https:// URL of an Aptos REST API' },
+    ),
+);
+
+export const alertUrlSchema = sent(
+  'NewAlertUrl',
+  'A URL to which the service POSTs alerts.',
+  z.strictObject({
+    url: urlOf(/^https?:$/, 'http:// or https://').describe(
+      'It may contain keys and is stored encrypted.',
+    ),
   }),
 );

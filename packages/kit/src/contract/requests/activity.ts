@@ -35,9 +35,7 @@ export const activityQuerySchema = sentShape(
     }),
 );
 
-/**
- * Maximum number of rows. A console page shows no more, and a browser handles the response quickly.
- */
+/** Maximum number of streams per request. A browser handles a response of this size quickly. */
 const MAX_TIMELINES = 200;
 const timelineLimitError = { error: 'should be a whole number from 1 to 200' };
 
@@ -59,11 +57,11 @@ export const listTimelinesSchema = sent(
       .min(1, timelineLimitError)
       .max(200, timelineLimitError)
       .default(60)
-      .describe('At most 200, 60 by default.'),
+      .describe('At most 200. Default: 60.'),
   }),
 );
 
-/** Query of the reorg and gap lists. */
+/** Query parameters of the lists of reorgs and gaps. */
 export const chainLogQuerySchema = z.object({
   chain: anyChain.optional(),
   limit: queryCount(1, 100, 100),

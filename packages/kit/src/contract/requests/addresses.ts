@@ -3,7 +3,7 @@ import { component, sentShape } from '../named.ts';
 import type { AddressesBody, LabelledAddressesBody } from '../shapes.generated.ts';
 import { aptosAddress, evmAddress, page } from './fields.ts';
 
-/** One or several addresses; the parsed form is lowercase. */
+/** Accepts one address or a non-empty list of addresses; `address` parses each. */
 const oneOrSeveral = (address: z.ZodType<string>): z.ZodType<string | string[]> =>
   z.union([address, z.array(address).min(1, { error: 'should name at least one address' })], {
     error: 'should be an address or an array of addresses',
@@ -12,8 +12,11 @@ const oneOrSeveral = (address: z.ZodType<string>): z.ZodType<string | string[]> 
 const addresses = (address: z.ZodType<string>): z.ZodType<AddressesBody> =>
   z.strictObject({ address: oneOrSeveral(address) });
 
-/** Returns whether a string is a valid address label. */
-export const isAddressLabel = (text: string): boolean => /^[^\p{Cc}]{1,64}$/u.test(text);
+/**
+ * Returns whether a string is a valid address label. An empty label is valid: it removes the label
+ * of the address.
+ */
+export const isAddressLabel = (text: string): boolean => /^[^\p{Cc}]{0,64}$/u.test(text);
 
 const labelledAddresses = (address: z.ZodType<string>): z.ZodType<LabelledAddressesBody> =>
   z
@@ -23,12 +26,12 @@ const labelledAddresses = (address: z.ZodType<string>): z.ZodType<LabelledAddres
         .record(
           address as z.ZodType<string, string>,
           z.string().refine(isAddressLabel, {
-            error: 'should be 1 to 64 characters, without control characters',
+            error: 'should be at most 64 characters, without control characters',
           }),
         )
         .optional()
         .describe(
-          'Labels by address, for addresses in this request, 1 to 64 characters each. Sluice only.',
+          'Labels by address, for addresses in this request, at most 64 characters each; an empty one removes the label. Sluice only.',
         ),
     })
     .superRefine(({ address: listed, labels = {} }, context) => {
@@ -79,7 +82,7 @@ export const listAddressesQuerySchema = sentShape(
       .max(100, { error: SEARCH })
       .optional()
       .describe(
-        'A prefix that starts with `0x`, both ends such as `0x28C6…1d60`, or part of an address or label; 1 to 100 characters. Case-insensitive for a to z, but on SQLite not for other letters. Default: all addresses.',
+        'A prefix that starts with `0x`, both ends such as `0x28C6…1d60`, or part of an address or label; 1 to 100 characters. Case-insensitive; on SQLite, only for a to z. Default: all addresses.',
       ),
     ...page,
   }),

@@ -1,4 +1,4 @@
-/** Requests for past blocks. */
+/** Schemas of dry runs, of backfills, and of requests for a single past block. */
 import * as z from 'zod';
 import { component, sent, sentShape } from '../named.ts';
 import type {

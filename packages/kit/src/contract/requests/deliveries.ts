@@ -24,7 +24,7 @@ const deliveryOrder = sentShape(
     order: z
       .enum(['newest', 'oldest'], { error: 'should be newest or oldest' })
       .optional()
-      .describe('Which come first. Default: `newest`.'),
+      .describe('Which deliveries come first. Default: `newest`.'),
   }),
 );
 

@@ -1,4 +1,3 @@
-/** Enumerations and their types. */
 import * as z from 'zod';
 import { shape } from '../named.ts';
 import { APTOS_NETWORKS } from '../rules/chains/aptos.ts';

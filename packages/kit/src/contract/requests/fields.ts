@@ -1,6 +1,6 @@
 /**
- * Parses fields that requests share. Each message describes a valid value; the service adds the
- * path of the field and the received value.
+ * Schemas of fields that several requests share. Each error message describes a valid value; the
+ * service adds the path of the field and the received value.
  */
 import * as z from 'zod';
 import { HINTS, sentShape, typed } from '../named.ts';
@@ -11,18 +11,21 @@ import type { DeliveryFilter } from '../shapes.generated.ts';
 import { PAGE_LIMIT } from '../values.ts';
 import { deliveryPhase, deliveryState } from './enums.ts';
 
-/** An optional field in which null means absent. */
+/** Makes a field optional. Null means that the field is absent. */
 export const givenOrNull = <Value, Input>(field: z.ZodType<Value, Input>) =>
   field.nullish().transform((value) => value ?? undefined);
 
-/** An optional field. Null is accepted because some clients send it, but it is not in the type. */
+/**
+ * Like {@link givenOrNull}, but the generated type excludes null. Null is still accepted, because
+ * some clients send it.
+ */
 export function given<Value, Input>(field: z.ZodType<Value, Input>) {
   const schema = givenOrNull(field);
   HINTS.add(schema, { hidesNull: true });
   return schema;
 }
 
-/** Checks the size of a value before its contents. */
+/** Checks the size of a value first, so that the contents of an oversized value are not parsed. */
 export const bounded = <Schema extends z.ZodType>(
   schema: Schema,
   isWithin: (given: unknown) => boolean,
@@ -34,7 +37,7 @@ export const bounded = <Schema extends z.ZodType>(
     return z.NEVER;
   }, schema);
 
-/** Any value that `read` accepts, in the spelling that it returns. */
+/** Accepts the values for which `read` returns a string, and converts each to that string. */
 export const spelled = <Value extends string>(
   read: (value: unknown) => Value | undefined,
   message: string,
@@ -46,7 +49,10 @@ export const spelled = <Value extends string>(
     return z.NEVER;
   });
 
-/** A query parameter that may be repeated; `items` is the JSON Schema of each value. */
+/**
+ * An optional list that also accepts a single value, as in a query parameter that may be repeated.
+ * `items` is the JSON Schema of each value.
+ */
 export const several = <Item>(item: z.ZodType<Item>, items: object, maxItems?: number) => {
   const some = z.array(item).min(1, { error: 'should name at least one' });
   const list =
@@ -61,7 +67,7 @@ export const several = <Item>(item: z.ZodType<Item>, items: object, maxItems?: n
     .meta({ type: 'array', items, minItems: 1, ...(maxItems !== undefined && { maxItems }) });
 };
 
-/** A string of limited length. PostgreSQL cannot store a NUL character. */
+/** A string of limited length without NUL characters, which PostgreSQL cannot store. */
 export const text = (maxLength: number) =>
   z
     .string()
@@ -78,7 +84,7 @@ const isComplete = (it: number): boolean => Number.isSafeInteger(it) && it >= 0;
 
 export const wholeNumber = z.number(wholeNumberError).refine(isComplete, wholeNumberError);
 
-// Numbers and flags in a query are strings.
+// In a query, numbers and flags are strings.
 export const wholeNumberText = z
   .string(wholeNumberError)
   .regex(/^\d+$/, wholeNumberError)
@@ -100,7 +106,7 @@ export const queryCount = (least: number, most: number, fallback: number) => {
     .default(fallback);
 };
 
-// JSON Schemas of values that are accepted in several JSON types.
+// JSON Schemas for the OpenAPI document. They cannot be derived from schemas that convert values.
 export const WHOLE_NUMBER = { type: 'integer', minimum: 0 };
 export const CHAIN_ID = { type: 'string', description: 'Chain id in hex', examples: ['0x1'] };
 const UUID = { type: 'string', format: 'uuid' };
@@ -112,7 +118,10 @@ export const chainId = spelled(
   'should be a chain id in hex, e.g. 0x1 (names such as eth are not chain ids)',
 ).meta(CHAIN_ID);
 
-/** A chain of either family, in the spelling of Sluice's own routes. */
+/**
+ * A chain of either family. It is parsed to the form that Sluice's own routes use, such as `0x1` or
+ * `aptos:mainnet`.
+ */
 export const anyChain: z.ZodType<string> = spelled((value) => {
   const network = typeof value === 'string' ? findAptosNetwork(value) : undefined;
   return network === undefined ? toChainId(value) : toAptosChain(network);
@@ -120,7 +129,7 @@ export const anyChain: z.ZodType<string> = spelled((value) => {
   type: 'string',
 });
 
-/** One EVM address in any casing; the parsed form is lowercase. */
+/** An EVM address in any casing; the parsed form is lowercase. */
 export const evmAddress = z.string().transform((text, context) => {
   const address = toAddress(text);
   if (address !== undefined) return address;
@@ -132,7 +141,10 @@ export const evmAddress = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
-/** An Aptos address in any casing, leading zeros optional; parsed to 64 lowercase digits. */
+/**
+ * An Aptos address in any casing; leading zeros are optional. The parsed form is `0x` and 64
+ * lowercase hex digits.
+ */
 export const aptosAddress = spelled(
   (value) => padAptosAddress(value)?.toLowerCase(),
   'should be an Aptos address: 0x and up to 64 hex digits',
@@ -140,7 +152,6 @@ export const aptosAddress = spelled(
 
 const limitError = { error: `should be a whole number from 1 to ${PAGE_LIMIT}` };
 
-/** Cursor and page size of a list. */
 export const page = {
   limit: z.coerce
     .number(limitError)
@@ -163,19 +174,24 @@ const answered = z.string().regex(/^([1-5]\d\d|[1-5]xx|none)$/, {
   error: 'should be a status, e.g. 404, a class of statuses, e.g. 5xx, or none',
 });
 
-/** Maximum number of delivery ids; more do not fit into a URL. */
+/**
+ * Maximum number of delivery ids in a filter. Filters are also sent in URLs, which must stay short.
+ */
 const MAX_DELIVERY_IDS = 500;
 
-/** One or several values, any of which matches. */
+/** A filter by one or several values. A delivery matches if it has any of them. */
 const anyOf = <Item>(tsType: string, item: z.ZodType<Item>, items: object, maxItems?: number) =>
   typed(`OneOrSeveral<${tsType}>`, several(item, items, maxItems));
 
-/** Fields of a delivery filter; in a query, its numbers and flags are strings. */
-/** A transaction hash; the parsed form is lowercase. */
+/** A transaction hash; its casing is kept. */
 export const transactionHash = z
   .string()
   .regex(/^0x[0-9a-fA-F]{64}$/, { error: 'should be 0x and 64 hex digits' });
 
+/**
+ * Returns the fields of a delivery filter. The schemas of numbers and flags are parameters, because
+ * a query contains them as strings.
+ */
 export const deliveryFilter = (whole: z.ZodType<number>, flag: z.ZodType<boolean>) => {
   const number = whole.optional().meta(WHOLE_NUMBER);
   return {

@@ -3,7 +3,7 @@ import { component, typed } from '../named.ts';
 import type { InboxResponse } from '../shapes.generated.ts';
 import { text, wholeFrom } from './fields.ts';
 
-/** Missing fields default to `DEFAULT_INBOX_RESPONSE`. */
+/** The service uses the values of `DEFAULT_INBOX_RESPONSE` for omitted fields. */
 export const inboxResponseSchema: z.ZodType<Partial<InboxResponse>> = component(
   'SetInbox',
   typed(

@@ -1,6 +1,6 @@
 /**
- * Handwritten request types from before they were generated, for which existing code must still
- * type-check. New optional fields are not needed here.
+ * Compares the generated request types with the handwritten types that they replaced. Code that
+ * uses the old types must still type-check. New optional fields need not be added here.
  */
 import { expectTypeOf } from 'vitest';
 import type { OneOrSeveral, Optional } from '../generic.ts';
@@ -84,6 +84,7 @@ interface CreateEvmStream extends Optional<StreamLimits> {
   deliver?: DeliverMode | undefined;
   notifyRemoved?: boolean | undefined;
   headers?: Record<string, string> | undefined;
+  maxWebhookBytes?: number | null | undefined;
 }
 
 type UpdateEvmStream = Optional<CreateEvmStream>;
@@ -123,6 +124,7 @@ interface CreateAptosStream extends Optional<StreamLimits> {
   demo?: boolean | undefined;
   allAddresses?: boolean | undefined;
   headers?: Record<string, string> | undefined;
+  maxWebhookBytes?: number | null | undefined;
 }
 
 type UpdateAptosStream = Optional<CreateAptosStream>;
@@ -262,7 +264,7 @@ interface ListOptions {
 
 type ListDeliveriesOptions = ListOptions & Readonly<DeliveryFilter & DeliveryOrder>;
 
-/** True if both types are assignable to each other and have the same fields. */
+/** True if both types are assignable to each other, and `After` has all fields of `Before`. */
 type Kept<After, Before> = [After, Before, keyof Before] extends [Before, After, keyof After]
   ? true
   : false;

@@ -19,7 +19,7 @@ import {
 const STREAM = { webhookUrl: 'http://localhost:1/hook', description: 'minimal', chainIds: ['0x1'] };
 const ADDRESS = '0xcfdf6aaae9f6b927e3736fbd327853b622c5060e';
 
-/** Returns the paths and messages of the problems. */
+/** Returns the path and message of each problem in a stream with these fields. */
 const problems = (fields: object) =>
   (createEvmStreamSchema.safeParse({ ...STREAM, ...fields }).error?.issues ?? []).map(
     ({ path, message }) => `${path.join('.')} ${message}`,
@@ -102,6 +102,9 @@ describe('createEvmStreamSchema', () => {
     [{ maxInFlight: 0 }, 'maxInFlight should be at least 1'],
     [{ maxInFlight: 65 }, 'maxInFlight should be at most 64'],
     [{ maxInFlight: 1.5 }, 'maxInFlight should be a whole number from 1 to 64, or null'],
+    [{ maxWebhookBytes: 65_535 }, 'maxWebhookBytes should be at least 65536'],
+    [{ maxWebhookBytes: 2 ** 31 }, 'maxWebhookBytes should be at most 1073741824'],
+    [{ maxWebhookBytes: '9000' }, 'maxWebhookBytes should be a whole number of bytes, or null'],
     [{ maxPerSecond: 0 }, 'maxPerSecond should be at least 0.01'],
     [{ maxPerSecond: '5' }, 'maxPerSecond should be a number from 0.01 to 10000, or null'],
   ])('rejects %j', (fields, problem) => {
@@ -224,7 +227,7 @@ describe('history, settings and blocks', () => {
     ]) {
       expect(listLogsQuerySchema.safeParse(wrong).success).toBe(false);
     }
-    // Filters of other lists are dropped.
+    // Parameters of other lists are ignored.
     expect(listLogsQuerySchema.parse({ excludePayload: 'true' })).not.toHaveProperty(
       'excludePayload',
     );

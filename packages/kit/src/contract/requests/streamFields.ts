@@ -1,4 +1,4 @@
-/** Fields that new streams, stream updates and dry runs share. */
+/** Schemas of the fields that new streams, stream updates and dry runs share. */
 import * as z from 'zod';
 import { typed } from '../named.ts';
 import { APTOS_NETWORKS, toAptosNetwork } from '../rules/chains/aptos.ts';
@@ -12,15 +12,15 @@ import { advancedOptionSchema, nativeBalanceSelectionSchema, triggerSchema } fro
 
 const MAX_ITEMS = 1_000;
 /**
- * Maximum number of inputs, outputs and components of all items. The largest contracts have a third
- * of this.
+ * Maximum number of inputs, outputs and components of all items together. The ABIs of the largest
+ * contracts have about a third of this number.
  */
 const MAX_PARAMETERS = 5_000;
 
-/** The JSON Schema of {@link abiItemSchema} in the OpenAPI document. */
+/** A reference to {@link abiItemSchema} in the OpenAPI document. */
 const ABI_ITEM = { $ref: '#/components/schemas/AbiItem' };
 
-/** A list of items; a single item is treated as a list of one. */
+/** A list of ABI items. A single item is treated as a list of one. */
 const abi: z.ZodType<AbiItem[]> = bounded(
   z.preprocess(
     (given) => (typeof given === 'object' && given !== null ? [given].flat() : given),
@@ -30,7 +30,10 @@ const abi: z.ZodType<AbiItem[]> = bounded(
   `should have at most ${MAX_PARAMETERS} inputs, outputs and components in total`,
 ).meta({ anyOf: [{ type: 'array', items: ABI_ITEM, maxItems: MAX_ITEMS }, ABI_ITEM] });
 
-/** Counts the parameters of an unvalidated ABI; stops above {@link MAX_PARAMETERS}. */
+/**
+ * Counts the inputs, outputs and components of an unvalidated ABI. Stops above
+ * {@link MAX_PARAMETERS}.
+ */
 function countParameters(given: readonly unknown[]): number {
   let count = 0;
   const lists: (readonly unknown[])[] = [given];
@@ -63,11 +66,14 @@ const chainIds = z
   .transform((ids) => [...new Set(ids)])
   .describe('Hex chain ids, e.g. `["0x1", "0x89"]`; at least one.');
 
-/** Maximum total length of the events in one field. */
+/** Maximum total length of the event signatures in one field, in characters. */
 const MAX_EVENT_CHARACTERS = 100_000;
 const EVENTS_TOO_LONG = `should name events of at most ${MAX_EVENT_CHARACTERS} characters in total`;
 
-/** Returns whether the strings that `read` returns for a list stay within the total length. */
+/**
+ * Returns whether the strings that `read` returns for the elements of a list have at most
+ * {@link MAX_EVENT_CHARACTERS} characters in total.
+ */
 const areShort = (given: unknown, read: (each: unknown) => unknown): boolean => {
   let left = MAX_EVENT_CHARACTERS;
   for (const each of Array.isArray(given) ? given : []) {
@@ -91,11 +97,13 @@ const topic0 = bounded(
 );
 
 const HEADER_LIMIT = 20;
-/** Headers that the contract, HTTP or the service defines. */
+/**
+ * Matches the names of headers that users cannot set, because the contract, HTTP or the service
+ * defines them.
+ */
 const RESERVED_HEADERS =
   /^(host|connection|content-.*|transfer-encoding|expect|upgrade|keep-alive|te|trailer|accept-encoding|user-agent|webhook-.*|x-signature|x-region|x-queue-size|x-records-charged|x-sluice-.*)$/i;
 
-/** Custom headers. */
 const headers = bounded(
   z.record(
     z
@@ -109,16 +117,18 @@ const headers = bounded(
   (given) => Object.keys(given ?? {}).length <= HEADER_LIMIT,
   `should have at most ${HEADER_LIMIT} entries`,
 )
-  // Header names are case-insensitive, so lowercasing also removes duplicates.
+  // Header names are case-insensitive. Lowercasing them also removes duplicates.
   .transform((it) =>
     Object.fromEntries(Object.entries(it).map(([name, value]) => [name.toLowerCase(), value])),
   );
 
-/** Descriptions of a stream's limits, for requests and responses. */
+/** Descriptions of the fields that limit a stream's deliveries, for requests and responses. */
 export const LIMITS = {
   maxInFlight: 'Maximum webhooks of the stream in flight, 1 to 64. Null, the default, means 64.',
   maxPerSecond:
     'Maximum webhooks of the stream per second, evenly spaced, including retries, 0.01 to 10,000. Null, the default, means no limit.',
+  maxWebhookBytes:
+    "Maximum size of the stream's webhooks in bytes, from 65,536; a larger one is sent in parts. Values above the service's `--max-webhook-bytes` have no effect. Null, the default, means that limit.",
   strictOrder:
     'Sends one webhook at a time, in order of creation; a failed one blocks the rest until its retries end. Default: false.',
 };
@@ -127,7 +137,7 @@ const demo = given(z.boolean()).describe(
   'The hosted service shows the webhooks of a demo stream in its panel and sends none.',
 );
 
-/** Fields of both families that only Sluice has. */
+/** Fields that only Sluice has, for streams of both chain families. */
 const ownFields = {
   headers: given(headers).describe(
     'Sent with each webhook: at most 20, each value at most 1024 printable ASCII characters. Default: none. Sluice only.',
@@ -144,6 +154,12 @@ const ownFields = {
     .max(10_000, { error: 'should be at most 10000' })
     .nullish()
     .describe(`${LIMITS.maxPerSecond} Sluice only.`),
+  maxWebhookBytes: z
+    .int({ error: 'should be a whole number of bytes, or null' })
+    .min(65_536, { error: 'should be at least 65536' })
+    .max(2 ** 30, { error: 'should be at most 1073741824' })
+    .nullish()
+    .describe(`${LIMITS.maxWebhookBytes} Sluice only.`),
   strictOrder: given(z.boolean()).describe(`${LIMITS.strictOrder} Sluice only.`),
 };
 
@@ -162,7 +178,7 @@ export const evmFields = {
     'Transactions from or to a watched address. Default: false.',
   ),
   includeContractLogs: given(z.boolean()).describe(
-    'Logs that name a watched address. Default: false.',
+    'Logs that a watched address emitted or that contain it in a topic. Default: false.',
   ),
   includeInternalTxs: given(z.boolean()).describe(
     'Calls inside transactions that move value. Default: false.',

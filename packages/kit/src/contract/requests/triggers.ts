@@ -1,4 +1,4 @@
-/** Event filters, triggers and native balances of a stream. */
+/** Schemas of the event filters, triggers and native balances of a stream. */
 import * as z from 'zod';
 import { component, sent, sentShape } from '../named.ts';
 import type { AdvancedOption, NativeBalanceSelection, StreamTrigger } from '../shapes.generated.ts';

@@ -1,12 +1,15 @@
 /**
- * Decodes ABI-encoded data directly from the hex in webhooks; a type is compiled once to a reader.
- * Data is untrusted, so readers check bounds, two values cannot share a word, and invalid data
- * throws {@link MALFORMED} or {@link OVERLAPPING}.
+ * Compiles Solidity types to readers, which decode ABI-encoded data directly from hex. Because the
+ * data is untrusted, readers check bounds: they throw {@link MALFORMED} for invalid data, and
+ * {@link OVERLAPPING} if two values share a word.
  */
 import { canonicalType } from './events.ts';
 import type { AbiParameter } from '../shapes.generated.ts';
 
-/** A decoded value: integers of any size are bigint, addresses and bytes are hex. */
+/**
+ * A decoded value. Integers of any size are bigint, addresses and bytes are hex, and tuples are
+ * objects.
+ */
 export type DecodedValue =
   | string
   | bigint
@@ -14,10 +17,10 @@ export type DecodedValue =
   | readonly DecodedValue[]
   | { readonly [name: string]: DecodedValue };
 
-/** Thrown, always the same object, for data that does not encode the type. */
+/** The error for data that does not encode the type. It is always the same object. */
 export const MALFORMED = new Error('The data does not encode the type');
 
-/** Thrown, always the same object, when the offsets of two values point to the same bytes. */
+/** The error for data in which two values share a word. It is always the same object. */
 export const OVERLAPPING = new Error('Values overlap in the data');
 
 export interface Codec {
@@ -25,11 +28,11 @@ export interface Codec {
   readonly dynamic: boolean;
   /** Number of words that a value takes in place; 1 for the offset of a dynamic value. */
   readonly headWords: number;
-  /** Reads the value that starts at this character of the source. */
+  /** Reads the value that starts at character `at` of the source. */
   readonly read: (source: Source, at: number) => DecodedValue;
 }
 
-/** Hex that tracks which words were read. Positions are in characters. */
+/** ABI-encoded data in hex, and a record of the words read so far. Positions are in characters. */
 export class Source {
   readonly hex: string;
   readonly #isRead: Uint8Array;
@@ -40,14 +43,20 @@ export class Source {
     this.#isRead = new Uint8Array(Math.ceil((hex.length - 2) / WORD));
   }
 
-  /** Claims the words at a position before they are read. */
+  /**
+   * Marks words as read. Throws {@link MALFORMED} if the data ends before them, and
+   * {@link OVERLAPPING} if one of them was already read.
+   */
   take(at: number, words: number): void {
     const end = at + words * WORD;
     if (end > this.hex.length) throw MALFORMED;
     this.claim(at, end);
   }
 
-  /** Claims the words between two positions. */
+  /**
+   * Marks the words between two positions as read. Throws {@link OVERLAPPING} if one of them was
+   * already read.
+   */
   claim(start: number, end: number): void {
     const endWord = Math.ceil((end - 2) / WORD);
     for (let word = Math.floor((start - 2) / WORD); word < endWord; word++) {
@@ -57,7 +66,7 @@ export class Source {
   }
 }
 
-/** Number of characters in a word. */
+/** Number of hex digits in a word. */
 const WORD = 64;
 const ZEROS = '0'.repeat(WORD);
 const ONES = 'f'.repeat(WORD);
@@ -66,8 +75,8 @@ const ONES = 'f'.repeat(WORD);
 export const MAX_DEPTH = 16;
 
 /**
- * Compiles a type; undefined if it does not exist or the kit does not support it.
- * `readAddress` reads its addresses.
+ * Compiles the type of a parameter. Returns undefined if the type does not exist or the kit does
+ * not support it. `readAddress` decodes the addresses in values.
  */
 export function compileType(
   parameter: AbiParameter,
@@ -83,7 +92,7 @@ export function compileType(
     const codec = compileType({ ...parameter, type: element }, readAddress, depth + 1);
     if (!codec) return undefined;
     if (length === '') return arrayCodec(codec);
-    // Rejects zero-size values, which Solidity does not have, so that every element takes a word.
+    // Rejects arrays of length 0, which Solidity lacks, so that each element takes at least a word.
     return Number(length) > 0 ? fixedArrayCodec(codec, Number(length)) : undefined;
   }
   if (type === 'tuple') return compileTuple(components ?? [], readAddress, depth + 1);
@@ -103,8 +112,8 @@ export interface CompiledParameters {
 }
 
 /**
- * Compiles a list of parameters, such as the outputs of a function. Undefined if {@link
- * compileType} does not support one of the types. Addresses are decoded in lowercase.
+ * Compiles a list of parameters, such as the outputs of a function. Returns undefined if
+ * {@link compileType} does not support one of the types. Addresses are decoded in lowercase.
  */
 export function compileParameters(
   parameters: readonly AbiParameter[],
@@ -134,7 +143,10 @@ export function compileParameters(
 
 const HEX = /^0x[0-9a-f]*$/;
 
-/** Returns lowercase hex with an even number of digits, or undefined. */
+/**
+ * Converts a value to lowercase hex. Returns undefined if it is not `0x` and an even number of hex
+ * digits.
+ */
 export function toHex(value: unknown): string | undefined {
   if (typeof value !== 'string' || value.length % 2 !== 0) return undefined;
   if (HEX.test(value)) return value;
@@ -157,9 +169,15 @@ function compileTuple(
   return tupleCodec(members, parameterNames(components));
 }
 
-/** Returns unique names for parameters: `arg0`, `arg1`, … by position for unnamed ones. */
+/**
+ * Returns a unique name for each parameter. An unnamed parameter gets `arg` and its position; a
+ * repeated name gets underscores.
+ */
 export function parameterNames(parameters: readonly { name?: string | undefined }[]): string[] {
-  /** The next candidate for each name, which shortens searches if an ABI repeats a name often. */
+  /**
+   * Maps each used name to the next candidate, so that searches are short if an ABI repeats a name
+   * often.
+   */
   const names = new Map<string, string>();
   for (const [position, parameter] of parameters.entries()) {
     let name = parameter.name || `arg${position}`;
@@ -180,10 +198,10 @@ export function setNamed(object: Record<string, DecodedValue>, name: string, val
   }
 }
 
-/** Reads the word at this character, such as a topic. */
+/** Reads the word that starts at character `at`, such as a topic. */
 export type ReadWord = (hex: string, at: number) => string | bigint | boolean;
 
-/** Returns the reader of a type that fits in one word; undefined for any other. */
+/** Returns the reader of a type that fits into one word; undefined for other types. */
 export function wordReader(canonical: string, readAddress: ReadWord): ReadWord | undefined {
   if (canonical === 'address') return readAddress;
   if (canonical === 'bool') return readBool;
@@ -203,7 +221,7 @@ const fromWord =
 
 const PADDING_OF_ADDRESS = ZEROS.slice(40);
 
-/** Reads an address in lowercase, which is the case of the data. */
+/** Reads an address. It is in lowercase, like the hex of the source. */
 export const readLowerAddress = (hex: string, at: number): string => {
   if (!hex.startsWith(PADDING_OF_ADDRESS, at)) throw MALFORMED;
   return `0x${hex.slice(at + 24, at + WORD)}`;
@@ -246,7 +264,7 @@ function bytesReader(size: number): ReadWord {
 
 const toBigInt = (hex: string, at: number): bigint => BigInt(`0x${hex.slice(at, at + WORD)}`);
 
-/** A valid offset or length in the data never exceeds 32 bits. */
+/** The zeros before an offset or length, which never exceeds 32 bits in valid data. */
 const PADDING_OF_SIZE = ZEROS.slice(8);
 
 function readSize(source: Source, at: number): number {
@@ -255,11 +273,17 @@ function readSize(source: Source, at: number): number {
   return Number.parseInt(source.hex.slice(at + WORD - 8, at + WORD), 16);
 }
 
-/** Reads a member of a tuple or array that starts at `base`. */
+/**
+ * Reads the member at `at` of a tuple, array or parameter list. Offsets in the data are relative to
+ * `base`.
+ */
 export const readMember = (codec: Codec, source: Source, base: number, at: number): DecodedValue =>
   codec.dynamic ? codec.read(source, base + readSize(source, at) * 2) : codec.read(source, at);
 
-/** Reads the hex digits of `bytes` or `string`. Padding at the end of the data may be missing. */
+/**
+ * Reads the contents of a `bytes` or `string` as hex digits. Padding at the end of the data may be
+ * missing.
+ */
 function readDigits(source: Source, at: number): string {
   const { hex } = source;
   const size = readSize(source, at);
@@ -300,7 +324,7 @@ const digitOf = (code: number): number => (code < 58 ? code - 48 : code - 87);
 
 function readElements(codec: Codec, length: number, source: Source, base: number): DecodedValue[] {
   const stride = codec.headWords * WORD;
-  // Checks that all heads exist before it allocates anything.
+  // Checks that all heads exist before anything is allocated.
   if (base + stride * length > source.hex.length) throw MALFORMED;
   const elements: DecodedValue[] = [];
   for (let index = 0; index < length; index++) {

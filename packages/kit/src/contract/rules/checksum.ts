@@ -1,4 +1,7 @@
-/** EIP-55, apart from `chains/evm.ts`, so that checking an address needs no hash. */
+/**
+ * EIP-55 checksums. Separate from `chains/evm.ts`, so that code that only parses addresses does not
+ * need a hash function.
+ */
 import { toAddress } from './chains/evm.ts';
 import { keccak256 } from './hash.ts';
 

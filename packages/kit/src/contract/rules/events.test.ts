@@ -102,7 +102,7 @@ describe('parseEventSignature', () => {
         const text = parts.join('');
         const event = parseEventSignature(text);
         if (event?.signature) expect(parseEventSignature(event.signature)).toEqual(event);
-        // A rejected signature has a problem at the position of `found`.
+        // Only rejected signatures have a problem. `found` is the text at the problem's position.
         const problem = findSignatureProblem(text);
         expect(problem === undefined).toBe(event !== undefined);
         if (problem !== undefined) expect(text.startsWith(problem.found, problem.at)).toBe(true);

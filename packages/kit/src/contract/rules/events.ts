@@ -3,7 +3,7 @@ import { keccak256 } from './hash.ts';
 import type { AbiItem, AbiParameter } from '../shapes.generated.ts';
 
 export interface EventSignature {
-  /** 32-byte hash, lowercase hex: the first topic of the event's logs. */
+  /** Hash of the signature in lowercase hex: the first topic of the event's logs. */
   topic0: string;
   /**
    * Canonical signature, such as `Transfer(address,address,uint256)`. Omitted if only a hash was
@@ -34,15 +34,15 @@ export function parseEventSignature(text: string): EventSignature | undefined {
   return typeof signature === 'string' ? { topic0: hashOf(signature), signature } : undefined;
 }
 
-/** The first syntax error in an event signature. */
+/** The first error in an event signature. */
 export interface SignatureProblem {
   /** Index of the first wrong character; the length of the text if the text ends too early. */
   at: number;
-  /** The word or punctuation mark found there; empty at the end. */
+  /** The word or character at that index; empty if the text ends there or is too long. */
   found: string;
   /**
-   * Expected text. `)`: a parenthesis or comma; `end`: nothing more; `less`: at most 4,096
-   * characters.
+   * Expected text at that index. `)`: a parenthesis or comma; `end`: the end of the text;
+   * `less`: at most 4,096 characters in total.
    */
   expected: 'name' | 'type' | '(' | ')' | 'end' | 'less';
 }
@@ -59,12 +59,15 @@ export function eventSignature(item: AbiItem): string {
   return `${item.name ?? ''}(${typeList(item.inputs)})`;
 }
 
-/** Returns the first topic of this event's logs, unless it is anonymous. */
+/**
+ * Returns the hash of an ABI event's signature: the first topic of its logs, unless the event is
+ * anonymous.
+ */
 export function eventTopic(item: AbiItem): string {
   return hashOf(eventSignature(item));
 }
 
-/** Event signatures of token standards (ERC-20, ERC-721, ERC-1155) by topic0. */
+/** Signatures of the transfer and approval events of ERC-20, ERC-721 and ERC-1155, by topic0. */
 export const KNOWN_EVENTS: Readonly<Record<string, string>> = {
   '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef':
     'Transfer(address,address,uint256)',
@@ -78,7 +81,7 @@ export const KNOWN_EVENTS: Readonly<Record<string, string>> = {
     'TransferBatch(address,address,address,uint256[],uint256[])',
 };
 
-/** A cache, because webhooks repeat the same few events, but always as a new ABI. */
+/** Caches topics by signature, because most webhooks contain the same few events. */
 const hashes = new Map<string, string>();
 const MAX_HASHES = 1000;
 
@@ -141,14 +144,14 @@ function parameterType({ type, components }: AbiParameter): string {
   return canonicalType(type) ?? type;
 }
 
-/** Returns the canonical signature, or the first problem. */
+/** Returns the canonical signature of an event, or the first problem in the text. */
 function readSignature(text: string): string | SignatureProblem {
   if (text.length > MAX_LENGTH) return { at: MAX_LENGTH, found: '', expected: 'less' };
   const tokens = tokenize(text);
   let at = 0;
   let problem: SignatureProblem | undefined;
 
-  /** Records a problem. Only the first one is kept. */
+  /** Records a problem at the current token. Only the first problem is kept. */
   const stop = (expected: SignatureProblem['expected']): undefined => {
     problem ??= { ...(tokens[at] ?? { at: text.length, found: '' }), expected };
     return undefined;
@@ -159,7 +162,10 @@ function readSignature(text: string): string | SignatureProblem {
     if (isAt(found)) at++;
   };
 
-  /** Reads `(a, b, …)` with optional modifiers and names; undefined if the text is wrong. */
+  /**
+   * Reads a list of parameters and returns their canonical types in parentheses, without modifiers
+   * and names. Returns undefined if the text is invalid.
+   */
   const readList = (depth: number): string | undefined => {
     if (depth > MAX_DEPTH || !isAt('(')) return stop('(');
     at++;
@@ -209,7 +215,7 @@ function readSignature(text: string): string | SignatureProblem {
   return problem ?? `${name}${inputs}`;
 }
 
-/** Splits text into words and punctuation, up to and including the first other character. */
+/** Splits text into words and punctuation. Stops after the first character that is neither. */
 function tokenize(text: string): { at: number; found: string }[] {
   const end = text.trimEnd().length;
   const tokens: { at: number; found: string }[] = [];

@@ -10,7 +10,7 @@ const UNICODE_BODY = '{"tag":"é ☕ \\"q\\"","logs":[]}';
 
 const keccak = nativeKeccak();
 const hmac = nativeHmac();
-/** Returns the native hash if available, otherwise viem's. */
+/** The reference for Keccak-256: native if available, otherwise viem's. */
 const reference =
   keccak ??
   ((input: string | Uint8Array): string =>

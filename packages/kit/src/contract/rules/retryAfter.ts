@@ -1,6 +1,6 @@
 /**
- * Returns the milliseconds of a `Retry-After` header in seconds or with an HTTP date (RFC 9110,
- * section 10.2.3), 0 or more; undefined if it is neither.
+ * Returns the wait that a `Retry-After` header requests, in milliseconds, 0 or more. The header
+ * contains seconds or an HTTP date (RFC 9110, section 10.2.3); returns undefined for anything else.
  */
 export function parseRetryAfter(
   header: string | null | undefined,

@@ -4,7 +4,7 @@ import { parseRetryAfter } from './retryAfter.ts';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-/** Waits after failure 1, 2, … The delivery fails with the attempt after the last wait. */
+/** Waits after failure 1, 2, … The delivery fails if the attempt after the last wait fails. */
 export const CONTRACT_SCHEDULE_MS: readonly number[] = [
   MINUTE,
   10 * MINUTE,
@@ -15,18 +15,21 @@ export const CONTRACT_SCHEDULE_MS: readonly number[] = [
   24 * HOUR,
 ];
 
-/** Sluice's wait before the quick retry of a first attempt, which is not part of the schedule. */
+/**
+ * Wait before the quick retry of a failed first attempt. This retry is not part of the schedule,
+ * and the hosted service does not have it.
+ */
 export const QUICK_RETRY_MS = 5_000;
 
 /** Returns whether a failure may be brief: no response, or a 5xx. */
 export const isBrief = (status: number | null): boolean => status === null || status >= 500;
 
-/** A receiver cannot request more than the longest wait of the schedule. */
+/** Maximum wait that a receiver can request: the longest wait of the schedule. */
 const MAX_RETRY_AFTER_MS = 24 * HOUR;
 
 /**
- * Returns the milliseconds that the `Retry-After` of a 429 or 503 requests, at most 24 hours;
- * undefined for any other status, and without a wait.
+ * Returns the wait that the `Retry-After` header of a 429 or 503 requests, in milliseconds, at most
+ * 24 hours. Returns undefined for any other status, or if no wait is requested.
  */
 export function readRetryAfterMs(
   status: number | null,

@@ -1,4 +1,4 @@
-/** Fields that selectors (`$from`) of triggers and native balances can use. */
+/** Fields that selectors, such as `$from`, can use in triggers and native balances. */
 import type {
   RecordKind,
   WebhookErc20Approval,
@@ -10,7 +10,9 @@ import type {
 } from '../shapes.generated.ts';
 
 type FieldType = 'address' | 'value';
-/** Fields that a selector can use. The compiler ensures that none is missing. */
+/**
+ * Maps each field that selectors can use to its type. The compiler reports missing fields.
+ */
 type FieldsOf<T> = Record<Exclude<keyof T, 'triggers' | 'valueWithDecimals'>, FieldType>;
 
 const TOKEN = {
@@ -89,12 +91,12 @@ const FIELDS: Record<RecordKind, Readonly<Record<string, FieldType>>> = {
 /** Names that selectors may use, without `$`. */
 export interface Selectable {
   all: readonly string[];
-  /** Selectors of addresses. */
+  /** Names of the fields and parameters that contain an address. */
   addresses: readonly string[];
 }
 
 /**
- * Returns the names that selectors of this kind of record may use.
+ * Returns the names that selectors may use for this kind of record.
  * @param event parameters of the event, for a trigger on logs
  */
 export function selectableOf(

@@ -1,27 +1,35 @@
 /**
- * Webhook signatures. Each webhook has two: `x-signature` of the compatible contract, and the
- * Standard Webhooks headers, which also cover the id and the timestamp.
+ * Webhook signatures. Each webhook has two: `x-signature`, as in the hosted Streams API, and
+ * `webhook-signature` of Standard Webhooks, which also covers the id and the timestamp.
  */
 import { hmacSha256, keccak256 } from './hash.ts';
 
-/** Header names of a webhook, in lowercase, as sent. */
+/** Names of the headers of a webhook, in lowercase, as they are sent. */
 export const WEBHOOK_HEADERS = {
-  /** {@link signWebhook} of the body. */
+  /** Result of {@link signWebhook} for the body. */
   signature: 'x-signature',
   region: 'x-region',
-  /** Number of deliveries waiting behind this one, decimal. */
+  /** Number of unfinished deliveries of the stream, in decimal. */
   queueSize: 'x-queue-size',
-  /** Number of records in the body, decimal; 0 while unconfirmed. */
+  /** Number of records in the body, in decimal; 0 unless the delivery is confirmed. */
   recordsCharged: 'x-records-charged',
-  /** `i/n` if a match is split into several bodies. */
+  /** `i/n` for part i of n, if a match is split into several bodies. */
   part: 'x-sluice-part',
+  /** Why the delivery was created or sent again; a {@link WebhookOrigin}. Not signed. */
+  origin: 'x-sluice-origin',
   /** The delivery's id, the same on every attempt. */
   id: 'webhook-id',
   /** Time of the attempt, in Unix seconds. */
   timestamp: 'webhook-timestamp',
-  /** {@link signStandardWebhook} values, separated by spaces. */
+  /** Results of {@link signStandardWebhook}, one per secret, separated by spaces. */
   standardSignature: 'webhook-signature',
 } as const;
+
+/**
+ * Why a webhook is sent. `live`: its match was found while following the chain; `backfill`: its
+ * match was found by a backfill; `replay`: a past delivery or block is sent on request.
+ */
+export type WebhookOrigin = 'live' | 'backfill' | 'replay';
 
 const encoder = new TextEncoder();
 
@@ -48,20 +56,21 @@ export interface StandardWebhook {
   /** The `webhook-timestamp` header, in Unix seconds. */
   timestamp: number;
   body: string | Uint8Array;
-  /** `whsec_` and base64, or any other text. The UTF-8 bytes of other text are the key. */
+  /** Either `whsec_` and the key in base64, or any other text, whose UTF-8 bytes are the key. */
   secret: string;
 }
 
 /**
  * Returns a `webhook-signature` value: `v1,` and the base64 HMAC-SHA-256 of `id.timestamp.body`.
- * @throws TypeError like {@link readStandardWebhookKey}.
+ * @throws TypeError if the secret starts with `whsec_` and does not continue in base64.
  */
 export function signStandardWebhook({ id, timestamp, body, secret }: StandardWebhook): string {
   return `v1,${hmacSha256(readStandardWebhookKey(secret), `${id}.${timestamp}.`, body)}`;
 }
 
 /**
- * Returns the HMAC key of a secret: the base64 after `whsec_`, or the UTF-8 of any other text.
+ * Returns the HMAC key of a secret: the decoded base64 after `whsec_`, or the UTF-8 bytes of any
+ * other text.
  * @throws TypeError if the text after `whsec_` is not base64.
  */
 export function readStandardWebhookKey(secret: string): Uint8Array {

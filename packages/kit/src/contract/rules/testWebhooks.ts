@@ -1,4 +1,4 @@
-/** The test webhooks that a new URL must accept. */
+/** The bodies of the test webhooks that a new webhook URL must accept. */
 import type { AptosWebhook, EvmWebhook } from '../shapes.generated.ts';
 
 /** The body of the test webhook of an EVM stream. */
@@ -21,7 +21,7 @@ export const TEST_WEBHOOK: EvmWebhook = {
   nativeBalances: [],
 };
 
-/** The body of the test webhook of an Aptos stream, with an empty value for every key. */
+/** The body of the test webhook of an Aptos stream. It has all keys, but no data. */
 export const TEST_APTOS_WEBHOOK: AptosWebhook = {
   streamId: '',
   tag: '',

@@ -18,7 +18,7 @@ import { createFakeSender, sampleWebhook, signedHeaders, signedRequest } from '.
 const SECRET = 'the streams secret';
 const MAX_BYTES = 200_000;
 const WEBHOOK = sampleWebhook('erc20-transfer', { tag: 'é ☕ \\" "q"' });
-/** Larger than a socket chunk and the default limit of express.json. */
+/** A webhook that is larger than a socket chunk and the default limit of `express.json`. */
 const LARGE = { ...WEBHOOK, tag: 'ü'.repeat(75_000) };
 
 const cleanups: (() => unknown)[] = [];
@@ -146,7 +146,7 @@ describe.each(Object.entries(ADAPTERS))('%s', (name, start) => {
     const forged = await fetch(signedRequest({ url, webhook: WEBHOOK, secret: 'guessed' }));
     expect(forged.status).toBe(401);
     expect(forged.headers.get('content-type')).toMatch(/^application\/json(; charset=utf-8)?$/);
-    // A parser in front of the handler throws.
+    // In this setup, the middleware throws for an empty body.
     if (name === 'Hono, after middleware that parsed the body') return;
     const empty = await fetch(url, { method: 'POST', headers: signedHeaders('', { secret: 'x' }) });
     expect(empty.status).toBe(401);
@@ -176,7 +176,10 @@ it('node:http responds 413 to a sender that never ends the body', async () => {
   expect(status).toBe(413);
 });
 
-/** Uses node:http, which keeps a response that it receives while sending. */
+/**
+ * Sends a body and returns the status. Uses `node:http`, which keeps a response that arrives while
+ * the body is being sent.
+ */
 function statusOf(url: string, body: string, chunked: boolean): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const headers: Record<string, string> = signedHeaders(body, { secret: SECRET });

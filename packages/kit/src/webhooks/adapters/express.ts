@@ -7,7 +7,7 @@ import type { NodeRequest, NodeResponse } from './node.ts';
  * Creates a route handler. Mount it before `app.use(express.json())`, because signatures cover the
  * raw body, which a JSON parser discards. If the parser must come first, exempt the route or keep
  * the bytes: `express.json({ verify: (req, _res, buffer) => { req.rawBody = buffer } })`. For a
- * parsed body, it responds with a 500 and this advice.
+ * parsed body, the handler responds with a 500 that explains the fix.
  *
  * @example app.post('/webhooks', toExpress(handler))
  */

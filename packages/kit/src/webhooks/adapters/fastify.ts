@@ -1,7 +1,7 @@
 /** `@sluice/kit/fastify`: a webhook handler for Fastify 4 and 5. */
 import type { WebhookReceiver } from '../handler/types.ts';
 
-/** The part of a Fastify instance that is used. */
+/** The part of a Fastify instance that {@link toFastify} uses. */
 export interface FastifyScope {
   removeAllContentTypeParsers(): unknown;
   addContentTypeParser(
@@ -29,7 +29,7 @@ interface FastifyReply {
 
 /** Options of {@link toFastify}. */
 export interface ToFastifyOptions {
-  /** Path of the webhook route, after the `prefix` of `register`. Default: `/`. */
+  /** Path of the webhook route, relative to the `prefix` option of `register`. Default: `/`. */
   path?: string;
 }
 
@@ -43,7 +43,7 @@ export function toFastify(
   handler: WebhookReceiver,
   { path = '/' }: ToFastifyOptions = {},
 ): (scope: FastifyScope) => Promise<void> {
-  // Fastify expects plugins to return a promise.
+  // Fastify requires a plugin without a callback to return a promise.
   return (scope) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser(
@@ -52,7 +52,7 @@ export function toFastify(
       (_request, body, done) => done(null, body),
     );
     scope.post(path, async ({ headers, body }, reply) => {
-      // Fastify does not parse empty bodies.
+      // Fastify does not call the parser for an empty body.
       const answer = await handler.receive({ headers, body: body ?? '' });
       return reply.code(answer.status).headers(answer.headers).send(answer.body);
     });

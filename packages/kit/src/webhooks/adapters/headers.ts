@@ -1,11 +1,14 @@
 /** Reads request headers of any framework. */
 
-/** `Headers` of a web request, or the plain object of Node and most frameworks. */
+/** Request headers: a `Headers` object, or the plain object that Node and most frameworks use. */
 export type WebhookHeaders =
   | { get(name: string): string | null | undefined }
   | { readonly [name: string]: string | readonly string[] | undefined };
 
-/** Returns the value of a header; undefined if it is missing, empty or repeated. */
+/**
+ * Returns the value of a header. Returns undefined if the header is missing or empty, or if its
+ * value is an array of several values. `name` must be lowercase.
+ */
 export function readHeader(headers: WebhookHeaders, name: string): string | undefined {
   const value = isGetter(headers) ? headers.get(name) : propertyOf(headers, name);
   const single: unknown = Array.isArray(value) && value.length === 1 ? value[0] : value;
@@ -15,7 +18,10 @@ export function readHeader(headers: WebhookHeaders, name: string): string | unde
 const isGetter = (headers: WebhookHeaders): headers is Headers =>
   typeof headers?.get === 'function';
 
-/** Node lowercases names; other platforms keep them as sent. */
+/**
+ * Finds a header in a plain object, in any casing: Node lowercases header names, but other
+ * platforms keep them as sent.
+ */
 function propertyOf(headers: Exclude<WebhookHeaders, Headers>, name: string): unknown {
   if (typeof headers !== 'object' || headers === null) return undefined;
   const record = headers as { readonly [name: string]: unknown };

@@ -2,14 +2,15 @@
 import { toResponse } from '../handler/handler.ts';
 import type { WebhookReceiver } from '../handler/types.ts';
 
-/** The part of a Hono context that is used. */
+/** The part of a Hono context that {@link toHono} uses. */
 export interface HonoContext {
   readonly req: { readonly raw: Request; arrayBuffer(): Promise<ArrayBuffer> };
 }
 
 /**
- * Creates a route handler. Middleware may read the body with `c.req` first, because Hono keeps it.
- * If it reads `c.req.raw`, the body is lost, and the response is a 500.
+ * Creates a route handler. Earlier middleware may read the body with the methods of `c.req`,
+ * because Hono keeps it. If the middleware reads `c.req.raw` directly, the body is lost, and the
+ * response is a 500.
  *
  * @example app.post('/webhooks', toHono(handler))
  */

@@ -1,11 +1,11 @@
 /**
  * `@sluice/kit/node`: a webhook handler for `node:http`, and for every framework that passes on
- * Node's request and response. Imports nothing from Node; it declares the types that it uses.
+ * Node's request and response. Declares the types of Node that it uses instead of importing them.
  */
 import type { WebhookReceiver } from '../handler/types.ts';
 import { toRaw } from './rawBody.ts';
 
-/** The part of an `http.IncomingMessage` that is used. */
+/** The part of an `http.IncomingMessage` that {@link toNodeListener} uses. */
 export interface NodeRequest extends AsyncIterable<unknown> {
   readonly method?: string | undefined;
   readonly headers: { readonly [name: string]: string | readonly string[] | undefined };
@@ -13,7 +13,7 @@ export interface NodeRequest extends AsyncIterable<unknown> {
   readonly readableDidRead?: boolean;
 }
 
-/** The part of an `http.ServerResponse` that is used. */
+/** The part of an `http.ServerResponse` that {@link toNodeListener} uses. */
 export interface NodeResponse {
   writeHead(status: number, headers: Record<string, string>): unknown;
   end(body: string): unknown;
@@ -22,9 +22,9 @@ export interface NodeResponse {
 /**
  * Creates a listener for `http.createServer`, also for Next API routes with `bodyParser: false`.
  *
- * It reads the body itself, or uses the raw body in `request.body` (`express.raw()`) or
+ * The listener reads the body itself, or uses the raw body in `request.body` (`express.raw()`) or
  * `request.rawBody` (Google Cloud Functions). A parsed body cannot be verified, so the response is
- * a 500 with the fix. The promise never rejects.
+ * a 500 that explains the fix. The promise never rejects.
  *
  * @example createServer(toNodeListener(handler)).listen(3000)
  */
@@ -44,7 +44,8 @@ function bodyOf(request: NodeRequest & { rawBody?: unknown; body?: unknown }): u
   for (const kept of [rawBody, body]) {
     if (toRaw(kept) !== undefined) return kept;
   }
-  // If the runtime does not report it, a body that is set has been read.
+  // If the runtime does not support `readableDidRead`, a defined `body` shows that the stream was
+  // read.
   if (request.readableDidRead ?? body !== undefined) return undefined;
   return request;
 }

@@ -1,11 +1,11 @@
 /** The body of a webhook as received, which signatures cover. */
 
-/** Unparsed bytes or text; a Node `Buffer` is a `Uint8Array`. */
+/** Unparsed bytes or text. A Node `Buffer` is allowed, because it is a `Uint8Array`. */
 export type RawBody = string | Uint8Array | ArrayBuffer;
 
 /**
- * Returns undefined for anything else. Avoids `instanceof`, because test runners mix objects of
- * several realms.
+ * Returns a raw body as text or bytes, or undefined for anything else. Avoids `instanceof`, because
+ * test runners mix objects of several realms.
  */
 export function toRaw(body: unknown): string | Uint8Array | undefined {
   if (typeof body === 'string') return body;

@@ -5,10 +5,11 @@ export type ReadBody =
   | { readonly raw: string | Uint8Array }
   | { readonly failed: 'too-large' | 'broken-off' | 'already-parsed' };
 
-/** `body` is raw or the chunks of a stream; anything else was already parsed. */
+/** Reads a raw body, or a stream of chunks. Any other `body` counts as already parsed. */
 export async function readBody(body: unknown, maxBytes: number): Promise<ReadBody> {
   const raw = toRaw(body);
-  // Text has at most as many characters as bytes, and it is already in memory.
+  // The limit counts the characters of a text, which may have more bytes. That is precise enough,
+  // because the text is already in memory.
   if (raw !== undefined) return raw.length > maxBytes ? { failed: 'too-large' } : { raw };
   if (!isAsyncIterable(body)) return { failed: 'already-parsed' };
   const chunks: Uint8Array[] = [];
@@ -44,7 +45,7 @@ function join(chunks: readonly Uint8Array[], size: number): Uint8Array {
   return joined;
 }
 
-/** Yields the chunks of a web stream, which some runtimes cannot iterate over. */
+/** Yields the chunks of a web stream. Some runtimes cannot iterate over the stream itself. */
 export async function* chunksOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const reader = stream.getReader();
   try {
@@ -54,7 +55,8 @@ export async function* chunksOf(stream: ReadableStream<Uint8Array>): AsyncGenera
       yield value;
     }
   } finally {
-    // Fails if the stream has already failed; the caller may have stopped early.
+    // Cancels the rest of the stream if the caller stopped early. `cancel` rejects if the stream
+    // has already failed.
     await reader.cancel().catch(() => undefined);
   }
 }

@@ -14,7 +14,7 @@ import type { ReceivedWebhook } from '../unwrap.ts';
 type Hex = `0x${string}`;
 const secret = 's';
 
-// An `as const` ABI types the names and the arguments.
+// An `as const` ABI determines the event names and the types of their arguments.
 const typed = createHandler({ secret, abi: erc20Abi })
   .on('Transfer', (log, delivery) => {
     expectTypeOf(log.name).toEqualTypeOf<'Transfer'>();
@@ -44,7 +44,7 @@ createHandler({
   abi: [{ type: 'event', name: 'Set', inputs: [{ name: 'to', type: 'bool' }] }],
 }).on('Set', ({ args }) => expectTypeOf(args).toEqualTypeOf<{ readonly to: boolean }>());
 
-// Without a static ABI, any name is accepted.
+// Without a static ABI, any event name is accepted.
 for (const handler of [
   createHandler({ secret }),
   createHandler({ secret, abi: [] as AbiItem[] }),
@@ -59,7 +59,7 @@ toFastify(typed);
 toHono(typed);
 toNodeListener(typed);
 
-// The handler works as a Next route handler and as the fetch of a worker.
+// The handler works as a Next route handler and as the `fetch` function of a worker.
 expectTypeOf(typed).toExtend<
   (request: Request, context: { params: Promise<object> }) => Promise<Response>
 >();

@@ -30,7 +30,7 @@ async function answerOf(response: Promise<Response>) {
   return [status, ((await (await response).json()) as { message: string }).message];
 }
 
-/** A promise with functions to settle it. */
+/** Creates a promise and the function that resolves it. */
 function createGate() {
   let open = () => {};
   const opened = new Promise<void>((resolve) => {

@@ -5,13 +5,14 @@
  * Responses, in order of the checks:
  * 1. not a POST: 405; too large: 413; incomplete: 400; already parsed: 500;
  * 2. wrong signature or timestamp: 401; signed, but not a webhook: 400;
- * 3. the test webhook: 200, and nothing is called;
- * 4. a duplicate of one in progress: the same response;
- * 5. handled before: 200, and nothing is called;
- * 6. otherwise, the registered functions are called in order (for removal webhooks:
- *    `onRemoved`): all resolved: 200, and only then the id counts as handled; `NeverAgain` thrown:
- *    200, handled; `RetryLater`: 503 with `Retry-After`, not handled; any other error: 500, not
- *    handled. Only `onError` gets its message.
+ * 3. the test webhook: 200, and no function is called;
+ * 4. a duplicate of a delivery in progress: the same response as for that delivery;
+ * 5. a delivery that was handled before: 200, and no function is called;
+ * 6. otherwise, the registered functions are called in order:
+ *    - all functions succeed: 200, and the id counts as handled;
+ *    - `NeverAgain` is thrown: 200, and the id counts as handled;
+ *    - `RetryLater` is thrown: 503 with `Retry-After`;
+ *    - any other error is thrown: 500. Only `onError` gets its message.
  */
 import { WEBHOOK_HEADERS } from '../../contract/rules/signature.ts';
 import type { AbiItem, AptosWebhook } from '../../contract/shapes.generated.ts';
@@ -41,23 +42,28 @@ import type {
 } from './types.ts';
 
 /**
- * Creates a handler of web requests, to export in Next (`export const POST = handler`) and in
+ * Creates a handler for web requests, to export in Next (`export const POST = handler`) and in
  * Workers, Bun and Deno (`export default { fetch: handler }`). For Express, Fastify, Hono and
  * `node:http`, wrap it with an adapter such as `@sluice/kit/express`.
  *
- * Respond within 15 seconds, or the attempt fails. Put long work into a queue. If a function fails,
- * the complete webhook is sent again, so functions must be idempotent.
+ * The registered functions must finish within 15 seconds, or the attempt fails. Move long-running
+ * work to a queue. If one of them fails, the complete webhook is sent again, so they must be
+ * idempotent.
  *
- * @example const handler = createHandler({ secret, abi: erc20Abi }) .on('Transfer', async ({ args
- * }) => { await credit(args.to, args.value); });
+ * @example
+ * ```ts
+ * const handler = createHandler({ secret, abi: erc20Abi }).on('Transfer', async ({ args }) => {
+ *   await credit(args.to, args.value);
+ * });
+ * ```
  *
- * @throws SluiceError `missing_secret` without a key, `invalid_argument` for a number out of
+ * @throws SluiceError `missing_secret` without a secret, `invalid_argument` for a number out of
  * bounds.
  */
 export function createHandler<const A extends AnyAbi = readonly AbiItem[]>(
   options: HandlerOptions<A>,
 ): WebhookHandler<A> {
-  // Fails at startup, not at the first webhook.
+  // Invalid options fail at startup, not at the first webhook.
   secretsOf(options);
   toleranceOf(options);
   const { abi, seen = createMemorySeenStore(), maxBodyBytes = 50 * 1024 * 1024 } = options;
@@ -116,7 +122,7 @@ export function createHandler<const A extends AnyAbi = readonly AbiItem[]>(
     return handling;
   };
 
-  /** Ignores errors of the store, because the webhook is handled and must not be sent again. */
+  /** Marks a delivery as handled. Only reports errors: the delivery must not be sent again. */
   const remember = async (store: SeenStore, id: string, delivery: AnyReceived) => {
     try {
       await store.add(id);
@@ -141,7 +147,7 @@ export function createHandler<const A extends AnyAbi = readonly AbiItem[]>(
         const { confirmed, removed, streamId } = delivery.webhook;
         const isPaired = seen !== false && hasPairs(registered);
         const removal = `${pair}.removed`;
-        // A removed block that returned is handled again.
+        // A removed block may return, so its next unconfirmed delivery is not late.
         const isLate =
           isPaired && !confirmed && (await seen.has(pair)) && !(await seen.has(removal));
         if (lacksAbi(delivery.webhook)) {
@@ -157,7 +163,7 @@ export function createHandler<const A extends AnyAbi = readonly AbiItem[]>(
     );
   };
 
-  /** Returns whether functions for events exist, but no ABI. This is reported once per stream. */
+  /** Returns whether functions for events lack an ABI and this stream was not reported yet. */
   const lacksAbi = ({ logs, abi: own, streamId, removed }: ReceivedWebhook['webhook']): boolean =>
     logs.length > 0 &&
     !removed &&
@@ -217,7 +223,7 @@ function createTurns(): <T>(key: string, work: () => Promise<T>) => Promise<T> {
   };
 }
 
-/** Runs the user's functions and returns the response. */
+/** Runs registered functions and returns the response. */
 async function attempt(
   reporter: Reporter,
   delivery: AnyReceived,
@@ -237,7 +243,7 @@ async function attempt(
   }
 }
 
-/** The maximum wait of the service. */
+/** The longest wait that the service accepts from a `Retry-After`. */
 const MAX_RETRY_AFTER_SECONDS = 24 * 3600;
 
 const isAptos = (delivery: AnyReceived): delivery is ReceivedAptosWebhook =>
@@ -249,7 +255,7 @@ function fromRequest(request: Request): IncomingWebhook {
   return { method, headers, body: isTaken ? undefined : body ? chunksOf(body) : '' };
 }
 
-/** Converts a result to a web response, for adapters. */
+/** Converts an answer to a web response, for adapters. */
 export const toResponse = ({ status, headers, body }: WebhookAnswer): Response =>
   new Response(body, { status, headers });
 
@@ -275,7 +281,10 @@ const isPair = ({ unconfirmed, confirmed }: Phases<never>): boolean =>
 const hasPairs = ({ events, undecoded, webhooks }: Registered): boolean =>
   [...events.values(), undecoded, webhooks].flat().some(isPair);
 
-/** Returns a key that the deliveries of a block, or of a part of a split block, share. */
+/**
+ * Returns a key that all deliveries of a block to a stream share. If a block is split, each part
+ * has its own key.
+ */
 function pairId({ webhook }: ReceivedWebhook, headers: WebhookHeaders): string {
   const part = /^\d{1,6}\/\d{1,6}$/.exec(readHeader(headers, WEBHOOK_HEADERS.part) ?? '')?.[0];
   return ['pair', webhook.streamId, webhook.chainId, webhook.block?.hash, part ?? '1/1'].join('.');

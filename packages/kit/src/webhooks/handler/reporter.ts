@@ -1,4 +1,4 @@
-/** Responds to rejected requests, and reports to `onError`. */
+/** Creates responses, and reports errors to `onError`. */
 import { isSluiceError, SluiceError } from '../../errors.ts';
 import { diagnose } from '../diagnose.ts';
 import type { WebhookHeaders } from '../adapters/headers.ts';
@@ -16,7 +16,10 @@ export function answer(
   };
 }
 
-/** Responses contain only messages of the kit, no user errors and no diagnosis. */
+/**
+ * Returns the response to a rejected request. It contains a message of the kit, but neither errors
+ * of the user's code nor a diagnosis.
+ */
 export function refuse(error: unknown): WebhookAnswer {
   if (isSluiceError(error, 'invalid_signature') || isSluiceError(error, 'stale_timestamp')) {
     return answer(401, error.message);
@@ -45,14 +48,14 @@ export function refuseBody(
 }
 
 export interface Reporter {
-  /** Reports an error of the user's code. */
+  /** Reports an error that occurred while a verified delivery was handled. */
   failed(error: unknown, delivery: AnyReceived): void;
   /**
-   * Reports why a request was rejected. Rate-limited, because floods of forged requests are
-   * possible.
+   * Reports why a request was rejected. The rate is limited, because forged requests can be
+   * numerous.
    */
   problem(error: unknown): void;
-  /** Like {@link problem}, with a diagnosis if the signature was wrong. */
+  /** Like {@link problem}, but adds a diagnosis if the signature was wrong. */
   refused(error: unknown, headers: WebhookHeaders, body: string | Uint8Array): void;
   /** Records that a webhook was verified, which proves that the secret is correct. */
   secretIsProven(): void;
@@ -60,7 +63,10 @@ export interface Reporter {
 
 const REPORT_EVERY_MS = 1000;
 
-/** A diagnosis hashes a body many times; this limits the work that forged requests can cause. */
+/**
+ * A diagnosis hashes a body several times. The limit bounds the work that forged requests can
+ * cause.
+ */
 const MAX_DIAGNOSED_LENGTH = 1024 * 1024;
 
 export function createReporter(options: HandlerOptions<never> | HandlerOptions<AnyAbi>): Reporter {
@@ -73,7 +79,7 @@ export function createReporter(options: HandlerOptions<never> | HandlerOptions<A
     try {
       onError(error, delivery);
     } catch {
-      // A failing reporter must not prevent the response.
+      // An error in `onError` must not prevent the response.
     }
   };
   const seldom = (report: () => void) => {

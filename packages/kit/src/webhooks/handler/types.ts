@@ -12,8 +12,8 @@ export type AnyAbi = Abi | readonly AbiItem[];
 export type HandlerOptions<A extends AnyAbi = readonly AbiItem[]> = WebhookKey &
   UnwrapRules & {
     /**
-     * Decodes the logs; if `as const`, also types names and arguments. Default: the ABI in each
-     * webhook, which comes from its stream.
+     * ABI for decoding the logs. If it is `as const`, event names and arguments are typed. Default:
+     * the ABI in each webhook, which comes from its stream.
      */
     abi?: A | undefined;
     /** Spelling of decoded addresses, see {@link DecodeOptions}. Default: `lower`. */
@@ -31,24 +31,25 @@ export type HandlerOptions<A extends AnyAbi = readonly AbiItem[]> = WebhookKey &
      */
     maxBodyBytes?: number | undefined;
     /**
-     * Receives errors of your handlers with the delivery, and a `SluiceError` for rejected requests
-     * without a delivery, at most once per second. For a rejected signature, `details` contains a
+     * Receives each error of your functions, except `RetryLater` and `NeverAgain`, with its
+     * delivery. Also receives a `SluiceError` for most rejected requests, without a delivery and at
+     * most once per second. For a rejected signature, its `details` contain a
      * {@link diagnose diagnosis} if the body has at most 1 MiB. Default: `console.error`.
      */
     onError?: ((error: unknown, delivery: AnyReceived | undefined) => void) | undefined;
   };
 
-/** A delivery of either family. */
+/** A verified delivery of either chain family. */
 export type AnyReceived = ReceivedWebhook | ReceivedAptosWebhook;
 
-/** A function for webhooks. It is awaited; its result is ignored. */
+/** A function that handles a webhook or log. It is awaited, and its result is ignored. */
 export type Handle<T> = (value: T, delivery: ReceivedWebhook) => unknown;
 
 /**
- * Every block is delivered twice: unconfirmed when it appears, and confirmed once enough blocks
- * have followed. A single function is called only for the confirmed delivery. Two functions of a
- * pair never run at the same time, and an unconfirmed delivery that arrives after the confirmed one
- * was handled is skipped.
+ * Most blocks are delivered twice: unconfirmed when they appear, and confirmed once enough blocks
+ * have followed. A single function is called only for the confirmed delivery. For the same block,
+ * the functions of a pair never run at the same time. An unconfirmed delivery that arrives after
+ * the confirmed one was handled is skipped, unless `seen` is `false`.
  */
 export type Handles<T> =
   | Handle<T>
@@ -61,7 +62,7 @@ type LogNamed<A extends AnyAbi, Name> = OnChain<
   number extends A['length'] ? DecodedLog : Extract<DecodedLogOf<A>, { readonly name: Name }>
 >;
 
-/** A log with its chain. */
+/** A log with the id of its chain. */
 export type OnChain<Log> = Log & {
   /** Chain id in hex, such as `0x1`. Chain, transaction and `logIndex` together identify a log. */
   readonly chainId: string;
@@ -76,51 +77,55 @@ export interface IncomingWebhook {
   readonly body: unknown;
 }
 
-/** The response, for adapters. */
+/** The response to a webhook, which the adapters send. */
 export interface WebhookAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** JSON with a `message`. */
+  /** JSON object with a `message`. */
   readonly body: string;
 }
 
 /** The part of a {@link WebhookHandler} that an adapter needs. */
 export interface WebhookReceiver {
-  /** Never rejects. */
+  /** The promise never rejects. */
   receive(request: IncomingWebhook): Promise<WebhookAnswer>;
   readonly maxBodyBytes: number;
 }
 
 /**
- * A handler of web requests, with methods to register functions. Each method returns the handler
- * itself.
+ * A handler of web requests, with methods to register functions. Each of these methods returns the
+ * handler itself.
  */
 export interface WebhookHandler<A extends AnyAbi = readonly AbiItem[]> extends WebhookReceiver {
-  /** Never rejects. */
+  /** The promise never rejects. */
   (request: Request): Promise<Response>;
   /**
-   * Called for each event of this name, in log order. To store an event, use (`chainId`,
-   * `transactionHash`, `logIndex`) as its key. Without an ABI here or on the stream, `onError` gets
-   * `missing_abi` once per stream, unless {@link onUndecoded} is used.
+   * Registers functions that are called for each event of this name, in log order. To store an
+   * event, use (`chainId`, `transactionHash`, `logIndex`) as its key. Without an ABI here or on the
+   * stream, `onError` gets `missing_abi` once per stream, unless {@link onUndecoded} is used.
    * @throws SluiceError `invalid_argument` if the given ABI has no such event.
    */
   on<Name extends EventName<A>>(name: Name, handles: Handles<LogNamed<A, Name>>): this;
   /**
-   * Called for each log that the ABI cannot decode, with the reason; without an ABI, for all logs.
+   * Registers functions that are called for each log that the ABI cannot decode, with the reason.
+   * Without an ABI, they are called for all logs.
    */
   onUndecoded(handles: Handles<OnChain<UndecodedLog>>): this;
-  /** Called for each webhook, after its events. */
+  /**
+   * Registers functions that are called for each webhook of an EVM stream, after the functions for
+   * its logs. They are not called for removal webhooks.
+   */
   onWebhook(handles: Handles<ReceivedWebhook['webhook']>): this;
   /**
-   * Called with the removal webhook when a delivered block left the chain: delete what you stored
-   * for that block hash. Sluice sends it for streams with `notifyRemoved`, and calls no other
-   * function for it. The events may then be in another block, and the block itself may return and
-   * be delivered again.
+   * Registers a function that is called for removal webhooks: a delivered block left the chain, so
+   * delete what you stored for its hash. Sluice sends removal webhooks for streams with
+   * `notifyRemoved`, and no other function is called for them. The events may then be in another
+   * block, and the block itself may return and be delivered again.
    */
   onRemoved(handle: Handle<ReceivedWebhook['webhook']>): this;
   /**
-   * Called for each webhook of an Aptos stream, for which no other function is called. Aptos blocks
-   * are final, so each one is delivered once.
+   * Registers a function that is called for each webhook of an Aptos stream. No other function is
+   * called for it. Aptos blocks are final, so each one is delivered once.
    */
   onAptosWebhook(handle: (webhook: AptosWebhook, delivery: ReceivedAptosWebhook) => unknown): this;
 }

@@ -39,6 +39,7 @@ const start = (config: Partial<ServiceConfig>): Promise<Service> =>
       chains: [],
       aptos: [],
       allowPrivateEndpoints: true,
+      allowNodeChanges: true,
       ...config,
     },
     log,
@@ -323,22 +324,60 @@ describe('sessions', () => {
     await restarted.stop();
   });
 
+  test('have a name, which the audit log shows for each of their calls', async () => {
+    const body = { apiKey: API_KEY, sessionName: ' Zoë 🦫. ' };
+    const answer = await call(SLUICE_ROUTES.createSession, {}, body);
+    const cookie = answer.headers.get('set-cookie')!.split(';')[0]!;
+    const headers = { cookie, 'sec-fetch-site': 'same-origin' };
+    const { status } = await call(SLUICE_ROUTES.createApiKey, headers, { name: 'by Zoë' });
+    expect(status).toBe(200);
+    await admin.createApiKey({ name: 'by a program' });
+    const { result } = await admin.listAudit({ limit: 3 });
+    expect(result.map(({ action, keyId, sessionName }) => [action, keyId, sessionName])).toEqual([
+      ['createApiKey', 'bootstrap', ''],
+      ['createApiKey', 'bootstrap', 'Zoë 🦫.'],
+      ['createSession', 'bootstrap', 'Zoë 🦫.'],
+    ]);
+    const [place, name, signature] = /^(.+)\.(.+)\.(.+)$/.exec(cookie)!.slice(1);
+    const other = Buffer.from('Eve').toString('base64url');
+    for (const forged of [`${place}.${other}.${signature}`, `${place}..${signature}`, `${place}`]) {
+      expect((await call(SLUICE_ROUTES.listChains, { cookie: forged })).status, name).toBe(401);
+    }
+  });
+
+  test.each([
+    ['is long', 'x'.repeat(61), /at most 60 characters/],
+    ['has two lines', 'a\nb', /one line of visible characters/],
+    ['runs from right to left', '\u202egnp', /one line of visible characters/],
+    ['has a NUL', '\0', /NUL/],
+    ['is a number', 7, /string/],
+    ['has a megabyte', 'x'.repeat(1_000_000), /exceeds 4 KiB/],
+  ])('reject a name that %s', async (_, sessionName, message) => {
+    const answer = await call(SLUICE_ROUTES.createSession, {}, { apiKey: API_KEY, sessionName });
+    expect([413, 422]).toContain(answer.status);
+    expect(answer.headers.get('set-cookie')).toBeNull();
+    expect(await answer.text()).toMatch(message);
+  });
+
   test('cannot be forged or extended', async () => {
     const cookie = await signIn(API_KEY);
     const [name, value = ''] = cookie.split('=');
-    const [keyId, expires, nonce, signature] = value.split('.');
+    const [keyId, expires, id, session, signature = ''] = value.split('.');
+    const forge = (...fields: unknown[]): string => fields.join('.');
     expect((await call(SLUICE_ROUTES.listChains, { cookie })).status).toBe(200);
     for (const forged of [
-      `${keyId}.${Number(expires) + 1}.${nonce}.${signature}`,
-      `${keyId}.${expires}.${nonce}x.${signature}`,
-      `${keyId}.${expires}.${nonce}.${signature!.slice(0, -2)}`,
-      `other.${expires}.${nonce}.${signature}`,
-      `${keyId}.Infinity.${nonce}.${signature}`,
+      forge(keyId, Number(expires) + 1, id, session, signature),
+      forge(keyId, expires, `${id}x`, session, signature),
+      forge(keyId, expires, id, `${session}x`, signature),
+      forge(keyId, expires, id, session, signature.slice(0, -2)),
+      forge(keyId, expires, id, session, ''),
+      forge('other', expires, id, session, signature),
+      forge(keyId, 'Infinity', id, session, signature),
       '',
       '%E0%A4%A',
     ]) {
       const answer = await call(SLUICE_ROUTES.listChains, { cookie: `${name}=${forged}` });
-      expect(answer.status).toBe(401);
+      expect([forged, answer.status]).toEqual([forged, 401]);
     }
   });
 
@@ -359,7 +398,7 @@ describe('the secret of a stream', () => {
     expect((await admin.getStreamSecret(other.id)).secret).not.toBe(first.secret);
 
     const client = createClient({ baseUrl: service.url, apiKey: API_KEY });
-    /** Returns the secrets that signed the test webhook of an update. */
+    /** Updates the stream's URL, and returns the `secrets` that signed the test webhook. */
     const signers = async (secrets: string[]): Promise<string[]> => {
       const path = `/${crypto.randomUUID()}`;
       await client.streams.update(id, { webhookUrl: sink.url + path });
@@ -396,6 +435,40 @@ describe('the secret of a stream', () => {
     });
   });
 
+  test('stops signing before the end of the overlap on request', async () => {
+    const { id } = await createStream(service);
+    const before = await admin.getStreamSecret(id);
+    const { key: readKey } = await admin.createApiKey({ name: 'r', scopes: ['streams:read'] });
+    const reader = sluiceOf(service, readKey);
+    expect((await reader.getStreamSecretTimes(id)).previous).toEqual([]);
+    await admin.rotateStreamSecret(id, { overlapSeconds: 3600 });
+    const current = await admin.rotateStreamSecret(id, { overlapSeconds: 3600 });
+    const times = await reader.getStreamSecretTimes(id);
+    expect(times.previous).toHaveLength(2);
+    expect(times.previous[1]).toEqual({
+      createdAt: before.createdAt,
+      endsAt: current.previous[1]!.endsAt,
+    });
+    expect(JSON.stringify(times)).not.toContain('whsec_');
+    await expect(reader.endStreamSecretOverlap(id)).rejects.toMatchObject({ code: 'forbidden' });
+
+    const ended = { streamId: id, createdAt: current.createdAt, previous: [] };
+    expect(await admin.endStreamSecretOverlap(id)).toEqual(ended);
+    expect(await admin.getStreamSecret(id)).toEqual({ ...ended, secret: current.secret });
+    // Ending the overlap again changes nothing.
+    expect(await admin.endStreamSecretOverlap(id)).toEqual(ended);
+    expect((await admin.listStreamChanges(id)).map(({ kind }) => kind)).toEqual([
+      'secret-overlap-ended',
+      'secret-rotated',
+      'secret-rotated',
+    ]);
+    const { result } = await admin.listAudit({ limit: 1 });
+    expect(result).toMatchObject([{ action: 'endStreamSecretOverlap', target: id }]);
+    await expect(admin.endStreamSecretOverlap(UNKNOWN_ID)).rejects.toMatchObject({
+      code: 'not_found',
+    });
+  });
+
   test('is never stored in plain text, and survives a change of the master key', async () => {
     const dataFolder = join(folder, 'sealed');
     const masterKeyFile = join(folder, 'master-keys');
@@ -416,7 +489,8 @@ describe('the secret of a stream', () => {
       return ((await answer.json()) as { headers: unknown }).headers;
     };
     /**
-     * Changes the stream's headers, or only its URL, and returns the headers of the test webhook.
+     * Updates the stream's URL and any other fields in `change`, and returns the `x-token` header
+     * of the test webhook.
      */
     const sentHeaders = async (change: object): Promise<unknown> => {
       const path = `/${crypto.randomUUID()}`;
@@ -440,7 +514,7 @@ describe('the secret of a stream', () => {
     }
 
     writeFileSync(masterKeyFile, newer);
-    await expect(withKeys()).rejects.toThrow(/^The secrets of this ledger are sealed/);
+    await expect(withKeys()).rejects.toThrow(/^The secrets of this ledger are encrypted/);
     writeFileSync(masterKeyFile, `${newer}\n${older}\n`);
     sealed = await withKeys();
     expect(said.join('\n')).toMatch(/re-encrypted secrets with the new master key\{"count":3\}/);

@@ -1,9 +1,9 @@
-/** The format of API keys: `sluice_<id>_<secret>`, where the secret is 32 random bytes. */
+/** Creates and parses API keys: `sluice_<id>_<secret>`, where the secret is 32 random bytes. */
 import { createHash, randomBytes } from 'node:crypto';
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const SECRET_BYTES = 32;
-/** 62 to the power of 43 exceeds 256 bits. */
+/** Enough for 256 bits: 62^43 exceeds 2^256. */
 const SECRET_DIGITS = 43;
 const ID_BYTES = 9;
 const ID_DIGITS = 13;
@@ -21,7 +21,7 @@ export function createKey(): { id: string; key: string; hash: string } {
   return { id, key, hash: hashKey(key) };
 }
 
-/** Returns the id in a key, or undefined if the text is not a valid key. */
+/** Returns the id in a key, or undefined if the text does not have the format of a key. */
 export const idOfKey = (key: string): string | undefined => KEY.exec(key)?.[1];
 
 export const isKeyId = (text: string): boolean => KEY_ID.test(text);

@@ -1,6 +1,6 @@
 /**
  * Authenticates requests by an API key in `x-api-key` (or as a bearer token), or by the cookie of a
- * console session, but never by both.
+ * console session. Rejects requests with both.
  */
 import type { Context } from 'hono';
 import type { Access } from '@sluice/kit/calls';
@@ -16,35 +16,42 @@ export interface Auth {
    * @throws HttpError 429 when the caller exceeds the rate limit.
    */
   meet(context: Context): Promise<void>;
-  /** Throws a 401, 403 or 429 unless the request may make a call with this access. */
+  /** Throws a 400, 401, 403 or 429 unless the request may make a call with this access. */
   admit(context: Context, access: Access): void;
-  /** Opens a session for a valid key; throws a 401 for any other. */
-  signIn(context: Context, apiKey: string): Promise<void>;
-  /** Ends the session of the request for all copies of its cookie. */
+  /** Opens a session for a valid key; otherwise throws a 401, 403 or 429. */
+  signIn(context: Context, apiKey: string, sessionName?: string): Promise<void>;
+  /** Ends the session of the request, which also invalidates all copies of its cookie. */
   signOut(context: Context): Promise<void>;
   /**
-   * Returns a signal that aborts soon after the key or session of an admitted request ends, for
-   * streaming responses. Stops watching when `until` aborts.
+   * Returns a signal for the streaming response to an admitted request. It aborts when `until`
+   * aborts, and soon after the key or session of the request ends.
    */
   watch(context: Context, until: AbortSignal): AbortSignal;
 }
 
 /** The caller of an admitted request. */
 export interface Caller extends Peer {
-  /** Name of the key; empty for a caller without a key. */
+  /** Id of the key; empty if the call does not require one. */
   keyId: string;
+  /** Name of the console session; empty if it has none, or for a request without a session. */
+  sessionName: string;
 }
 
 interface Met extends Peer {
   shows: 'key' | 'session' | 'both' | 'nothing';
-  /** The key of the request or of its session; undefined if it is invalid or expired. */
+  /**
+   * The valid key of the request or of its session; undefined if there is none, or if the request
+   * has both a key and a session.
+   */
   key: KnownKey | undefined;
+  sessionName: string;
 }
 
 const MET = 'met';
 const CALLER = 'caller';
 /**
- * Time for which a streaming response may outlive its key, in addition to the age of the key ring.
+ * Interval at which a streaming response checks its key or session. The response may outlive that
+ * key or session by this interval plus the maximum age of cached values.
  */
 const WATCH_MS = 1_000;
 
@@ -61,18 +68,19 @@ export function createAuth({
   sessions: Sessions;
   readPeer: ReadPeer;
   limits: RateLimits;
-  /** True if keys may be sent without TLS, because they do not leave this machine. */
+  /** Whether clients may sign in without TLS, because only this machine can reach the service. */
   mayListenInPlain: boolean;
 }): Auth {
   const identify = async (context: Context, { isSecure }: Peer): Promise<Omit<Met, keyof Peer>> => {
     const text = context.req.header('x-api-key') ?? readBearer(context);
     const hasSession = sessions.isIn(context, isSecure);
     if (text !== undefined) {
-      if (hasSession) return { shows: 'both', key: undefined };
-      return { shows: 'key', key: await keyRing.find(text) };
+      if (hasSession) return { shows: 'both', key: undefined, sessionName: '' };
+      return { shows: 'key', key: await keyRing.find(text), sessionName: '' };
     }
-    if (!hasSession) return { shows: 'nothing', key: undefined };
-    return { shows: 'session', key: await sessions.read(context, isSecure) };
+    if (!hasSession) return { shows: 'nothing', key: undefined, sessionName: '' };
+    const session = await sessions.read(context, isSecure);
+    return { shows: 'session', key: session?.key, sessionName: session?.name ?? '' };
   };
 
   const refuseElsewhere = (context: Context, { networks }: KnownKey, address: string): void => {
@@ -84,15 +92,15 @@ export function createAuth({
   return {
     async meet(context) {
       const peer = readPeer(context);
-      const { shows, key } = await identify(context, peer);
+      const { shows, key, sessionName } = await identify(context, peer);
       limits.takeCall(context, key === undefined ? peer : { keyId: key.id });
-      context.set(MET, { ...peer, shows, key } satisfies Met);
+      context.set(MET, { ...peer, shows, key, sessionName } satisfies Met);
     },
     admit(context, access) {
-      const { address, isSecure, shows, key } = context.get(MET) as Met;
+      const { address, isSecure, shows, key, sessionName } = context.get(MET) as Met;
       if (access === 'open') {
         refuseForeignPage(context, isSecure);
-        context.set(CALLER, { address, isSecure, keyId: '' } satisfies Caller);
+        context.set(CALLER, { address, isSecure, keyId: '', sessionName: '' } satisfies Caller);
         return;
       }
       if (shows === 'both') {
@@ -118,9 +126,9 @@ export function createAuth({
         throw new HttpError(403, `This API key lacks the scope ${access}`);
       }
       keyRing.recordUse(key);
-      context.set(CALLER, { address, isSecure, keyId: key.id } satisfies Caller);
+      context.set(CALLER, { address, isSecure, keyId: key.id, sessionName } satisfies Caller);
     },
-    async signIn(context, apiKey) {
+    async signIn(context, apiKey, sessionName = '') {
       const { address, isSecure } = context.get(MET) as Met;
       if (!mayListenInPlain && !isSecure) {
         throw new HttpError(
@@ -135,9 +143,9 @@ export function createAuth({
       }
       if (key.isGuessable) limits.takeGuessable(context, address);
       refuseElsewhere(context, key, address);
-      await sessions.open(context, key, isSecure);
+      await sessions.open(context, { key, name: sessionName }, isSecure);
       keyRing.recordUse(key);
-      context.set(CALLER, { address, isSecure, keyId: key.id } satisfies Caller);
+      context.set(CALLER, { address, isSecure, keyId: key.id, sessionName } satisfies Caller);
     },
     async signOut(context) {
       const { isSecure } = context.get(MET) as Met;
@@ -153,7 +161,7 @@ export function createAuth({
             : await keyRing.findById(key?.id ?? '');
         if (now === undefined) ended.abort();
       };
-      // While the ledger is unavailable, sessions are neither accepted nor ended.
+      // While the ledger is unavailable, sessions cannot be checked, so the response continues.
       const timer = setInterval(() => void look().catch(() => {}), WATCH_MS);
       for (const signal of [until, ended.signal]) {
         signal.addEventListener('abort', () => clearInterval(timer), { once: true });
@@ -168,7 +176,10 @@ export function createAuth({
 const readBearer = (context: Context): string | undefined =>
   /^Bearer (\S+)$/i.exec(context.req.header('authorization') ?? '')?.[1];
 
-/** Rejects changes from other pages, because browsers send the cookie with their requests, too. */
+/**
+ * Rejects changes with a session cookie from other pages, because browsers also send the cookie
+ * with those requests.
+ */
 function refuseOtherPages(context: Context, isSecure: boolean): void {
   const { method } = context.req;
   if (method === 'GET' || method === 'HEAD') return;
@@ -182,8 +193,8 @@ function refuseOtherPages(context: Context, isSecure: boolean): void {
 }
 
 /**
- * Rejects requests that a browser marks as coming from another site. Other clients do not mark
- * requests.
+ * Rejects requests that a browser marks as coming from another origin. Other clients do not mark
+ * their requests.
  */
 function refuseForeignPage(context: Context, isSecure: boolean): void {
   const { origin, host, 'sec-fetch-site': site } = context.req.header();
@@ -193,6 +204,6 @@ function refuseForeignPage(context: Context, isSecure: boolean): void {
     throw new HttpError(403, `Requests from ${origin} are not accepted`);
   }
   if (site !== undefined && site !== 'same-origin') {
-    throw new HttpError(403, `Requests from a page of another site (${site}) are not accepted`);
+    throw new HttpError(403, `Requests from a page of another origin (${site}) are not accepted`);
   }
 }

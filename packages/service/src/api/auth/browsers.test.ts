@@ -1,8 +1,8 @@
 /**
- * Tests how the service protects browsers: other origins, host names, cookies behind proxies, live
- * responses.
+ * Tests how the service protects browser users: other origins, host names, cookies behind proxies,
+ * and streaming responses.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -40,10 +40,7 @@ interface Answer {
   text: string;
 }
 
-/**
- * Sends a request without `fetch`, because `fetch` does not allow headers such as `Host` and
- * `Origin`.
- */
+/** Sends a request without `fetch`, which adds headers of its own. */
 function send(
   { url }: Service,
   method: string,
@@ -66,8 +63,7 @@ function send(
 const messageOf = ({ text }: Answer): string => (JSON.parse(text) as { message: string }).message;
 
 /**
- * One service listens on loopback, the default; the other one is behind a TLS proxy on the same
- * machine.
+ * `plain` listens on loopback, the default. `proxied` listens on all addresses, behind a TLS proxy.
  */
 let plain: Service;
 let proxied: Service;
@@ -144,7 +140,7 @@ describe('a page of another origin', () => {
         headers: { origin: 'https://evil.example', 'content-length': 4_096 },
         agent: false,
       });
-      // Sends only the headers, because the response does not wait for the body.
+      // Sends only the headers: the response must not wait for the body.
       request.flushHeaders();
       const [response] = (await once(request, 'response')) as [IncomingMessage];
       expect(response.statusCode).toBe(403);
@@ -233,7 +229,7 @@ describe('a session', () => {
     const read = (headers: Record<string, string>): Promise<Answer> =>
       send(proxied, 'GET', '/sluice/chains', headers);
     expect((await read({ ...overTls, cookie: value })).status).toBe(200);
-    // Without the prefix, anyone on the network could have set the cookie.
+    // Anyone on the network could have set a cookie without the prefix.
     expect((await read({ ...overTls, cookie: value.replace('__Host-', '') })).status).toBe(401);
     expect((await read({ host: overTls.host, cookie: value })).status).toBe(401);
   });
@@ -300,7 +296,7 @@ describe('a session', () => {
     ] as Record<string, string>[]) {
       expect((await write(headers)).status, JSON.stringify(headers)).toBe(403);
     }
-    // Browsers do not add keys to requests on their own.
+    // Requests with a key need no `Origin`, because browsers do not add keys on their own.
     const { status } = await send(
       proxied,
       'POST',
@@ -363,7 +359,7 @@ describe('a streaming response', () => {
     await admin.revokeApiKey(id);
     for (const endedAt of await ends) expect(endedAt - revokedAt).toBeLessThan(5_000);
 
-    // The other response continues to receive events.
+    // The response that was opened with the valid key still receives events.
     const next = others.read();
     await createSluiceClient({ baseUrl: plain.url, apiKey: API_KEY }).setInbox('here', {
       status: 200,
@@ -391,5 +387,25 @@ test('every response forbids content sniffing', async () => {
     expect((await send(plain, 'GET', path)).headers['x-content-type-options'], path).toBe(
       'nosniff',
     );
+  }
+});
+
+test('pages of the documentation are served as text, and no other file is', async () => {
+  const docsFolder = join(folder, 'documentation');
+  mkdirSync(join(docsFolder, 'kit'), { recursive: true });
+  writeFileSync(join(docsFolder, 'kit', 'verify.md'), '# Verify <b>');
+  writeFileSync(join(docsFolder, 'picture.png'), 'png');
+  writeFileSync(join(folder, 'other.md'), 'outside');
+  const service = await start('docs', { docsFolder });
+  try {
+    const page = await send(service, 'GET', '/docs/kit/verify.md');
+    expect(page).toMatchObject({ status: 200, text: '# Verify <b>' });
+    expect(page.headers['content-type']).toBe('text/plain; charset=utf-8');
+    for (const path of ['picture.png', 'kit', '', 'none.md', '../other.md', '..%2fother.md']) {
+      expect((await send(service, 'GET', `/docs/${path}`)).status, path).toBe(404);
+    }
+    expect((await send(plain, 'GET', '/docs/kit/verify.md')).status).toBe(404);
+  } finally {
+    await service.stop();
   }
 });

@@ -1,11 +1,12 @@
 /**
- * Adds CORS headers for allowed origins. Their pages call with a key, never with a session cookie.
+ * Adds CORS headers for the allowed origins. Pages of these origins must call with a key, because a
+ * session cookie is not accepted from them.
  */
 import type { MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
 import { IGNORED_QUERY_HEADER } from '../query.ts';
 
-/** Time for which browsers cache a preflight response. */
+/** Time for which browsers may cache a preflight response. */
 const REMEMBERED_SECONDS = 600;
 
 export const allowPages = (origins: readonly string[]): MiddlewareHandler =>

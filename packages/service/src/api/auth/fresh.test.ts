@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createFresh } from './fresh.ts';
 
-/** Caches a value whose reads the test completes. */
+/** Creates a cache whose reads wait until the test completes them. */
 function createSlow() {
   const reads: PromiseWithResolvers<string>[] = [];
   const fresh = createFresh(() => {

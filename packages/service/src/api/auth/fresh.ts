@@ -1,7 +1,10 @@
-/** Caches a value of the ledger that every request needs and any process may change. */
+/**
+ * Caches a value of the ledger for a short time, because every request needs it. Another process
+ * may change the value meanwhile.
+ */
 export interface Fresh<Value> {
   read(): Promise<Value>;
-  /** Drops the cached value after a change in this process, so that the next read sees it. */
+  /** Drops the cached value after a change in this process, so that later reads see the change. */
   forget(): void;
 }
 
@@ -19,7 +22,7 @@ export function createFresh<Value>(readValue: () => Promise<Value>): Fresh<Value
     reading = mine;
     try {
       const value = await mine;
-      // A read that began before the last change is not cached.
+      // After a `forget` during the read, the value may be old, so it is not cached.
       if (reading === mine) held = { value, readAt };
       return value;
     } finally {

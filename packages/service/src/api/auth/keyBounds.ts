@@ -5,9 +5,10 @@ import { HttpError } from '../answers.ts';
 import type { KnownKey } from './keyRing.ts';
 
 /**
- * Returns the limits of the requested key. It inherits missing limits from its creator.
+ * Returns the scopes, networks and expiry of the requested key. Fields that the request leaves out
+ * are inherited from the key that creates it.
  *
- * @throws HttpError 403 that names the field that exceeds the creator's limits.
+ * @throws HttpError 403 that names the field that exceeds the creator's permissions.
  */
 export function boundKey(
   { scopes, cidrs, expiresAt }: Pick<CreateApiKey, 'scopes' | 'cidrs' | 'expiresAt'>,

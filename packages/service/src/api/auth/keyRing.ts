@@ -1,6 +1,6 @@
 /**
- * The valid API keys. All of them are cached and refreshed, so requests without a valid key never
- * reach the ledger, and keys that another process revoked are soon rejected.
+ * Finds API keys. All keys are cached for two seconds, so requests with invalid keys cause few
+ * reads of the ledger, and keys that another process revoked are soon rejected.
  */
 import { configError } from '../../base/errors.ts';
 import { timingSafeEqual } from 'node:crypto';
@@ -16,33 +16,37 @@ export interface KnownKey {
   readonly id: string;
   readonly hash: string;
   readonly scopes: ReadonlySet<Scope>;
-  /** Undefined if the key is allowed from anywhere. */
+  /** Networks that may use the key; undefined if any address may. */
   readonly networks: CidrList | undefined;
-  /** The networks as strings. */
+  /** The networks in CIDR notation; empty if any address may use the key. */
   readonly cidrs: readonly string[];
-  /** Unix milliseconds; null: never. */
+  /** Unix milliseconds; null if the key never expires. */
   readonly expiresAt: number | null;
-  /** Whether the operator chose the key. All other keys are random. */
+  /** Whether others may guess the key, because the operator chose it. All other keys are random. */
   readonly isGuessable: boolean;
 }
 
 export interface KeyRing {
-  /** Returns the matching key; undefined if it is invalid or expired. */
+  /**
+   * Returns the key with this text; undefined if the text is not a key, or the key was revoked or
+   * has expired.
+   */
   find(text: string): Promise<KnownKey | undefined>;
   findById(id: string): Promise<KnownKey | undefined>;
-  /** Reloads the keys before the next lookup. */
+  /** Drops the cached keys, so that the next lookup reads them again. */
   forget(): void;
-  /** Records, to the minute, that a key is in use. */
+  /** Records, at most once per minute, that a key was used. */
   recordUse(key: KnownKey): void;
 }
 
-/** Id of the key that was passed with `--api-key`, which the ledger does not store. */
+/** Id of the key from `--api-key`. The ledger does not store this key. */
 const BOOTSTRAP = 'bootstrap';
 const USE_NOTED_EVERY_MS = 60_000;
 
 /**
- * Opens the key ring. Creates the first key if none was given and the ledger never had one.
- * @throws CallerError when there is no usable key.
+ * Opens the key ring. Creates the first key if `bootstrapKey` is undefined and the ledger never had
+ * a key.
+ * @throws CallerError if there is no usable key.
  */
 export async function openKeyRing({
   store,
@@ -61,7 +65,7 @@ export async function openKeyRing({
     if ((await store.createFirstApiKey(first)) !== undefined) newApiKey = key;
     else if (!(await store.listApiKeys()).some(isGood)) {
       throw configError(
-        '--api-key: every key in the ledger has expired or was revoked: pass a key of your own, then create another with sluice keys create',
+        '--api-key: every key in the ledger has expired or was revoked. Pass a key of your own, then create another with sluice keys create',
       );
     }
   }

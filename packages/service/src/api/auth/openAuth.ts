@@ -4,30 +4,30 @@ import { type Log, describeError } from '../../base/log.ts';
 import type { Vault } from '../../secrets/vault.ts';
 import type { Store } from '../../store/store.ts';
 import { type Auth, createAuth } from './auth.ts';
-import { isLoopback } from './hosts.ts';
+import { isLoopback } from '../../base/hostNames.ts';
 import { type KeyRing, openKeyRing } from './keyRing.ts';
 import { createPeerReader } from './peer.ts';
 import { createRateLimits } from './rateLimits.ts';
 import { createSessions } from './sessions.ts';
 
-/** A client that waits for each response cannot exceed this rate. */
+/** Default limit of a key, which a client that waits for each response does not reach. */
 const CALLS_PER_SECOND = 500;
 
-/** @throws CallerError when the ledger has no usable API key. */
+/** @throws CallerError if there is no usable API key. */
 export async function openAuth(
   config: Pick<ServiceConfig, 'apiKey' | 'host' | 'rateLimit' | 'trustProxy'>,
   { store, vault, log }: { store: Store; vault: Vault; log: Log },
 ): Promise<{
   auth: Auth;
   keyRing: KeyRing;
-  /** The generated API key; undefined if a key was given or already stored. */
+  /** The generated API key; undefined if a key was passed or the ledger already had one. */
   newApiKey: string | undefined;
 }> {
   const { keyRing, newApiKey } = await openKeyRing({ store, bootstrapKey: config.apiKey, log });
   const recordFailures = (address: string): void => {
     log.warn('too many invalid API keys', { address });
     store
-      .appendAudit({ action: 'authFailures', keyId: '', address, target: '' })
+      .appendAudit({ action: 'authFailures', keyId: '', sessionName: '', address, target: '' })
       .catch((error: unknown) => {
         log.error('failed to write the audit log', { error: describeError(error) });
       });

@@ -43,7 +43,7 @@ describe('turns', () => {
           }
         }
       }),
-      // The last millisecond before the next turn.
+      // The third call comes at the last moment before a turn is available.
       { examples: [[{ perSecond: 10, burst: 1 }, [0, 54, 96]]] },
     );
   });

@@ -1,4 +1,4 @@
-/** Rate limits any number of callers in bounded memory, and allows a burst after a pause. */
+/** Limits the rate of each caller, and allows a burst after a pause. */
 export interface Pace {
   /** Long-term rate. */
   perSecond: number;
@@ -20,22 +20,23 @@ export interface Pacer {
   readonly burst: number;
   /** @param now time in milliseconds of a monotonic clock. */
   take(who: string, now?: number): Turn;
-  /** Returns whether a turn is available. */
+  /** Returns whether a turn is available, without taking it. */
   mayTake(who: string, now?: number): boolean;
 }
 
 const MAX_TAKERS = 10_000;
 
 /**
- * Stores one number per caller, the theoretical arrival time of the generic cell rate algorithm.
- * @param mostTakers limit above which the caller that has been idle for the longest time is
- * dropped.
+ * Creates a pacer. It stores one number for each of at most `mostTakers` callers: the theoretical
+ * arrival time of the generic cell rate algorithm.
+ * @param mostTakers maximum number of stored callers; above it, the one that has been idle for the
+ * longest time is dropped.
  */
 export function createPacer({ perSecond, burst }: Pace, mostTakers = MAX_TAKERS): Pacer {
   const turnMs = 1000 / perSecond;
   // Subtracts half a turn from a full burst, so that rounding does not matter.
   const mostOwedMs = (burst - 0.5) * turnMs;
-  /** Callers, ordered by last turn. */
+  /** Theoretical arrival time of each caller, in the order of their last calls of `take`. */
   const usedUpAt = new Map<string, number>();
 
   const owedMs = (who: string, now: number): number =>

@@ -1,13 +1,15 @@
-/** Finds the client of a request, and whether it used TLS. Only trusted proxies may report them. */
+/**
+ * Determines the address of a client, and whether the client used TLS. Trusts headers only from
+ * known proxies.
+ */
 import { isIP } from 'node:net';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import { type CidrList, createCidrList, toPlainAddress } from '../../base/cidr.ts';
 
 export interface Peer {
-  /** IP address of the client. */
   address: string;
-  /** Whether the client's connection is encrypted. */
+  /** Whether the client used TLS, as reported by a trusted proxy; false without one. */
   isSecure: boolean;
 }
 
@@ -15,8 +17,8 @@ export type ReadPeer = (context: Context) => Peer;
 
 /**
  * @param trustProxy the number of proxies in front of the service, or their networks; empty without
- * proxies. Each proxy appends to `x-forwarded-for`, so the list is read from its end; clients can
- * forge all earlier entries.
+ * proxies. Each proxy appends an address to `x-forwarded-for`, so the list is read from its end.
+ * Clients can forge all earlier entries.
  */
 export function createPeerReader(trustProxy: readonly string[]): ReadPeer {
   const [first = ''] = trustProxy;

@@ -1,4 +1,4 @@
-/** Rate limits of a real service, and its responses to calls that exceed them. */
+/** Tests the rate limits of a service, and its responses to calls that exceed them. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ const start = (name: string, rateLimit: number): Promise<Service> =>
       chains: [],
       aptos: [],
       allowPrivateEndpoints: true,
-      // Callers can choose their address.
+      // Lets the tests choose the address of a caller, in `x-forwarded-for`.
       trustProxy: ['127.0.0.0/8'],
       rateLimit,
     },
@@ -31,7 +31,7 @@ const start = (name: string, rateLimit: number): Promise<Service> =>
 
 let service: Service;
 beforeAll(async () => {
-  // Allows 20 calls at once with a key, and 4 without.
+  // Allows bursts of 20 calls with a key, and of 4 calls without one.
   service = await start('strict', 2);
 });
 afterAll(() => service.stop());
@@ -83,7 +83,7 @@ describe('calls', () => {
       requestId: answer.headers.get('x-request-id'),
     });
 
-    // The kit waits for the requested time, and then succeeds.
+    // The kit waits for the requested time, and then the call succeeds.
     const patient = createClient({ baseUrl: service.url, apiKey: one.key });
     expect((await patient.streams.list()).result).toEqual([]);
     const impatient = createClient({ baseUrl: service.url, apiKey: one.key, maxRetries: 0 });
@@ -108,7 +108,7 @@ describe('calls', () => {
     expect(await statuses(1, () => get('/streams/evm', { 'x-forwarded-for': '10.2.0.2' }))).toEqual(
       [401],
     );
-    // Probes are never limited, and callers with a key do not affect each other.
+    // Probes are not limited, and neither are calls with a key from the same address.
     expect(await statuses(20, () => get('/health', headers))).toEqual(Array(20).fill(200));
     const { key } = await keyOf('beside');
     expect((await get('/streams/evm', { ...headers, 'x-api-key': key })).status).toBe(200);
@@ -141,7 +141,8 @@ describe('invalid keys', () => {
     expect(later.filter((status) => status === 401).length).toBeLessThanOrEqual(allowedSince);
     expect(later.filter((status) => status === 429).length).toBeGreaterThan(0);
 
-    // A chosen key cannot be guessed, because at most one attempt per second is checked.
+    // After too many invalid keys, even the operator's key is rejected from that address, so that
+    // the key cannot be guessed.
     let place = 0;
     await expect
       .poll(
@@ -152,11 +153,11 @@ describe('invalid keys', () => {
           ).body?.cancel();
           return (await withKey(API_KEY, from)).status;
         },
-        // If a round takes a second, an attempt is checked again.
+        // Repeats the round, because one that takes more than a second allows another attempt.
         { timeout: 10_000 },
       )
       .toBe(429);
-    // Random keys cannot be guessed, so they are not limited.
+    // Random keys cannot be guessed, so they are still accepted from that address.
     expect((await withKey(key, '10.3.0.1')).status).toBe(200);
     expect((await withKey(API_KEY, '10.3.0.2')).status).toBe(200);
     const signIn = (): Promise<Response> =>

@@ -1,6 +1,6 @@
 /**
- * Limits the rate of calls, per key for valid keys and per address for other callers, with a much
- * lower limit for invalid keys. Each process counts separately.
+ * Limits the rate of calls: by key for valid keys, and by address for other callers. A second, much
+ * lower limit applies to invalid keys. Each process counts separately.
  */
 import { isIP } from 'node:net';
 import type { Context } from 'hono';
@@ -10,38 +10,43 @@ import { type Pace, type Turn, createPacer } from './pacer.ts';
 export interface RateLimits {
   /**
    * Counts a call.
-   * @throws HttpError 429 when it exceeds the limit.
+   * @throws HttpError 429 if it exceeds the limit.
    */
   takeCall(context: Context, caller: { keyId: string } | { address: string }): void;
   /**
    * Counts an invalid key.
-   * @throws HttpError 429 when it exceeds the limit.
+   * @throws HttpError 429 if it exceeds the limit.
    */
   takeFailure(context: Context, address: string): void;
   /**
-   * Counts the use of a key that the operator chose and that others may guess. An address that
-   * sends too many invalid keys cannot use this key either, unless it used it before.
-   * @throws HttpError 429
+   * Records that an address uses a key that the operator chose, and that others may guess. After
+   * too many invalid keys, an address cannot use this key either, unless it has used the key
+   * before.
+   * @throws HttpError 429 if the address cannot use the key.
    */
   takeGuessable(context: Context, address: string): void;
 }
 
 /**
- * Size of the burst that a key or address may send after a pause, in seconds of its long-term rate.
+ * Size of the burst that is allowed after a pause: the number of calls that the long-term rate
+ * allows in these seconds.
  */
 const BURST_SECONDS = 10;
-/** Rate of callers without a key, which read pages and probes, relative to the rate of a key. */
+/** Rate of callers without a key, which load pages and sign in, relative to the rate of a key. */
 const WITHOUT_KEY = 1 / 5;
 const FAILURES: Pace = { perSecond: 1, burst: 50 };
 const MAX_PLACES = 10_000;
 /** Time after which a continuing attack is reported again. */
 const WARN_AGAIN_MS = 10 * 60_000;
-/** Limits the reports, because attackers have many addresses and must not fill the disk. */
-const TOLD_OF: Pace = { perSecond: 1 / 60, burst: 20 };
+/**
+ * Limits the reports of all addresses, so that an attack from many addresses can't fill the disk.
+ */
+const REPORTS: Pace = { perSecond: 1 / 60, burst: 20 };
 
 /**
- * @param callsPerSecond long-term rate of one key; 0 for no limit.
- * @param onFailures called once for an address that sent too many invalid keys.
+ * @param callsPerSecond long-term rate of one key; 0 for no limits.
+ * @param onFailures called for an address with too many invalid keys, at most once every 10
+ * minutes.
  */
 export function createRateLimits({
   callsPerSecond,
@@ -56,9 +61,9 @@ export function createRateLimits({
   const byKey = createPacer(toPace(callsPerSecond));
   const byAddress = createPacer(toPace(callsPerSecond * WITHOUT_KEY));
   const failures = createPacer(FAILURES);
-  const toldOf = createPacer({ perSecond: 1000 / WARN_AGAIN_MS, burst: 1 });
-  const told = createPacer(TOLD_OF);
-  /** Addresses from which the guessable key was used. */
+  const reportsByPlace = createPacer({ perSecond: 1000 / WARN_AGAIN_MS, burst: 1 });
+  const reports = createPacer(REPORTS);
+  /** Addresses, or networks for IPv6, from which the guessable key was used. */
   const places = new Set<string>();
 
   const refuse = (context: Context, { retryAfterSeconds }: Turn, what: string): never => {
@@ -70,7 +75,7 @@ export function createRateLimits({
     const place = placeOf(address);
     const turn = failures.take(place);
     if (turn.isGranted) return;
-    if (toldOf.take(place).isGranted && told.take('all').isGranted) onFailures(address);
+    if (reportsByPlace.take(place).isGranted && reports.take('all').isGranted) onFailures(address);
     refuse(context, turn, 'invalid API keys');
   };
 
@@ -102,7 +107,10 @@ const toPace = (perSecond: number): Pace => ({
   burst: Math.max(1, Math.round(perSecond * BURST_SECONDS)),
 });
 
-/** Returns the /64 network of an IPv6 address, which usually belongs to one client. */
+/**
+ * Returns the /64 network of an IPv6 address, which usually belongs to one client; returns an IPv4
+ * address unchanged.
+ */
 export function placeOf(address: string): string {
   if (isIP(address) !== 6) return address;
   const [head = [], tail] = address.split('::').map((part) => part.split(':').filter(Boolean));

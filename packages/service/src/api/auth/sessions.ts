@@ -1,5 +1,5 @@
 /**
- * Console sessions in a signed cookie with the key, the session and its expiry, so that the ledger
+ * Keeps each console session in a signed cookie: key id, expiry, session id and name. The ledger
  * stores only sessions that were ended early. The signature covers the hash of the key, so a
  * session ends with its key.
  */
@@ -10,22 +10,34 @@ import type { Store } from '../../store/store.ts';
 import { createFresh } from './fresh.ts';
 import { type KeyRing, type KnownKey, isSame } from './keyRing.ts';
 
+interface Session {
+  key: KnownKey;
+  /** Name that was given at sign-in; empty without one. */
+  name: string;
+}
+
 export interface Sessions {
   isIn(context: Context, isSecure: boolean): boolean;
-  /** Returns the key of the request's session; undefined if there is none or it has ended. */
-  read(context: Context, isSecure: boolean): Promise<KnownKey | undefined>;
+  /** Returns the request's session; undefined if there is no valid one. */
+  read(context: Context, isSecure: boolean): Promise<Session | undefined>;
   /** Opens a session and ends the request's previous session, if any. */
-  open(context: Context, key: KnownKey, isSecure: boolean): Promise<void>;
+  open(context: Context, session: Session, isSecure: boolean): Promise<void>;
   /** Ends the request's session for every copy of its cookie and in every process. */
   close(context: Context, isSecure: boolean): Promise<void>;
 }
 
 const SESSION_MS = 7 * 24 * 3_600_000;
-/** Browsers accept names with the prefix `__Host-` only over TLS, and from no other host or path. */
+/**
+ * Browsers accept a cookie whose name starts with `__Host-` only over TLS and with the path `/`,
+ * and no other host can set it.
+ */
 const nameOf = (isSecure: boolean): string =>
   isSecure ? '__Host-sluice_session' : 'sluice_session';
 
-/** @param secret known only to the service; sessions end when it changes. */
+/**
+ * @param secret key of the signatures, which only the service knows; all sessions end when it
+ * changes.
+ */
 export function createSessions(
   secret: Buffer,
   keyRing: KeyRing,
@@ -38,15 +50,18 @@ export function createSessions(
   const find = async (
     context: Context,
     isSecure: boolean,
-  ): Promise<{ id: string; expiresAt: number; key: KnownKey } | undefined> => {
+  ): Promise<(Session & { id: string; expiresAt: number }) | undefined> => {
     const cookie = getCookie(context, nameOf(isSecure)) ?? '';
-    const [keyId = '', expires = '', id = '', signature = ''] = cookie.split('.');
+    const end = cookie.lastIndexOf('.');
+    const [text, signature] = [cookie.slice(0, end), cookie.slice(end + 1)];
+    const [keyId = '', expires = '', id = '', name = ''] = text.split('.');
     const expiresAt = Number(expires);
     if (!(expiresAt > Date.now())) return undefined;
     const key = await keyRing.findById(keyId);
     if (key === undefined) return undefined;
-    if (!isSame(signature, sign(`${keyId}.${expires}.${id}`, key))) return undefined;
-    return (await ended.read()).has(id) ? undefined : { id, expiresAt, key };
+    if (!isSame(signature, sign(text, key))) return undefined;
+    if ((await ended.read()).has(id)) return undefined;
+    return { id, expiresAt, key, name: Buffer.from(name, 'base64url').toString() };
   };
   const end = async (context: Context, isSecure: boolean): Promise<void> => {
     const session = await find(context, isSecure);
@@ -57,11 +72,12 @@ export function createSessions(
 
   return {
     isIn: (context, isSecure) => getCookie(context, nameOf(isSecure)) !== undefined,
-    read: async (context, isSecure) => (await find(context, isSecure))?.key,
-    async open(context, key, isSecure) {
+    read: find,
+    async open(context, { key, name }, isSecure) {
       await end(context, isSecure);
       const id = randomBytes(16).toString('base64url');
-      const text = `${key.id}.${Date.now() + SESSION_MS}.${id}`;
+      const place = `${key.id}.${Date.now() + SESSION_MS}.${id}`;
+      const text = `${place}.${Buffer.from(name).toString('base64url')}`;
       setCookie(context, nameOf(isSecure), `${text}.${sign(text, key)}`, {
         httpOnly: true,
         sameSite: 'Strict',

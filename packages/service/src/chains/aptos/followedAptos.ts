@@ -26,18 +26,22 @@ const NAMES = {
 } as const;
 
 export function followAptos(
-  { network, urls, streams, pollMs, resetWhenReplaced }: AptosConfig,
+  { network, urls, addedNodes = [], streams, pollMs, resetWhenReplaced }: AptosConfig,
   { matching, ...surroundings }: ChainSurroundings & { matching: AptosMatching },
 ): FollowedAptos {
   const chain = toAptosChain(network);
-  const { store, log } = surroundings;
-  const source = createAptosSource({ network, urls, streams, pollMs, log });
+  const { store, log, nodeGuard } = surroundings;
+  const source = createAptosSource({
+    ...{ network, urls, streams, pollMs, log },
+    added: { nodes: addedNodes, connect: nodeGuard.connect },
+  });
   const enrich = createAptosEnrich({
     chain,
     store,
     reader: createAptosReader(source),
     log,
-    // These deliveries were counted when they were created.
+    // Reports only quarantined deliveries, because the others remain in the queue, where they were
+    // counted when they were created.
     onDeliveries: (changed) =>
       surroundings.onDeliveries(changed.filter(({ state }) => state === 'quarantined')),
   });

@@ -6,7 +6,8 @@ import {
 } from '@sluice/kit/contract';
 import type { AptosEnrich } from '../../enrich/aptos/enrich.ts';
 import type { AptosBlock } from '../../match/aptos/block.ts';
-import { explainAptosBlock } from '../../match/aptos/explain.ts';
+import { explainAptosBlock, isExplained } from '../../match/aptos/explain.ts';
+import { explainAptosTransaction } from '../../match/aptos/explainTransaction.ts';
 import { type AptosMatch, matchAptosBlock, splitAptosMatch } from '../../match/aptos/match.ts';
 import { countObservedPaths } from '../../match/aptos/observed.ts';
 import { type AptosIndex, createAptosIndex } from '../../match/aptos/streamIndex.ts';
@@ -36,13 +37,21 @@ const APTOS: MatchFamily<
   addressBytes: 32,
   isFinal: true,
   createIndex: createAptosIndex,
-  // Pages of transactions are always complete: either everything is read or nothing.
+  // Nodes return complete transactions, so a block is read completely or not at all.
   needs(index, chain) {
     const isNeeded = index.matching(chain).length > 0;
     return { logs: isNeeded, transactions: isNeeded, traces: false };
   },
   match: matchAptosBlock,
-  explain: explainAptosBlock,
+  explain(index, chain, block, only) {
+    const isLimited = only.transactions !== undefined || only.version !== undefined;
+    const [first, ...others] = block.transactions.filter((each) => isExplained(each, only));
+    const isSingle = isLimited && first !== undefined && others.length === 0;
+    return {
+      transaction: isSingle ? explainAptosTransaction(first) : undefined,
+      streams: explainAptosBlock(index, chain, block, only),
+    };
+  },
   inspect: (index, chain, block) => ({ observed: countObservedPaths(index, chain, block) }),
   toParts: (chain, block, match) => toAptosWebhookParts(findAptosNetwork(chain)!, block, match),
   countRecords: (match) => ({

@@ -7,11 +7,11 @@ import { createAbiSource, findAbi } from './abiSource.ts';
 const item = { type: 'event', name: 'Paused', inputs: [], anonymous: false };
 
 test.each([
-  ['an ABI', [item]],
+  ['a plain ABI', [item]],
   ['Sourcify', { match: 'exact_match', chainId: '1', address: '0x', abi: [item] }],
   ['the compiler’s metadata', { compiler: {}, output: { abi: [item], devdoc: {} }, version: 1 }],
   ['Etherscan', { status: '1', message: 'OK', result: JSON.stringify([item]) }],
-])('is found in the response format of %s', (_, answer) => {
+])('the ABI is found in the response format of %s', (_, answer) => {
   expect(findAbi(answer)).toEqual([item]);
 });
 
@@ -21,7 +21,7 @@ test.each([
   [{}],
   [null],
   ['abi'],
-])('is not found in %j', (answer) => {
+])('no ABI is found in %j', (answer) => {
   expect(findAbi(answer)).toBeUndefined();
 });
 

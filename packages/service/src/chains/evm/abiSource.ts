@@ -5,10 +5,9 @@ import { parseJson } from '../../base/json.ts';
 import { describeError } from '../../base/log.ts';
 
 export interface AbiSource {
-  /** Chains with a configured server. */
   readonly chains: readonly string[];
   /**
-   * Reads the ABI of the contract; undefined if it has no verified ABI.
+   * Reads the ABI of a contract; undefined if the server knows no verified ABI for it.
    *
    * @param chain one of `chains`
    * @throws Error that describes why the server returned no ABI
@@ -19,7 +18,7 @@ export interface AbiSource {
 }
 
 const TIMEOUT_MS = 10_000;
-/** Some responses include the contract's source code. */
+/** Maximum response size in bytes. Some responses include the contract's source code. */
 const MAX_BYTES = 8 * 1024 * 1024;
 
 /** @param urls URLs by chain, with the placeholder `{address}` */
@@ -69,8 +68,9 @@ async function readText(response: Response): Promise<string> {
 }
 
 /**
- * Finds the ABI in a response: the response itself, its `abi` (Sourcify, Blockscout), `output.abi`
- * (compiler metadata), or `result` as a string (Etherscan). Invalid items are omitted.
+ * Finds the ABI in a response: the response itself, its `abi` (Sourcify, Blockscout), its
+ * `output.abi` (compiler metadata), or the JSON text in its `result` (Etherscan). Invalid items are
+ * omitted.
  */
 export function findAbi(answer: unknown): AbiItem[] | undefined {
   const found = abiIn.safeParse(answer).data;

@@ -1,4 +1,4 @@
-/** Finds contracts, and the implementations of proxies. */
+/** Checks whether an address is a contract, and finds the implementations of proxies. */
 import type { BlockRef } from '../../store/blocks/contract.ts';
 import { type Source, SourceError } from '../../ingest/source.ts';
 
@@ -12,11 +12,10 @@ const SLOTS = [
 const ADDRESS = /^0x0{24}([0-9a-f]{40})$/;
 const NOBODY = '0'.repeat(40);
 
-/** A source that reads at its head. */
-type Asked = Pick<Source, 'readHead' | 'requestAt'>;
+type HeadSource = Pick<Source, 'readHead' | 'requestAt'>;
 
 const callAt = async (
-  source: Asked,
+  source: HeadSource,
   head: BlockRef,
   method: string,
   ...params: readonly string[]
@@ -26,8 +25,11 @@ const callAt = async (
   throw new SourceError('inconsistent', `${method} did not return hex`);
 };
 
-/** Returns the block in which the code was read; undefined for accounts without code. */
-export async function findContract(source: Asked, address: string): Promise<BlockRef | undefined> {
+/** Returns the head block at which the code was read; undefined if the address has no code. */
+export async function findContract(
+  source: HeadSource,
+  address: string,
+): Promise<BlockRef | undefined> {
   const head = await source.readHead();
   return (await callAt(source, head, 'eth_getCode', address)) === '0x' ? undefined : head;
 }
@@ -36,7 +38,7 @@ export async function findContract(source: Asked, address: string): Promise<Bloc
  * Returns the address of the implementation in lowercase; undefined if no known slot contains one.
  */
 export async function readImplementation(
-  source: Asked,
+  source: HeadSource,
   address: string,
 ): Promise<string | undefined> {
   const head = await source.readHead();

@@ -1,17 +1,20 @@
-/** Normalizes ENS names, and selects the chain that resolves them. */
+/** Normalizes ENS names, and lists the chains that resolve them. */
 import { normalize } from 'viem/ens';
 
 /** Chains that resolve names, in order of preference: Ethereum and its testnet Sepolia. */
 export const NAME_CHAINS = ['0x1', '0xaa36a7'] as const;
 
 /**
- * The address; undefined if the name does not resolve, `elsewhere` if it resolves through an
- * off-chain server.
+ * The address of a name; undefined if the name does not resolve, `elsewhere` if it resolves through
+ * an off-chain server.
  */
 export type NameAnswer = `0x${string}` | 'elsewhere' | undefined;
 
 const MAX_CHARACTERS = 255;
-/** Matches labels that need only lowercasing. Excludes the prefixes of other encodings. */
+/**
+ * Matches lowercase ASCII labels, which need no further normalization. Excludes labels with a
+ * prefix such as `xn--`, which indicates another encoding.
+ */
 const PLAIN_LABEL = /^(?!..--)[a-z0-9-]+$/;
 
 /** Normalizes a name for comparison (ENSIP-15); undefined if it is invalid. */
@@ -28,7 +31,7 @@ export function toName(text: string): string | undefined {
 
 /**
  * Loads the Unicode tables, which blocks the event loop for about 200 ms. Otherwise, the first name
- * that isn't plain ASCII loads them.
+ * that isn't plain ASCII would load them.
  */
 export function unpackNames(): void {
   toName('é.eth');

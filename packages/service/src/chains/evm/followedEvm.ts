@@ -27,10 +27,19 @@ export function followEvm(
     ...surroundings
   }: ChainSurroundings & { matching: EvmMatching; maxWebhookBytes: number },
 ): FollowedEvm {
-  const { id: chain, urls, pollMs, acceptUnverified, verifyHeaders, proof } = config;
-  const { store, log } = surroundings;
+  const {
+    id: chain,
+    urls,
+    addedNodes = [],
+    pollMs,
+    acceptUnverified,
+    verifyHeaders,
+    proof,
+  } = config;
+  const { store, log, nodeGuard } = surroundings;
   const source = createEvmSource({
     ...{ chain, urls, pollMs, acceptUnverified, verifyHeaders, proof, log },
+    added: { nodes: addedNodes, connect: nodeGuard.connect },
     verdicts: store,
   });
   const enrich = createEnrich({
@@ -39,7 +48,8 @@ export function followEvm(
     state: createStateReader(source),
     log,
     maxWebhookBytes,
-    // These deliveries were counted when they were created. Quarantined ones no longer wait.
+    // Reports only quarantined deliveries. The others remain in the queue, where they were counted
+    // when they were created.
     onDeliveries: (changed) =>
       surroundings.onDeliveries(changed.filter(({ state }) => state === 'quarantined')),
   });

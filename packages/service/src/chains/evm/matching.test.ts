@@ -1,4 +1,4 @@
-/** Tests that no webhook exceeds the limit, regardless of its block. */
+/** Tests that no webhook exceeds the size limit, whatever its block contains. */
 import { DEFAULT_MAX_WEBHOOK_BYTES, type EvmWebhook } from '@sluice/kit/contract';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -55,7 +55,11 @@ const blockOf = (logs: Partial<EvmLog>[]): EvmBlock => ({
   })),
 });
 
-const match = (block: EvmBlock, maxWebhookBytes: number): readonly NewMatch[] => {
+const match = (
+  block: EvmBlock,
+  maxWebhookBytes: number,
+  own: number | null = null,
+): readonly NewMatch[] => {
   const unused = {} as Store;
   const enrich = createEnrich({
     chain: CHAIN,
@@ -75,10 +79,11 @@ const match = (block: EvmBlock, maxWebhookBytes: number): readonly NewMatch[] =>
     spamLists: {},
     maxWebhookBytes,
   });
-  return matching.try(CHAIN, record, []).match(block);
+  const limited = { ...record, options: { ...record.options, maxWebhookBytes: own } };
+  return matching.try(CHAIN, limited, []).match(block);
 };
 
-/** The longest form of the body. */
+/** Returns the body in its longest form: as a removal webhook with a three-digit `retries`. */
 const bodyOf = (each: NewMatch): string => joinBody({ ...each, phase: 'removed', retries: 999 });
 const webhookOf = (each: NewMatch) => JSON.parse(bodyOf(each)) as EvmWebhook;
 
@@ -99,7 +104,8 @@ describe('webhooks of a block', () => {
       fc.property(
         fc.array(log, { maxLength: 25 }),
         fc.integer({ min: 2_000, max: 9_000 }),
-        (logs, limit) => {
+        fc.boolean(),
+        (logs, limit, isOwn) => {
           const sorted = logs.toSorted((a, b) => a.transactionIndex - b.transactionIndex);
           const block = blockOf(
             sorted.map(({ transactionIndex, bytes, items: n }) => ({
@@ -117,7 +123,9 @@ describe('webhooks of a block', () => {
                   ])),
             })),
           );
-          const matches = match(block, limit);
+          const matches = isOwn
+            ? match(block, DEFAULT_MAX_WEBHOOK_BYTES, limit)
+            : match(block, limit, DEFAULT_MAX_WEBHOOK_BYTES);
           expect(matches.reduce((sum, each) => sum + each.logs, 0)).toBe(logs.length);
           const sent = matches.filter(({ setAside }) => setAside === null);
           expect(sent.flatMap((each) => webhookOf(each).logs.length)).toEqual(
@@ -159,5 +167,8 @@ describe('webhooks of a block', () => {
       ) as string,
     });
     expect(webhookOf(matches[1]!).logs).toEqual([]);
+    expect(match(blockOf([large]), 8_192, 4_096)[0]!.setAside).toContain(
+      "but the stream's maxWebhookBytes is 4096",
+    );
   });
 });

@@ -4,6 +4,7 @@ import type { EvmEnrich } from '../../enrich/evm/enrich.ts';
 import type { BodyTail } from '../../enrich/evm/records.ts';
 import type { EvmBlock } from '../../match/evm/block.ts';
 import { explainBlock } from '../../match/evm/explain.ts';
+import { explainTransaction } from '../../match/evm/explainTransaction.ts';
 import {
   type Match,
   matchBlock,
@@ -20,7 +21,7 @@ import type { Store } from '../../store/store.ts';
 import type { EvmStreamRecord } from '../../store/streams/contract.ts';
 import { type MatchFamily, type Matching, createMatching } from '../matching.ts';
 
-/** Contracts of possible spam by chain, in lowercase. */
+/** Addresses of possible spam contracts by chain, in lowercase. */
 export type SpamLists = Readonly<Record<string, ReadonlySet<string>>>;
 
 export type EvmMatching = Matching<EvmStreamRecord, EvmBlock, EvmDryRunAnswer>;
@@ -52,8 +53,14 @@ const evmFamily = (
   needs: (index, chain) => index.needs(chain),
   search: (index, chain, addressesOf) => searchOf(index, chain, addressesOf, spamLists[chain]),
   match: (index, chain, block) => matchBlock(index, chain, block, spamLists[chain]),
-  explain: (index, chain, block, { transactions }) =>
-    explainBlock(index, chain, block, { spam: spamLists[chain], transactions }),
+  explain(index, chain, block, { transactions }) {
+    const [hash, ...others] = transactions ?? [];
+    const isSingle = hash !== undefined && others.length === 0;
+    return {
+      transaction: isSingle ? explainTransaction(index, chain, block, hash) : undefined,
+      streams: explainBlock(index, chain, block, { spam: spamLists[chain], transactions }),
+    };
+  },
   inspect: (index, chain, block) => ({
     closeMatches: findCloseMatches(index, chain, block, spamLists[chain]),
     observed: countObservedEvents(index, chain, block),

@@ -7,13 +7,13 @@ import { isReverted } from '../../ingest/evm/provider.ts';
 import { type Source, SourceError } from '../../ingest/source.ts';
 
 /**
- * The ENS Universal Resolver (ENSIP-23), at the same address on each chain with names
+ * The ENS Universal Resolver (ENSIP-23), at the same address on each chain with ENS names
  * (docs.ens.domains/resolvers/universal).
  */
 const UNIVERSAL_RESOLVER = '0xeeeeeeee14d718c2b47d9923deab1335e144eeee';
-/** OffchainLookup(address,string[],bytes,bytes4,bytes) of EIP-3668. */
+/** Selector of the error `OffchainLookup(address,string[],bytes,bytes4,bytes)` (EIP-3668). */
 const OFFCHAIN_LOOKUP = '0x556f1830';
-/** Maximum size of the node's response, because a resolver may return anything. */
+/** Maximum response size in bytes, because a resolver may return any amount of data. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 const NOBODY = `0x${'0'.repeat(40)}`;
 
@@ -43,10 +43,10 @@ const RESOLVE = [
 ] as const;
 
 /**
- * Returns the address in lowercase, at the head of the chain.
+ * Resolves a name at the head of the chain, to an address in lowercase.
  *
  * @param name a name from `toName`
- * @throws SourceError when no node responds, or the chain has no names
+ * @throws SourceError if no node has a valid response, or the chain has no ENS names
  */
 export async function readName(
   source: Pick<Source, 'readHead' | 'requestAt'>,

@@ -55,7 +55,10 @@ const headerOf = (number: number): BlockHeader => {
   return { ...block, number, timestamp: Number(block.timestamp) };
 };
 
-/** Commits a match of every block, each with another token. */
+/**
+ * Commits `MATCHES` blocks with one match each, all with different tokens, and starts to enrich
+ * them.
+ */
 async function commitMatches(streamId: string): Promise<void> {
   const epoch = await takeChain(store, CHAIN);
   await store.startChain({ chain: CHAIN, epoch, block: headerOf(0), genesisHash: '0x' });

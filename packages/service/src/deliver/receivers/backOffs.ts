@@ -16,17 +16,15 @@ export interface BackOffs {
 
 /** Minimum length of a recorded pause; shorter ones are over before they can be shown. */
 const SHORTEST_MS = 5_000;
-/**
- * Maximum difference between ends that count as equal, because many 429 responses arrive at once.
- */
+/** Ends that differ by less than this count as equal: many 429 responses arrive together. */
 const SAME_MS = 1_000;
 const CHECK_MS = 1_000;
 
 interface Recorded {
   breaker: Breaker;
-  /** Recorded end, by the clock of the breakers. */
+  /** Recorded period without attempts, on the clock of the breakers. */
   spell: Spell;
-  /** Unix milliseconds, as stored in the ledger; undefined while it is being written. */
+  /** Recorded end in Unix milliseconds; undefined while it is being written. */
   until: number | undefined;
 }
 
@@ -37,13 +35,13 @@ export function createBackOffs({
 }: {
   store: Pick<Store, 'engine' | 'listBackOffs' | 'backOffStream' | 'endBackOff'>;
   log: Log;
-  /** Called when a receiver may be called earlier than planned. */
+  /** Called when sending to a receiver may resume earlier than planned. */
   onHastened(): void;
 }): BackOffs {
   const recorded = new Map<string, Recorded>();
   let looker: NodeJS.Timeout | undefined;
   let isStopped = false;
-  /** Runs writes one after the other, so that the last state wins. */
+  /** The last write. Writes run one after the other, so that the last state wins. */
   let writing: Promise<unknown> = Promise.resolve();
   const write = (work: () => Promise<unknown>): Promise<void> => {
     const written = writing.then(work).then(
@@ -72,7 +70,7 @@ export function createBackOffs({
     );
     for (const [streamId, each] of asked) {
       const kept = leftMsOf.get(streamId) ?? { until: 0, leftMs: 0 };
-      // The record changed after this query was sent, so its result is outdated.
+      // Skips records that changed after the query was sent, or that do not end earlier.
       if (recorded.get(streamId) !== each || kept.until >= each.until!) continue;
       each.breaker.hasten(performance.now() + kept.leftMs);
       each.spell.until = performance.now() + kept.leftMs;
@@ -83,7 +81,8 @@ export function createBackOffs({
 
   return {
     async start() {
-      // A SQLite ledger belongs to one process, which starts with all circuit breakers closed.
+      // A SQLite ledger belongs to one process, which starts with all circuit breakers closed, so
+      // earlier records no longer apply.
       if (store.engine === 'sqlite') {
         await store.endBackOff((await store.listBackOffs()).map(({ streamId }) => streamId));
       }

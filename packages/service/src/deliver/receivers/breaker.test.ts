@@ -33,7 +33,7 @@ describe('a circuit breaker', () => {
       expect(breaker.room(0, START + n)).toBe(Number.POSITIVE_INFINITY);
       breaker.note({ succeeded: n % 2 === 1, startedAt: START + n }, START + n);
     }
-    // Successes interrupt the failures, so the eleventh of twenty-one opens it.
+    // No two failures were consecutive, but eleven of twenty-one attempts failed.
     expect(breaker.room(0, START + 21)).toBe(0);
   });
 
@@ -52,7 +52,7 @@ describe('a circuit breaker', () => {
     expect(breaker.room(0, now)).toBe(Number.POSITIVE_INFINITY);
   });
 
-  test('ignores attempts that were in flight when it opened', () => {
+  test('ignores failures of attempts that were in flight when it opened', () => {
     const breaker = createBreaker();
     fail(breaker, 10, START);
     for (let n = 0; n < 1000; n++) {
@@ -95,7 +95,7 @@ describe('a circuit breaker', () => {
     expect(breaker.spell(probedAt)).toEqual({
       ...{ reason: 'failures', since, until: probedAt + 60 * SECOND },
     });
-    // The receiver requests more than the maximum.
+    // The receiver requests longer waits than the breaker's own.
     const askedAt = probedAt + SECOND;
     const throttledMs = 120 * SECOND;
     breaker.note({ succeeded: false, throttledMs, startedAt: askedAt }, askedAt);
@@ -114,7 +114,7 @@ describe('a circuit breaker', () => {
     breaker.hasten(START + SECOND);
     expect(breaker.room(0, START + SECOND - 1)).toBe(0);
     expect(breaker.room(0, START + SECOND)).toBe(1);
-    // The receiver still fails, and the waits continue as before.
+    // The receiver still fails, so the wait doubles, as after any failed probe.
     breaker.note({ succeeded: false, startedAt: START + SECOND }, START + SECOND);
     breaker.hasten(START + 90 * SECOND);
     expect(breaker.room(0, START + 61 * SECOND - 1)).toBe(0);

@@ -7,13 +7,16 @@
  * minutes.
  * - held, after a 429: nothing is sent for the requested time, at most 10 minutes.
  * The success rate starts at 100, falls by 1 with each failure, and rises by 1 with each success,
- * up to 100. Attempts that were in flight when the breaker opened are not counted, so that one
- * outage counts once.
+ * up to 100. Failures of attempts that were in flight when the breaker opened are not counted, so
+ * that one outage counts once.
  */
 
 import type { BackOffReason } from '@sluice/kit/contract';
 
-/** Undefined means closed. `half-open`: a probe may be sent or is in flight. */
+/**
+ * State of a breaker that is not closed. `half-open` means that a probe may be sent or is in
+ * flight.
+ */
 export type BreakerState = 'open' | 'half-open' | 'held';
 
 export interface Spell {
@@ -27,13 +30,16 @@ export interface Breaker {
    * Returns the number of attempts that may start, given the number in flight: 0, 1, or unlimited.
    */
   room(underWay: number, nowMs: number): number;
-  /** Records an attempt that ended. Returns whether the success rate is now below its limit. */
+  /** Records an ended attempt. Returns whether its failure left the success rate below 70. */
   note(result: AttemptResult, nowMs: number): { exhausted: boolean };
   /** State of the breaker; undefined while closed. */
   state(nowMs: number): BreakerState | undefined;
-  /** The period without attempts, until or before the probe; undefined while closed. */
+  /**
+   * Returns the current pause, until the next probe or for the time that a 429 requested; undefined
+   * while closed.
+   */
   spell(nowMs: number): Spell | undefined;
-  /** Ends every wait at this time at the latest, because the receiver is assumed to work again. */
+  /** Ends every wait by this time, because the receiver is assumed to work again. */
   hasten(untilMs: number): void;
   /** Whether the breaker has no state worth keeping. */
   isIdle(nowMs: number): boolean;

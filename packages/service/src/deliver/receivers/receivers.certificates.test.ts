@@ -29,19 +29,20 @@ test('writes only changes; with several hosts, the earliest observed expiry wins
   note(0, shown(500));
   note(1, shown(500));
   expect(written).toEqual([500]);
-  // One host has a later expiry, another an earlier one.
+  // Only an earlier expiry is written, because several hosts may share the URL.
   note(2, shown(900));
   note(3, shown(1_000_000, false));
   expect(written).toEqual([500]);
   note(4, shown(300));
   expect(written).toEqual([500, 300]);
-  // Expiring certificates are also reported on reused connections, so a later expiry means a
-  // renewal.
+  // Reused connections also report a certificate that expires soon. If none is reported for a
+  // minute, a later expiry therefore means a renewal.
   note(4 + MINUTE, null);
   expect(written).toEqual([500, 300]);
   note(5 + MINUTE, shown(1_000_000, false));
   expect(written).toEqual([500, 300, null]);
-  // The ledger deletes the expiry with the URL, even if the next URL has the same host.
+  // When a stream's URL changes, the ledger deletes the expiry, even if the new URL has the same
+  // host.
   note(6 + MINUTE, shown(500));
   webhookUrl = 'https://a/two';
   note(7 + MINUTE, shown(500));

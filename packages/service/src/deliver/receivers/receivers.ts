@@ -1,6 +1,6 @@
 /**
- * Tracks the receivers of all streams by the attempts of this process: the amount that may be sent
- * to each one, and whether its stream enters or leaves `error`.
+ * Tracks the receivers of all streams by the attempts of this process: how many deliveries each one
+ * may get, and whether its stream enters or leaves `error`.
  */
 import type { ReceiverCertificate } from '@sluice/kit/contract';
 import { type Log, describeError } from '../../base/log.ts';
@@ -8,23 +8,22 @@ import type { ClaimedDelivery } from '../../store/deliveries/contract.ts';
 import type { Store } from '../../store/store.ts';
 import type { HostPace } from '../attempt.ts';
 import { IN_FLIGHT_PER_STREAM } from '../claims.ts';
-import { GONE } from '../outcomes.ts';
+import { whyUrlMustChange } from '../outcomes.ts';
 import type { SendResult } from '../send/send.ts';
 import { type Breaker, type BreakerState, createBreaker } from './breaker.ts';
 import { createBackOffs } from './backOffs.ts';
 
 export interface Receivers {
   start(): Promise<void>;
-  /** Loads the certificate expiries that other processes recorded. */
+  /** Loads the certificate expiries that this or another process recorded. */
   learn(): Promise<void>;
   /**
-   * Returns the capacity of each stream that claims must not use: attempts in flight, or all of it
-   * while the receiver is backed off.
+   * Returns, by stream id, the capacity that claims must not use: the deliveries in flight, or more
+   * if the receiver is backed off or the next turns of its host are taken.
    */
   taken(underWay: Readonly<Record<string, number>>): Record<string, number>;
   /**
-   * Updates a receiver with an attempt that just ended; `claimedAt` is the time at which its
-   * delivery was claimed.
+   * Updates a receiver after an attempt. `claimedAt` is the time at which the delivery was claimed.
    */
   judge(
     delivery: Pick<ClaimedDelivery, 'id' | 'streamId' | 'isProbe' | 'webhookUrl'>,
@@ -59,7 +58,7 @@ export function createReceivers({
   /** Called when more deliveries of a stream may be claimed. */
   onRoom(): void;
 }): Receivers {
-  /** Contains only streams with receivers that fail or failed recently. */
+  /** Contains only streams whose receivers are failing or throttling, or were recently. */
   const breakers = new Map<string, Breaker>();
   const certificates = createCertificates({ store, log });
   const backOffs = createBackOffs({ store, log, onHastened: onRoom });
@@ -72,15 +71,14 @@ export function createReceivers({
 
   const fail = async (
     { id, streamId }: { id: string; streamId: string },
-    { status, error }: SendResult,
+    result: SendResult,
   ): Promise<void> => {
     const reason =
-      status === GONE
-        ? 'The receiver answered 410 Gone. Correct the webhook URL, then activate the stream'
-        : `Success rate below 70; the last attempt failed: ${error}`;
+      whyUrlMustChange(result) ?? `Success rate below 70; the last attempt failed: ${result.error}`;
     if ((await store.failStream(streamId, reason)) === undefined) return;
     log.warn('stream in error', { stream: streamId, delivery: id, reason });
-    // The stream's own probes check the receiver after this.
+    // While a stream is in `error`, its own probes check the receiver, so it needs no circuit
+    // breaker.
     breakers.delete(streamId);
     void backOffs.note(streamId, undefined);
     onRoom();
@@ -108,20 +106,20 @@ export function createReceivers({
       if (result.localFailure !== undefined) return;
       const succeeded = result.error === null;
       const known = breakers.get(streamId);
-      // Returns in the usual case, which needs no state.
+      // The usual case needs no state.
       if (succeeded && known === undefined && !isProbe) return;
       const breaker = known ?? createBreaker();
       const isThrottled = result.status === THROTTLED;
       const throttledMs = isThrottled ? (result.retryAfterMs ?? 0) : undefined;
-      // An attempt that was claimed before the breaker opened is not a probe, even if it started
-      // later.
+      // An attempt whose delivery was claimed before the breaker opened is not a probe, even if it
+      // started later.
       const { exhausted } = breaker.note({ succeeded, throttledMs, startedAt: claimedAt }, now);
       if (breaker.isIdle(now)) breakers.delete(streamId);
       else breakers.set(streamId, breaker);
       void backOffs.note(streamId, breakers.get(streamId));
       try {
         if (succeeded && isProbe) await recover(delivery);
-        else if (!succeeded && (exhausted || result.status === GONE)) await fail(delivery, result);
+        else if (exhausted || whyUrlMustChange(result) !== undefined) await fail(delivery, result);
       } catch (error) {
         log.error('failed to change the status of a stream', {
           stream: streamId,
@@ -154,14 +152,14 @@ export interface Certificates {
 }
 
 /**
- * If several hosts behind a name have different certificates, the earliest expiry is kept while it
- * is still observed.
+ * Time for which an expiry must not be observed before a later one replaces it, because several
+ * hosts behind a name may have different certificates.
  */
 const CERTIFICATE_MS = 60_000;
 
 /**
- * Records receiver certificates that expire soon in the ledger, so that the stream can show them.
- * An attempt without news costs one map lookup.
+ * Records in the ledger which receiver certificates expire soon, so that streams can show it. If
+ * nothing changed, an attempt costs one map lookup.
  */
 export function createCertificates({
   store,
@@ -171,8 +169,9 @@ export function createCertificates({
   log: Log;
 }): Certificates {
   /**
-   * Expiries by stream, by the clock of the attempts. `url` is set after this process has observed
-   * the certificate.
+   * Expiries by stream, in Unix milliseconds. `metAt` (monotonic) and `url` come from the last
+   * attempt that observed the certificate. An expiry that was loaded from the ledger has no `url`
+   * until the first such attempt.
    */
   const soon = new Map<string, { endsAt: number; metAt: number; url: string | undefined }>();
   return {
@@ -186,7 +185,8 @@ export function createCertificates({
       if (certificate === null) return;
       const endsAt = certificate.expiresSoon ? certificate.expiresAt : null;
       const last = soon.get(streamId);
-      // The ledger does not record which URL an expiry belongs to.
+      // An expiry without a URL came from the ledger, which keeps it only while the URL stays the
+      // same.
       const known = last?.url === undefined || last.url === url ? last : undefined;
       if (known?.endsAt === endsAt) Object.assign(known, { metAt: nowMs, url });
       if ((known?.endsAt ?? null) === endsAt) return;

@@ -3,14 +3,14 @@ import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { type ReceiverCertificate, cutText } from '@sluice/kit/contract';
 
-/** Excludes `expiresSoon`, which depends on the current time. */
+/** A certificate without `expiresSoon`, which depends on the current time. */
 export type ShownCertificate = Omit<ReceiverCertificate, 'expiresSoon'>;
 
-/** Limits on data from a receiver. */
+/** Maximum number of names to keep, and maximum length of a name. A certificate may exceed both. */
 const NAMES = 20;
 const NAME_LENGTH = 255;
 
-/** Returns the certificate; null without one, for example without TLS. */
+/** Returns the certificate of the peer; null if there is none, for example without TLS. */
 export function readCertificate(socket: Socket): ShownCertificate | null {
   const certificate = socket instanceof TLSSocket ? socket.getPeerX509Certificate() : undefined;
   if (certificate === undefined) return null;
@@ -24,7 +24,7 @@ export function readCertificate(socket: Socket): ShownCertificate | null {
   };
 }
 
-/** A certificate may lack a subject or issuer name. */
+/** Puts a name on one line of limited length. A certificate may lack a subject or issuer name. */
 const toLine = (name: string | undefined): string =>
   cutText((name ?? '').replaceAll('\n', ', '), NAME_LENGTH);
 
@@ -41,7 +41,10 @@ const REFUSALS: Readonly<Record<string, string>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'has an incomplete chain or an issuer that is not trusted here',
 };
 
-/** Explains why a certificate was rejected; undefined if the error is not about the certificate. */
+/**
+ * Explains why a certificate was rejected; undefined if none was received or the error has another
+ * cause.
+ */
 export function explainRefusal(
   error: Error,
   {

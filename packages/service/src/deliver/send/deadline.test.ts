@@ -7,7 +7,7 @@ import { createSender } from './send.ts';
 
 const TIMEOUT_MS = 300;
 
-/** Blocks this thread, as SIGSTOP would, while other threads continue. */
+/** Blocks this thread like SIGSTOP, while the thread of the receiver continues. */
 const stall = (ms: number): void => {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 };

@@ -1,13 +1,14 @@
 /**
- * A deadline for a remote response. After a stall (SIGSTOP, a frozen machine, a blocked event loop)
- * timers fire before sockets are read, so a response that arrived in time would seem late.
+ * A deadline for a remote response that allows for stalls of this process (SIGSTOP, a frozen
+ * machine, a blocked event loop). After a stall, timers fire before sockets are read, so a response
+ * that arrived in time would seem late.
  */
 
-/** Delay of a timer that indicates a stall. */
+/** A timer that fires more than this many milliseconds late indicates a stall. */
 const STALL_MS = 200;
 /**
- * Time to read buffered data after a stall: several turns of the event loop, even for TLS in a
- * tunnel.
+ * Milliseconds to read buffered data after a stall. TLS in a tunnel needs several turns of the
+ * event loop.
  */
 const READ_MS = 3_000;
 

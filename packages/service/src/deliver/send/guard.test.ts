@@ -1,5 +1,5 @@
 /**
- * Checks that no webhook URL reaches a service on this machine, by a canary that must never be
+ * Tests that no webhook URL reaches a service on this machine: a canary server there must never be
  * called.
  */
 import type { LookupAddress, lookup as systemLookup } from 'node:dns';
@@ -10,25 +10,32 @@ import { type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { callbackify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { EVERYWHERE, createAddressGuard, isPublicAddress } from './guard.ts';
+import {
+  EVERYWHERE,
+  INSECURE_URL,
+  METADATA,
+  type AddressGuard,
+  createAddressGuard,
+  isPublicAddress,
+} from './guard.ts';
 import { createSender } from './send.ts';
 
 const PUBLIC = '93.184.216.34';
 
-/** The canary, which listens on loopback, on an allowed port. */
+/** Number of requests to the canary, which listens on loopback, on an allowed port. */
 let hits = 0;
 const canary = createServer((_, response) => {
   hits++;
   response.end();
 });
-/** Accepts webhooks and redirects them. */
+/** Redirects every request to the canary. */
 const redirecting = createServer((request, response) => {
   const status = Number(request.url!.slice(1));
   response.writeHead(status, { location: `http://127.0.0.1:${portOf(canary)}/secrets` }).end();
 });
 const portOf = (server: Server): number => (server.address() as AddressInfo).port;
 
-/** Responses to successive queries by name; the last one repeats. The TTL is 0. */
+/** Addresses to return for successive queries, by name; the last ones repeat. Their TTL is 0. */
 const NAMES: Record<string, string[][]> = {
   'loopback.test': [['127.0.0.1']],
   'loopback6.test': [['::1']],
@@ -71,7 +78,7 @@ afterAll(() => {
 const A = 1;
 const AAAA = 28;
 
-/** Builds a response of a name server (RFC 1035) from {@link NAMES}. */
+/** Builds the response of a name server (RFC 1035) from {@link NAMES}. */
 function answerDns(question: Buffer): Buffer {
   const labels: string[] = [];
   let at = 12;
@@ -82,7 +89,7 @@ function answerDns(question: Buffer): Buffer {
   const type = question.readUInt16BE(at + 1);
   const name = labels.join('.');
   const script = NAMES[name] ?? [];
-  // Both query types of a lookup get the same scripted response.
+  // Queries are counted by type, so that both queries of a lookup get the same scripted response.
   const turn = asked.get(`${name} ${type}`) ?? 0;
   asked.set(`${name} ${type}`, turn + 1);
   const addresses = (script[Math.min(turn, script.length - 1)] ?? []).filter(
@@ -116,6 +123,15 @@ function toBytes(address: string): Buffer {
   return Buffer.from(all.map((group) => group.padStart(4, '0')).join(''), 'hex');
 }
 
+/** Connects as undici does. */
+const connectBy = ({ connect }: AddressGuard, { protocol, hostname, port }: URL) =>
+  new Promise<{ error: Error | null }>((resolve) => {
+    connect({ protocol, hostname, port, host: hostname }, (error, socket) => {
+      socket?.destroy();
+      resolve({ error });
+    });
+  });
+
 /** Resolves with the scripted name server, like the system's `lookup`. */
 const lookup = callbackify(async (name: string): Promise<LookupAddress[]> => {
   const resolver = new Resolver({ timeout: 1_000, tries: 1 });
@@ -130,7 +146,7 @@ const lookup = callbackify(async (name: string): Promise<LookupAddress[]> => {
     ...v6.map((address) => ({ address, family: 6 })),
   ];
 });
-/** The guard always requests all addresses. */
+/** Callback for all addresses of a name, which the guard always requests. */
 type Callback = (error: NodeJS.ErrnoException, addresses: LookupAddress[]) => void;
 const systemLike = ((name: string, _: object, callback: Callback) =>
   lookup(name, callback)) as unknown as typeof systemLookup;
@@ -139,7 +155,6 @@ const guard = createAddressGuard({ allowCidrs: [], lookup: systemLike });
 const createTestSender = (of: typeof guard) =>
   createSender({ guard: of, secret: () => 's', region: () => 'us-east-1', timeoutMs: 3_000 });
 
-/** Returns the result of one webhook to this URL through this guard. */
 async function sendTo(url: string, of = guard) {
   const sender = createTestSender(of);
   try {
@@ -213,12 +228,49 @@ describe(`${BAD_PORTS.length} ports that are not allowed for webhooks`, () => {
     expect((await sendTo(url)).error).toMatch(/^port \d+ is not allowed for webhooks/);
   });
 
-  test.each(['', ':80', ':443', ':1024', ':3000', ':8080', ':65535'])(
-    '%j is for webhooks',
-    (port) => {
-      expect(guard.refuse(new URL(`https://${PUBLIC}${port}/`))).toBeUndefined();
-    },
-  );
+  test.each(['', ':80', ':443', ':1024', ':3000', ':8080', ':65535'])('%j is allowed', (port) => {
+    expect(guard.refuse(new URL(`https://${PUBLIC}${port}/`))).toBeUndefined();
+  });
+});
+
+describe('metadata services and link-local addresses', () => {
+  const strict = createAddressGuard({ allowCidrs: EVERYWHERE, denyCidrs: METADATA });
+
+  test.each([
+    ...['169.254.169.254', '2852039166', '0xa9fea9fe', '0251.0376.0251.0376', '169.254.1'],
+    ...['[::ffff:169.254.169.254]', '[::ffff:a9fe:a9fe]', '[::169.254.169.254]'],
+    ...['[64:ff9b::a9fe:a9fe]', '[2002:a9fe:a9fe::1]', '[fe80::1]', '[fd00:ec2::254]'],
+    ...['100.100.100.200', '168.63.129.16', '192.0.0.192', '[fd20:ce::254]'],
+  ])('%s is rejected even if every network is allowed', async (host) => {
+    const url = new URL(`http://${host}:8545/`);
+    const refused = /is link-local or a metadata service$/;
+    expect(strict.refuse(url)).toMatch(refused);
+    const { error } = await connectBy(strict, url);
+    expect(error?.message).toMatch(refused);
+  });
+
+  test('a name that resolves to one of them is rejected', async () => {
+    const named = createAddressGuard({
+      allowCidrs: EVERYWHERE,
+      denyCidrs: METADATA,
+      lookup: lookup as never,
+    });
+    const { error } = await connectBy(named, new URL('http://metadata.test:8545/'));
+    expect(error?.message).toMatch(/is link-local or a metadata service$/);
+  });
+
+  test('other private addresses are allowed', () => {
+    for (const host of ['10.0.0.1', '127.0.0.1', '[fd00::1]', '[64:ff9b::7f00:1]']) {
+      expect(strict.refuse(new URL(`http://${host}:8545/`))).toBeUndefined();
+    }
+  });
+});
+
+test('httpsOnly rejects http: URLs on save and on send, and no https: URLs', async () => {
+  const own = createAddressGuard({ allowCidrs: EVERYWHERE, httpsOnly: true });
+  expect(own.refuse(new URL(`http://${PUBLIC}/`))).toBe(INSECURE_URL);
+  expect(await own.refuseResolved(new URL(`http://${PUBLIC}/`))).toBe(INSECURE_URL);
+  expect(own.refuse(new URL(`HTTPS://${PUBLIC}/`))).toBeUndefined();
 });
 
 const names = Object.keys(NAMES);

@@ -1,7 +1,8 @@
 /**
- * Keeps webhooks from reaching addresses that only this machine or its network can reach (SSRF). An
- * address is checked three times: as a literal in the URL, in each result of the DNS lookup, and as
- * the peer of the connected socket, so that changing a DNS record in between has no effect.
+ * Keeps webhooks, and requests to added nodes and alert URLs, from reaching addresses that only
+ * this machine or its network can reach (SSRF). Addresses are checked in three places: as a literal
+ * in the URL, in each result of the DNS lookup, and as the peer of the connected socket. Changing a
+ * DNS record in between therefore has no effect.
  */
 import { lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
@@ -10,31 +11,56 @@ import { createCidrList, toPlainAddress } from '../../base/cidr.ts';
 import { startDeadline } from './deadline.ts';
 
 export interface AddressGuard {
-  /** Returns why this URL is not allowed for a webhook, or undefined; makes no network calls. */
-  refuse(url: URL): string | undefined;
   /**
-   * Works like `check`, but also resolves the name. A name that cannot be resolved now is allowed.
+   * Returns why this URL is not allowed for a webhook; undefined if it is allowed. Makes no network
+   * calls.
    */
+  refuse(url: URL): string | undefined;
+  /** Like `refuse`, but also resolves the name. A name that cannot be resolved now is allowed. */
   refuseResolved(url: URL): Promise<string | undefined>;
   readonly connect: buildConnector.connector;
 }
 
-/** Source of the rejected address, or `port` if the port was rejected. */
+/** Where the rejected address came from, or `port` if the port was rejected. */
 export type AddressPlace = 'url' | 'lookup' | 'peer' | 'port';
 
 export interface AddressGuardOptions {
-  /** Networks that webhooks may reach even though they are not public. */
+  /** Networks that may be reached even though they are not public. */
   allowCidrs: readonly string[];
+  /** Networks that are rejected even if `allowCidrs` contains them. Default: none. */
+  denyCidrs?: readonly string[] | undefined;
+  /** Rejects `http:` URLs. Default: false. */
+  httpsOnly?: boolean | undefined;
   /** Called each time an address or port is rejected. */
   onBlocked?: (place: AddressPlace) => void;
-  /** Default: the system resolver. */
+  /** Resolves names. Default: the system resolver. */
   lookup?: typeof systemLookup;
 }
 
-/** True to allow loopback and private networks. */
+/** Networks that contain every address, even loopback and private ones. */
 export const EVERYWHERE = ['0.0.0.0/0', '::/0'] as const;
 
-/** IANA special-purpose registries: everything that is not a public unicast address. */
+/**
+ * Link-local networks, where clouds serve credentials to their machines, and the metadata services
+ * outside of them: Oracle, Alibaba, Azure, AWS and Google. The last two networks are IPv6 forms of
+ * the first.
+ */
+export const METADATA = [
+  '169.254.0.0/16',
+  '192.0.0.192/32',
+  '100.100.100.200/32',
+  '168.63.129.16/32',
+  'fe80::/10',
+  'fd00:ec2::/32',
+  'fd20:ce::/32',
+  '::169.254.0.0/112',
+  '2002:a9fe::/32',
+] as const;
+
+/**
+ * Networks that are not public unicast, according to the IANA special-purpose registries. IPv6
+ * networks outside of `2000::/3` need no entry.
+ */
 const notPublic = createCidrList([
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -62,16 +88,14 @@ const notPublic = createCidrList([
   '161.26.0.0/16',
   '166.8.0.0/14',
 ]);
-/**
- * In IPv6, only global unicast is public, except for the ranges above that embed another address.
- */
+/** In IPv6, only global unicast (`2000::/3`) is public, except for the ranges above. */
 const maybePublic = createCidrList(['0.0.0.0/0', '2000::/3']);
-/** A NAT64 gateway forwards these to the IPv4 address in the last 32 bits (RFC 6052). */
+/** NAT64 addresses, which a gateway maps to the IPv4 address in the last 32 bits (RFC 6052). */
 const nat64 = createCidrList(['64:ff9b::/96']);
 
 /**
- * Ports of services that a request could harm: databases, queues, remote control, and the ports
- * that browsers block.
+ * Ports of services that a request could harm (databases, queues, remote control), and ports that
+ * browsers block.
  */
 const DENIED_PORTS = new Set([
   ...[1719, 1720, 1723, 2049, 2181, 2375, 2376, 2379, 2380, 3306, 3389, 3659, 4045, 5060, 5061],
@@ -79,19 +103,27 @@ const DENIED_PORTS = new Set([
   ...[6697, 9042, 9092, 9200, 9300, 10080, 10250, 10255, 11211, 27017],
 ]);
 
-/** Returns whether webhooks may reach this IP address without `allowCidrs`. */
+/** Returns whether this IP address may be reached without `allowCidrs`. */
 export const isPublicAddress = (address: string): boolean =>
   maybePublic.has(address) && !notPublic.has(address);
+
+/** Message for a URL that `httpsOnly` rejects. */
+export const INSECURE_URL =
+  'http: is not allowed for webhooks, because the service was started with --https-only: use an https: URL';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const LOOKUP_TIMEOUT_MS = 3_000;
 
 export function createAddressGuard({
   allowCidrs,
+  denyCidrs = [],
+  httpsOnly = false,
   onBlocked = () => {},
   lookup = systemLookup,
 }: AddressGuardOptions): AddressGuard {
   const allowed = createCidrList(allowCidrs);
+
+  const denied = createCidrList(denyCidrs);
 
   const mayReach = (address: string): boolean => {
     if (!isPublicAddress(address) && !allowed.has(address)) return false;
@@ -101,8 +133,10 @@ export function createAddressGuard({
   };
 
   const judge = (address: string, place: AddressPlace): string | undefined => {
-    if (mayReach(address)) return undefined;
+    const isDenied = denied.has(address) || (nat64.has(address) && denied.has(toInside(address)));
+    if (!isDenied && mayReach(address)) return undefined;
     onBlocked(place);
+    if (isDenied) return `the address ${address} is link-local or a metadata service`;
     return `the address ${address} is private, loopback or reserved; start the service with --allow-cidr to allow its network`;
   };
 
@@ -144,8 +178,8 @@ export function createAddressGuard({
   const guarded = buildConnector({ timeout: CONNECT_TIMEOUT_MS, lookup: guardedLookup });
 
   /**
-   * Checks only the host: names that exist only in private networks, and literal addresses, which
-   * skip the lookup.
+   * Checks a host without a lookup: a literal address, or a name that exists only in private
+   * networks.
    */
   const judgeHost = (hostname: string): string | undefined => {
     const host = hostname.replace(/^\[|\]$/g, '');
@@ -154,11 +188,16 @@ export function createAddressGuard({
     return isPrivateName && allowCidrs.length === 0 ? judge(host, 'url') : undefined;
   };
 
+  const refuse = (url: URL): string | undefined =>
+    httpsOnly && url.protocol !== 'https:'
+      ? INSECURE_URL
+      : (judgePort(url.port) ?? judgeHost(url.hostname));
+
   return {
-    refuse: (url) => judgePort(url.port) ?? judgeHost(url.hostname),
+    refuse,
 
     async refuseResolved(url) {
-      const refused = judgePort(url.port) ?? judgeHost(url.hostname);
+      const refused = refuse(url);
       if (refused !== undefined || isIP(url.hostname.replace(/^\[|\]$/g, '')) !== 0) return refused;
       return new Promise((resolve) => {
         guardedLookup(url.hostname, { all: true }, (error) =>

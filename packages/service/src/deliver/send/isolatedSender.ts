@@ -1,15 +1,17 @@
 /**
- * The process of `isolation.ts`: sends the deliveries it receives, and exits when its parent
- * disconnects.
+ * Entry point of the child process that `isolation.ts` starts. Sends the deliveries that it
+ * receives, and exits when its parent disconnects.
  */
 import { createAddressGuard } from './guard.ts';
 import { type SendJob, type IsolatedSetup, type Report, SETUP_VARIABLE } from './isolation.ts';
 import { createSender } from './send.ts';
 
-const { allowCidrs, ...setup } = JSON.parse(process.env[SETUP_VARIABLE]!) as IsolatedSetup;
+const { allowCidrs, httpsOnly, ...setup } = JSON.parse(
+  process.env[SETUP_VARIABLE]!,
+) as IsolatedSetup;
 let sendJob: SendJob | undefined;
 const sender = createSender({
-  guard: createAddressGuard({ allowCidrs }),
+  guard: createAddressGuard({ allowCidrs, httpsOnly }),
   secret: () => sendJob!.secret,
   region: () => sendJob!.region,
   ...setup,

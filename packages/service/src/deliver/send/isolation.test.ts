@@ -64,7 +64,7 @@ test('a delivery that needs too much memory kills only its process, and the next
   const poison = send(sendingOf('{}', headers), () => {});
   await expect(poison).rejects.toMatchObject({ code: 'sender_died' });
   await expect(poison).rejects.toThrow(
-    /^the isolated process that sent it (was killed by|ended with) /,
+    /^the isolated process that sent the delivery (was killed by|ended with) /,
   );
   await startAgain();
   expect(await send(sendingOf('{}'), () => {})).toMatchObject({ status: 200 });

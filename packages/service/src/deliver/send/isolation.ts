@@ -1,7 +1,7 @@
 /**
- * Sends deliveries that may have crashed the service in a separate process, one at a time and in
- * parallel to normal sending. If a delivery crashes its sender again, only that process dies, and
- * the service detects it.
+ * Uses a separate process to send deliveries that may have crashed the service, one at a time and
+ * in parallel with normal sending. If a delivery crashes its sender again, only that process dies,
+ * and the service detects it.
  */
 import { InternalError } from '../../base/errors.ts';
 import { type ChildProcess, fork } from 'node:child_process';
@@ -13,10 +13,10 @@ export interface Isolation {
   /** Resolves when the process is ready for work; rejects if it cannot be started. */
   start(): Promise<void>;
   /**
-   * Sends from the process, which must have been started.
+   * Sends from the isolated process, which must have been started.
    * @param onTaken called when the process has received the delivery; if the service dies after
    * that, the delivery is not the cause
-   * @throws InternalError, code `sender_died`, if the process died while sending it.
+   * @throws InternalError, code `sender_died`, if the process died or did not respond in time
    */
   send(sending: Sending, onTaken: () => void): Promise<SendResult>;
   /** Ends the process and aborts an attempt in flight. */
@@ -30,40 +30,42 @@ const senderDied = (how: string): InternalError => new InternalError('sender_die
  * read.
  */
 export interface IsolatedSetup {
-  /** See `AddressGuardOptions`. */
+  /** Networks that webhooks may reach even though they are not public. */
   allowCidrs: readonly string[];
+  httpsOnly?: boolean | undefined;
   timeoutMs?: number | undefined;
-  /** See `SenderOptions`. */
+  /** URL of a proxy for all requests, including its login. Default: none. */
   egressProxy?: string | undefined;
 }
 
 export const SETUP_VARIABLE = 'SLUICE_ISOLATED_SETUP';
 
-/** A delivery for the process to send. */
 export interface SendJob {
   sending: Sending;
   secret: string;
   region: string;
 }
 
-/** A message from the process. */
 export type Report = 'ready' | 'taken' | SendResult;
 
 export interface IsolationOptions extends IsolatedSetup {
-  /** See `SenderOptions`. */
+  /** Returns the account's streams secret. */
   secret(): string;
   region(): string;
-  /** Heap of the process in MiB. Default: 512, which is many times the largest webhook. */
+  /** Maximum heap of the process in MiB. Default: 512, far more than any webhook needs. */
   heapMib?: number;
 }
 
 const HEAP_MIB = 512;
 const START_MS = 30_000;
-/** Timeout, which is longer than an attempt may take and shorter than a lease. */
+/**
+ * Time within which the process must return a result: longer than an attempt may take, and shorter
+ * than a lease.
+ */
 const ANSWER_MS = 30_000;
 /**
- * Time that the service must survive before a delivery is blamed, because the isolated process may
- * die first if both are killed.
+ * Time to wait after the isolated process died before the delivery is blamed. If the service is
+ * killed too, the isolated process may die first.
  */
 const GRACE_MS = 1_000;
 const IDLE_MS = 60_000;
@@ -78,7 +80,7 @@ export function createIsolation({
   let idle: NodeJS.Timeout | undefined;
   let closed = false;
 
-  /** The process accepts no more deliveries after this. */
+  /** Kills the process, which gets no more deliveries, and waits for its exit. */
   const end = async (ended: ChildProcess): Promise<void> => {
     if (sender === ended) sender = undefined;
     const exited = new Promise((resolve) => ended.once('exit', resolve));
@@ -130,14 +132,14 @@ export function createIsolation({
           reject(
             closed
               ? new Error('the service was stopped')
-              : senderDied(`the isolated process that sent it ${howEnded(code, signal)}`),
+              : senderDied(`the isolated process that sent the delivery ${howEnded(code, signal)}`),
           );
         }, GRACE_MS);
       };
       const endDeadline = startDeadline(ANSWER_MS, () => {
         reject(
           senderDied(
-            `the isolated process that sent it did not answer within ${ANSWER_MS / 1000} s`,
+            `the isolated process that sent the delivery did not respond within ${ANSWER_MS / 1000} s`,
           ),
         );
         void end(current);

@@ -1,11 +1,11 @@
 /**
- * Detects failures of this process or its machine. They are not the receiver's fault, so it is not
- * backed off, and the delivery does not use up an attempt.
+ * Detects failures of this process or its machine, so that the receiver is not backed off for them
+ * and a delivery that was not sent does not use up an attempt.
  */
 import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
 
-/** Messages that name the exhausted resource and how to fix it. */
+/** Messages that name the exhausted resource and, where possible, a fix. */
 export const LOCAL_FAILURES = {
   EMFILE:
     'this process has no file descriptors left: raise its limit (ulimit -n, LimitNOFILE) or serve fewer streams',

@@ -80,7 +80,7 @@ const send = async (url: string, by = sender) => {
     recordsCharged: 0,
   };
   const result = await by.send(sending);
-  // The connection becomes free shortly after the response.
+  // Waits until the connection is free again, shortly after the response.
   await nextTurn();
   return result;
 };
@@ -114,9 +114,10 @@ describe('the timing of an attempt', () => {
       certificate: null,
     });
     const { dnsMs, connectMs, waitMs, bodyMs } = first.transport!.parts;
-    // The receiver starts the body before its first byte arrives.
+    // The receiver's second delay begins before its first byte arrives here, so only the sum is
+    // certain.
     expect(waitMs! + bodyMs!).toBeGreaterThanOrEqual(WAIT_MS + BODY_MS - 3);
-    // Each part is rounded. The rest was spent before the connection was requested.
+    // The parts exclude the time before the connection was requested. Each part is rounded.
     expect(dnsMs! + connectMs! + waitMs! + bodyMs!).toBeLessThanOrEqual(first.durationMs + 3);
 
     const second = await send(`http://${HOST}:${port}/`);
@@ -210,7 +211,7 @@ describe('the timing of an attempt', () => {
     });
     const { connectMs, tlsMs } = first.transport!.parts;
     expect(connectMs! + tlsMs!).toBeLessThanOrEqual(first.durationMs + 3);
-    // The receiver behind the tunnel has a different name.
+    // The certificate of the receiver behind the tunnel is for a different name.
     expect(await send('https://other.test/', tunnelled)).toMatchObject({
       status: null,
       error: expect.stringContaining('certificate') as string,

@@ -1,5 +1,6 @@
 /**
- * One HTTP exchange, limited in time and bytes. Never rejects, because failures are outcomes, too.
+ * Makes one HTTP request, with limits on time and response size. A failure is returned as a result,
+ * so the promise never rejects.
  */
 import { Socket, isIP } from 'node:net';
 import type { Dispatcher, buildConnector } from 'undici';
@@ -12,10 +13,12 @@ import { type ShownCertificate, explainRefusal, readCertificate } from './certif
 
 /** A connection that was opened, or that failed. */
 export interface Connecting extends Pick<AttemptParts, 'dnsMs' | 'connectMs' | 'tlsMs'> {
-  /** IP address and port; null without a connection, and behind a proxy. */
+  /**
+   * IP address and port of the last connection attempt; null if there was none, or behind a proxy.
+   */
   address: string | null;
   certificate: ShownCertificate | null;
-  /** Reason for rejecting its certificate; undefined if it was accepted. */
+  /** Reason for rejecting the certificate; undefined if it was not rejected. */
   refusal: string | undefined;
   /** Time at which the connection was ready or failed, from `performance.now()`. */
   endedAt: number;
@@ -25,13 +28,13 @@ export interface Connections {
   /** Wraps a connector to record its connections. */
   noted(connect: buildConnector.connector): buildConnector.connector;
   /**
-   * Wraps a proxy to record when the tunnel of a connection opened. Also times out tunnels and
-   * destroys their sockets, because undici waits for a tunnel without a timeout.
+   * Wraps a proxy to record when the tunnel of a connection opened. Also aborts a tunnel that does
+   * not open in time, and destroys its socket, because undici has no timeout for tunnels.
    */
   notedTunnels(proxy: Dispatcher, timeoutMs: number): Dispatcher;
   /**
-   * Returns the connection that was opened for a request when the request starts; undefined if it
-   * reuses one.
+   * Must be called when a request starts. Returns the connection that was opened for the request;
+   * undefined if the request reuses one.
    */
   takeOpened(): Connecting | undefined;
   /** Returns the connection that failed with this error; undefined for any other error. */
@@ -40,11 +43,13 @@ export interface Connections {
 
 /**
  * Records how connections to receivers were opened: the duration of each step, the address, and the
- * certificate. It adds no cost to requests that reuse a connection.
+ * certificate. Requests that reuse a connection have no additional cost.
  */
 export function createConnections(): Connections {
   let opened: Connecting | undefined;
-  /** The connection that the proxy is opening a tunnel for. */
+  /**
+   * The connection whose connector is being called. A proxy requests the tunnel during this call.
+   */
   let beginning: ReturnType<typeof begin> | undefined;
   const failed = new WeakMap<Error, Connecting>();
 
@@ -153,39 +158,34 @@ function begin({ protocol, hostname }: buildConnector.Options) {
 }
 
 export interface Posted {
-  /** Status; null if no response started. */
+  /** HTTP status; null if no response started. */
   status: number | null;
   /** The raw `Retry-After` header. */
   retryAfter: string | undefined;
   /** The first {@link RESPONSE_LIMIT_BYTES} of the response, as text. */
   responseBody: string;
-  /** Reason why the response is incomplete; null if it is complete. */
+  /** Reason why no response or only part of it arrived; null if enough of it was read. */
   failure: string | null;
   /**
    * The cause, if the failure is this process's own; undefined if the receiver or the network
    * failed.
    */
   localFailure: LocalFailure | undefined;
-  /** The connection that was opened for the request or failed; undefined if it reused one. */
+  /** The connection that was opened for the request or failed; undefined if one was reused. */
   connecting: Connecting | undefined;
-  /**
-   * Whether the request was written to a connection, and the start of its response, from
-   * `performance.now()`.
-   */
+  /** Whether the request was given to a connection, so that the receiver may have received it. */
   isSent: boolean;
+  /** Time at which the response started, from `performance.now()`; undefined if none started. */
   answeredAt: number | undefined;
 }
 
 const RESPONSE_LIMIT_BYTES = 4 * 1024;
-/**
- * Maximum number of bytes that are read but not kept, so that the connection of a small response
- * stays reusable.
- */
+/** Maximum bytes of a response that is read to its end, so that its connection stays reusable. */
 const DRAIN_LIMIT_BYTES = 64 * 1024;
 
 /**
- * Posts over the dispatcher and reads the start of the response. It uses undici's `dispatch`
- * instead of its streams, because responses are a few bytes and there are thousands per second.
+ * Posts over the dispatcher and reads the start of the response. Uses undici's `dispatch` instead
+ * of streams, because thousands of small responses may arrive per second.
  *
  * @param timeoutMs time from now to the last byte read: connection, headers and body together
  */
@@ -277,8 +277,9 @@ function toReported(
 }
 
 /**
- * Returns the parts of an attempt; null if it got an immediate response on an open connection, for
- * which the duration is enough.
+ * Returns the timing, address and certificate of an attempt; null if it reused a connection, its
+ * response body arrived at once and its certificate does not expire soon.
+ *
  * @param beganAt start of the attempt, from `performance.now()`
  * @param known the receiver's certificate, if it was observed before
  */

@@ -40,7 +40,7 @@ const send = (path = '/hook', body = '{"tag":"é ☕"}') =>
     recordsCharged: 2,
   });
 
-/** A tunneling proxy that records targets and credentials. */
+/** Starts a tunneling proxy that records targets and credentials. */
 async function startProxy(status = 200) {
   const asked: { to: string; login: string | undefined }[] = [];
   const server = createServer();
@@ -99,7 +99,8 @@ describe('through a proxy', () => {
     expect(result).toMatchObject({
       status: 200,
       error: null,
-      // The time in the proxy is a single part, and the receiver's address is not recorded.
+      // Through a proxy, `connectMs` covers everything until the tunnel is open, and the address of
+      // the receiver is unknown.
       transport: {
         parts: { dnsMs: null, connectMs: expect.any(Number) as number, tlsMs: null },
         address: null,
@@ -123,7 +124,7 @@ describe('through a proxy', () => {
       })
       .on('connect', (_, client: Socket) => {
         asked++;
-        // HTTP servers leave connections half open.
+        // After CONNECT, the server leaves its side of a connection open, so it is closed here.
         client
           .on('error', () => {})
           .once('end', () => client.end())

@@ -5,6 +5,7 @@ import { hash } from 'node:crypto';
 import { type Dispatcher, Pool, ProxyAgent, type buildConnector } from 'undici';
 import {
   WEBHOOK_HEADERS,
+  type WebhookOrigin,
   readInboxName,
   readRetryAfterMs,
   keccak256,
@@ -20,11 +21,11 @@ import type { LocalFailure } from './localFailure.ts';
 
 export interface Sending {
   url: string;
-  /** The `webhook-id`. */
+  /** Sent as `webhook-id`. */
   id: string;
   /** UTF-8. */
   body: Uint8Array;
-  /** Custom headers set by the user. */
+  /** The stream's custom headers. */
   headers: Record<string, string>;
   /**
    * The stream's own secrets, which sign `webhook-signature` together with the account's secret.
@@ -33,11 +34,13 @@ export interface Sending {
   secrets?: readonly string[] | undefined;
   /** Trace context of the attempt's span, if tracing is on. */
   traceparent?: string | undefined;
-  /** `i/n` if a match is split across several webhooks. */
+  /** Part number and number of parts, as `i/n`, if a match is split across several webhooks. */
   part?: string | undefined;
+  /** Undefined for test webhooks and alerts. */
+  origin?: WebhookOrigin | undefined;
   /** Milliseconds by which the ledger's clock is ahead of this process's clock. Default: 0. */
   clockSkewMs?: number | undefined;
-  /** Values of the contract's `x-queue-size` and `x-records-charged`. */
+  /** Sent as `x-queue-size`; `recordsCharged` is sent as `x-records-charged`. */
   queueSize: number;
   recordsCharged: number;
 }
@@ -46,13 +49,15 @@ export interface SendResult {
   startedAt: number;
   durationMs: number;
   status: number | null;
-  /** Reason for the failure; null for a 2xx. */
+  /** Reason for the failure; null on success. */
   error: string | null;
   /** Milliseconds to wait, as requested by a 429 or 503, at most 24 hours. */
   retryAfterMs?: number | undefined;
   /** The first 4 KiB of the response, as text. */
   responseBody: string;
-  /** See `AttemptOutcome`. */
+  /**
+   * Timing, address and certificate of the attempt; null for an inbox, or if there is nothing new.
+   */
   transport: AttemptTransport | null;
   /**
    * The cause, if the failure is this process's own, and whether the receiver may have received the
@@ -67,12 +72,10 @@ export interface Sender {
   close(): Promise<void>;
 }
 
-/**
- * Timeout from the first byte sent to the last byte read: connection, headers and body together.
- */
+/** Timeout from the start of an attempt to the last byte read: connection, headers and body. */
 const TOTAL_TIMEOUT_MS = 15_000;
 const IDLE_ORIGIN_MS = 60_000;
-/** The share of the timeout in which a proxy must open its tunnel: 10 s. */
+/** The share of the timeout in which a proxy must open its tunnel: 10 s by default. */
 const TUNNEL_SHARE = 2 / 3;
 
 /** The parsed destination of a webhook URL. */
@@ -90,8 +93,8 @@ export interface SenderOptions {
   region(): string;
   timeoutMs?: number | undefined;
   /**
-   * A proxy for all requests, `http:` or `https:`, including its login; default: none. It resolves
-   * names and decides which addresses are allowed, so the guard checks only URLs.
+   * URL of an HTTP or HTTPS proxy for all requests, including its login. Default: none. The proxy
+   * resolves names and decides which addresses are allowed, so the guard checks only URLs.
    */
   egressProxy?: string | undefined;
   /**
@@ -125,14 +128,17 @@ export function createSender({
 }: SenderOptions): Sender {
   const connections = createConnections();
   const pools = new Map<string, Origin>();
-  /** Cache by webhook URL, because streams have few URLs and use them thousands of times. */
+  /** Targets by webhook URL. Streams have few URLs and use them thousands of times. */
   const targets = new Map<string, Target>();
   const signer = createSigner();
 
   // undici's own timeouts are off, because the deadline of `post` covers everything.
   const limits = { pipelining: 1, headersTimeout: 0, bodyTimeout: 0, maxHeaderSize: 16 * 1024 };
 
-  /** Returns the connection pool of an origin that passed the guard. */
+  /**
+   * Returns the entry of an origin that passed the guard, and creates its connection pool if
+   * necessary.
+   */
   const reach = (origin: string): Origin => {
     let entry = pools.get(origin);
     if (entry === undefined) {
@@ -181,22 +187,12 @@ export function createSender({
   }, IDLE_ORIGIN_MS);
   sweep.unref();
 
-  const headersFor = (
-    {
-      id,
-      body,
-      secrets = [],
-      part,
-      traceparent,
-      queueSize,
-      recordsCharged,
-      clockSkewMs = 0,
-    }: Sending,
-    startedAt: number,
-  ): Record<string, string> => {
+  const headersFor = (sending: Sending, startedAt: number): Record<string, string> => {
+    const { id, body, secrets = [], queueSize, recordsCharged, clockSkewMs = 0 } = sending;
     const timestamp = Math.floor((startedAt + clockSkewMs) / 1000);
     const signed = signer.sign({ id, timestamp, body, secret: secret(), secrets });
-    const headers: Record<string, string> = {
+    return {
+      ...toOptionalHeaders(sending),
       'content-type': 'application/json',
       'user-agent': 'Sluice',
       'accept-encoding': 'identity',
@@ -208,9 +204,6 @@ export function createSender({
       [WEBHOOK_HEADERS.timestamp]: String(timestamp),
       [WEBHOOK_HEADERS.standardSignature]: signed.standardSignature,
     };
-    if (part !== undefined) headers[WEBHOOK_HEADERS.part] = part;
-    if (traceparent !== undefined) headers['traceparent'] = traceparent;
-    return headers;
   };
 
   return {
@@ -265,6 +258,14 @@ export function createSender({
   };
 }
 
+function toOptionalHeaders({ part, origin, traceparent }: Sending): Record<string, string> {
+  const headers: Record<string, string> = {};
+  if (part !== undefined) headers[WEBHOOK_HEADERS.part] = part;
+  if (origin !== undefined) headers[WEBHOOK_HEADERS.origin] = origin;
+  if (traceparent !== undefined) headers['traceparent'] = traceparent;
+  return headers;
+}
+
 const UNSENT: Posted = {
   status: null,
   retryAfter: undefined,
@@ -276,7 +277,7 @@ const UNSENT: Posted = {
   answeredAt: undefined,
 };
 
-/** Wraps an inbox's response as if it had come over the network. */
+/** Returns an inbox's response in the form of a network response. */
 async function hand(
   answer: Promise<{ status: number; body: string }>,
   timeoutMs: number,
@@ -305,7 +306,8 @@ function statusError(status: number | null): string | null {
 }
 
 /**
- * The guard's result for a URL never changes, because names are checked again for each connection.
+ * Parses and checks a URL. The result may be cached, because the addresses of a name are checked
+ * for each connection.
  */
 function readTarget(webhookUrl: string, guard: AddressGuard): Target {
   const url = new URL(webhookUrl);
@@ -333,7 +335,7 @@ function decode(text: string): string {
 }
 
 export interface Signatures {
-  /** `x-signature` */
+  /** The `x-signature` header. */
   signature: string;
   /** The `webhook-signature` header, with one value per secret. */
   standardSignature: string;
@@ -346,9 +348,9 @@ export interface Signer {
     timestamp: number;
     /** UTF-8. */
     body: Uint8Array;
-    /** The account's secret, which creates both signatures. */
+    /** The account's secret, used for both signatures. */
     secret: string;
-    /** The stream's own secrets, which sign first. */
+    /** The stream's own secrets, whose signatures come first in `webhook-signature`. */
     secrets: readonly string[];
   }): Signatures;
   /** Clears the cached keys. */
@@ -357,10 +359,10 @@ export interface Signer {
 
 /** Block size of SHA-256, to which HMAC pads its key. */
 const BLOCK_BYTES = 64;
-/** Buffers for larger bodies are not kept, because such bodies are rare. */
+/** Size of the reused buffer. Larger bodies are rare and get a buffer of their own. */
 const HELD_BYTES = 64 * 1024;
 
-/** The padded HMAC key, which is prepended to the message and to the inner hash (RFC 2104). */
+/** The padded HMAC key: `inner` precedes the message, and `outer` the inner hash (RFC 2104). */
 interface Pads {
   inner: Uint8Array;
   outer: Uint8Array;
@@ -368,8 +370,8 @@ interface Pads {
 
 /**
  * Signs thousands of webhooks per second with the same results as `signWebhook` and
- * `signStandardWebhook` of the contract. The body is copied into one buffer between its prefix and
- * suffix, so that a signature takes one or two calls of the platform's hash.
+ * `signStandardWebhook` of the contract. The body is copied only once, into a buffer between its
+ * prefix and suffix, and each signature hashes it there.
  */
 export function createSigner(): Signer {
   const held = Buffer.allocUnsafeSlow(HELD_BYTES);

@@ -1,4 +1,7 @@
-/** Completes Aptos bodies with the names, symbols and decimals of the assets that moved. */
+/**
+ * Completes Aptos bodies with the name, symbol and decimals of each coin, and with the amounts that
+ * depend on the decimals.
+ */
 import { type DescribedAptosWebhook, describeWebhook } from '@sluice/kit';
 import type { AptosCoin, AptosWebhook, DeliverySummary } from '@sluice/kit/contract';
 import type { Log } from '../../base/log.ts';
@@ -14,7 +17,6 @@ import { MAX_TEXT_CHARACTERS, cleanText } from '../token.ts';
 import { createTokens } from '../tokens.ts';
 import { toValueWithDecimals } from '../valueWithDecimals.ts';
 
-/** The lists of a body that contain coins. */
 export type AptosCoinArrays = Pick<
   AptosWebhook,
   'coinTransfers' | 'coinDeposits' | 'coinWithdrawals'
@@ -23,12 +25,12 @@ export type AptosCoinArrays = Pick<
 export type AptosEnrich = Enrich<AptosStreamOptions, AptosCoinArrays>;
 
 const COIN_CACHE_BYTES = 8 * 1024 * 1024;
-/** The plan is empty, because the body itself contains the coins. */
+/** An empty plan: the types of the coins to read are in the body itself. */
 const COINS_ONLY = '{}';
 const MAX_DECIMALS = 255;
 /**
- * The maximum growth of a record per coin: two strings with up to 4 bytes per character, and a
- * number.
+ * Maximum growth of a record in bytes: two strings with up to 4 bytes per character, and two
+ * numbers.
  */
 const RECORD_GROWTH = 2 * 4 * MAX_TEXT_CHARACTERS + 30;
 
@@ -43,7 +45,7 @@ export function createAptosEnrich({
   store: Store;
   reader: AptosReader;
   log: Log;
-  /** Called with deliveries that have become due. */
+  /** Called with deliveries that became due or were quarantined. */
   onDeliveries(deliveries: DeliverySummary[]): void;
 }): AptosEnrich {
   const coins = createTokens({
@@ -61,7 +63,10 @@ export function createAptosEnrich({
     },
   });
 
-  /** Returns why the body is incomplete; undefined if it is complete. */
+  /**
+   * Fills in the coins of the tail. If the nodes refused any of them and this is not the last try,
+   * leaves the tail unchanged and returns the reason.
+   */
   const fill = async (
     block: BlockRef,
     tail: AptosCoinArrays,
@@ -117,7 +122,7 @@ const recordsOf = (tail: AptosCoinArrays): Named[] => [
   ...tail.coinWithdrawals,
 ];
 
-/** Returns every coin in the arrays, without duplicates. */
+/** Returns the types of the coins in the lists, except unknown types. */
 const coinTypesOf = (tail: AptosCoinArrays): Set<string> =>
   new Set(
     recordsOf(tail)
@@ -125,7 +130,7 @@ const coinTypesOf = (tail: AptosCoinArrays): Set<string> =>
       .filter((type) => type !== ''),
   );
 
-/** Fills in coins and amounts in place; the keys stay in wire order. */
+/** Fills in metadata and amounts in place, which keeps the order of the keys. */
 function fillCoins(tail: AptosCoinArrays, find: (type: string) => Token | undefined): void {
   for (const record of recordsOf(tail)) {
     const token = find(record.coin.type);
@@ -140,7 +145,10 @@ function fillCoins(tail: AptosCoinArrays, find: (type: string) => Token | undefi
   }
 }
 
-/** A coin that does not exist on the chain has no metadata. */
+/**
+ * Converts the on-chain metadata of a coin to a token. Missing or invalid fields become empty
+ * strings, or null for `decimals`.
+ */
 function toToken(
   type: string,
   { number }: BlockRef,

@@ -10,10 +10,13 @@ import {
   toAddress,
 } from '@sluice/kit/contract';
 
-/** Maximum nesting of arrays and structs. */
+/** Maximum depth of nested arrays and structs. */
 export const MAX_DEPTH = 16;
 
-/** Returns the element type and length of an array type; undefined if it is not an array. */
+/**
+ * Returns the element and the length of an array type, without a length for a dynamic array;
+ * undefined for any other type.
+ */
 export function elementOf(
   parameter: AbiParameter,
 ): { element: AbiParameter; length: number | undefined } | undefined {
@@ -28,8 +31,9 @@ export function elementOf(
 }
 
 /**
- * Returns whether values of this type can be encoded and decoded. Excludes `fixed`, `function`, and
- * empty arrays and structs, which Solidity does not have.
+ * Returns whether values of this type can be encoded and decoded. Excludes `fixed`, `function`,
+ * types nested deeper than {@link MAX_DEPTH}, and empty arrays and structs, which do not exist in
+ * Solidity.
  */
 export function isSupported(parameter: AbiParameter, depth = 0): boolean {
   if (depth > MAX_DEPTH) return false;
@@ -44,7 +48,7 @@ export function isSupported(parameter: AbiParameter, depth = 0): boolean {
   return /^(u?int\d+|address|bool|string|bytes\d*)$/.test(canonicalType(parameter.type) ?? '');
 }
 
-/** An error for a value that does not fit its parameter. */
+/** Creates the error for a value that a parameter can't take. */
 export const valueError = (message: string): CallerError<'validation_failed'> =>
   new CallerError('validation_failed', message);
 
@@ -53,15 +57,17 @@ export interface Room {
   bytes: number;
 }
 
-/** Maximum size of one call's data; event parameters can be arbitrarily large. */
+/**
+ * Maximum size of one call's data, because inputs from event parameters can be arbitrarily large.
+ */
 export const MAX_CALL_BYTES = 65_536;
 const WORD_BYTES = 32;
 
 /**
- * Converts a value from JSON or a record to the form of viem's encoder.
+ * Converts a value from JSON or a record to the form that viem's encoder expects.
  *
  * @param room remaining space, reduced by the value's minimum size before the conversion
- * @throws CallerError of {@link valueError}
+ * @throws CallerError if the value does not fit its type or the remaining space
  */
 export function toAbiValue(parameter: AbiParameter, value: unknown, room: Room): unknown {
   const array = elementOf(parameter);
@@ -90,10 +96,10 @@ function take(room: Room, bytes: number): void {
 }
 
 /**
- * Returns the members of an array or struct, which is an array in JSON and an object in decoded
+ * Returns the members of an array or struct. A struct is an array in JSON, but an object in decoded
  * events.
  *
- * @throws CallerError of {@link valueError}
+ * @throws CallerError if the value is neither, or has a different number of members
  */
 export function listOf(value: unknown, length: number | undefined, type: string): unknown[] {
   const items = isObject(value) ? Object.values(value) : value;
@@ -132,7 +138,7 @@ const BOOLEANS = new Map([
   ['false', false],
 ]);
 
-/** Topics contain addresses as 32-byte words. */
+/** Reads an address from a 32-byte word, the form that addresses have in topics. */
 function addressInWord(value: unknown): string | undefined {
   return typeof value === 'string' && /^0x0{24}[0-9a-fA-F]{40}$/.test(value)
     ? `0x${value.slice(26).toLowerCase()}`
@@ -156,7 +162,10 @@ function describe(type: string): string {
     : `an integer that fits ${type}, as decimal text beyond 2^53: "1000000000000000000"`;
 }
 
-/** Returns the parameters without names, so that structs are decoded as arrays. */
+/**
+ * Returns the parameters without names, so that structs are encoded from arrays and decoded to
+ * arrays.
+ */
 export const unnamed = (parameters: readonly AbiParameter[]): AbiParameter[] =>
   parameters.map(({ type, components }) => ({
     name: '',

@@ -1,9 +1,10 @@
-/** Selects the addresses for the native balances of a stream. */
+/**
+ * Validates the native balance selections of a stream, and finds the addresses that they select.
+ */
 import { type NativeBalanceSelection, selectableOf } from '@sluice/kit/contract';
 import { type BodyTail, recordsOf } from './records.ts';
 import { type Problem, checkSelector, isSelector } from './selectors.ts';
 
-/** Validates the selections. Returns the problems by path; empty if there are none. */
 export function checkBalances(selections: readonly NativeBalanceSelection[]): Problem[] {
   const problems: Problem[] = [];
   const report = (path: Problem['path'], message: string): void => {
@@ -15,7 +16,7 @@ export function checkBalances(selections: readonly NativeBalanceSelection[]): Pr
       report([n, 'selectors'], `should name at least one of $${names.join(', $')}`);
     }
     for (const [at, selector] of selectors.entries()) {
-      const what = `a selector of an address of ${type} records`;
+      const what = `a selector for an address in ${type} records`;
       // Text without `$` is never a selector, even if it matches a field name.
       const text = isSelector(selector) ? selector : '';
       checkSelector(text, names, what, [n, 'selectors', at], report);
@@ -24,10 +25,13 @@ export function checkBalances(selections: readonly NativeBalanceSelection[]): Pr
   return problems;
 }
 
-/** Maximum size of a `nativeBalances` entry with an address and an amount of at most 78 digits. */
+/**
+ * Upper bound of a `nativeBalances` entry in bytes: an address, an amount of up to 78 digits, and
+ * the keys.
+ */
 const BALANCE_BYTES = 170;
 
-/** Maximum growth of a body through balances, in bytes. */
+/** Returns the maximum growth of a body from native balances, in bytes. */
 export const mostBalanceBytes = (
   selections: readonly NativeBalanceSelection[],
   tail: BodyTail,

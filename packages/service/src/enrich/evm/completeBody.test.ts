@@ -28,7 +28,7 @@ const tailOf = (logs: WebhookLog[]): BodyTail => ({
 
 const complete = (tail: BodyTail, triggers: CompiledTrigger[], state?: Pick<StateReader, 'call'>) =>
   completeBody(tail, {
-    plan: { triggers, balances: [] },
+    plan: { triggers, balances: [], maxWebhookBytes: Number.POSITIVE_INFINITY },
     block,
     tokens: { find: () => undefined, read: async () => new Map(), giveUp: () => {} },
     state: {

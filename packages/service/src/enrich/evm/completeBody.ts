@@ -1,5 +1,6 @@
 /**
- * Completes a body from the chain: token metadata, then triggers, which may use it, and balances.
+ * Completes a body with data from the chain. Token metadata is read first, because triggers may use
+ * it as input; triggers and native balances follow.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { StreamTrigger, WebhookTrigger } from '@sluice/kit/contract';
@@ -13,26 +14,29 @@ import type { Tokens } from '../tokens.ts';
 import { type CompiledTrigger, createDecoder, errorEntry } from './triggers.ts';
 
 /**
- * Maximum distinct calls and balance reads for one match; triggers above the limit get error
- * entries.
+ * Maximum number of distinct calls, and of balance reads, for one match. Triggers above this limit
+ * get error entries; balances above it are omitted.
  */
 const MAX_CALLS = 10_000;
-/** Maximum total size of the call data, in hex digits. */
+/** Maximum total size of a match's call data, in hex characters. */
 const MAX_CALL_CHARACTERS = 32 * 1024 * 1024;
 const TOO_MANY = errorEntry(
   `not called: the triggers of this block exceed ${MAX_CALLS} calls or 16 MiB of call data`,
 );
-const TOO_LARGE = errorEntry('left out: the webhook would exceed --max-webhook-bytes');
-/** Minimum space for the entries of a trigger, enough for all possible error entries. */
+const TOO_LARGE = errorEntry('left out: the webhook would exceed its maximum size');
+/** Bytes reserved for the entries of one trigger in one record; enough for either error above. */
 const MIN_ENTRY_BYTES = 160;
 /** Size of `,"triggers":[]` in a record. */
 const RECORD_BYTES = 14;
 /**
- * Time between yields. Records, calls and results may all be large, so yielding does not depend on
- * their number.
+ * Time after which the completion yields to the event loop. Single records, calls and results may
+ * be large, so limiting their number would not limit the time.
  */
 const TURN_MS = 10;
-/** Size of results to process at once, because many webhooks are completed concurrently. */
+/**
+ * Maximum total size of the results in one batch; low, because many matches are completed
+ * concurrently.
+ */
 const ANSWER_BYTES_AT_ONCE = 2 * 1024 * 1024;
 
 export interface Completion {
@@ -40,15 +44,20 @@ export interface Completion {
   block: BlockRef;
   tokens: Tokens;
   state: Omit<StateReader, 'isGone'>;
-  /** Maximum size of the tail; trigger results that exceed it are omitted. */
+  /**
+   * Maximum size of the tail. Trigger results that would exceed it are replaced by an error entry.
+   */
   maxBytes: number;
-  /** Whether refused data is left in the contract's form for unknown values. */
+  /**
+   * If true, data that the nodes refuse becomes an unknown value; otherwise, a refusal fails the
+   * completion.
+   */
   isLastTry: boolean;
 }
 
 /**
- * Completes `tail` in place. Returns undefined, or the reason for a failure, after which the tail
- * must be discarded.
+ * Completes `tail` in place. Returns undefined on success. Otherwise, returns the reason, and the
+ * tail must be discarded.
  * @throws RetryableError when no node could be queried
  */
 export async function completeBody(
@@ -83,7 +92,10 @@ export async function completeBody(
   return undefined;
 }
 
-/** The reserved size of the trigger entries; longer results share the remaining space. */
+/**
+ * Returns the number of bytes reserved for trigger entries. Longer results share the remaining
+ * space.
+ */
 export const mostTriggerBytes = (
   triggers: readonly Pick<StreamTrigger, 'type'>[],
   tail: BodyTail,
@@ -127,12 +139,12 @@ async function runTriggers(
     room,
   }: {
     ask(calls: readonly StateCall[]): Promise<StateAnswer[]>;
-    /** Bytes that the body may still grow by. */
+    /** Returns the number of bytes by which the body may still grow. */
     room(): number;
   },
 ): Promise<{ refused: string | undefined }> {
   if (triggers.length === 0) return { refused: undefined };
-  /** Space in addition to the reserved space of all entries. */
+  /** Bytes in addition to the reserved space, for entries that need more than is reserved. */
   let spareBytes =
     room() -
     mostTriggerBytes(
@@ -196,7 +208,7 @@ async function runTriggers(
     for (const [n, [key]] of some.entries()) {
       const answer = answers[n]!;
       if (answer.outcome === 'refused') refused ??= answer.message;
-      /** Calls by trigger, because many records may share a call. */
+      /** Decoded results by trigger, because many records may share a call. */
       const reads = new Map<CompiledTrigger, { entries: WebhookTrigger[]; bytes: number }>();
       for (const slot of waiting.get(key)!) {
         let read = reads.get(slot.trigger);

@@ -1,4 +1,7 @@
-/** Completes EVM bodies with token metadata, triggers and balances at their block. */
+/**
+ * Completes an EVM body with token metadata, and with trigger results and native balances as of its
+ * block.
+ */
 import { describeWebhook } from '@sluice/kit';
 import type { DeliverySummary } from '@sluice/kit/contract';
 import type { Log } from '../../base/log.ts';
@@ -12,7 +15,7 @@ import { completeBody, mostTriggerBytes } from './completeBody.ts';
 import type { Enrich } from '../enrich.ts';
 import { createEnrichPool } from '../enrichPool.ts';
 import { contractsOf, fillTokens, mostTokenBytes } from './fillTokens.ts';
-import { TOKENS_ONLY, compilePlan, planOf } from './plan.ts';
+import { type CompiledPlan, TOKENS_ONLY, compilePlan, planOf } from './plan.ts';
 import type { BodyTail } from './records.ts';
 import type { StateReader } from '../state.ts';
 import { TOKEN_CALLS, readToken, tokenCalls } from '../token.ts';
@@ -38,9 +41,12 @@ export function createEnrich({
   store: Store;
   state: StateReader;
   log: Log;
-  /** Called with deliveries that have become due. */
+  /** Called with deliveries that became due or were quarantined. */
   onDeliveries(deliveries: DeliverySummary[]): void;
-  /** First wait after a failure, doubled each time. Default: 500. */
+  /**
+   * Milliseconds before the first retry; doubled for each further retry, up to 10 seconds. Default:
+   * 500.
+   */
   retryMs?: number | undefined;
   maxWebhookBytes: number;
 }): EvmEnrich {
@@ -56,6 +62,8 @@ export function createEnrich({
       });
     },
   });
+  const maxBytesOf = (plan: CompiledPlan): number =>
+    Math.min(maxWebhookBytes, plan.maxWebhookBytes);
   const pool = createEnrichPool({
     chain,
     store,
@@ -63,7 +71,7 @@ export function createEnrich({
     waiting: 'token metadata, triggers and balances are waiting',
     async complete({ bodyTail, bodyHeadBytes, enrichment, block }, isLastTry) {
       const plan = compilePlan(enrichment);
-      const maxBytes = maxWebhookBytes - bodyHeadBytes;
+      const maxBytes = maxBytesOf(plan) - bodyHeadBytes;
       const tryWith = async (isLast: boolean): Promise<BodyTail | undefined> => {
         const tail = fromBodyTail(bodyTail) as BodyTail;
         const own = { plan, block, tokens, state, isLastTry: isLast, maxBytes };
@@ -96,7 +104,7 @@ export function createEnrich({
       mostBalanceBytes(getNativeBalances ?? [], tail),
     async complete(block: BlockRef, options: StreamOptions, tail: BodyTail): Promise<void> {
       const plan = compilePlan(planOf(options, tail) ?? TOKENS_ONLY);
-      const whole = { plan, block, tokens, state, isLastTry: true, maxBytes: maxWebhookBytes };
+      const whole = { plan, block, tokens, state, isLastTry: true, maxBytes: maxBytesOf(plan) };
       await completeBody(tail, whole);
     },
     readToken: async (block: BlockRef, contract: string) =>

@@ -1,4 +1,4 @@
-/** Adds token metadata to the decoded lists of a body. */
+/** Adds token metadata to the transfers and approvals of a body. */
 import type { EvmWebhook } from '@sluice/kit/contract';
 import type { Token } from '../../store/enrichment/contract.ts';
 import { MAX_TEXT_CHARACTERS } from '../token.ts';
@@ -9,7 +9,6 @@ export type TokenArrays = Pick<
   'erc20Transfers' | 'erc20Approvals' | 'nftTokenApprovals' | 'nftApprovals' | 'nftTransfers'
 >;
 
-/** Returns the contracts of tokens in the lists, without duplicates. */
 export function contractsOf(arrays: TokenArrays): Set<string> {
   const contracts = new Set<string>();
   for (const records of recordsOf(arrays)) {
@@ -19,18 +18,18 @@ export function contractsOf(arrays: TokenArrays): Set<string> {
 }
 
 /**
- * Maximum growth of a record in bytes: two strings of 128 characters with up to 4 bytes, a
- * standard, decimals, and an amount of 78 digits or 255 decimals.
+ * Upper bound of a record's growth in bytes: two strings of up to 128 characters, with up to 4
+ * bytes per character, a standard, decimals, and an amount.
  */
 const RECORD_GROWTH = 2 * 4 * MAX_TEXT_CHARACTERS + 'ERC1155'.length + 3 + 300;
 
-/** Returns the maximum growth through {@link fillTokens}, in bytes. */
+/** Returns the maximum number of bytes that {@link fillTokens} adds. */
 export const mostTokenBytes = (arrays: TokenArrays): number =>
   recordsOf(arrays).reduce((sum, { length }) => sum + length * RECORD_GROWTH, 0);
 
 /**
- * Fills in names, symbols, decimals and types in place. Unknown strings stay empty, and an unknown
- * `valueWithDecimals` stays omitted.
+ * Fills in names, symbols, decimals, amounts and token types in place. Unknown strings stay empty,
+ * and an unknown `valueWithDecimals` stays omitted.
  */
 export function fillTokens(
   arrays: TokenArrays,
@@ -42,7 +41,7 @@ export function fillTokens(
       if (token === undefined) continue;
       record.tokenName = token.name;
       record.tokenSymbol = token.symbol;
-      // The shape of a transfer shows its token type. Only ApprovalForAll exists in both standards.
+      // Only ApprovalForAll does not reveal the token type, because both standards have this event.
       if (record.tokenContractType === '') record.tokenContractType = token.standard;
       if (record.tokenDecimals === undefined || token.decimals === null) continue;
       record.tokenDecimals = String(token.decimals);

@@ -6,22 +6,28 @@ import { type BodyTail, recordsOf } from './records.ts';
 import type { Problem } from './selectors.ts';
 import { type CompiledTrigger, checkTriggers, compileTrigger, eventsOf } from './triggers.ts';
 
-/** All plans include token metadata; the body itself contains the contracts. */
+/**
+ * The reads that complete a body. Token metadata is read for every body, so a plan does not list
+ * it.
+ */
 interface Plan {
   triggers: readonly StreamTrigger[];
-  /** Events with parameters that the triggers use. */
+  /** Events whose parameters the triggers may use. */
   events: readonly AbiItem[];
   balances: readonly NativeBalanceSelection[];
+  /** The stream's own maximum size of a webhook in bytes; absent if it sets none. */
+  maxWebhookBytes?: number;
 }
 
 export interface CompiledPlan {
   triggers: CompiledTrigger[];
+  maxWebhookBytes: number;
   balances: readonly NativeBalanceSelection[];
 }
 
 type PlannedOptions = Pick<StreamOptions, 'triggers' | 'getNativeBalances' | 'abi'>;
+type LimitedOptions = PlannedOptions & Pick<StreamOptions, 'maxWebhookBytes'>;
 
-/** Returns the problems of a stream's triggers and balances, by path; empty if there are none. */
 export const checkPlan = ({ triggers, getNativeBalances, abi }: PlannedOptions): Problem[] => [
   ...checkTriggers(triggers ?? [], abi ?? []),
   ...checkBalances(getNativeBalances ?? []),
@@ -35,10 +41,11 @@ export const TOKENS_ONLY = JSON.stringify({
 } satisfies Plan);
 
 /**
- * Returns the plan of a match with these records as JSON; undefined if the stream adds no calls.
+ * Returns the plan as JSON; undefined if the body has no records of the types that the stream's
+ * triggers and native balances use.
  */
-export function planOf(options: PlannedOptions, tail: BodyTail): string | undefined {
-  const { triggers, getNativeBalances: balances, abi } = options;
+export function planOf(options: LimitedOptions, tail: BodyTail): string | undefined {
+  const { triggers, getNativeBalances: balances, abi, maxWebhookBytes } = options;
   const wanted = [...(triggers ?? []), ...(balances ?? [])];
   if (!wanted.some(({ type }) => recordsOf(tail, type).length > 0)) return undefined;
   let plan = plans.get(options);
@@ -50,25 +57,32 @@ export function planOf(options: PlannedOptions, tail: BodyTail): string | undefi
       triggers: triggers ?? [],
       events: [...new Set(events)],
       balances: balances ?? [],
+      ...(maxWebhookBytes !== null && { maxWebhookBytes }),
     } satisfies Plan);
     plans.set(options, plan);
   }
   return plan;
 }
 
-/** Cached by the options object, which is replaced on changes and never mutated. */
+/** Plans by the options object, which is replaced on changes and never mutated. */
 const plans = new WeakMap<object, string>();
 
 const MAX_COMPILED = 200;
 const MAX_COMPILED_CHARACTERS = 65_536;
-/** Cached by JSON unless it is huge, because a stream has the same plan for every block. */
+/**
+ * Compiled plans by their JSON, except large ones. The matches of a stream usually share a plan.
+ */
 const compiled = new Map<string, CompiledPlan>();
 
 export function compilePlan(text: string): CompiledPlan {
   let plan = compiled.get(text);
   if (plan === undefined) {
-    const { triggers, events, balances } = JSON.parse(text) as Plan;
-    plan = { triggers: triggers.map((each) => compileTrigger(each, events)), balances };
+    const { triggers, events, balances, maxWebhookBytes } = JSON.parse(text) as Plan;
+    plan = {
+      triggers: triggers.map((each) => compileTrigger(each, events)),
+      balances,
+      maxWebhookBytes: maxWebhookBytes ?? Number.POSITIVE_INFINITY,
+    };
     if (text.length > MAX_COMPILED_CHARACTERS) return plan;
     if (compiled.size >= MAX_COMPILED) compiled.clear();
     compiled.set(text, plan);

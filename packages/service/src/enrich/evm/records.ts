@@ -1,7 +1,7 @@
-/** The records of a body, by the kinds that triggers and balances use. */
+/** Finds the records of a body by the kinds that triggers and native balances name. */
 import type { EvmWebhook, RecordKind, WebhookTrigger } from '@sluice/kit/contract';
 
-/** The body without the fields that are known before its records. */
+/** The part of a body that follows `retries`. */
 export type BodyTail = Omit<
   EvmWebhook,
   'confirmed' | 'removed' | 'chainId' | 'abi' | 'streamId' | 'tag' | 'retries'

@@ -1,7 +1,13 @@
-/** Reads selectors (`$field`), which refer to a field of a record in triggers and balances. */
+/**
+ * Resolves selectors (`$field`), with which triggers and native balances refer to a field of a
+ * record or a parameter of its event.
+ */
 import type { AnyRecord } from './records.ts';
 
-/** A problem in a stream's triggers or balances: its path and the expected value. */
+/**
+ * A problem in a stream's triggers or native balances: its path, and a message that describes the
+ * expected value.
+ */
 export interface Problem {
   path: (string | number)[];
   message: string;

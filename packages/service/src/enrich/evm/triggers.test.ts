@@ -143,7 +143,7 @@ describe('a stream is checked', () => {
       'an event outside logs',
       { topic0: 'Transfer(address,address,uint256)' },
       ['topic0'],
-      /^should be left out: only a trigger of type log/,
+      /^should be left out: only triggers of type log/,
     ],
     [
       'an event that is not in the ABI',
@@ -427,7 +427,7 @@ describe('a response', () => {
     ],
     [
       { outcome: 'read', value: '0x1234' } as const,
-      'the data returned by look does not decode as its outputs',
+      "the data returned by look can't be decoded as its outputs",
     ],
     [
       { outcome: 'failed', message: 'more than 65536 bytes were returned' } as const,
@@ -476,7 +476,7 @@ describe('a response that claims more than its size', () => {
       value,
     });
   const undecoded = [
-    { name: 'error', value: 'the data returned by look does not decode as its outputs' },
+    { name: 'error', value: "the data returned by look can't be decoded as its outputs" },
   ];
 
   test('with values that share their data does not decode', () => {
@@ -560,7 +560,7 @@ test('property: a value in a webhook is the input that encodes to it, for any ty
   );
 });
 
-/** Values of a type, in the form of webhooks. */
+/** Generates values of a type in the form that webhooks contain. */
 function valueOf({ type, components }: AbiParameter): fc.Arbitrary<unknown> {
   const array = /^(.*)\[(\d*)\]$/.exec(type);
   if (array !== null) {

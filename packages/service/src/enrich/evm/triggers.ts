@@ -1,4 +1,6 @@
-/** Validates and compiles triggers, once per stream. */
+/**
+ * Validates triggers, and compiles them to functions that prepare calls and decode their results.
+ */
 import { CallerError } from '../../base/errors.ts';
 import { decodeLogs } from '@sluice/kit';
 import {
@@ -41,20 +43,19 @@ import {
 } from './selectors.ts';
 import { MAX_RESULT_BYTES, type StateAnswer, type StateCall } from '../state.ts';
 
-/** Maximum size of one trigger's inputs as JSON. */
+/** Maximum length of one trigger's inputs as JSON. */
 const MAX_INPUT_CHARACTERS = 16_384;
 
 /**
- * Minimum limit for results of a known size, because a contract may return more than its ABI
- * declares.
+ * Lower bound of a result's size limit, because a contract may return more than its ABI declares.
  */
 const MIN_RESULT_BYTES = 4096;
 
 export interface CompiledTrigger {
   kind: StreamTrigger['type'];
   /**
-   * Returns the call for a record, or why there is none; undefined if the trigger does not apply to
-   * the log.
+   * Returns the call for a record, or why it cannot be made; undefined if the record is a log of
+   * another event.
    *
    * @param decode decodes the record; triggers of one record may share the result
    */
@@ -63,10 +64,12 @@ export interface CompiledTrigger {
   read(answer: StateAnswer): WebhookTrigger[];
 }
 
-/** Returns a log's parameters, decoded by the first of these events that fits. */
+/**
+ * Returns a log's parameters, decoded by the first of these events that fits; empty if none fits.
+ */
 export type DecodeRecord = (events: readonly AbiItem[]) => Subject['args'];
 
-/** Decodes a record at most once per list of events. */
+/** Creates a decoder that decodes the record at most once per list of events. */
 export function createDecoder(record: AnyRecord): DecodeRecord {
   const decoded = new Map<readonly AbiItem[], Subject['args']>();
   return (events) => {
@@ -82,7 +85,6 @@ export function createDecoder(record: AnyRecord): DecodeRecord {
 
 export const errorEntry = (message: string): WebhookTrigger => ({ name: 'error', value: message });
 
-/** Validates the triggers. Returns the problems by path; empty if there are none. */
 export function checkTriggers(
   triggers: readonly StreamTrigger[],
   abi: readonly AbiItem[],
@@ -96,7 +98,10 @@ export function checkTriggers(
   return problems;
 }
 
-/** Returns the events of the ABI that provide a log trigger's parameters. */
+/**
+ * Returns the topic of a log trigger's event, and the events of the ABI with this topic; undefined
+ * if the trigger names no event or an invalid one.
+ */
 export function eventsOf(
   { type, topic0 }: StreamTrigger,
   abi: readonly AbiItem[],
@@ -107,7 +112,7 @@ export function eventsOf(
   return { topic, events: eventsByTopic(abi).get(topic) ?? [] };
 }
 
-/** Cached by ABI, because all triggers of a stream share it. */
+/** Events by topic, for each ABI. All triggers of a stream share an ABI. */
 const eventsByAbi = new WeakMap<readonly AbiItem[], ReadonlyMap<string, AbiItem[]>>();
 
 function eventsByTopic(abi: readonly AbiItem[]): ReadonlyMap<string, AbiItem[]> {
@@ -123,8 +128,8 @@ function eventsByTopic(abi: readonly AbiItem[]): ReadonlyMap<string, AbiItem[]> 
 }
 
 /**
- * Compiles a trigger; any call of `report` makes it unusable. Triggers that were already validated
- * are compiled without `report`.
+ * Compiles a trigger and reports its problems. If there are any, the compiled trigger must not be
+ * used. Triggers that were already validated are compiled without `report`.
  */
 export function compileTrigger(
   trigger: StreamTrigger,
@@ -190,7 +195,7 @@ export function compileTrigger(
         values = results?.decode(answer.value);
       } catch {}
       return values === undefined
-        ? [errorEntry(`the data returned by ${name} does not decode as its outputs`)]
+        ? [errorEntry(`the data returned by ${name} can't be decoded as its outputs`)]
         : values.map((value, n) => ({
             name: outputs[n]!.name || `output${n + 1}`,
             value: toWireValue(value),
@@ -206,14 +211,17 @@ function checkTopic(
 ): void {
   if (topic0 === undefined) return;
   if (type !== 'log') {
-    report(['topic0'], 'should be left out: only a trigger of type log may name an event');
+    report(['topic0'], 'should be left out: only triggers of type log can name an event');
   } else if (events === undefined) {
     report(
       ['topic0'],
       'should be an event signature, e.g. Transfer(address,address,uint256), or its 32-byte hash',
     );
   } else if (events.length === 0) {
-    report(['topic0'], "should name an event of the stream's abi, for its parameters to be read");
+    report(
+      ['topic0'],
+      "should name an event of the stream's abi, so that its parameters can be read",
+    );
   }
 }
 
@@ -223,7 +231,7 @@ function checkFunction(item: AbiItem, report: Report): void {
   if (mutability !== 'view' && mutability !== 'pure') {
     report(
       ['functionAbi', 'stateMutability'],
-      'should be view or pure: a trigger only reads from the chain',
+      'should be view or pure: triggers only read from the chain',
     );
   }
   for (const part of ['inputs', 'outputs'] as const) {
@@ -265,7 +273,8 @@ function compileInputs(
   report: Report,
 ): ReadInput[] {
   const parameters = functionAbi.inputs ?? [];
-  // Unsupported parameters were already reported, and may be nested too deeply to read here.
+  // `checkFunction` has reported unsupported parameters, which may be nested too deeply for this
+  // code.
   if (!parameters.every((parameter) => isSupported(parameter))) return [];
   if (inputs.length !== parameters.length) {
     const wanted = parameters.map(({ name, type }) => `${type} ${name}`.trim()).join(', ');
@@ -290,7 +299,10 @@ function compileInputs(
   return reads;
 }
 
-/** Selectors may replace any value, including values inside arrays and structs. */
+/**
+ * Compiles the input for a parameter. A selector may replace any value, even inside arrays and
+ * structs.
+ */
 function compileInput(
   parameter: AbiParameter,
   value: unknown,

@@ -1,4 +1,6 @@
-/** Tests Aptos ingestion through the complete service against a scripted fullnode. */
+/**
+ * Tests Aptos ingestion in the complete service against scripted fullnodes and transaction streams.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -97,7 +99,7 @@ const caughtUp = () =>
     async () => (await health()).checkpoint === Number(node.head.height),
   );
 
-/** Creates a stream for Bob's wallet, which is matched starting with the next block. */
+/** Creates a stream that watches Bob's account, starting with the next block. */
 async function watchBob(): Promise<string> {
   await until('the chain is connected', async () => (await health()).checkpoint !== null);
   const { id } = await client.streams.create({
@@ -119,7 +121,10 @@ const toCarol = (amount: bigint): ScriptedAptosTransaction =>
 const bodies = (): AptosWebhook[] =>
   sink.requests.map(({ body }) => JSON.parse(body) as AptosWebhook);
 
-/** Expects each amount in exactly one delivery, regardless of its attempts. */
+/**
+ * Expects deposits of exactly these amounts to Bob, each in one confirmed delivery, which may have
+ * had several attempts.
+ */
 async function expectAmounts(amounts: readonly bigint[]): Promise<void> {
   const wanted = amounts.map(String).toSorted();
   await until('every amount is delivered', () => {
@@ -180,7 +185,7 @@ describe('a network without streams', () => {
     const passed = Number(node.head.height) - 1;
     await until('the blocks are passed over', async () => (await health()).checkpoint === passed);
 
-    // A stream without addresses has no matches, either.
+    // Without addresses, the stream matches nothing, so blocks are still passed over.
     const { id } = await client.streams.create({
       networkType: 'aptos',
       webhookUrl: `${sink.url}/hook`,
@@ -193,7 +198,7 @@ describe('a network without streams', () => {
       'the blocks are passed over',
       async () => (await health()).checkpoint === passed + 2,
     );
-    // There is a single gap, regardless of the number of steps.
+    // The passed-over blocks are a single gap, although they were passed over in several steps.
     const gap = { chainId: 'aptos:local', kind: 'passed-over', to: passed + 2 };
     expect(await sluice.listGaps({ chain: 'aptos:local' })).toMatchObject([gap]);
     const { head, safe, finalized } = await health();
@@ -393,7 +398,7 @@ describe('a transaction stream', () => {
     streams = [];
   });
   afterEach(async () => {
-    // The service must stop first, because it reads these nodes.
+    // The service must stop first, because it reads from these servers.
     await stop();
     await Promise.all(streams.map((each) => each.stop()));
   });
@@ -407,7 +412,9 @@ describe('a transaction stream', () => {
   const pagesOfNode = (): number => node.calls.transactions ?? 0;
   const healthOf = async ({ port }: RunningScriptedAptosStream) =>
     (await health()).providers.find(({ name }) => name === `127.0.0.1:${port}`);
-  /** Pays Bob and others, one block each; returns the amounts that Bob received. */
+  /**
+   * Mines `count` blocks with one payment each, to Bob or to Carol. Returns the amounts for Bob.
+   */
   const pay = (count: number, from = 1): bigint[] => {
     const amounts: bigint[] = [];
     for (let n = from; n < from + count; n++) {

@@ -1,7 +1,7 @@
 /**
- * Reads the blocks of an Aptos chain by ledger version: contiguous and final, with gaps rejected.
- * Transactions come from the gRPC transaction stream if there is one, otherwise from the REST API
- * of fullnodes, which provides everything else.
+ * Reads the final blocks of an Aptos chain in order and without gaps. Transactions come from a gRPC
+ * transaction stream if one is available, otherwise from the REST API of a fullnode. Everything
+ * else comes from the REST API.
  */
 import type { AptosNetwork } from '@sluice/kit/contract';
 import type { AptosBlock } from '../../match/aptos/block.ts';
@@ -11,7 +11,7 @@ import { type AptosPage, CHAIN_IDS, createAptosProvider } from './provider.ts';
 import { createAptosRuns } from './runs.ts';
 import { createAptosStores } from './stores.ts';
 import { createAptosStream } from './stream.ts';
-import { createProviders, nameOf } from '../nodes/providers.ts';
+import { type AddedNodes, createProviders, nameOf } from '../nodes/providers.ts';
 import { createStateLog } from '../nodes/survey.ts';
 import { type ChainSource, SourceError } from '../source.ts';
 
@@ -23,6 +23,8 @@ export interface AptosSourceOptions {
   streams?: readonly string[] | undefined;
   /** Milliseconds between polls of the head. */
   pollMs: number;
+  /** Nodes that were added while the service ran. Default: none. */
+  added?: AddedNodes | undefined;
   log: Log;
 }
 
@@ -32,39 +34,49 @@ export interface AptosSource extends ChainSource<AptosBlock> {
    */
   readHeightOf(version: number): Promise<number | undefined>;
   /**
-   * Reads the current data of a resource; undefined if there is none. Uses only nodes that have
-   * reached block `since`.
+   * Reads the current data of a resource; undefined if a node that has reached block `since` has
+   * none.
    */
   readResource(address: string, type: string, since: number): Promise<unknown>;
 }
 
-/** Maximum number of heads; more than can arrive while the blocks after the oldest one are read. */
+/** Maximum number of heads to keep; enough to keep each one until its block is read. */
 const MAX_HEADS = 256;
 const POLLS_PER_SURVEY = 10;
 const SURVEY_MAX_MS = 15_000;
+
+const toHeader = ({ number, hash, parentHash, timestamp, lastVersion }: AptosBlock) => ({
+  number,
+  hash,
+  parentHash,
+  timestamp,
+  lastVersion,
+});
 
 export function createAptosSource({
   network,
   urls,
   streams: streamUrls = [],
   pollMs,
+  added,
   log,
 }: AptosSourceOptions): AptosSource {
   const chain = `aptos:${network}`;
   const providers = createProviders({
     chain,
     urls,
+    added,
     flag: '--aptos',
     identity: 'chain id',
     log,
-    create: (url, name) => createAptosProvider(network, url, name),
+    create: (url, { name, connect }) => createAptosProvider(network, url, name, connect),
   });
   let chainId = CHAIN_IDS[network]?.toString();
   const streams = streamUrls.map((url, n) =>
     createAptosStream(url, nameOf(streamUrls, n), () => chainId),
   );
   const logStates = createStateLog(chain, log);
-  /** Reads from the best stream, or from a fullnode when no stream has the page. */
+  /** Reads a page from the best stream that has it, or from a fullnode if no stream has it. */
   const readPage = async (start: number, limit: number): Promise<AptosPage> => {
     const usable = streams.filter(({ score }) => score !== undefined);
     for (const stream of usable.toSorted((a, b) => a.score! - b.score!)) {
@@ -89,7 +101,7 @@ export function createAptosSource({
   const stores = createAptosStores((address, type, version) =>
     providers.ask((provider) => provider.readResource(address, type, version)),
   );
-  /** Observed head hashes by height, which the blocks at these heights must match. */
+  /** Hashes of observed heads, by height. Blocks that are read later must have these hashes. */
   const heads = new Map<number, string>();
   const readAgreedHead = async (): Promise<BlockHeader> => {
     const head = await providers.readHead();
@@ -108,14 +120,6 @@ export function createAptosSource({
     ledgerVersion,
   });
 
-  const toHeader = ({ number, hash, parentHash, timestamp, lastVersion }: AptosBlock) => ({
-    number,
-    hash,
-    parentHash,
-    timestamp,
-    lastVersion,
-  });
-
   const readAt = async (height: number): Promise<AptosBlock | undefined> => {
     const block = await runs.read(height);
     if (block !== undefined) return block;
@@ -128,7 +132,7 @@ export function createAptosSource({
     lacksTraces: false,
     providers: () => [
       ...providers.health(),
-      ...streams.map((each) => ({ ...each.health(), isPrimary: false })),
+      ...streams.map((each) => ({ ...each.health(), isPrimary: false, addedId: null })),
     ],
     agreement: providers.agreement,
     async readGenesisHash(expected) {
@@ -138,7 +142,7 @@ export function createAptosSource({
     async readHead(): Promise<BlockHeader> {
       const head = await readAgreedHead();
       if (runs.isReading()) return head;
-      // The first block to follow must be complete; the newest may still grow.
+      // Reading starts at a complete block, because the newest one may still grow.
       const block = (await runs.read(head.number)) ?? (await runs.read(head.number - 1));
       return block === undefined ? head : toHeader(block);
     },

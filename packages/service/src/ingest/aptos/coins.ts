@@ -5,8 +5,8 @@ import type { AptosSource } from './aptos.ts';
 import { SourceError, type SourceErrorKind } from '../source.ts';
 
 /**
- * Errors after which a different node or a retry may succeed. Any other error means that no node
- * responded.
+ * Errors of nodes that responded without the metadata; another node or a later try may return it.
+ * Any other error is reported as an outage.
  */
 const REFUSALS: readonly SourceErrorKind[] = ['refused', 'missing', 'pruned', 'inconsistent'];
 

@@ -15,32 +15,34 @@ import { SourceError } from '../source.ts';
 export interface AptosCall {
   /**
    * Returns the next message, fetched on demand; undefined at the end of the stream.
-   * @throws SourceError if the stream broke
+   * @throws SourceError if the stream failed or the message is invalid
    */
   read(): Promise<(StreamedBatch & { sizeBytes: number }) | undefined>;
   cancel(): void;
 }
 
 export interface AptosGrpc {
-  /** Streams all transactions, starting with this version and without end. */
+  /** Opens an endless stream of all transactions, starting with this version. */
   call(startingVersion: number): AptosCall;
   close(): void;
 }
 
 const METHOD = '/aptos.indexer.v1.RawData/GetTransactions';
-/**
- * Number of transactions per message: the page size, which is below the servers' limit of 1,000.
- */
+/** Maximum number of transactions per message: the page size. Servers allow up to 1,000. */
 const BATCH_TRANSACTIONS = 100;
-/** Maximum size of a message. Servers limit messages to 15 MB, but a transaction may be larger. */
+/**
+ * Maximum size of a message. Servers limit messages to 15 MB, but a single transaction may be
+ * larger.
+ */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 const KEEPALIVE_MS = 30_000;
 const KEEPALIVE_TIMEOUT_MS = 10_000;
-/** Fixed, because callers back off on their own. */
+/** Delay before reconnecting; fixed, because callers back off on their own. */
 const RECONNECT_MS = 1_000;
 
 /**
- * @param url `grpcs://host:port`, or `grpc://` without TLS; its password is sent as a bearer token
+ * @param url `grpcs://host:port`, or `grpc://` without TLS. Its password, or its user name if it
+ * has no password, is sent as a bearer token.
  * @param name name of the endpoint in messages
  */
 export function createAptosGrpc(url: string, name: string): AptosGrpc {
@@ -55,7 +57,7 @@ export function createAptosGrpc(url: string, name: string): AptosGrpc {
       'grpc.keepalive_timeout_ms': KEEPALIVE_TIMEOUT_MS,
       'grpc.initial_reconnect_backoff_ms': RECONNECT_MS,
       'grpc.max_reconnect_backoff_ms': RECONNECT_MS,
-      // Each chain has its own connection, so closing one does not affect others.
+      // Each client has its own connection, so closing one does not affect others.
       'grpc.use_local_subchannel_pool': 1,
       'grpc.enable_channelz': 0,
     },
@@ -73,7 +75,7 @@ export function createAptosGrpc(url: string, name: string): AptosGrpc {
         encodeRequest(startingVersion, BATCH_TRANSACTIONS),
         metadata,
       );
-      // Without a pending read, the next read reports the error.
+      // Without a listener, an error would end the process. The next read throws the error.
       stream.on('error', () => {});
       const messages = stream[Symbol.asyncIterator]() as AsyncIterator<Buffer, undefined>;
       return {
@@ -110,7 +112,7 @@ function toSourceError(error: unknown, name: string): SourceError {
   if (code === status.RESOURCE_EXHAUSTED && /larger than max/i.test(said)) {
     return new SourceError('too-large', `${what} sent a message that is too large: ${said}`);
   }
-  // Gateways in front of the endpoint return HTTP errors.
+  // HTTP errors come from a gateway in front of the endpoint.
   if (code === status.RESOURCE_EXHAUSTED || /HTTP status code 429/.test(said)) {
     const retryAfter = metadata?.get('retry-after')[0]?.toString();
     return new SourceError('rate-limited', `${what} is rate limited: ${said}`, {

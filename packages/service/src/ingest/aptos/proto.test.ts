@@ -84,7 +84,7 @@ const transaction: fc.Arbitrary<ScriptedAptosTransaction> = fc.oneof(
   })),
 );
 
-/** Omits fields that the stream does not contain. */
+/** Omits the fields of a REST response that the stream does not contain. */
 function withoutUnsaid(raw: unknown): unknown {
   return JSON.parse(
     JSON.stringify(raw, (key, value: unknown) => {
@@ -102,7 +102,6 @@ function withoutUnsaid(raw: unknown): unknown {
   );
 }
 
-/** Parses a transaction and omits its raw form. */
 const read = (raw: AptosJson): Omit<AptosTransaction, 'raw'> => {
   const { raw: _, ...rest } = toAptosTransaction(raw, 'a test');
   return rest;

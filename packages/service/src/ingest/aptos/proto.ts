@@ -1,6 +1,6 @@
 /**
- * Converts messages of the gRPC transaction stream (`aptos.indexer.v1.RawData`) to the REST API's
- * form, so both share one parser. Declares only the used fields, and is loaded on demand.
+ * Converts messages of the gRPC transaction stream (`aptos.indexer.v1.RawData`) to the form of the
+ * REST API, so that one parser reads both. Loaded on demand, because protobufjs is optional.
  */
 import protobuf from 'protobufjs/light.js';
 import { parseJson } from '../../base/json.ts';
@@ -13,7 +13,7 @@ export interface StreamedBatch {
   transactions: AptosJson[];
 }
 
-/** `number type` or `number repeated type`, by field. */
+/** The used fields of each message: field number, `repeated` for a list, and type. */
 const MESSAGES = {
   GetTransactionsRequest: { startingVersion: '1 uint64', batchSize: '3 uint64' },
   TransactionsResponse: { transactions: '1 repeated Transaction', chainId: '2 uint64' },
@@ -77,7 +77,7 @@ const MESSAGES = {
   Multisig: { multisigAddress: '1 string', payload: '2 MultisigInner' },
   MultisigInner: { entryFunction: '2 EntryFunction' },
   Signature: { multiAgent: '4 ManySigners', feePayer: '5 ManySigners' },
-  // Multi-agent signatures have no field 4.
+  // Only fee payer signatures have field 4.
   ManySigners: { secondarySignerAddresses: '2 repeated string', feePayerAddress: '4 string' },
   Change: {
     deleteModule: '2 DeleteModule',
@@ -129,7 +129,7 @@ interface Scalars {
   bytes: Uint8Array;
 }
 
-/** The default of a missing field: empty, zero, or null for a message. */
+/** The type of a decoded field. A missing field is empty or zero; a missing message is null. */
 type Field<Text> = Text extends `${number} repeated ${infer Type extends keyof Described}`
   ? Messages[Type][]
   : Text extends `${number} repeated ${infer Type extends keyof Scalars}`
@@ -144,7 +144,7 @@ type Messages = {
   [Name in keyof Described]: { [Key in keyof Described[Name]]: Field<Described[Name][Key]> };
 };
 
-/** Reads a 64-bit number. */
+/** A decoded 64-bit number. */
 interface Whole {
   toString(): string;
 }
@@ -170,7 +170,7 @@ function toField(text: string): { id: number; type: string; rule?: 'repeated' } 
   return { id: Number(words[0]), type, ...(words.length === 3 && { rule: 'repeated' as const }) };
 }
 
-/** Encodes a request for all transactions, starting with this version and without end. */
+/** Encodes a request for an endless stream of all transactions, starting with this version. */
 export const encodeRequest = (startingVersion: number, batchSize: number): Buffer =>
   Buffer.from(requestType.encode({ startingVersion, batchSize }).finish());
 
@@ -238,7 +238,7 @@ const toRestEvent = ({ key, sequenceNumber, typeStr, data }: Messages['Event']):
   data: parseJson(data),
 });
 
-/** Extracts only the signers of a signature, because the rest is not used or forwarded. */
+/** Extracts the secondary signers and the fee payer; the rest of a signature is not used. */
 function toRestSignature({ signature }: Messages['Request']): AptosJson | null {
   const many = signature?.feePayer ?? signature?.multiAgent;
   if (!many) return null;
@@ -359,7 +359,10 @@ const toRestPlace = (change: { address: string; stateKeyHash: Uint8Array }): Apt
   state_key_hash: toHex(change.stateKeyHash),
 });
 
-/** The stream contains an item's decoded value, not its bytes. */
+/**
+ * Converts the key of a table item. The item's value is left out, because the stream contains only
+ * the decoded value and not its bytes.
+ */
 const toRestItem = ({ stateKeyHash, handle, key }: Messages['TableItem']): AptosJson => ({
   state_key_hash: toHex(stateKeyHash),
   handle: toAddress(handle),
@@ -378,7 +381,7 @@ const PLAIN_TYPES: Readonly<Record<number, string>> = {
   14: 'u256',
 };
 
-/** Formats a Move type like nodes. */
+/** Formats a Move type as nodes do. */
 function toTypeText(type: Messages['MoveType']): string {
   const { vector, struct, reference, unparsable } = type;
   if (vector !== null) return `vector<${toTypeText(vector)}>`;
@@ -394,7 +397,7 @@ function toTypeText(type: Messages['MoveType']): string {
   return PLAIN_TYPES[type.type] ?? `T${type.parameter}`;
 }
 
-/** Some addresses have no `0x` prefix. */
+/** Adds the `0x` prefix, which some addresses of the stream lack. */
 const toAddress = (text: string): string => (text.startsWith('0x') ? text : `0x${text}`);
 
 const toHex = (bytes: Uint8Array): string =>

@@ -1,5 +1,6 @@
 /** One Aptos fullnode and the requests to it. */
 import type { AptosNetwork } from '@sluice/kit/contract';
+import type { buildConnector } from 'undici';
 import type { AptosJson, AptosTransaction } from '../../match/aptos/block.ts';
 import type { BlockHeader } from '../../store/blocks/contract.ts';
 import { type AptosRest, createAptosRest } from './rest.ts';
@@ -11,20 +12,20 @@ import { type AnyProvider, type Identity, createStanding } from '../nodes/standi
 export interface AptosProvider extends AnyProvider {
   /** State of the node's ledger at the last read of its head; undefined before the first read. */
   ledger(): AptosLedger | undefined;
-  /** Reads the block at this height without its transactions; undefined if there is none. */
+  /** Reads the block at this height without its transactions; undefined if the node lacks it. */
   readBounds(height: number): Promise<AptosBounds | undefined>;
   /**
    * Reads between one and `limit` contiguous transactions, starting with this version.
-   * @throws SourceError `inconsistent` if one is missing
+   * @throws SourceError `missing` if there are none, `inconsistent` if a version is skipped
    */
   readPage(start: number, limit: number): Promise<AptosPage>;
-  /** Returns the height of the block with this version; undefined if the node has none. */
+  /** Returns the height of the block with this version; undefined if the node does not find it. */
   readHeightOf(version: number): Promise<number | undefined>;
-  /** Returns the version of a transaction, `pending` if it has none; undefined if it is unknown. */
+  /** Returns a transaction's version, or `pending` before it has one; undefined if unknown. */
   findTransaction(hash: string): Promise<number | 'pending' | undefined>;
   /**
-   * Reads the data of a resource after this version or, by default, now; undefined if there is
-   * none.
+   * Reads the data of a resource as of this version, or the current data if `version` is undefined;
+   * returns undefined if there is none.
    */
   readResource(address: string, type: string, version: number | undefined): Promise<unknown>;
 }
@@ -50,17 +51,18 @@ export interface AptosPage {
 
 /** Networks with a stable chain id. Other networks get a new chain id on every reset. */
 export const CHAIN_IDS: Partial<Record<AptosNetwork, number>> = { mainnet: 1, testnet: 2 };
-/** Tolerated lag, which is a few seconds of blocks. */
+/** Maximum lag of a node, in blocks: a few seconds. */
 const LAG_BLOCKS = 50;
-/** A block response does not include the hash of the previous block. */
+/** Replaces the hash of the previous block, which a block response does not include. */
 export const UNKNOWN_HASH = `0x${'0'.repeat(64)}`;
 
 export function createAptosProvider(
   network: AptosNetwork,
   url: string,
   name: string,
+  connect?: buildConnector.connector,
 ): AptosProvider {
-  const rest: AptosRest = createAptosRest(url, name);
+  const rest: AptosRest = createAptosRest(url, name, connect);
   let ledger: AptosLedger | undefined;
 
   const get = (path: string, isShort: boolean) => standing.run(() => rest.get(path), { isShort });
@@ -115,8 +117,8 @@ export function createAptosProvider(
   };
 
   /**
-   * Explains how to continue after a node has pruned the data. Resuming requires the block before
-   * the first one.
+   * Adds advice for the operator to an error about pruned data; rethrows any other error. Resuming
+   * at a block requires the block before it.
    */
   const explainPruned =
     (what: string) =>
@@ -145,7 +147,7 @@ export function createAptosProvider(
     },
     readTagged: async () => undefined,
     readHeaderAt: readBounds,
-    // Nodes can find blocks only by height or version.
+    // Nodes find blocks only by height or version.
     readHeaderOf: async () => undefined,
     readBounds,
     async readHeightOf(version: number): Promise<number | undefined> {
@@ -192,7 +194,9 @@ export function createAptosProvider(
   return provider;
 }
 
-/** Parses an integer: 64-bit integers are sent as strings, smaller ones as numbers. */
+/**
+ * Parses a non-negative integer. The API sends 64-bit integers as strings, smaller ones as numbers.
+ */
 function whole(from: Record<string, unknown>, key: string, what: string): number {
   const value = from[key];
   const number = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value;

@@ -1,6 +1,6 @@
 /** The REST API (v1) of one Aptos fullnode. */
 import { cutText } from '@sluice/kit/contract';
-import { Pool } from 'undici';
+import { Pool, type buildConnector } from 'undici';
 import { parseJson } from '../../base/json.ts';
 import { describeError } from '../../base/log.ts';
 import { toRetryAfterMs } from '../nodes/rpcError.ts';
@@ -8,8 +8,9 @@ import { SourceError } from '../source.ts';
 
 export interface AptosRest {
   /**
-   * Makes a GET request and returns the parsed response with its size; undefined for a missing
-   * resource (404). Throws a {@link SourceError} on any other failure.
+   * Makes a GET request and returns the parsed response with its size; undefined if the node
+   * reports that the resource does not exist (404). Throws a {@link SourceError} on any other
+   * failure, including a 404 for a version, which may exist later.
    *
    * @param path path below the API's root, such as `blocks/by_height/1`; empty for the root
    */
@@ -18,7 +19,7 @@ export interface AptosRest {
 }
 
 const TIMEOUT_MS = 15_000;
-/** Maximum concurrency of a provider. */
+/** Maximum number of concurrent requests to a node. */
 const CONNECTIONS = 32;
 /** Maximum size of a response; a page of 100 transactions is far smaller. */
 const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
@@ -28,12 +29,18 @@ const MESSAGE_LENGTH = 300;
  * @param url URL of the API's root, usually ending in `/v1`; a password without a user name is sent
  * as a bearer token
  * @param name name of the node in messages, not its URL, which may contain an API key
+ * @param connect opens the connections, e.g. with address checks; default: without checks
  */
-export function createAptosRest(url: string, name: string): AptosRest {
+export function createAptosRest(
+  url: string,
+  name: string,
+  connect?: buildConnector.connector,
+): AptosRest {
   const root = new URL(url);
   const pool = new Pool(root.origin, {
     connections: CONNECTIONS,
     maxResponseSize: MAX_ANSWER_BYTES,
+    ...(connect && { connect }),
   });
   const headers: Record<string, string> = { accept: 'application/json' };
   const password = decodeURIComponent(root.password);
@@ -70,7 +77,7 @@ export function createAptosRest(url: string, name: string): AptosRest {
       if (status === 404 && code === 'version_not_found') {
         throw new SourceError('missing', `${what}: ${said}`);
       }
-      // Gateways also return 404, for unknown paths.
+      // Gateways also return 404, but without an error code.
       if (status === 404 && typeof code === 'string') return undefined;
       if (status === 410) throw new SourceError('pruned', `${what} returned HTTP 410: ${said}`);
       if (status === 429 || status === 503) {
@@ -78,7 +85,7 @@ export function createAptosRest(url: string, name: string): AptosRest {
           retryAfterMs: toRetryAfterMs(retryAfter),
         });
       }
-      // A lagging node reports versions that it does not have yet.
+      // Lagging nodes return this error for versions that they do not have yet.
       if (status === 400 && /higher than the current ledger version/i.test(said)) {
         throw new SourceError('missing', `${what}: ${said}`);
       }

@@ -24,8 +24,8 @@ const blocks = ledger.blocks().slice(FIRST);
 const ENDS = ['block_epilogue_transaction', 'state_checkpoint_transaction'];
 
 /**
- * Lists transactions by version. These blocks have no closing transaction, as at the end of an
- * epoch.
+ * Lists the transactions of all blocks, with contiguous versions. The `endless` blocks have no
+ * closing transaction, as at the end of an epoch.
  */
 function versionsOf(endless: readonly number[]): AptosTransaction[] {
   const all = ledger
@@ -38,7 +38,10 @@ function versionsOf(endless: readonly number[]): AptosTransaction[] {
   return all.map((transaction, version) => ({ ...transaction, version }));
 }
 
-/** Creates a run over these versions; its pages contain `lengths` transactions, in this order. */
+/**
+ * Creates a run over these transactions. The lengths of its pages cycle through `lengths`; `upTo`
+ * is the newest version that exists.
+ */
 function runOver(versions: AptosTransaction[], lengths: readonly number[] = [100], upTo?: number) {
   let pages = 0;
   const faults: string[] = [];

@@ -1,50 +1,48 @@
 /**
  * Reads the blocks of an Aptos chain in order, from pages of transactions that are fetched
- * concurrently. A block begins with its metadata transaction, anywhere in a page.
+ * concurrently. A block begins with its metadata transaction, which can be anywhere in a page.
  */
 import type { AptosBlock, AptosTransaction } from '../../match/aptos/block.ts';
 import type { AptosBounds, AptosPage } from './provider.ts';
 import { SourceError } from '../source.ts';
 
 export interface AptosRun {
-  /** Height of the next block, or of the block in progress. */
+  /** Height of the first block that is not complete yet; it may be partly read. */
   readonly next: number;
   has(height: number): boolean;
   /**
-   * Returns the block at this height, which must not be before the start of the run; undefined
-   * while the chain does not reach it. Dropped blocks are not read again.
+   * Returns the block at this height; undefined if the chain has not reached it, or if it is before
+   * the start of the run or no longer buffered.
    */
   read(height: number): Promise<AptosBlock | undefined>;
 }
 
 export interface RunSource {
   readPage(start: number, limit: number): Promise<AptosPage>;
-  /**
-   * Returns the hash of the block at this height, if the run has computed it from the transactions.
-   */
+  /** Returns the hash of the block at this height, if it was observed as a head. */
   hashAt(height: number): string | undefined;
-  /** The newest version that is known to exist. */
+  /** Returns the newest version that is known to exist. */
   ledgerVersion(): number;
 }
 
 const PAGE_TRANSACTIONS = 100;
 const PAGES_AT_ONCE = 8;
 /**
- * Limits of waiting and recently read blocks, above what the loop reads ahead, so that no block is
- * read twice. Sizes are of their text; in memory, they take several times as much.
+ * Limits of the buffered blocks. Ingestion reads fewer blocks ahead than this, so that it rarely
+ * reads one twice. The size is estimated from the text; in memory, blocks are several times larger.
  */
 const KEPT_BLOCKS = 128;
 const KEPT_BYTES = 32 * 1024 * 1024;
-/** Overhead of a transaction in addition to its text. */
+/** Estimated overhead of a transaction in addition to its text. */
 const TRANSACTION_BYTES = 2_000;
 
-/** Types of the last transaction of a block, unless the block ends an epoch. */
+/** Types of the transaction that ends a block. The last block of an epoch has none. */
 const LAST_TYPES: readonly string[] = [
   'block_epilogue_transaction',
   'state_checkpoint_transaction',
 ];
 
-/** The event with a counter, and the module event that replaces it. */
+/** Matches `NewBlockEvent`, and the module event `NewBlock` that replaces it. */
 const NEW_BLOCK = /::block::NewBlock(Event)?$/;
 
 export function createAptosRun(
@@ -57,7 +55,7 @@ export function createAptosRun(
   let version = first.firstVersion;
   let parentHash = first.parentHash;
   let open: AptosBlock | undefined;
-  /** Pages in progress by their first version. All have the maximum length. */
+  /** Requested pages by their first version. Only pages of the maximum length are prefetched. */
   const pages = new Map<number, Promise<AptosPage>>();
   const waiting = new Map<number, PromiseWithResolvers<AptosBlock | undefined>>();
   let isWorking = false;
@@ -115,8 +113,8 @@ export function createAptosRun(
     let start = version;
     for (let n = 0; n < PAGES_AT_ONCE && start <= last; n++) {
       const limit = Math.min(PAGE_TRANSACTIONS, last - start + 1);
-      // Partial pages at the end of the chain are fetched only when needed, because they may be
-      // longer by then.
+      // A partial page at the end of the chain is fetched only when needed, because more
+      // transactions may exist by then.
       if (!pages.has(start) && (n === 0 || limit === PAGE_TRANSACTIONS)) {
         const page = readPage(start, limit);
         page.catch(() => {});
@@ -170,8 +168,8 @@ export function createAptosRun(
 }
 
 /**
- * Creates the block that starts with this transaction, without its transactions; undefined if none
- * does.
+ * Creates the block that starts with this transaction, still without transactions; undefined if the
+ * transaction does not start a block.
  */
 function toBlock({
   type,

@@ -2,7 +2,9 @@ import { expect, test } from 'vitest';
 import { SourceError } from '../source.ts';
 import { createAptosRuns } from './runs.ts';
 
-/** Creates runs that begin at the requested height and find no transactions. */
+/**
+ * Creates runs that fail to read transactions. `opened` lists the heights whose bounds were read.
+ */
 function open() {
   const opened: number[] = [];
   const runs = createAptosRuns({

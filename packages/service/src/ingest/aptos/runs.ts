@@ -9,33 +9,32 @@ import { isOfKind } from '../source.ts';
 
 export interface AptosRuns {
   /**
-   * Returns the block at this height from the run that reaches it first; undefined if no run does
-   * yet.
+   * Returns the block at this height, from a run that is close to it or a new run; undefined if no
+   * node has the block.
    */
   read(height: number): Promise<AptosBlock | undefined>;
-  /** True once a block has been read. */
   isReading(): boolean;
 }
 
-/** Maximum number of runs: the live run and several backfills. */
+/** Maximum number of runs: the live run and several backfill runs. */
 const MAX_RUNS = 4;
-/** Maximum distance of a block from a run. A block further ahead gets its own run. */
+/** A block at least this far ahead of all runs gets its own run. */
 const MAX_AHEAD_BLOCKS = 256;
 
 export function createAptosRuns({
   readBounds,
   ...from
 }: RunSource & {
-  /** Undefined if the nodes don't have the block. */
+  /** Reads a block without its transactions; undefined if no node has it. */
   readBounds(height: number): Promise<AptosBounds | undefined>;
 }): AptosRuns {
-  /** Ordered by last use, most recent last. */
+  /** Runs in order of last use, most recent last. */
   let runs: AptosRun[] = [];
 
   const openRun = async (height: number): Promise<AptosRun | undefined> => {
     const bounds = await readBounds(height);
     if (bounds === undefined) return undefined;
-    // A pruned previous block cannot be checked.
+    // If the previous block was pruned, its hash is unknown.
     const before = await readBounds(height - 1).catch((error: unknown) => {
       if (isOfKind(error, 'pruned')) return undefined;
       throw error;
@@ -43,7 +42,7 @@ export function createAptosRuns({
     return createAptosRun({ ...bounds, parentHash: before?.hash ?? UNKNOWN_HASH }, from);
   };
 
-  /** If several calls wait for the same run, the first one opens it. */
+  /** The last opening. Runs open one at a time, so that concurrent calls for a run share it. */
   let opening: Promise<unknown> = Promise.resolve();
   const findRun = async (height: number): Promise<AptosRun | undefined> => {
     const find = () =>
@@ -61,7 +60,7 @@ export function createAptosRuns({
     return turn;
   };
 
-  /** The first block has no metadata. */
+  /** Reads block 0, which has no metadata transaction and therefore cannot begin a run. */
   const readGenesis = async (): Promise<AptosBlock | undefined> => {
     const bounds = await readBounds(0);
     if (bounds === undefined) return undefined;
@@ -76,7 +75,7 @@ export function createAptosRuns({
       try {
         return await run?.read(height);
       } catch (error) {
-        // The run's data for the current block may be wrong, so the next run does not use it.
+        // The run's transactions may be wrong, so a new run reads them again.
         if (isOfKind(error, 'inconsistent')) runs = runs.filter((each) => each !== run);
         throw error;
       }

@@ -1,8 +1,6 @@
 /**
- * Finds the owners of fungible stores that a transaction uses but does not show, by reading the
- * store after the transaction, then before it, and then now if the node has pruned that state. Only
- * immutable facts are cached: the address of a primary store derives from its owner and asset
- * (`primary_fungible_store`, SHA3-256), and such a store can't be transferred.
+ * Finds the owners and assets of fungible stores that a transaction uses but does not contain.
+ * Caches only primary stores, because their owners never change.
  */
 import { hash } from 'node:crypto';
 import type { AptosBlock, AptosStore } from '../../match/aptos/block.ts';
@@ -10,14 +8,17 @@ import { toAptosStore } from './transaction.ts';
 import { SourceError } from '../source.ts';
 
 export interface AptosStores {
-  /** Adds missing stores to the transactions of a block, once per block. */
+  /**
+   * Adds the missing stores to the transactions of a block. Repeated calls for a block share one
+   * result.
+   */
   complete(block: AptosBlock): Promise<void>;
 }
 
 const OBJECT_CORE = '0x1::object::ObjectCore';
 const FUNGIBLE_STORE = '0x1::fungible_asset::FungibleStore';
 const MAX_REMEMBERED = 50_000;
-/** The final input byte of `object::create_user_derived_object_address`. */
+/** The byte that ends the hash input in `object::create_user_derived_object_address`. */
 const FROM_OBJECT = 'fc';
 
 export function createAptosStores(
@@ -42,7 +43,7 @@ export function createAptosStores(
     if (known !== undefined) return known;
     let store: AptosStore | undefined;
     try {
-      // A store that the transaction deleted existed before the transaction.
+      // If the transaction deleted the store, only the state before the transaction has it.
       store = (await readAt(address, version)) ?? (await readAt(address, version - 1));
     } catch (error) {
       if (!(error instanceof SourceError) || error.kind !== 'pruned') throw error;
@@ -71,7 +72,7 @@ export function createAptosStores(
       let ready = completed.get(block);
       if (ready === undefined) {
         ready = completeNow(block);
-        // The next call retries after a failure.
+        // After a failure, the next call retries.
         ready.catch(() => completed.delete(block));
         completed.set(block, ready);
       }
@@ -80,6 +81,6 @@ export function createAptosStores(
   };
 }
 
-/** Computes the address of an owner's primary store of an asset. */
+/** Computes the address of an owner's primary store of an asset (`primary_fungible_store`). */
 export const primaryStoreOf = ({ owner, asset }: AptosStore): string =>
   `0x${hash('sha3-256', Buffer.from(`${owner.slice(2)}${asset.slice(2)}${FROM_OBJECT}`, 'hex'))}`;

@@ -183,7 +183,7 @@ describe('an endpoint', () => {
     const { server, stream } = await start();
     await versionsOf(stream, 0, 100);
     server.trouble({ kind: 'hangs' });
-    // Buffered messages arrive first.
+    // The messages that are already buffered arrive before the error.
     const error = await caught(
       (async () => {
         for (let n = 1; ; n++) await stream.readPage(n * 100, 100);

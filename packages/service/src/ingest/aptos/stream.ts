@@ -1,7 +1,7 @@
 /**
- * Reads pages of transactions from one endpoint of the gRPC transaction stream. Pages are requested
- * by their first version, as from a fullnode, and the stream is read only as far as pages are
- * requested.
+ * Reads pages of transactions from one endpoint of the gRPC transaction stream. As with a fullnode,
+ * pages are requested by their first version. The stream is read no further than the requested
+ * pages.
  */
 import type { AptosTransaction } from '../../match/aptos/block.ts';
 import { describeError } from '../../base/log.ts';
@@ -13,11 +13,14 @@ import { type NodeHealth, createStanding } from '../nodes/standing.ts';
 
 export interface AptosStream {
   readonly name: string;
-  /** Score, lower is better; undefined while the endpoint is backed off. */
+  /**
+   * Score, lower is better; undefined while the endpoint is backed off, or doubted after wrong
+   * data.
+   */
   readonly score: number | undefined;
   /**
-   * Returns `limit` transactions, starting with this version; waits for transactions that don't
-   * exist yet.
+   * Returns `limit` transactions, starting with this version. Waits for transactions that don't
+   * exist yet, but fails if the endpoint sends nothing for 5 seconds.
    */
   readPage(start: number, limit: number): Promise<AptosPage>;
   health(): NodeHealth;
@@ -29,19 +32,16 @@ export interface AptosStream {
  * per API key.
  */
 const MAX_FEEDS = 4;
-/**
- * Maximum distance of a page from a stream that it is read from. Pages further ahead get their own
- * stream.
- */
+/** A page that starts at least this many versions ahead of all streams gets its own stream. */
 const MAX_AHEAD = 2_000;
-/** Time after which existing versions that a stream has not sent are considered lost. */
+/** Time without a message after which an awaited stream counts as silent. */
 const PATIENCE_MS = 5_000;
 /** Time after which unused streams are closed. */
 const IDLE_MS = 60_000;
 
 /**
  * @param name name of the endpoint in messages
- * @param chainId chain id of the network, in decimal; undefined for any chain
+ * @param chainId returns the chain id of the network, in decimal; undefined to accept any chain
  */
 export function createAptosStream(
   url: string,
@@ -62,7 +62,7 @@ export function createAptosStream(
     return (await grpc).call(start);
   };
 
-  /** Checks a message whose first transaction should be `expected`. */
+  /** Checks the chain id of a message, and that its versions are contiguous from `expected`. */
   const check = async (
     expected: number,
     { chainId: found, transactions }: { chainId: string; transactions: AptosTransaction[] },
@@ -73,7 +73,7 @@ export function createAptosStream(
       standing.exclude(why);
       throw new SourceError('wrong-chain', why);
     }
-    // The endpoint serves the correct chain again.
+    // Ends an earlier exclusion, because the endpoint serves the correct chain again.
     await standing.identify();
     for (const [n, { version }] of transactions.entries()) {
       if (version === expected + n) continue;
@@ -153,15 +153,15 @@ async function loadGrpc(): Promise<typeof import('./grpc.ts')> {
 
 type Taken = Pick<AptosPage, 'transactions' | 'sizeBytes'>;
 
-/** An open stream, which starts with its first version. */
+/** An open stream of contiguous transactions. */
 interface Feed {
   /** First version that has not been requested yet. */
   readonly next: number;
   /** Time of the last use, from `performance.now`. */
   readonly usedAt: number;
-  /** True if the stream fails to send existing versions. */
+  /** True if the stream sent nothing for {@link PATIENCE_MS} while a page was requested. */
   readonly isSilent: boolean;
-  /** Takes transactions. Earlier requests are served first. */
+  /** Returns `limit` transactions, starting with `start`. Requests are served in order. */
   take(start: number, limit: number): Promise<Taken>;
   close(): void;
 }
@@ -179,7 +179,10 @@ function createFeed(
   let usedAt = performance.now();
   let isSilent = false;
   let call: Promise<AptosCall> | undefined;
-  /** Next version from the stream. Earlier versions may have been received but not taken yet. */
+  /**
+   * Version that the next message should begin with. Some earlier versions may be held until they
+   * are taken.
+   */
   let expected = first;
   let held: { transaction: AptosTransaction; sizeBytes: number }[] = [];
   let turn: Promise<unknown> = Promise.resolve();

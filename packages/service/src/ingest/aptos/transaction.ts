@@ -1,4 +1,4 @@
-/** Converts a transaction from the REST API (v1) of an Aptos fullnode to the matcher's form. */
+/** Converts a transaction in the form of the Aptos REST API (v1) to the matcher's form. */
 import type {
   AptosEvent,
   AptosJson,
@@ -12,28 +12,28 @@ const FRAMEWORK = toAccount('0x1');
 const OBJECT_CORE = `${FRAMEWORK}::object::ObjectCore`;
 const FUNGIBLE_STORE = `${FRAMEWORK}::fungible_asset::FungibleStore`;
 const COIN_STORE = `${FRAMEWORK}::coin::CoinStore<`;
-/** Events with the guid of an event handle of the coin store. */
+/** Events whose guid identifies an event handle of a coin store. */
 const COIN_EVENTS: readonly string[] = [
   `${FRAMEWORK}::coin::DepositEvent`,
   `${FRAMEWORK}::coin::WithdrawEvent`,
 ];
-/** Lists the event handles and the coin of a deleted store. */
+/** Event with the event handles and the coin of a deleted coin store. */
 const COIN_STORE_DELETION = `${FRAMEWORK}::coin::CoinStoreDeletion`;
 const STORE_EVENTS: readonly string[] = [
   `${FRAMEWORK}::fungible_asset::Deposit`,
   `${FRAMEWORK}::fungible_asset::Withdraw`,
 ];
-/** Events with the guid of the store. */
+/** Older events, whose guid contains the address of the store. */
 const OLD_STORE_EVENTS: readonly string[] = [
   `${FRAMEWORK}::fungible_asset::DepositEvent`,
   `${FRAMEWORK}::fungible_asset::WithdrawEvent`,
 ];
-/** Contains the owner of a deleted store. */
+/** Event with the owner of a deleted store. */
 const STORE_DELETION = `${FRAMEWORK}::fungible_asset::FungibleStoreDeletion`;
-/** Replaces a missing account in an event. */
+/** The account in the guid of events that belong to no account. */
 const NOBODY = toAccount('0x0');
 
-/** @throws SourceError `inconsistent` if the version or hash is missing */
+/** @throws SourceError `inconsistent` if the version or hash is missing or invalid */
 export function toAptosTransaction(raw: AptosJson, what: string): AptosTransaction {
   const version = Number(raw['version']);
   const hash = text(raw['hash']);
@@ -81,15 +81,15 @@ export function toAptosStore(objectCore: unknown, fungibleStore: unknown): Aptos
 }
 
 /**
- * Returns the call of the entry function; for a multisig payload, the inner call. Scripts have
- * none.
+ * Returns the entry function call of a payload, which may be inside a multisig payload; undefined
+ * for a script.
  */
 function entryFunctionOf(payload: AptosJson): AptosJson | undefined {
   switch (payload['type']) {
     case 'entry_function_payload':
       return payload;
     case 'multisig_payload':
-      // Missing if the call was proposed on chain.
+      // The inner call is missing if it was proposed on chain.
       return optional(payload['transaction_payload']);
     default:
       return undefined;
@@ -131,7 +131,7 @@ type Found = Pick<AptosTransaction, 'changed' | 'stores' | 'unknownStores' | 'co
 function readStores(changes: readonly AptosJson[], events: readonly AptosEvent[]): Found {
   const changed = new Set<string>();
   const coinHandles = new Map<string, string>();
-  /** Coins of deleted stores, by account. */
+  /** Coins of deleted coin stores, by account. */
   const deletedCoins = new Map<string, string[]>();
   const cores = new Map<string, unknown>();
   const holdings = new Map<string, unknown>();
@@ -183,7 +183,8 @@ function readStores(changes: readonly AptosJson[], events: readonly AptosEvent[]
     const asset = toAccount(data['metadata']);
     if (owner !== '' && asset !== '') stores.set(toAccount(data['store']), { owner, asset });
   }
-  // If the framework emits no event for a deleted store, only the store's asset is known.
+  // Without a deletion event, the event handles of a deleted coin store are unknown. They can be
+  // assigned to a coin only if the account deleted a single coin store.
   for (const { type, account, creationNumber } of events) {
     if (!COIN_EVENTS.includes(type) || account === null) continue;
     const handle = `${account}:${creationNumber}`;

@@ -1,4 +1,4 @@
-/** Tests each check alone, with data that passes the others. */
+/** Tests each check of a block's parts alone, with data that passes the other checks. */
 import { describe, expect, test } from 'vitest';
 import { assemble, checkLogs, checkReceipts } from './blockParts.ts';
 import { bloomOf } from './bloom.ts';
@@ -21,7 +21,7 @@ const logAt = (logIndex: number, transactionIndex: number, of: number): Json => 
 const bloomOfRaw = (logs: Json[]): string =>
   toHex(bloomOf(logs as { address: string; topics: string[] }[]));
 
-// The last log sets only bits of the first, so the block's bloom does not reveal its absence.
+// The last log sets the same bits as the first, so the block's bloom does not reveal its absence.
 const logs = [logAt(0, 0, 1), logAt(1, 0, 2), logAt(2, 1, 1)];
 const receiptOf = (n: number): Json => {
   const own = logs.filter(({ transactionIndex }) => transactionIndex === `0x${n}`);
@@ -180,7 +180,7 @@ describe('logs', () => {
     ['none at all', [], /the bloom of block 7 covers logs that are missing \(0 returned\)/],
     ['some', logs.slice(0, 1), /covers logs that are missing \(1 returned\)/],
     ['all but a middle one', [logs[0]!, logs[2]!], /covers logs that are missing \(2 returned\)/],
-    ['a duplicate', [...logs, logs[2]!], /has two logs with one index/],
+    ['a duplicate', [...logs, logs[2]!], /has two logs with the same index/],
     [
       'one of another block',
       [logs[0]!, logs[1]!, change(logs[2]!, { blockHash: '0xc7' })],

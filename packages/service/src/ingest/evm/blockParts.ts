@@ -14,7 +14,7 @@ export const hashesOf = (block: Json): string[] =>
     typeof item === 'string' ? item : hex(object(item, 'transaction'), 'hash'),
   );
 
-/** A violation of Ethereum's rules that does not prove the block wrong. */
+/** A deviation from Ethereum's rules that does not prove that the block is wrong. */
 export interface Doubt {
   kind: 'missing' | 'inconsistent';
   /** Message, which is the same for every block with this problem. */
@@ -24,7 +24,6 @@ export interface Doubt {
 }
 
 export interface CheckedParts extends Pick<EvmBlock, 'logs' | 'transactions' | 'proofs'> {
-  /** Doubts; empty if everything is consistent. */
   doubts: Doubt[];
 }
 
@@ -44,8 +43,9 @@ export function withoutReceipt(block: Json, receipts: readonly unknown[]): strin
 }
 
 /**
- * Returns the receipts by transaction hash, without transactions that have no receipt. Receipts
- * must belong to a transaction of this block, and their logs must set every bit of their bloom.
+ * Returns the receipts by transaction hash; transactions without a receipt are left out. Throws
+ * unless each receipt belongs to a different transaction of this block, and its logs set every bit
+ * of its bloom.
  */
 export function checkReceipts(
   name: string,
@@ -128,8 +128,9 @@ export function assemble(
 }
 
 /**
- * Checks that each log belongs to this block and to the transaction at its index, and that all logs
- * together set every bit of the header's bloom. Indices should count up from 0.
+ * Returns the logs in order. Throws unless each one belongs to this block and to the transaction at
+ * its index, and all logs together set every bit of the header's bloom. Log indices that do not
+ * count up from 0 raise a doubt.
  *
  * @param miscounted true if some transactions have no receipt, so that the node may have counted
  * only the others
@@ -152,7 +153,8 @@ export function checkLogs(
       );
     }
     const parsed = toLog(log, n, hashes, doubt.add);
-    // The chain itself adds logs after the last transaction, such as Polygon's state sync.
+    // Some chains add logs with an index after the last transaction, e.g. Polygon for its state
+    // sync.
     const at = hashes[parsed.transactionIndex];
     if (at === undefined || at === parsed.transactionHash) return parsed;
     const transactionIndex = miscounted ? hashes.indexOf(parsed.transactionHash) : -1;
@@ -173,7 +175,7 @@ export function checkLogs(
   if (logs.some((log, n) => log.logIndex === logs[n - 1]?.logIndex)) {
     throw new SourceError(
       'inconsistent',
-      `${name}: block ${header.number} has two logs with one index`,
+      `${name}: block ${header.number} has two logs with the same index`,
     );
   }
   if (!covers(bloomOf(logs), toBytes(hex(block, 'logsBloom')))) {
@@ -210,7 +212,7 @@ function createDoubts(
   };
 }
 
-/** Reads a number; null where the network omits it. */
+/** Reads a number. If the network omits it, adds a doubt and returns null. */
 const quantity = (from: Json, key: string, owner: string, doubt: AddDoubt): string | null => {
   const value = optionalHex(from, key);
   if (value === null) {
@@ -234,7 +236,7 @@ function toLog(log: Json, n: number, hashes: readonly string[], doubt: AddDoubt)
   };
 }
 
-/** @param n position in the block */
+/** @param n position in the block, which replaces a missing index */
 function toTransaction(
   body: Json,
   n: number,
@@ -267,9 +269,9 @@ function toTransaction(
 }
 
 /**
- * Returns the target, value and input of a transaction. A Tempo transaction (type 0x76) is a list
- * of calls: as on Tempo's nodes, the first call provides target and input, and the values are added
- * up.
+ * Returns the target, value and input of a transaction. For a Tempo transaction (type 0x76), which
+ * contains a list of calls, returns the first target and input and the sum of the values, as
+ * Tempo's nodes do.
  */
 function toCall(
   body: Json,

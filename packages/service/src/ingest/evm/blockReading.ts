@@ -1,4 +1,4 @@
-/** Reads blocks with the parts that are needed, checked against each other, from several nodes. */
+/** Reads the needed parts of blocks from one or more nodes, and checks them against each other. */
 import type { BlockNeeds, EvmBlock } from '../../match/evm/block.ts';
 import type { BlockHeader, BlockRef } from '../../store/blocks/contract.ts';
 import { type Json, object } from '../json.ts';
@@ -17,9 +17,12 @@ import type { Verify } from './unverified.ts';
 type KnownHeader = BlockRef & Partial<Pick<BlockHeader, 'parentHash' | 'timestamp'>>;
 
 export interface BlockReading {
-  /** @throws SourceError if no node has every part, or the parts contradict each other */
+  /** @throws SourceError if all nodes lack a part, or the parts contradict each other */
   read(header: KnownHeader, needs: BlockNeeds): Promise<EvmBlock>;
-  /** Reads the block at a height with one call fewer; undefined if no node has it. */
+  /**
+   * Reads the block at a height, with one call fewer than reading its header first; undefined if no
+   * node has it.
+   */
   readAt(
     number: number,
     needs: BlockNeeds,
@@ -39,13 +42,16 @@ export function createBlockReading({
   traces: TraceReader;
   verify: Verify;
 }): BlockReading {
-  /** A proof needs the complete block, even if only its logs are needed. */
+  /**
+   * Returns whether to read full transactions. A proof needs them even if the caller needs only
+   * logs.
+   */
   const withTransactions = async ({ transactions, logs }: BlockNeeds): Promise<boolean> => {
     await prover.load();
     return transactions || (logs && (prover.isRequired() || prover.isJudging()));
   };
 
-  /** Reads the block and checks that it matches what is known of its header. */
+  /** Reads the block and checks that it matches the known fields of its header. */
   const readBody = async (
     node: Provider,
     header: KnownHeader,
@@ -64,7 +70,7 @@ export function createBlockReading({
       (header.timestamp ?? seen.timestamp) !== seen.timestamp
     ) {
       // Either this node or the provider of the header is wrong. Blaming only this node would let a
-      // lying node with early headers discredit all others.
+      // lying node that returns headers early discredit all others.
       providers.doubt(header.hash);
       throw new SourceError(
         'inconsistent',
@@ -74,7 +80,9 @@ export function createBlockReading({
     return { header: seen, body };
   };
 
-  /** Reads the block from one provider. Another one may supply a missing part by the same hash. */
+  /**
+   * Reads the block from one provider. Other providers may supply missing parts by the same hash.
+   */
   const readBlockOf = async (
     node: Provider,
     known: KnownHeader,
@@ -91,7 +99,7 @@ export function createBlockReading({
         ? ((await part((from) => traces.read(from, header, hashes))) ?? [])
         : [];
     const readParts: Parameters<Verify>[2] = async (from, isFirst) => {
-      // If versions are compared, each one must come from the node's own block.
+      // To compare what nodes return, the parts of each node are read with its own block.
       const own: Json =
         from === node || isFirst ? body : (await readBody(from, header, needs)).body;
       if (!needs.transactions) return receipts.readLogs(from, own, header);
@@ -100,7 +108,8 @@ export function createBlockReading({
         parts.proofs = createProofs(own, raw);
       }
       if (wanted.transactions) return parts;
-      // The search for a verdict must not delay a block of which only the logs are needed.
+      // All parts were read only to determine a verdict. Doubts about them must not delay a block
+      // of which only the logs are needed.
       return parts.doubts.length > 0 && !prover.isRequired()
         ? receipts.readLogs(from, own, header)
         : { ...parts, transactions: [] };
@@ -130,7 +139,7 @@ export function createBlockReading({
       const block = await providers.ask(
         (node) => {
           const usable = node === giver ? given : undefined;
-          // A second try reads the block again.
+          // A retry reads the block again.
           given = undefined;
           return readBlockOf(node, header, needs, usable);
         },

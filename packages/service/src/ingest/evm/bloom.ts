@@ -1,4 +1,7 @@
-/** Ethereum's filter of the addresses and topics in logs (Yellow Paper 4.3.1). */
+/**
+ * Computes and compares blooms, Ethereum's filters of the addresses and topics in logs (Yellow
+ * Paper 4.3.1).
+ */
 import { keccak256 } from '@sluice/kit/contract';
 import type { EvmLog } from '../../match/evm/block.ts';
 import { type Json, hex, list } from '../json.ts';
@@ -13,7 +16,6 @@ const BLOOM_BYTES = 256;
 /** Caches the bits of addresses and topics, which repeat often within a block. */
 export type KnownBits = Map<string, readonly number[]>;
 
-/** Computes the filter of these logs. */
 export function bloomOf(
   logs: Iterable<{ address: string; topics: readonly string[] }>,
   known: KnownBits = new Map(),
@@ -32,7 +34,7 @@ export function bloomOf(
   return bloom;
 }
 
-/** The bits that an address or topic sets. */
+/** Returns the three bits that an address or topic sets. */
 export function bitsOf(item: string): number[] {
   const hash = Buffer.from(keccak256(Buffer.from(item.slice(2), 'hex')).slice(2), 'hex');
   return [0, 2, 4].map((pair) => hash.readUInt16BE(pair) & 2047);

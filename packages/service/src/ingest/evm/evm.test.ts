@@ -337,7 +337,7 @@ describe('a new block', () => {
 });
 
 describe('a head that a node pushes', () => {
-  /** A node that only this source reads. */
+  /** A node that only `pushing` reads. */
   let node: RunningScriptedChain;
   let pushing: Source;
   let pushes: number;
@@ -412,7 +412,7 @@ describe('the health of providers', () => {
     const failures = health(1).failures;
     const calls = { ...two.calls };
     expect(failures).toBeGreaterThan(1);
-    // The node is not queried for at least a second, while the other one is.
+    // For at least a second, only the node that is up is queried.
     for (let n = 0; n < 20; n++) {
       mine();
       await source.readHead();

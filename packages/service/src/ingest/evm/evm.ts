@@ -7,7 +7,7 @@ import { createLogRanges } from './ranges/logRanges.ts';
 import { object } from '../json.ts';
 import { type Provider, createProvider } from './provider.ts';
 import { createHeadPolling } from '../nodes/headPolling.ts';
-import { type Providers, createProviders } from '../nodes/providers.ts';
+import { type AddedNodes, type Providers, createProviders } from '../nodes/providers.ts';
 import { type VerdictStore, createProver } from './proof/prover.ts';
 import { createReceiptReader } from './receiptReader.ts';
 import { type Source, SourceError, type TransactionPlace, isOfKind } from '../source.ts';
@@ -18,21 +18,23 @@ export interface EvmSourceOptions {
   chain: string;
   /** URLs of one or more nodes in order of preference; `http:`, `https:`, `ws:` or `wss:`. */
   urls: readonly string[];
-  /** Milliseconds between polls of the head. Default: adapts to the chain's block time. */
+  /** Milliseconds between polls of the head. Default: adapted to the chain's block time. */
   pollMs?: number | undefined;
-  /** Accepts unverifiable data from a single node. Default: false. */
+  /** Whether to accept unverifiable data that only one node returned. Default: false. */
   acceptUnverified?: boolean | undefined;
   /**
-   * Whether blocks must be proven. Default: on known chains, and on others if the verdict requires
-   * it.
+   * Whether blocks must be proven. Default: on for known chains, and for others once a verdict
+   * requires proofs.
    */
   proof?: 'on' | 'off' | undefined;
-  /** Storage for the verdict on an unknown chain. Without it, no verdict is determined. */
+  /** Storage for the verdict on a chain that is not known; if omitted, there is no verdict. */
   verdicts?: VerdictStore | undefined;
   /**
    * Whether to read the header of every block in ranges that are searched by logs. Default: false.
    */
   verifyHeaders?: boolean | undefined;
+  /** Nodes that were added while the service ran. Default: none. */
+  added?: AddedNodes | undefined;
   log: Log;
 }
 
@@ -44,6 +46,7 @@ export function createEvmSource({
   proof,
   verdicts,
   verifyHeaders = false,
+  added,
   log,
 }: EvmSourceOptions): Source {
   const prover = createProver({
@@ -55,10 +58,12 @@ export function createEvmSource({
   const providers = createProviders({
     chain,
     urls,
+    added,
     flag: '--chain',
     identity: 'block 0',
     log,
-    create: (url, name, isAlone) => createProvider(chain, url, name, prover.headers, isAlone),
+    create: (url, { name, isAlone, connect }) =>
+      createProvider(chain, url, name, prover.headers, isAlone, connect),
   });
   const polling = createHeadPolling(pollMs);
   const traces = createTraceReader();
@@ -127,7 +132,7 @@ function createStateRequests(
           const how = { order: 'aside', isOptional: true, maxBytes } as const;
           return { value: await node.request(method, params, how) };
         } catch (error) {
-          // Few nodes keep old states, so the lack of one does not count against a node.
+          // Few nodes keep old states, so a missing state does not count against a node.
           if (!isOfKind(error, 'missing', 'pruned')) throw error;
           lacking = error;
           return undefined;
@@ -154,7 +159,7 @@ async function findTransaction(
   return typeof at === 'string' ? { at } : 'pending';
 }
 
-/** Estimates the memory size of a block: its text and an overhead. */
+/** Estimates the memory size of a block in bytes: its text and an overhead. */
 function sizeOf(block: EvmBlock): number {
   let bytes = 1_000;
   for (const log of block.logs) bytes += 800 + 2 * log.data.length;

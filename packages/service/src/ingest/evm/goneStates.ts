@@ -1,19 +1,28 @@
-/** Detects that nodes no longer keep old states, so that these are not requested repeatedly. */
+/** Detects that the nodes no longer keep old states, so that enrichment stops waiting for them. */
 import type { BlockRef } from '../../store/blocks/contract.ts';
 import { type Source, SourceError, isOfKind } from '../source.ts';
 
 export interface GoneStates extends Pick<Source, 'requestAt'> {
-  /** Whether the nodes have lacked old states for a while, including this one. */
+  /** Returns whether the block is old and the nodes have lacked old states for a while. */
   isGone(block: BlockRef): boolean;
 }
 
-/** Nodes keep the states of at least this many blocks below the head. */
+/**
+ * Depth below the head at which a state counts as old, because nodes keep at least the states of
+ * this many blocks.
+ */
 const KEPT_BLOCKS = 128;
-/** Takes as long as six tries of a match, which may reach other nodes behind a load balancer. */
+/**
+ * Time for which old states must be missing before they count as gone: the duration of six tries of
+ * a match, each of which may reach another node behind a load balancer.
+ */
 const GONE_AFTER_MS = 15_000;
-/** Time without a missing state after which the earlier ones count as coincidence. */
+/** Time after the last missing state at which earlier missing states are forgotten. */
 const FORGET_MS = 60_000;
-/** Time for which the other reads of a try fail at once; shorter than the wait before a retry. */
+/**
+ * Time after a missing state for which other reads of the block fail immediately; shorter than the
+ * wait for a retry.
+ */
 const REMEMBERED_MS = 200;
 
 /** @param options.goneAfterMs default 15 seconds */

@@ -1,6 +1,7 @@
 /**
- * Parses block headers, and proves them where possible: by the standard rules, the hash is the
- * Keccak of the RLP-encoded header fields (Yellow Paper 4.4.3), so a node can't forge fields.
+ * Parses block headers, and proves them where possible. Under the standard rules, the hash of a
+ * block is the Keccak of its RLP-encoded header fields (Yellow Paper 4.4.3), so a node can't forge
+ * a field.
  */
 import { keccak256 } from '@sluice/kit/contract';
 import type { BlockHeader } from '../../store/blocks/contract.ts';
@@ -12,12 +13,14 @@ import { toTempoHeader } from './proof/tempo.ts';
 import { EMPTY_ROOT } from './proof/trie.ts';
 
 /**
- * Ethereum, Sepolia, Hoodi and Holesky, which have followed this scheme since their first block.
+ * Ethereum, Sepolia, Hoodi and Holesky, which have followed the standard rules since their first
+ * block.
  */
 const PROVABLE_CHAINS = new Set(['0x1', '0xaa36a7', '0x88bb0', '0x4268']);
 
 /**
- * Fields in hash order. Older blocks do not have the fields of later forks, which are at the end.
+ * Header fields in the order in which they are hashed. Forks added the fields at the end, so older
+ * blocks do not have them.
  */
 const BYTES_OR_NUMBERS: readonly [name: string, kind: 'bytes' | 'number'][] = [
   ['parentHash', 'bytes'],
@@ -42,7 +45,7 @@ const BYTES_OR_NUMBERS: readonly [name: string, kind: 'bytes' | 'number'][] = [
   ['parentBeaconBlockRoot', 'bytes'],
   ['requestsHash', 'bytes'],
 ];
-/** Known fields of a block. Others may be header fields of a later fork. */
+/** Known fields of a block. Any other field may be a header field of a later fork. */
 const KNOWN = new Set([
   ...BYTES_OR_NUMBERS.map(([name]) => name),
   'hash',
@@ -55,16 +58,19 @@ const KNOWN = new Set([
   'sealFields',
 ]);
 
-/** Returns whether the chain is known to follow the standard rules since its first block. */
+/** Returns whether the chain is known to have followed the standard rules since its first block. */
 export const isProvableChain = (chain: string): boolean => PROVABLE_CHAINS.has(chain);
 
-/** Strictness of the header check. `known` allows fields that may belong to a later fork. */
+/**
+ * Strictness of header checks: `none` checks nothing, `known` exempts headers with unknown fields,
+ * which a later fork may have added, and `strict` checks every header.
+ */
 export type HeaderProof = 'none' | 'known' | 'strict';
 
 /**
- * Reads a header that a node pushed, which comes without the hashes of the block's transactions.
+ * Parses a header that a node pushed, which comes without the hashes of the block's transactions.
  *
- * @throws SourceError `inconsistent` when the header does not match its hash
+ * @throws SourceError `inconsistent` if a header that is not exempt does not match its hash
  */
 export function toPushedHeader(header: Json, proof: HeaderProof): BlockHeader {
   const parsed = {
@@ -85,7 +91,10 @@ export function toPushedHeader(header: Json, proof: HeaderProof): BlockHeader {
   );
 }
 
-/** Throws a SourceError `inconsistent` if the header does not match its hash. */
+/**
+ * Parses the header of a block. Throws a SourceError unless the header is exempt: `inconsistent` if
+ * it does not match its hash, `missing` if its transactions root contradicts the transactions.
+ */
 export function toHeader(block: Json, proof: HeaderProof): BlockHeader {
   const header = toPushedHeader(block, proof);
   if (isExempt(block, proof)) return header;
@@ -102,7 +111,7 @@ export function toHeader(block: Json, proof: HeaderProof): BlockHeader {
 const isExempt = (header: Json, proof: HeaderProof): boolean =>
   proof === 'none' || (proof === 'known' && unknownFields(header).length > 0);
 
-/** Returns whether the header's fields result in its hash by known rules. */
+/** Returns whether a known rule derives the block's hash from its fields. */
 export const isHeaderProven = (block: Json): boolean => encodeHeader(block) !== undefined;
 
 /** Returns the bytes whose Keccak is the block hash; undefined if no known rule produces it. */

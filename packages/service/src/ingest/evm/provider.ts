@@ -1,11 +1,11 @@
-/** One node of an EVM chain. */
+/** Reads the blocks of an EVM chain from one of its nodes. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { toChainId } from '@sluice/kit/contract';
 import type { BlockHeader } from '../../store/blocks/contract.ts';
 import { type HeaderProof, isProvableChain, toHeader, toPushedHeader } from './header.ts';
 import { type Json, object } from '../json.ts';
 import { createHttpClient } from './rpc/httpClient.ts';
-import type { RpcClient } from './rpc/rpcClient.ts';
+import type { Connect, RpcClient } from './rpc/rpcClient.ts';
 import { createSocketClient } from './rpc/socketClient.ts';
 import { SourceError, isLacking, isOfKind } from '../source.ts';
 import { type AnyProvider, type Identity, createStanding } from '../nodes/standing.ts';
@@ -17,23 +17,31 @@ export interface Body {
 }
 
 export interface Provider extends AnyProvider {
-  /** Reads the block at this height; undefined if the node has none. */
+  /** Returns the block at this height, or undefined if the node does not have it. */
   readBodyAt(number: number, withTransactions: boolean): Promise<Body | undefined>;
   request(method: string, params: readonly unknown[], how?: RequestHow): Promise<unknown>;
-  /** Calls back when the node announces a head, which the next `readHead` returns. */
+  /**
+   * Calls back for each head that the node pushes; nodes over HTTP push none. Returns a function
+   * that unsubscribes.
+   */
   subscribeHeads(onHead: () => void): () => void;
 }
 
 interface RequestHow {
-  /** `aside` runs the request after all requests that blocks need. */
+  /** `aside` starts the request only while no ordinary request is waiting. */
   order?: 'aside' | undefined;
-  /** Whether a refusal of the request does not count against the node. */
+  /**
+   * If true, an error due to missing data or an unsupported method does not count against the node.
+   */
   isOptional?: boolean | undefined;
-  /** Maximum response size. */
+  /** Maximum response size; default 256 MiB. */
   maxBytes?: number | undefined;
 }
 
-/** A call that a contract rejects fails on every node, so it does not count against the node. */
+/**
+ * Matches the message of a call that failed in the EVM. Such a call fails on every node, so the
+ * failure does not count against this node.
+ */
 const REVERTED =
   /revert|out of gas|gas required exceeds|invalid (opcode|jump)|stack (under|over)flow|VM (execution|exception)|EVM error|execution (aborted|timeout|timed out)/i;
 
@@ -41,22 +49,23 @@ export const isReverted = (error: SourceError): boolean =>
   error.kind === 'refused' && (error.rpcCode === 3 || REVERTED.test(error.message));
 
 /**
- * Only headers measure the latency, because the duration of complete blocks depends on their size.
+ * Returns whether the request reads only a header. The latency is measured only with these
+ * requests, because the time to read a complete block depends on its size.
  */
 const isShort = (method: string, params: readonly unknown[]): boolean =>
   method.startsWith('eth_getBlockBy') && params[1] === false;
 
-/** Maximum wait for a node that limits requests, and maximum number of waits per request. */
+/** Limits for waiting out rate limits: the longest wait, and the number of tries per request. */
 const PATIENCE_MS = 5_000;
 const PATIENT_TRIES = 8;
 
-/** Keeps the newest header that a node pushed until its head is read. */
+/** Keeps the newest header that a node pushed, until `readHead` takes it. */
 function createPushedHeads(name: string, headerProof: () => HeaderProof) {
   let newest: BlockHeader | undefined;
   let taken: string | undefined;
   /**
-   * True once the node has announced a block that it could not return, because nodes may share one
-   * URL.
+   * True once the node has announced a block that it could not return, as happens when several
+   * nodes share one URL. Pushed headers are then ignored.
    */
   let isEarly = false;
   return {
@@ -64,7 +73,7 @@ function createPushedHeads(name: string, headerProof: () => HeaderProof) {
       try {
         newest = toPushedHeader(object(result, name), headerProof());
       } catch {
-        // The head is requested instead.
+        // Without a pushed header, `readHead` requests the head.
         newest = undefined;
       }
     },
@@ -80,18 +89,18 @@ function createPushedHeads(name: string, headerProof: () => HeaderProof) {
 }
 
 /** @param name name of the node in messages, not its URL, which may contain an API key */
-export function createRpcClient(url: string, name: string): RpcClient {
+export function createRpcClient(url: string, name: string, connect?: Connect): RpcClient {
   const { protocol } = new URL(url);
   return protocol === 'ws:' || protocol === 'wss:'
-    ? createSocketClient(url, name)
-    : createHttpClient(new URL(url), name);
+    ? createSocketClient(url, name, connect)
+    : createHttpClient(new URL(url), name, connect);
 }
 
 /**
  * @param name name of the node in messages: its host, numbered if several nodes share it
- * @param headerProof how strictly its headers are checked now
- * @param isAlone whether no other node can take over now; requests then wait out a rate limit,
- * because rereading the entire block would cost more
+ * @param headerProof returns how strictly headers are currently checked
+ * @param isAlone returns whether no other node can currently take over; requests then wait out a
+ * short rate limit, because rereading the entire block would cost more
  */
 export function createProvider(
   chain: string,
@@ -99,8 +108,9 @@ export function createProvider(
   name: string,
   headerProof: () => HeaderProof,
   isAlone: () => boolean = () => false,
+  connect?: Connect,
 ): Provider {
-  const client: RpcClient = createRpcClient(url, name);
+  const client: RpcClient = createRpcClient(url, name, connect);
   const closing = new AbortController();
 
   const pushedHeads = createPushedHeads(name, headerProof);
@@ -178,7 +188,7 @@ export function createProvider(
         '0x0',
         'block 0',
         {},
-        // Other chains may have started with different rules.
+        // A chain that can't be proven may have other header rules for block 0.
         isProvableChain(chain) ? headerProof() : 'none',
       );
       return { genesisHash: genesis?.hash };
@@ -212,7 +222,7 @@ export function createProvider(
           isOptional: true,
         });
       } catch (error) {
-        // Nodes report an unknown tag, or a missing block, in different ways.
+        // Nodes report an unknown tag or a missing block in different ways.
         if (error instanceof SourceError && isLacking(error)) return undefined;
         throw error;
       }

@@ -1,6 +1,4 @@
-/**
- * Reads the logs and transactions of a block from its receipts, in a way that the node supports.
- */
+/** Reads the logs and transactions of a block with the methods that the node supports. */
 import type { BlockHeader } from '../../store/blocks/contract.ts';
 import { type Json, list } from '../json.ts';
 import { isOfKind } from '../source.ts';
@@ -15,21 +13,24 @@ import type { Prover } from './proof/prover.ts';
 import type { Provider } from './provider.ts';
 
 export interface ReceiptReader {
-  /** Reads transactions with their receipts and logs. */
+  /** Reads the transactions with their receipts and logs. */
   readAll(node: Provider, block: Json, header: BlockHeader): Promise<AssembledParts>;
-  /** Reads only the logs, which is less work for most nodes. */
+  /**
+   * Reads only the logs, which is less work for most nodes. Falls back to `readAll` if the list of
+   * logs is incomplete, missing or too large.
+   */
   readLogs(node: Provider, block: Json, header: BlockHeader): Promise<CheckedParts>;
 }
 
-/** Maximum number of concurrent requests on nodes that return receipts only one by one. */
+/** Maximum number of concurrent requests for single receipts of a block. */
 const RECEIPTS_AT_ONCE = 16;
 
-/** @param prover proves the transactions and receipts that are read */
+/** @param prover proves the transactions and receipts of a block if the chain requires proofs */
 export function createReceiptReader(prover: Pick<Prover, 'check'>): ReceiptReader {
-  /** Providers known not to support `eth_getBlockReceipts`. */
+  /** Providers that are known not to support `eth_getBlockReceipts`. */
   const withoutBlockReceipts = new Set<Provider>();
 
-  /** Returns undefined if the node returns receipts only one by one. */
+  /** Lists the receipts of a block; undefined if they must be read one by one. */
   const listReceipts = async (node: Provider, block: Json): Promise<unknown> => {
     if (withoutBlockReceipts.has(node)) return undefined;
     try {
@@ -46,7 +47,7 @@ export function createReceiptReader(prover: Pick<Prover, 'check'>): ReceiptReade
     if (listed !== undefined && !Array.isArray(listed)) return listed;
     const receipts: unknown[] = listed ?? [];
     const others = await readOneByOne(node, withoutReceipt(block, receipts));
-    // A transaction may be in two blocks of a chain; its receipt then belongs to the other block.
+    // If a transaction is in two blocks, the node may return its receipt from the other block.
     return [...receipts, ...others.filter((receipt) => isOfBlock(receipt, block))];
   };
 
@@ -68,7 +69,7 @@ export function createReceiptReader(prover: Pick<Prover, 'check'>): ReceiptReade
     } catch (error) {
       if (!isOfKind(error, 'too-large', 'missing')) throw error;
     }
-    // Receipts contain the same logs, including logs that the node's log list omits.
+    // Receipts contain all logs, even those that the node's list of logs omits.
     const { receipts: _receipts, ...parts } = await readAll(node, block, header);
     return parts;
   };

@@ -7,11 +7,14 @@ import { createRpcClient } from './provider.ts';
 import { SourceError } from '../source.ts';
 import { MULTICALL, createStateReader } from './state.ts';
 
-/** A chain with a contract that responds in many ways, called in several blocks. */
+/** A chain with a contract whose calls return, revert or run out of gas. */
 let anvil: Anvil;
 let client: ReturnType<typeof createRpcClient>;
 let contract: string;
-/** Blocks after zero, one and two calls. Multicall3 exists from the second one on. */
+/**
+ * The head before the first call of `draw`, after one call, and after two. Multicall3 exists only
+ * in the last block.
+ */
 let blocks: BlockRef[];
 const artist = (): string => anvil.accounts[0]!.address;
 
@@ -22,7 +25,10 @@ async function headOf({ request }: Anvil): Promise<BlockRef> {
 
 const SHAPE = { label: 'a', points: [{ x: 1n, y: -1 }], closed: true };
 
-/** Mines a transaction in its own block; returns the address of the contract it created, if any. */
+/**
+ * Mines a transaction in its own block. Returns the address of the contract that it creates; null
+ * if it creates none.
+ */
 async function mine(transaction: object): Promise<string> {
   const hash = await anvil.request('eth_sendTransaction', [
     { from: artist(), gas: '0x4c4b40', ...transaction },
@@ -68,7 +74,7 @@ interface Requested {
   params: readonly unknown[];
 }
 
-/** Creates a reader that records its requests to a real node; `answer` can override responses. */
+/** Creates a reader that records its requests to Anvil. `answer` can replace responses. */
 function createReader(answer?: (request: Requested) => unknown): {
   reader: StateReader;
   requests: Requested[];
@@ -135,7 +141,7 @@ describe.each([
       read(word(BigInt(at))),
     ]);
     const ethCalls = requests.filter(({ method }) => method === 'eth_call');
-    // A batch takes one request, and one more for the call that failed without a reason.
+    // The batch is one request; the call that failed without a reason is repeated alone.
     expect(ethCalls).toHaveLength(at === WITH ? 2 : calls.length);
   });
 
@@ -295,7 +301,7 @@ describe('a node that does not accept block hashes', () => {
     const { reader, requests } = createReader(refuseHashes);
     expect(await reader.call(blocks[0]!, [callOf('drawings')])).toEqual([read(word(0n))]);
     expect(await reader.call(head(), [callOf('drawings')])).toEqual([read(word(2n))]);
-    // After one hash was rejected, no hash is tried again.
+    // After the node has rejected a hash, the reader uses only numbers.
     expect(requests.map(({ method }) => method)).toEqual([
       'eth_call',
       'eth_call',

@@ -1,6 +1,6 @@
 /**
- * Calls and balances at the state after a block, read from a provider that knows the block. Calls
- * are batched through Multicall3 if it is deployed; otherwise, they are made one by one.
+ * Makes calls and reads balances in the state after a block, through a provider that knows the
+ * block. Uses batches through Multicall3 if it is deployed, and otherwise one request for each.
  */
 import { RetryableError } from '../../base/errors.ts';
 import { compileParameters, cutText } from '@sluice/kit/contract';
@@ -16,22 +16,22 @@ import { createGoneStates } from './goneStates.ts';
 import { isReverted } from './provider.ts';
 import { type Source, SourceError } from '../source.ts';
 
-/** The address of Multicall3 on every chain that has it (github.com/mds1/multicall3). */
+/** The address of Multicall3 on the chains where it is deployed (github.com/mds1/multicall3). */
 export const MULTICALL = '0xca11bde05977b3631167028862be2a173976ca11';
 const AGGREGATE = '0x82ad56cb'; // aggregate3((address,bool,bytes)[])
 const GET_BALANCE = '0x4d2301cc'; // getEthBalance(address)
 /**
- * Maximum size of one node response. Contracts choose the size of their results, so batches with
- * larger results are requested one by one.
+ * Maximum response size of a batch. Contracts choose the size of their results, so if a response is
+ * larger, the calls are repeated one by one.
  */
 const MAX_ANSWER_BYTES = 1024 * 1024;
-/** Size of a response without its hex result. */
+/** Allowance for the JSON around the hex result of a response. */
 const ENVELOPE_BYTES = 4096;
 const CALLS_PER_REQUEST = 100;
 const CALL_CHARACTERS_PER_REQUEST = 256 * 1024;
-/** Maximum number of concurrent requests for one caller. */
+/** Maximum number of concurrent requests for the calls or balances of one read. */
 const CONCURRENCY = 4;
-/** Number of blocks after which a chain without Multicall3 is checked again. */
+/** Number of blocks after which a missing Multicall3 is looked up again. */
 const RECHECK_BLOCKS = 1_000;
 
 const AGGREGATE_INPUT = [
@@ -55,7 +55,10 @@ const aggregated = compileParameters([
   },
 ])!;
 
-/** Makes a request whose last parameter is the block and whose result is hex. */
+/**
+ * Makes a request with two parameters, the second of which is the block. The result is lowercase
+ * hex.
+ */
 type RequestState = (
   block: BlockRef,
   method: string,
@@ -64,7 +67,7 @@ type RequestState = (
 ) => Promise<string>;
 
 function createStateRequests(source: Pick<Source, 'requestAt'>): RequestState {
-  /** Whether the node rejects a block hash instead of a number (EIP-1898). */
+  /** True once the node has accepted a block number after it rejected a block hash (EIP-1898). */
   let byNumber = false;
 
   const requestByNumber = async (
@@ -75,7 +78,7 @@ function createStateRequests(source: Pick<Source, 'requestAt'>): RequestState {
   ): Promise<unknown> => {
     const number = `0x${block.number.toString(16)}`;
     const result = await source.requestAt(block, method, [first, number], maxBytes);
-    // Checks after the request, in order to detect a reorg before or during it.
+    // Checks the hash after the request, to detect a reorg before or during it.
     const there = await source.requestAt(block, 'eth_getBlockByNumber', [number, false]);
     if ((there as { hash?: unknown } | null)?.hash !== block.hash) {
       throw new SourceError('missing', `block ${block.number} is no longer ${block.hash}`);
@@ -109,7 +112,7 @@ export function createStateReader(
 ): StateReader {
   const states = createGoneStates(source, options);
   const requestAt = createStateRequests(states);
-  /** The lowest block with Multicall3, and the highest block without it. */
+  /** The block in which Multicall3 was last found, and the one in which it was last missing. */
   let deployedAt = Number.POSITIVE_INFINITY;
   let missingAt = Number.NEGATIVE_INFINITY;
 
@@ -154,16 +157,17 @@ export function createStateReader(
       results = decodeAggregate(await requestAt(block, 'eth_call', request), calls.length);
     } catch (error) {
       const answer = toAnswer(error, block);
-      // State that is missing for the batch is also missing for each call.
+      // If the state is missing for the batch, it is also missing for each call.
       if ((error as SourceError).kind === 'missing') return calls.map(() => answer);
     }
     if (results === undefined) {
-      // The batch needs too much gas or space, or the chain has no Multicall3.
+      // The batch failed, for example because it needs too much gas, or the chain has no
+      // Multicall3.
       deployedAt = Number.POSITIVE_INFINITY;
       return callSingly(block, calls);
     }
-    // A call that ran out of gas because of earlier calls reverts without data. Only a separate
-    // call distinguishes this from other reverts.
+    // A call that ran out of gas because of earlier calls fails without data. Repeating it alone
+    // distinguishes this from other failures without data.
     const isSilent = ({ success, returnData }: Aggregated) => !success && returnData === '0x';
     const again = await callSingly(
       block,
@@ -182,7 +186,7 @@ export function createStateReader(
     const save = (some: readonly StateCall[], theirs: readonly StateAnswer[]): void => {
       for (const [n, each] of some.entries()) answers.set(each, theirs[n]!);
     };
-    // A call with its own sender can't be batched.
+    // Multicall3 is the sender of batched calls, so calls with their own sender are made alone.
     const alone = calls.filter(({ from }) => from !== undefined);
     const rest = calls.filter(({ from }) => from === undefined);
     if (rest.length > 1 && (await hasMulticall(block))) {
@@ -247,7 +251,7 @@ const encodeAggregate = (calls: readonly StateCall[]): string =>
     })),
   ]).slice(2);
 
-/** Decodes the results; undefined unless there is exactly one result per call. */
+/** Decodes the results of a batch; undefined unless there is exactly one result per call. */
 function decodeAggregate(data: string, count: number): readonly Aggregated[] | undefined {
   try {
     const [results] = aggregated.decode(data) as unknown as [readonly Aggregated[]];
@@ -262,11 +266,17 @@ const tooMuch = (maxBytes: number): StateAnswer => ({
   message: `more than ${maxBytes} bytes were returned`,
 });
 
-/** Results stay in memory until the batch is complete, so oversized ones are dropped. */
+/**
+ * Treats an oversized result as a failure, because results stay in memory until the batch is
+ * complete.
+ */
 const toResult = (value: string, maxBytes = MAX_RESULT_BYTES): StateAnswer =>
   value.length > 2 + 2 * maxBytes ? tooMuch(maxBytes) : { outcome: 'read', value };
 
-/** Converts an error to the contract's failure or the node's refusal; rethrows outages. */
+/**
+ * Converts an error to `failed` if the contract caused it, or to `refused` if the node did. Throws
+ * a `RetryableError` if no node could be queried.
+ */
 function toAnswer(error: unknown, block: BlockRef): StateAnswer {
   if (!(error instanceof SourceError)) throw error;
   switch (error.kind) {
@@ -297,7 +307,9 @@ const refusesHash = (error: unknown): boolean =>
       error.message,
     ));
 
-/** Describes the revert data; some nodes wrap it in text. */
+/**
+ * Describes revert data, which some nodes embed in text. Without it, returns the node's message.
+ */
 function describeFailure(error: SourceError): string {
   const data = typeof error.data === 'string' ? /0x[0-9a-f]*/i.exec(error.data)?.[0] : undefined;
   return data !== undefined && data !== '0x'
@@ -311,7 +323,7 @@ const PANIC = '0x4e487b71'; // Panic(uint256)
 const codeOfPanic = compileParameters([{ name: 'code', type: 'uint256' }])!;
 const MESSAGE_CHARACTERS = 200;
 
-/** Formats an error so that single and batched calls have the same text. */
+/** Formats revert data, so that single and batched calls have the same message. */
 function describeRevert(data: string): string {
   const body = `0x${data.slice(10)}`;
   try {
@@ -329,13 +341,13 @@ function describeRevert(data: string): string {
   return `execution reverted: ${cut(data)}`;
 }
 
-/** Returns the node's message without the node's name, which receivers must not learn. */
+/** Returns the node's message without the node's name, which must not be disclosed to receivers. */
 function nodeMessage({ message, kind }: SourceError): string {
   const failed = ' failed: ';
   const start = message.indexOf(failed);
   const end = message.lastIndexOf(' (');
   return start < 0 || end < start
-    ? `no node responded: ${kind}`
+    ? `no node returned a usable result: ${kind}`
     : cut(message.slice(start + failed.length, end));
 }
 
@@ -344,7 +356,9 @@ function cut(text: string): string {
   return start === text ? text : `${start}…`;
 }
 
-/** Runs all items and returns the results in order, with at most {@link CONCURRENCY} at once. */
+/**
+ * Runs `run` on all items, at most {@link CONCURRENCY} at once, and returns the results in order.
+ */
 async function mapLimited<Item, Result>(
   items: readonly Item[],
   run: (item: Item) => Promise<Result>,

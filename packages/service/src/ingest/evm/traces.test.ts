@@ -13,8 +13,9 @@ const transactions = { hashes, blockHash: '0xb10c' };
  *   - sends 7 to 7, which fails after sending 8 to 8: both are undone;
  *   - calls 9 with nothing;
  *   - creates 10 with 11 wei;
- *   - destroys itself in favor of 12, leaving 13. Transaction bb fails as a whole after sending 1
- * to 3. Transaction cc is a plain transfer.
+ *   - destroys itself, which sends 13 to 12.
+ *
+ * Transaction bb fails completely after sending 1 to 3. Transaction cc is a plain transfer.
  */
 const callTracer = [
   {

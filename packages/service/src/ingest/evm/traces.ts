@@ -1,8 +1,7 @@
 /**
  * Extracts internal transactions from the traces of geth's `callTracer` or OpenEthereum's
- * `trace_block`: the calls inside transactions that moved value. Excludes the transaction's own
- * call, calls that move no value (delegatecall, callcode), and reverted calls with everything below
- * them.
+ * `trace_block`: calls, contract creations and self-destructs that moved value inside a
+ * transaction. Excludes the transaction's own call, and reverted calls with everything below them.
  */
 import type { EvmInternalTransaction } from '../../match/evm/block.ts';
 import type { BlockHeader } from '../../store/blocks/contract.ts';
@@ -71,7 +70,10 @@ export function fromTraceBlock(
   { hashes, blockHash }: Transactions,
 ): EvmInternalTransaction[] {
   const found: EvmInternalTransaction[] = [];
-  /** Addresses of the reverted calls by transaction, as strings with a comma after each step. */
+  /**
+   * Trace addresses of the reverted calls, by transaction hash. Each step ends with a comma, so
+   * that `1,` is not a prefix of `12,`.
+   */
   const reverted = new Map<string, string[]>();
   const counts = new Map<string, number>();
   for (const item of list(answer, 'traces')) {
@@ -143,7 +145,7 @@ function toMove(
 
 export interface TraceReader {
   /**
-   * Returns the internal transactions; undefined if this node does not trace blocks.
+   * Returns the internal transactions of a block; undefined if the node does not trace blocks.
    *
    * @param hashes hashes of the block's transactions, in order
    */
@@ -156,9 +158,9 @@ export interface TraceReader {
   isMissingAt(node: Provider): boolean;
 }
 
-/** Reads the internal transactions of a block in the trace dialect that a node offers. */
+/** Reads the internal transactions of blocks with the trace method that each node supports. */
 export function createTraceReader(): TraceReader {
-  /** Dialect of each provider that was tried. */
+  /** The supported trace method of each provider, once known. */
   const dialects = new Map<Provider, 'callTracer' | 'trace_block' | 'none'>();
 
   return {

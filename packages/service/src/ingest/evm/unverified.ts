@@ -1,6 +1,6 @@
 /**
- * Handles blocks that can't be fully verified. Some chains break Ethereum's rules without being
- * provably wrong; decision 0003 defines which blocks are accepted and how they are marked.
+ * Handles blocks that can't be fully verified. Some chains break Ethereum's rules in ways that do
+ * not prove a block wrong; decision 0003 defines which blocks are accepted and how they are marked.
  */
 import type { Log } from '../../base/log.ts';
 import type { BlockRef } from '../../store/blocks/contract.ts';
@@ -12,11 +12,13 @@ type Verified = Omit<CheckedParts, 'doubts'> & { unverified?: string };
 
 /**
  * Reads a block's parts from one node after another until one returns them without doubts. If none
- * does, returns the parts that two nodes agree on.
+ * does, returns the version that more nodes share than any other, at least two, or the only version
+ * if unverified blocks are accepted.
  *
  * @param ask calls back with one node after another until a call returns parts
- * @param read reads the parts from this node; the first node may use a block from another node
- * @throws SourceError if no two nodes agree
+ * @param read reads the parts from this node; for the first node, may check them against a block
+ * that another node returned
+ * @throws SourceError if no version is accepted
  */
 export type Verify = (
   header: BlockRef,
@@ -26,7 +28,10 @@ export type Verify = (
   read: (from: Provider, isFirst: boolean) => Promise<CheckedParts>,
 ) => Promise<Verified>;
 
-/** A node may have a new block before it has all of its receipts. */
+/**
+ * Wait before a block with missing parts is read again: a node may have a new block before it has
+ * all of its receipts.
+ */
 const RECHECK_MS = 1_000;
 
 export function createVerifier({
@@ -37,7 +42,7 @@ export function createVerifier({
 }: {
   chain: string;
   acceptUnverified: boolean;
-  /** Returns whether any doubt proves a block wrong. */
+  /** Returns whether a single doubt is enough to reject a node's block. */
   isStrict(): boolean;
   log: Log;
 }): Verify {
@@ -108,7 +113,8 @@ const toError = ([doubt]: readonly Doubt[], wayOn = ''): SourceError =>
   new SourceError(doubt!.kind, [doubt!.message, wayOn].filter(Boolean).join(': '));
 
 /**
- * Returns the version that two nodes share, or the only version if unverified blocks are accepted.
+ * Returns the version that more nodes share than any other, at least two, or the only version if
+ * unverified blocks are accepted.
  */
 function choose(
   versions: ReadonlyMap<Provider, CheckedParts>,
@@ -129,7 +135,10 @@ function choose(
     : undefined;
 }
 
-/** Checks the height: a node that switched to another branch no longer has the block's receipts. */
+/**
+ * Checks that the block is still the one at its height on these nodes. Nodes that switched to
+ * another branch may agree only because they no longer have its receipts.
+ */
 async function checkPlace(header: BlockRef, nodes: readonly Provider[]): Promise<void> {
   const there = await Promise.all(nodes.map((node) => node.readHeaderAt(header.number)));
   const gone = there.findIndex((each) => each?.hash !== header.hash);

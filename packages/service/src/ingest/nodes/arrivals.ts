@@ -1,22 +1,25 @@
 /**
- * Learns from polls at which phase of the block time the blocks of a chain arrive. Each interval
- * between two polls narrows a histogram of the phase, which is blurred with each block so that it
- * follows drift.
+ * Learns from polls at which phase of the block time the blocks of a chain arrive. Each interval in
+ * which a block arrived narrows a histogram of the phase. The histogram is blurred with each block,
+ * so that it follows drift.
  */
 
 export interface Arrivals {
-  /** Records that a block arrived in this interval, in milliseconds of one clock. */
+  /**
+   * Records that a block arrived after `afterMs` and no later than `byMs`, on the clock of the
+   * polls.
+   */
   observe(afterMs: number, byMs: number): void;
-  /** Whether the model has recently predicted arrivals clearly better than chance. */
+  /** Returns whether the model has recently predicted arrivals clearly better than chance. */
   isReliable(): boolean;
   /** Number of blocks observed since the model was last reliable, or since the start. */
   unsureBlocks(): number;
   /**
-   * Returns when to poll for the block after the last observed one, with the minimum expected delay
-   * for about this number of polls per block.
+   * Returns when to poll next for the block after the last observed one. The plan minimizes the
+   * expected delay, with about `pollsPerBlock` polls per block at most.
    *
    * @param how.gapMs minimum time between two polls
-   * @param how.overdueMs maximum time between two polls of a block that is overdue
+   * @param how.overdueMs maximum time between two polls for a block that is overdue
    */
   nextPollAt(
     lastPollMs: number,
@@ -26,25 +29,36 @@ export interface Arrivals {
 
 const BIN_MS = 5;
 const MAX_BINS = 1_024;
-/** Weight of the newest block. The first blocks count more. */
+/** Weight of the newest block in the histogram. The first blocks count more. */
 const WEIGHT = 0.1;
 /** Share of a bin that moves to each of its neighbors per block. */
 const BLUR = 0.25;
-/** Minimum share of each phase, so that a change of the pace is detected. */
+/**
+ * Share of the histogram that is spread evenly per block, so that a change of the phase is
+ * detected.
+ */
 const ANYWHERE = 0.002;
-/** Share of each shift of the phase that corrects the block time, and its limit of 1 %. */
+/**
+ * Share of each shift of the phase that corrects the block time, and maximum relative correction.
+ */
 const PERIOD_GAIN = 0.05;
 const PERIOD_RANGE = 0.01;
 const SETTLED_BLOCKS = 8;
-/** Gain in log-likelihood over a uniform phase, averaged over about this number of blocks. */
+/** Minimum gain in log-likelihood over a uniform phase, and number of blocks to average it over. */
 const RELIABLE_GAIN = 0.2;
 const GAIN_BLOCKS = 8;
 const MIN_GAIN = -2;
 const MAX_GAIN = 3;
 const RELIABLE_BLOCKS = 4;
-/** Probability that a block is skipped, so that polls continue after the usual time. */
+/**
+ * Assumed probability that a block is skipped. It adds to the cost of polls after the usual
+ * arrival.
+ */
 const SKIPPED = 0.02;
-/** Minimum expected delay that justifies a poll; higher if polls are short. */
+/**
+ * Cost of a poll, in milliseconds of delay. It is multiplied by `POLL_COST_FACTOR` until a plan
+ * needs few enough polls.
+ */
 const POLL_COST_MS = 15;
 const POLL_COST_FACTOR = 1.4;
 const POLL_COST_MAX_MS = 10_000;
@@ -65,13 +79,15 @@ export function createArrivals(blockMs: number): Arrivals {
   let observed = 0;
   let unsure = 0;
   let gain = 0;
-  /** Plan for the next block from the start of its period. It is recomputed after each block. */
+  /**
+   * Planned polls for the next block, from the start of its period. Recomputed after each block.
+   */
   let plan: Plan | undefined;
 
   const isReliable = (): boolean => observed >= RELIABLE_BLOCKS && gain > RELIABLE_GAIN;
   const phaseOf = (ms: number): number => modulo(ms - originMs, periodMs) / periodMs;
 
-  /** Returns the circular mean, from 0 to 1. */
+  /** Returns the circular mean of the phases, from 0 to 1. */
   const readCenter = (): number => {
     let x = 0;
     let y = 0;
@@ -91,7 +107,7 @@ export function createArrivals(blockMs: number): Arrivals {
     });
   };
 
-  /** Moves weight into the interval, in the existing proportions of its bins. */
+  /** Moves weight into the bins of the interval, in proportion to their existing weights. */
   const narrow = (firstBin: number, width: number): void => {
     const isInside = (bin: number): boolean => modulo(bin - firstBin, bins) < width;
     const inside = phases.reduce((sum, share, bin) => sum + (isInside(bin) ? share : 0), 0);
@@ -106,7 +122,7 @@ export function createArrivals(blockMs: number): Arrivals {
   const correctPeriod = (shift: number, atMs: number): void => {
     const phase = phaseOf(atMs);
     if (observed > SETTLED_BLOCKS) {
-      // A larger shift is a better estimate of the phase, not drift.
+      // A shift beyond the range comes from a better estimate of the phase, not from drift.
       const drift = clamp(shift - Math.round(shift), PERIOD_RANGE);
       const corrected = periodMs * (1 + PERIOD_GAIN * drift);
       periodMs = blockMs + clamp(corrected - blockMs, PERIOD_RANGE * blockMs);
@@ -152,10 +168,10 @@ export function createArrivals(blockMs: number): Arrivals {
   };
 }
 
-/** Ends of the bins at which to poll. */
+/** Times of polls, as numbers of bins since the start of the period. */
 interface Plan {
   first: number;
-  /** Next bin after an unsuccessful poll, for each bin. */
+  /** Time of the next poll, by the time of a poll that found no block. */
   next: Uint16Array;
 }
 
@@ -168,7 +184,7 @@ function makePlan(
   { binMs, gapBins, pollsPerBlock }: { binMs: number; gapBins: number; pollsPerBlock: number },
 ): Plan {
   const bins = shares.length;
-  /** Prefix sums of the shares, and of share times arrival. */
+  /** Prefix sums of the shares, and of each share times its arrival in bins. */
   const arrived = new Float64Array(bins + 1);
   const moments = new Float64Array(bins + 1);
   for (const [bin, share] of shares.entries()) {
@@ -178,7 +194,7 @@ function makePlan(
   const next = new Uint16Array(bins + 1).fill(bins);
   const costs = new Float64Array(bins + 1);
 
-  /** Sets the cost for this bin and later ones, and returns the bin of the next poll. */
+  /** Returns the best time of the poll after `from`, and saves the expected cost from there on. */
   const choose = (from: number, earliest: number, pollCost: number): number => {
     let best = bins;
     let bestCost = Infinity;

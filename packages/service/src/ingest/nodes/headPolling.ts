@@ -1,9 +1,9 @@
-/** Times the polls of a chain's head. */
+/** Decides when to poll the head of a chain. */
 import type { BlockHeader } from '../../store/blocks/contract.ts';
 import { createPollSchedule } from './pollSchedule.ts';
 
 export interface HeadPolling {
-  /** Runs a poll, and learns from its time and the head that it returns. */
+  /** Runs a poll. Without a fixed interval, its times and the head determine the next poll. */
   poll(read: () => Promise<BlockHeader>): Promise<BlockHeader>;
   /** Calls back when a poll is due. Returns a function that stops the polls. */
   start(onDue: () => void): () => void;
@@ -11,15 +11,15 @@ export interface HeadPolling {
   readonly surveyMs: number;
 }
 
-/** Default interval of even polls. */
+/** Interval of evenly spaced polls if `pollMs` is not set. */
 const EVEN_POLL_MS = 1_000;
-/** Number of polls per check of all nodes, which also happens at least every `SURVEY_MAX_MS`. */
+/** Number of polls per check of all nodes. The checks are at most `SURVEY_MAX_MS` apart. */
 const POLLS_PER_SURVEY = 10;
 const SURVEY_MAX_MS = 15_000;
 
 const toSurveyMs = (pollMs: number): number => Math.min(pollMs * POLLS_PER_SURVEY, SURVEY_MAX_MS);
 
-/** @param pollMs interval of the polls. Default: adapts to the chain's block time */
+/** @param pollMs fixed interval of the polls. Default: adapts to the chain's block time */
 export function createHeadPolling(pollMs: number | undefined): HeadPolling {
   return pollMs === undefined ? createLearnedPolling() : createEvenPolling(pollMs);
 }
@@ -52,7 +52,7 @@ function createLearnedPolling(): HeadPolling {
       plan = (waitMs) => {
         clearTimeout(timer);
         timer = setTimeout(() => {
-          // Plans no further poll if this one fails or waits for other work.
+          // Plans another poll in case this one fails or waits for other work.
           plan?.(EVEN_POLL_MS);
           onDue();
         }, waitMs);

@@ -1,6 +1,6 @@
 /**
- * Tests nodes that lag and lie. From such a node alone, nothing is delivered; with a second node,
- * that one is read.
+ * Tests nodes that lag, lie or fail. Without a second node, nothing is delivered until the node
+ * recovers; otherwise, the second node is read instead.
  */
 import { type Trouble, startScriptedChain } from '@sluice/testkit';
 import { test as base, expect } from 'vitest';
@@ -14,7 +14,8 @@ import {
 } from '../ingestWorld.test-only.ts';
 
 /**
- * Gives each test its own world, because the tests mostly wait for retries and so run concurrently.
+ * Gives each test its own world, so that the tests can run concurrently. They mostly wait for
+ * retries.
  */
 const test = base.extend<{ world: IngestWorld }>({
   // oxlint-disable-next-line no-empty-pattern

@@ -1,4 +1,4 @@
-/** Tests ingestion from three nodes. Two of them may fail, lag and lie. */
+/** Tests ingestion from three nodes, two of which may fail, lag or lie. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -119,7 +119,7 @@ test('property: with two of three nodes in any trouble, only the honest blocks a
             },
           },
         );
-        /** Returns whether the checkpoint reaches the honest head in time. */
+        /** Returns whether the checkpoint reaches the honest head within this time. */
         const arrives = async (timeoutMs: number): Promise<boolean> => {
           const deadline = Date.now() + timeoutMs;
           for (;;) {
@@ -143,7 +143,7 @@ test('property: with two of three nodes in any trouble, only the honest blocks a
           honest.mine(someLogs());
           const isThere = await arrives(20_000);
           expect(isThere ? '' : `${ingest.report().message}\n${log.join('')}`).toBe('');
-          // Every matched block was mined and is complete.
+          // Every matched block was mined on the honest chain and is complete.
           const isWrong = (block: EvmBlock): boolean => {
             const mined = honest.blockOf(block.hash as `0x${string}`);
             return mined === undefined || !isTrue(block, mined);
@@ -166,7 +166,7 @@ test('property: with two of three nodes in any trouble, only the honest blocks a
     {
       numRuns: 12,
       examples: [
-        // The first node lies. The others contradict its headers, and it has no blocks.
+        // The first node returns headers with a wrong parent, and no blocks by hash.
         [
           ['mine', 'mine', 'mine', 'mine', 'mine', 'mine'],
           [

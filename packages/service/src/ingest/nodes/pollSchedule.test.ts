@@ -5,20 +5,20 @@ import { createPollSchedule } from './pollSchedule.ts';
 
 const EVEN_MS = 1_000;
 
-/** Arrivals at the node and their timestamps, in milliseconds. */
+/** Time at which a block arrives at the node, and its timestamp, in milliseconds. */
 interface Arrival {
   atMs: number;
   timestampMs: number;
 }
 
 interface Outcome {
-  /** Sorted delays between each block and its poll. */
+  /** Delays between the arrival of each block and the poll that finds it, sorted. */
   delaysMs: number[];
 
   polls: { sentMs: number }[];
 }
 
-/** Polls a chain by the schedule on a simulated clock. */
+/** Polls a chain according to the schedule, on a simulated clock. */
 function simulate(
   arrivals: readonly Arrival[],
   { roundTripMs = 2, fromBlock = 0 }: { roundTripMs?: number; fromBlock?: number } = {},
@@ -35,7 +35,7 @@ function simulate(
     if (newest >= fromBlock) polls.push({ sentMs });
     const answeredMs = sentMs + roundTripMs;
     schedule.record({ sentMs, answeredMs, head: headerOf(newest, arrivals[newest]!) });
-    // A timer is up to a millisecond late.
+    // Timers may fire up to a millisecond late.
     sentMs = Math.max(answeredMs, schedule.nextAt()) + 1;
   }
   return { delaysMs: delaysMs.toSorted((a, b) => a - b), polls };
@@ -54,7 +54,8 @@ const minutesOf = ({ polls }: Outcome): number =>
   (polls.at(-1)!.sentMs - polls[0]!.sentMs) / 60_000;
 
 /**
- * Creates a chain with a block time. Some slots have no block, and nodes get blocks a little later.
+ * Creates the arrivals of a chain with a steady block time. Slots can be skipped, and each block
+ * arrives some time after its timestamp.
  */
 const steady = ({
   blockMs,
@@ -63,9 +64,9 @@ const steady = ({
   skipped = () => false,
 }: {
   blockMs: number;
-  /** Jitter, as a share of the block time. */
+  /** Time from the timestamp to the arrival, as a share of the block time. */
   phase: number;
-  /** Delays in milliseconds, repeated. */
+  /** Further delays of the arrivals in milliseconds, repeated for all slots. */
   jitters: readonly number[];
   skipped?: (slot: number) => boolean;
 }): Arrival[] =>
@@ -76,7 +77,6 @@ const steady = ({
       timestampMs: slot * blockMs,
     }));
 
-/** Numbers from 0 to 1 that are the same on each run. */
 const randomOf = (seed: number) => {
   let state = seed;
   return (): number => {
@@ -85,7 +85,7 @@ const randomOf = (seed: number) => {
   };
 };
 
-/** Number of blocks until the pace is learned. */
+/** Number of blocks that the schedule needs to learn the pace. */
 const LEARNING_BLOCKS = 100;
 
 describe('a chain with a block time', () => {
@@ -141,7 +141,9 @@ describe('a chain with a block time', () => {
 });
 
 type Waits = (random: () => number, block: number) => number;
-/** Creates a chain from the waits between its blocks. Timestamps are arrival times. */
+/**
+ * Creates the arrivals of a chain from the waits between its blocks. Timestamps are arrival times.
+ */
 const irregular = (seed: number, wait: Waits): Arrival[] => {
   const random = randomOf(seed);
   let atMs = 1e6;

@@ -1,7 +1,6 @@
 /**
- * Decides when to poll the head of a chain; pure, because callers pass the time. Chains with a
- * steady block time are polled when the next block is due and at short intervals until it arrives,
- * all others evenly.
+ * Decides when to poll the head of a chain. Chains with a steady block time are polled when the
+ * next block is due, and then at short intervals until it arrives. Other chains are polled evenly.
  */
 import type { BlockHeader } from '../../store/blocks/contract.ts';
 import { type Arrivals, createArrivals } from './arrivals.ts';
@@ -15,12 +14,13 @@ export interface Poll {
 
 export interface PollSchedule {
   record(poll: Poll): void;
-  /** Returns the time of the next poll, on the clock of the polls. */
+  /** Returns the time of the next poll, in milliseconds of the same clock. */
   nextAt(): number;
 }
 
 /**
- * Average rate, relative to the even rate, so that no minute has more polls than with even polling.
+ * Average rate of polls relative to even polling. It is below 1, so that no minute has more polls
+ * than with even polling.
  */
 const SHARE_OF_EVEN = 0.95;
 /**
@@ -38,7 +38,10 @@ const SPARE_POLLS = 3;
 const MIN_GAP_MS = 30;
 /** Weight of the newest round trip in the moving average. */
 const ROUND_TRIP_WEIGHT = 0.2;
-/** Number of blocks out of 1,024 that are polled more often in search of a pace. */
+/**
+ * Number of blocks out of every `SEARCH_AGAIN_BLOCKS` for which a chain with short blocks is polled
+ * more often, in search of a pace.
+ */
 const SEARCH_BLOCKS = 32;
 const SEARCH_AGAIN_BLOCKS = 1_024;
 
@@ -49,11 +52,11 @@ export function createPollSchedule(evenMs: number): PollSchedule {
   let roundTripMs = 0;
   let blockMs: number | undefined;
   let arrivals: Arrivals | undefined;
-  /** Number of polls that may be made now. */
+  /** Number of further polls that the average rate allows now. */
   let allowed = 0;
 
   const isShort = (ms: number): boolean => ms < SHORT_BLOCK * evenMs;
-  /** Polls per millisecond. */
+  /** Returns the average rate for this block time, in polls per millisecond. */
   const rateOf = (ms: number): number =>
     isShort(ms) ? POLLS_PER_SHORT_BLOCK / ms : SHARE_OF_EVEN / evenMs;
 
@@ -92,7 +95,7 @@ export function createPollSchedule(evenMs: number): PollSchedule {
         overdueMs: evenMs,
         pollsPerBlock: SHARE_OF_EVEN * pollsPerBlock,
       });
-      // Uses a poll that would otherwise expire to look for an early block.
+      // Looks for an early block with a poll that would otherwise expire.
       const unusedAt = sentMs + (pollsPerBlock + SPARE_POLLS - allowed) / rate;
       const spareAt = Math.max(sentMs + Math.min(evenMs, blockMs / 2), unusedAt);
       const affordableAt = Math.min(evenAt, sentMs + Math.max(0, 1 - allowed) / rate);
@@ -103,15 +106,18 @@ export function createPollSchedule(evenMs: number): PollSchedule {
 
 const OBSERVED_BLOCKS = 16;
 const NEEDED_BLOCKS = 8;
-/** Minimum share of blocks with the same distance from their parent. */
+/** Minimum share of blocks that have the most frequent distance from their parent. */
 const STEADY_SHARE = 0.6;
-/** Maximum ratio of the average to the usual distance, because blocks may be skipped. */
+/** Minimum ratio of the average to the most frequent distance. Skipped blocks only increase it. */
 const MIN_AVERAGE = 0.95;
 const MAX_BLOCK_MS = 30_000;
 
-/** Finds the block time from timestamps, which are in seconds. */
+/** Finds the block time from the timestamps of headers, which are in seconds. */
 function createBlockTime(minMs: number): {
-  /** Returns the block time in milliseconds; undefined without a steady one in the usable range. */
+  /**
+   * Returns the block time in milliseconds; undefined if it is unknown, unsteady, below `minMs` or
+   * above `MAX_BLOCK_MS`.
+   */
   observe(before: BlockHeader, head: BlockHeader): number | undefined;
 } {
   const distances: number[] = [];

@@ -1,12 +1,14 @@
 /**
  * Manages the nodes of one chain: which node is the primary, which one is queried next after a
- * failure, and which are excluded. Only a clearly better node replaces the primary.
+ * failure, and which are excluded. Another node replaces the primary only if it is clearly better,
+ * or if the primary fails or is outvoted.
  */
 import type { ChainAgreement, ProviderHealth } from '@sluice/kit/contract';
 import type { Log } from '../../base/log.ts';
 import type { BlockHeader } from '../../store/blocks/contract.ts';
 import { isReverted } from '../evm/provider.ts';
 import { createStateLog, survey } from './survey.ts';
+import type { Connect } from '../evm/rpc/rpcClient.ts';
 import { type FinalityTag, SourceError } from '../source.ts';
 import type { AnyProvider } from './standing.ts';
 
@@ -17,13 +19,12 @@ type Node = Pick<AnyProvider, 'name' | 'identify' | 'forgetIdentity' | 'exclude'
  * different chain are excluded.
  */
 export interface Identities {
-  /**
-   * Reads which chain the node serves, if unknown, and excludes the node if it is a different
-   * chain.
-   */
+  /** Identifies the node's chain, if unknown. Excludes a node of another chain, and throws. */
   admit(provider: Node): Promise<void>;
   /**
-   * Determines the chain again: the expected one, if a node serves it.
+   * Determines again which chain the nodes serve. Returns `expected` if a node serves that chain,
+   * or else the hash of a chain that a node serves. Without `expected`, all responding nodes must
+   * agree.
    *
    * @param ask like {@link Providers.ask}
    */
@@ -41,8 +42,8 @@ function createIdentities(
   let genesisHash: string | undefined;
 
   /**
-   * Returns the genesis hash that all responding nodes share, for a chain that is read for the
-   * first time.
+   * Returns the genesis hash of a chain that is read for the first time. Throws if the responding
+   * nodes have different ones.
    */
   const readFirstGenesis = async (): Promise<string> => {
     const results = await Promise.allSettled(all.map((each) => each.identify()));
@@ -83,7 +84,7 @@ function createIdentities(
       let another: string | undefined;
       const found = await ask(async (provider) => {
         const identity = await provider.identify();
-        // A node that no longer has block 0 is accepted by its chain id.
+        // A node that no longer has block 0 is accepted because of its chain id.
         if (identity.genesisHash === undefined || identity.genesisHash === expected)
           return expected;
         another ??= identity.genesisHash;
@@ -98,27 +99,30 @@ function createIdentities(
 
 export interface Providers<Provider extends AnyProvider> {
   readonly all: readonly Provider[];
-  /** Returns the hash of block 0; see {@link Source.readGenesisHash}. */
+  /** Returns the hash of block 0, or the Aptos chain id; see {@link Source.readGenesisHash}. */
   readGenesisHash(expected?: string): Promise<string>;
   readHead(): Promise<BlockHeader>;
   readHeaderAt(number: number): Promise<BlockHeader | undefined>;
-  /** Reads something with a header by height, and checks the header against a witness. */
+  /**
+   * Returns the first result whose header is not outvoted by other nodes. `read` must read by
+   * height.
+   */
   readAgreed<T extends { header: BlockHeader }>(
     read: (provider: Provider) => Promise<T | undefined>,
   ): Promise<T | undefined>;
   readHeaderOf(hash: string): Promise<BlockHeader | undefined>;
   doubt(hash: string): void;
   /**
-   * Returns the lowest finalized block of all nodes that report one, because confirming too early
-   * can't be undone; undefined if no node does.
+   * Returns the lowest finalized block that the available nodes report, because confirming too
+   * early can't be undone; undefined if no node reports one.
    */
   readFinalized(): Promise<BlockHeader | undefined>;
-  /** Reads from the first provider that knows the tag, after all requests that blocks need. */
+  /** Reads the tagged block from the first provider that has one, at the lowest priority. */
   readTagged(tag: FinalityTag): Promise<BlockHeader | undefined>;
   /**
-   * Returns the result of the first provider that has one, in order of score but starting with
-   * providers that know this block. Without a result, throws the first SourceError, or returns
-   * undefined if none failed.
+   * Tries the providers by score and returns the first result. Providers that know the block
+   * `prefer.hash` come first. Throws a revert or a disagreement at once. If no provider has a
+   * result, throws the first SourceError, or returns undefined if none failed.
    *
    * @param prefer.first provider to try before all others
    */
@@ -127,7 +131,7 @@ export interface Providers<Provider extends AnyProvider> {
     prefer?: { hash?: string; first?: Provider },
   ): Promise<T | undefined>;
   /**
-   * Checks all nodes periodically, including backed-off ones; returns a function that stops the
+   * Periodically checks all nodes that are not backed off; returns a function that stops the
    * checks.
    */
   survey(everyMs: number): () => void;
@@ -136,11 +140,17 @@ export interface Providers<Provider extends AnyProvider> {
   close(): Promise<void>;
 }
 
-/** Fraction of the primary's score below which another node replaces it. */
+/** The nodes of a chain that were added through the API, not in the configuration. */
+export interface AddedNodes {
+  nodes: readonly { id: string; url: string }[];
+  connect: Connect;
+}
+
+/** Another node replaces the primary if its score is below this fraction of the primary's score. */
 const CLEARLY_BETTER = 0.5;
 /**
- * Number of tries per node. Behind a load balancer, the next try may reach a node with the missing
- * data.
+ * Number of tries per node if data is missing. Behind a load balancer, the next try may reach a
+ * node that has the data.
  */
 const ROUNDS = 2;
 const NODES_REMEMBERED = 512;
@@ -164,35 +174,56 @@ async function readLowestFinalized<Provider extends AnyProvider>(
   return undefined;
 }
 
+/**
+ * @param how.name name of the node in messages
+ * @param how.isAlone returns whether all other nodes are backed off
+ */
+type CreateNode<Provider> = (
+  url: string,
+  how: { name: string; isAlone: () => boolean; connect: Connect },
+) => Provider;
+
+function createNodes<Provider extends AnyProvider>(
+  configured: readonly string[],
+  added: AddedNodes,
+  create: CreateNode<Provider>,
+): Provider[] {
+  const urls = [...configured, ...added.nodes.map(({ url }) => url)];
+  const all: Provider[] = urls.map((url, n) =>
+    create(url, {
+      name: nameOf(urls, n),
+      isAlone: () => all.every((each, other) => other === n || each.restsUntil > 0),
+      connect: n < configured.length ? undefined : added.connect,
+    }),
+  );
+  return all;
+}
+
 export function createProviders<Provider extends AnyProvider>({
   chain,
   urls,
+  added = { nodes: [], connect: undefined },
   flag,
   identity: mark,
   log,
   create,
 }: {
   chain: string;
+  /** URLs of the configured nodes. */
   urls: readonly string[];
-  /** The command-line flag that names the nodes of this chain. */
+  /** Additional nodes, which are listed after the configured ones. Default: none. */
+  added?: AddedNodes | undefined;
+  /** The command-line flag that configures the nodes of this chain. */
   flag: string;
   /** Name of the value that identifies a chain, for messages. */
   identity: 'block 0' | 'chain id';
   log: Log;
-  /**
-   * @param name name of the node in messages
-   * @param isAlone whether all other nodes are backed off
-   */
-  create(url: string, name: string, isAlone: () => boolean): Provider;
+  create: CreateNode<Provider>;
 }): Providers<Provider> {
-  const all: Provider[] = urls.map((url, n) =>
-    create(url, nameOf(urls, n), () =>
-      all.every((each, other) => other === n || each.restsUntil > 0),
-    ),
-  );
+  const all = createNodes(urls, added, create);
   const agreement: Agreement = createAgreement(all, flag);
   let followed = all[0]!;
-  /** Provider that returned a header, by hash. */
+  /** The provider that returned each header, by block hash. */
   const givers = new Map<string, Provider>();
   const logStates = createStateLog(chain, log);
   const identities = createIdentities({ chain, flag, mark }, all);
@@ -200,8 +231,8 @@ export function createProviders<Provider extends AnyProvider>({
   const isOut = (each: Provider): boolean => each.state === 'down' || each.state === 'wrong-chain';
 
   /**
-   * Returns all nodes, best first, excluded ones last. Backed-off nodes are used only if no other
-   * is left.
+   * Returns the nodes to query, best first, but nodes that were down or on a different chain last.
+   * Backed-off nodes are returned only if no other is left.
    */
   const ranked = (): Provider[] => {
     const awake = all.filter((each) => each.restsUntil === 0);
@@ -303,7 +334,12 @@ export function createProviders<Provider extends AnyProvider>({
     readTagged: (tag) => ask((provider) => provider.readTagged(tag, 'aside')),
 
     survey: (everyMs) => survey(all, identities.admit, recordStates, everyMs),
-    health: () => all.map((each) => ({ ...each.health(), isPrimary: each === followed })),
+    health: () =>
+      all.map((each, n) => ({
+        ...each.health(),
+        isPrimary: each === followed,
+        addedId: added.nodes[n - urls.length]?.id ?? null,
+      })),
     agreement: agreement.latest,
 
     async close() {
@@ -313,8 +349,8 @@ export function createProviders<Provider extends AnyProvider>({
 }
 
 /**
- * Returns the host name, numbered if it occurs more than once. The rest of a URL may contain
- * secrets.
+ * Returns the host of a URL, numbered if an earlier URL has the same host. The rest of the URL may
+ * contain secrets.
  */
 export function nameOf(urls: readonly string[], n: number): string {
   const hosts = urls.map((url) => new URL(url).host);
@@ -324,22 +360,22 @@ export function nameOf(urls: readonly string[], n: number): string {
 
 /**
  * Prevents a single node from deciding which block is at a height, by checking each new block
- * against a witness. If the witness has a different block, the majority of all nodes decides;
- * without a majority, no block is accepted until the nodes agree.
+ * against a witness. If the witness has a different block, the majority of the nodes with a vote
+ * decides. Without a majority, no block is accepted until the nodes agree.
  */
 export interface Agreement {
   /**
-   * Returns false when the others outvote the provider of this header.
+   * Returns false if the other nodes outvote the provider of this header.
    *
-   * @param isHead whether it is the newest block, for which the others get a moment to catch up
-   * @throws SourceError `disagreement` if no side has the majority
+   * @param isHead whether it is the newest block, which other nodes get a moment to receive
+   * @throws SourceError `disagreement` if no block has the majority
    */
   check(header: BlockHeader, giver: AnyProvider, isHead: boolean): Promise<boolean>;
   /** Result for the newest block, or for a later disagreement; null before the first block. */
   latest(): ChainAgreement | null;
 }
 
-/** Maximum wait for the others. Nodes propagate a block within a fraction of this time. */
+/** Maximum wait for other nodes to have the block; the usual wait is a fraction of this. */
 const WAIT_MS = 1_000;
 const RETRY_QUERY_MS = 100;
 const COUNTED = 1_024;
@@ -349,12 +385,15 @@ interface BlockVote {
   hash: string;
 }
 
-/** @param flag the command-line flag that names the nodes */
+/** @param flag the command-line flag that configures the nodes */
 function createAgreement(providers: readonly AnyProvider[], flag: string): Agreement {
-  /** Last agreed head, because each poll returns it again. An older one may have left the chain. */
+  /**
+   * Hash of the last accepted head, which is not checked again. An older head is checked again,
+   * because it may have left the chain.
+   */
   let settledHead = '';
   let latest: ChainAgreement | null = null;
-  /** Disagreements that were counted, oldest first. */
+  /** Disagreements that were counted, so that each counts once; oldest first. */
   const counted = new Set<string>();
 
   /**
@@ -376,7 +415,7 @@ function createAgreement(providers: readonly AnyProvider[], flag: string): Agree
       .filter((each) => each !== giver && each.hasVote)
       .toSorted((a, b) => a.score - b.score);
 
-  /** Returns the first available opinion, because one node that agrees is enough. */
+  /** Returns the first vote of another node, because one node that agrees is enough. */
   const readWitness = async (
     header: BlockHeader,
     giver: AnyProvider,
@@ -396,14 +435,14 @@ function createAgreement(providers: readonly AnyProvider[], flag: string): Agree
     provider.disagreed(outvoted);
   };
 
-  /** Returns all opinions, and the hash that more than half of them share. */
+  /** Returns the votes of all nodes, and the hash that more than half of them share, if any. */
   const vote = async (
     header: BlockHeader,
     giver: AnyProvider,
   ): Promise<{ winner: string | undefined; opinions: BlockVote[] }> => {
     const asked = await Promise.all(otherVoters(giver).map((each) => ask(each, header.number)));
     const opinions = [
-      // A provider that was caught lying has no vote, either.
+      // The provider may have lost its vote, for example because it was caught lying.
       ...(giver.hasVote ? [{ provider: giver, hash: header.hash }] : []),
       ...asked.filter((each) => each !== undefined),
     ];

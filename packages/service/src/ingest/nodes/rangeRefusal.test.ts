@@ -6,7 +6,7 @@ import { readResult } from './rpcError.ts';
 const ALCHEMY =
   'Log response size exceeded. You can make eth_getLogs requests with up to a 10,000 block range and no limit on the response size, or you can request any block range with a cap of 10K logs in the response. Based on your parameters and the response size limit, this block range should work: [0x0, 0x79bcb3]';
 
-/** Error messages of providers, with their codes. */
+/** Error messages of providers, with their codes and the ranges that they suggest. */
 const REFUSALS: [provider: string, code: number, text: string, suggests: object][] = [
   ['Alchemy', -32602, ALCHEMY, { to: 0x79bcb3 }],
   [
@@ -105,7 +105,7 @@ describe('a refused range', () => {
     expect(parseRangeRefusal('retry with the range 500-100')).toEqual({});
   });
 
-  test('is not what another method says about its own limits', () => {
+  test('is not found in an error of another method', () => {
     const answer = { id: 1, error: { code: -32000, message: 'gas exceeds limit of 10' } };
     expect(() => readResult('node', 'eth_call', answer)).toThrow(
       expect.objectContaining({ kind: 'refused' }) as Error,

@@ -1,38 +1,46 @@
 /**
- * Parses the refusal of an `eth_getLogs` query for the range that the node would accept. Providers
- * word it differently; `rangeRefusal.test.ts` lists their messages.
+ * Extracts the range that a node would accept from its refusal of an `eth_getLogs` query. Providers
+ * word refusals differently; `rangeRefusal.test.ts` lists their messages.
  */
 
-/** The suggestion of a refusal. */
 export interface RangeRefusal {
-  /** The last block of a range that should work, from the same first block. */
+  /** Last block of a range that the node should accept, if the range starts at the same block. */
   to?: number;
   /** The maximum number of blocks in any range. */
   blocks?: number;
 }
 
-/** Refusals of a range or a result, in addition to refusals of any large response. */
+/**
+ * Matches refusals of `eth_getLogs`, in addition to the messages that mean "too large" for any
+ * method.
+ */
 export const REFUSED_RANGE =
   /blocks? range|max range|\branges?\b.{0,80}\b(over|exceed|too|limit|large)|limited to a [\d,]{1,16} range|exceeds? (the |max(imum)? )?(limit|range|results)|too many blocks|at most [\d,]{1,16} blocks|number of requested blocks|blocks distance|query (timeout|timed out)|must be smaller than size|returns? too many|too (big|wide)/i;
 
-/** "Try with this block range [0xa, 0xb]" and "retry with the range 10-20". */
+/**
+ * Matches suggestions such as "Try with this block range [0xa, 0xb]" and "retry with the range
+ * 10-20".
+ */
 const SUGGESTED = /\[(0x[0-9a-f]{1,16}), ?(0x[0-9a-f]{1,16})\]|the range (\d{1,16})-(\d{1,16})/i;
 
-/** Numbers of blocks. A number of results, logs or bytes is another limit. */
+/**
+ * Patterns of the maximum number of blocks in a range. They do not match a number of results, logs
+ * or bytes.
+ */
 const LIMITS = [
   /(?:limited to|up to|at most|over|limit of|greater than|range exceeds|size) (?:an? |0 - )?(\d[\d,_]{0,15})(k?)\b(?! ?results| ?logs| ?bytes)/i,
   /max(?:imum)?[a-z ,:[\]]{0,60}?(?: is set to| is|:|\(|) ?(\d[\d,_]{0,15})(k?)\b(?! ?results| ?logs| ?bytes)/i,
   /\(\d{1,16} > (\d[\d,_]{0,15})(k?)\b(?! ?results| ?logs| ?bytes)\)/i,
 ];
 
-/** Returns the suggestion; an empty object if there is none. */
+/** Returns the range that the message suggests; an empty object if there is none. */
 export function parseRangeRefusal(text: string): RangeRefusal {
   const suggested = SUGGESTED.exec(text);
   if (suggested !== null) {
     const [from, to] = suggested.slice(1).filter((each) => each !== undefined);
     return Number(from) <= Number(to) ? { to: Number(to) } : {};
   }
-  // The number in this message is a number of logs.
+  // The number in this message counts logs, not blocks.
   if (text.startsWith('logs matched')) return {};
   for (const limit of LIMITS) {
     const found = limit.exec(text);

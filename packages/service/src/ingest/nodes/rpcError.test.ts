@@ -28,7 +28,7 @@ const answer = (status: number, retryAfter?: string): SourceError =>
 
 describe('a response of a node', () => {
   test.each([
-    // Infura and others use one code for two errors.
+    // Infura and others use -32005 both for results that are too large and for rate limits.
     [-32005, 'query returned more than 10000 results', 'too-large'],
     [-32005, 'daily request count exceeded, request rate limited', 'rate-limited'],
     [-32005, 'limit exceeded', 'rate-limited'],
@@ -39,7 +39,7 @@ describe('a response of a node', () => {
     [-32602, 'Log response size exceeded', 'too-large'],
     [-32000, 'query exceeds max block range 1000', 'too-large'],
     [-32008, 'Response is too large: response size exceeded the limit', 'too-large'],
-    // Messages of geth, Nethermind, Erigon and Reth.
+    // Mostly messages of geth, Nethermind, Erigon and Reth.
     [-32601, 'the method eth_getBlockReceipts does not exist/is not available', 'unsupported'],
     [-32600, 'debug_traceBlockByHash is not available on the Free tier', 'unsupported'],
     [-32004, 'no', 'unsupported'],

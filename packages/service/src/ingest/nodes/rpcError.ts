@@ -1,27 +1,27 @@
-/** Classifies node errors, which nodes word differently. */
+/** Classifies the errors that nodes return. Each node implementation words them differently. */
 import { cutText, parseRetryAfter } from '@sluice/kit/contract';
 import { parseJson } from '../../base/json.ts';
 import { REFUSED_RANGE, parseRangeRefusal } from './rangeRefusal.ts';
 import { SourceError, type SourceErrorKind } from '../source.ts';
 
-/** Delay if a node sends no `Retry-After`. */
+/** Wait after a rate limit if the node sends no valid `Retry-After`. */
 const DEFAULT_RETRY_AFTER_MS = 1_000;
-/** Maximum wait before a node is queried again. */
+/** Maximum wait after a rate limit. */
 const MAX_RETRY_AFTER_MS = 300_000;
 const MESSAGE_LENGTH = 300;
 
 /**
  * Codes alone are ambiguous: -32005 is "too many requests" on one node and "too many results" on
- * another, and -32000 covers everything. The first matching entry wins.
+ * another, and -32000 is used for any error. The first matching entry wins.
  */
 const KINDS: readonly {
   kind: SourceErrorKind;
   codes?: readonly unknown[];
   says?: RegExp;
-  /** Only for this method. */
+  /** The only method that the entry applies to. Default: all methods. */
   method?: string;
 }[] = [
-  // The message of a reverted call comes from its contract, and may even contain "rate limit".
+  // The message of a reverted call comes from the called contract, so it may contain any text.
   { kind: 'refused', codes: [3], says: /revert/i },
   {
     kind: 'too-large',
@@ -116,7 +116,7 @@ function rateLimited(message: string, retryAfter: string | undefined): SourceErr
   return new SourceError('rate-limited', message, { retryAfterMs: toRetryAfterMs(retryAfter) });
 }
 
-/** Returns the wait that a node requests, capped. */
+/** Converts a `Retry-After` header to milliseconds, with a default and a maximum. */
 export const toRetryAfterMs = (header: string | undefined): number =>
   Math.min(parseRetryAfter(header, Date.now()) ?? DEFAULT_RETRY_AFTER_MS, MAX_RETRY_AFTER_MS);
 

@@ -6,7 +6,7 @@ test('an outage is probed after waits that double up to a minute, and reset when
   const waits: number[] = [];
   for (let n = 0, now = 5; n < 8; n++) {
     outage.note(now);
-    // Failures before the probe have no effect.
+    // Failures before the next probe do not extend the wait.
     outage.note(outage.probeAt() - 1);
     waits.push(outage.probeAt() - now);
     now = outage.probeAt();

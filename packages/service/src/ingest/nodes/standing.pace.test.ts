@@ -14,7 +14,9 @@ const limited = (retryAfterMs: number) => async (): Promise<never> => {
 };
 
 describe('pace', () => {
-  /** Starts many requests. `finish` completes them and returns how many ran at once. */
+  /**
+   * Starts many requests. `finish` completes them and returns the maximum number that ran at once.
+   */
   const fill = (pace: ReturnType<typeof createPace>, wanted: number) => {
     let running = 0;
     let most = 0;
@@ -50,7 +52,7 @@ describe('pace', () => {
     expect(await second.finish()).toBeLessThanOrEqual(most / 2 + 1);
   });
 
-  test('rejects requests at once for the time that the node asks, then continues', async () => {
+  test('rejects requests immediately for the time that the node requests, then continues', async () => {
     const pace = createPace('node');
     await expect(pace.run(limited(5_000))).rejects.toThrow('too many');
     expect(pace.pausedUntil).toBe(performance.now() + 5_000);
@@ -75,7 +77,7 @@ describe('pace', () => {
     expect(Math.min(...gaps)).toBeGreaterThanOrEqual(9);
   });
 
-  test('lets requests aside wait for all others, and use at most half of the capacity', async () => {
+  test('runs aside requests after all others, with at most half of the capacity', async () => {
     const pace = createPace('node');
     const started: string[] = [];
     const ends: (() => void)[] = [];

@@ -1,6 +1,6 @@
 /**
- * Tracks the request rate and the record of one node, in any chain family. The chain family defines
- * the protocol.
+ * Paces the requests to one node, and tracks how reliable it is. Used by the providers of every
+ * chain family.
  */
 import type { ProviderHealth, ProviderScore, ProviderState } from '@sluice/kit/contract';
 import type { BlockHeader, BlockRef } from '../../store/blocks/contract.ts';
@@ -11,8 +11,9 @@ export interface Pace {
   /** End of the provider's pause in milliseconds of `performance.now`; 0 while it is not paused. */
   readonly pausedUntil: number;
   /**
-   * Runs the request when its turn comes; while paused, throws `rate-limited` at once. `aside`
-   * requests run after all others and get at most half the capacity, so they never delay blocks.
+   * Runs the request when its turn comes; while paused, throws `rate-limited` immediately. `aside`
+   * requests start only when no others wait, and use at most half of the capacity, so that blocks
+   * are hardly delayed.
    */
   run<T>(request: () => Promise<T>, order?: 'aside'): Promise<T>;
 }
@@ -23,12 +24,15 @@ const START_AT_ONCE = 8;
 const MAX_AT_ONCE = 32;
 const MIN_GAP_MS = 10;
 const MAX_GAP_MS = 1_000;
-/** Factor of the gap after each success. After a few hundred successes, the gap is 0. */
+/**
+ * Factor that each success applies to the gap between requests. The gap is 0 after at most a few
+ * hundred successes.
+ */
 const GAP_DECAY = 0.98;
 
 /**
  * Paces the requests to one provider: additive increase, multiplicative decrease, as in TCP. Each
- * response raises the concurrency slightly; each "too many requests" halves it and spreads requests
+ * success raises the concurrency slightly; each "too many requests" halves it and spreads requests
  * out.
  */
 export function createPace(name: string): Pace {
@@ -53,7 +57,10 @@ export function createPace(name: string): Pace {
     );
   };
 
-  /** Starts the requests that may run now; sets a timer if only the gap prevents the next one. */
+  /**
+   * Starts the requests that may run now, or rejects all waiting ones while paused. Sets a timer if
+   * only the gap prevents the next one.
+   */
   const admit = (): void => {
     clearTimeout(timer);
     const paused = pauseError();
@@ -77,7 +84,9 @@ export function createPace(name: string): Pace {
     }
   };
 
-  /** Several refusals in a burst count as one. */
+  /**
+   * Pauses the requests, and slows them down. Several refusals within a second slow them down once.
+   */
   const slowDown = (retryAfterMs: number): void => {
     const now = performance.now();
     pausedUntil = Math.max(pausedUntil, now + retryAfterMs);
@@ -116,23 +125,25 @@ export function createPace(name: string): Pace {
 }
 
 export interface Lag {
-  /** Number of the node's newest block. */
+  /** Returns the number of the node's newest block; null if unknown. */
   head(): number | null;
   recordHead(head: BlockRef, nowMs: number): void;
   /**
-   * Records the number of blocks by which the node lags behind the best of the others, read at the
-   * same moment.
+   * Records the number of blocks by which the node is behind the best node. Both heads must be from
+   * the same moment.
    */
   compare(behind: number, nowMs: number): void;
-  /** Lag behind the others, as a share of the tolerated lag. */
+  /** Returns the lag behind the best node, as a share of the tolerated lag. */
   share(): number;
-  /** Whether others have overtaken the node and its head has not moved for a long time. */
+  /**
+   * Returns whether the node has been behind, without a new head, for more than {@link STALLED_MS}.
+   */
   isStalled(nowMs: number): boolean;
 }
 
 /**
- * Default of the tolerated lag, above the number of blocks that arrive while two nodes of an EVM
- * chain are queried.
+ * Default tolerated lag. More than the number of blocks that arrive while two nodes of an EVM chain
+ * are queried.
  */
 const LAG_BLOCKS = 3;
 const STALLED_MS = 60_000;
@@ -195,55 +206,53 @@ export interface AnyProvider {
   /** Score, roughly in milliseconds; lower is better. */
   readonly score: number;
   readonly state: ProviderState;
-  /**
-   * Time at which the node should be queried again, in milliseconds of `performance.now`; 0 for
-   * now.
-   */
+  /** End of the node's back-off, in milliseconds of `performance.now`; 0 if not backed off. */
   readonly restsUntil: number;
-  /** Returns whether the node has a vote on the block at a height. */
+  /** Whether the node has a vote on the block at a height. */
   readonly hasVote: boolean;
-  /** Reads the node's newest block. */
   readHead(): Promise<BlockHeader>;
   /**
-   * Reads the newest block with this tag; undefined if there is none. `aside` reads at low
-   * priority.
+   * Reads the header of the block with this tag; undefined if the node has none. `aside` reads at
+   * low priority.
    */
   readTagged(tag: FinalityTag, order?: 'aside'): Promise<BlockHeader | undefined>;
-  /** Reads the block at this height; undefined if the node has none. */
+  /** Reads the header at this height; undefined if the node has none. */
   readHeaderAt(number: number): Promise<BlockHeader | undefined>;
-  /** Reads the block with this hash; undefined if the node does not know it. */
+  /** Reads the header with this hash; undefined if the node does not know it. */
   readHeaderOf(hash: string): Promise<BlockHeader | undefined>;
   /** Returns whether the node recently returned or mentioned this block. */
   knows(hash: string): boolean;
-  /** Reads which chain the node serves, once, and again after an outage or `forgetIdentity`. */
+  /**
+   * Reads which chain the node serves. The result is reused until an outage, or until `exclude` or
+   * `forgetIdentity` is called.
+   */
   identify(): Promise<Identity>;
   forgetIdentity(): void;
   /** Excludes the node because it serves a different chain. It is checked again periodically. */
   exclude(why: string): void;
   /** Records that a response was rejected: a part was missing, or contradicted another. */
   fault(kind: 'missing' | 'inconsistent'): void;
-  /** Records a disagreement about a height, and whether this node was outvoted. */
+  /** Records a disagreement about the block at a height, and whether this node was outvoted. */
   disagreed(outvoted: boolean): void;
   /**
-   * Records the number of blocks by which the node lags behind the best of the others, read at the
-   * same moment.
+   * Records the number of blocks by which the node is behind the best node. Both heads must be from
+   * the same moment.
    */
   compare(behind: number): void;
   health(): NodeHealth;
   close(): Promise<void>;
 }
 
-/** The health of one node; `isPrimary` is added by the code that chooses the primary. */
-export type NodeHealth = Omit<ProviderHealth, 'isPrimary'>;
+/** The health of one node; `providers.ts` adds the other fields. */
+export type NodeHealth = Omit<ProviderHealth, 'isPrimary' | 'addedId'>;
 
-/** Chain that a node reports. */
 export interface Identity {
   /** Hash of block 0, or the chain id on Aptos; undefined if the node no longer has block 0. */
   genesisHash: string | undefined;
 }
 
 /**
- * The part of a provider that keeps its record, and the methods through which its family reports.
+ * The part of a provider that is the same in every chain family, and the methods that update it.
  */
 export interface Standing extends Pick<
   AnyProvider,
@@ -262,9 +271,9 @@ export interface Standing extends Pick<
   | 'health'
 > {
   /**
-   * Runs a request when its turn comes and records the outcome; short requests measure the latency.
-   * `aside` requests run after the requests that blocks wait for, and refusals of optional requests
-   * do not count against the node.
+   * Runs a request when its turn comes and records the outcome, for short requests also the
+   * latency. `aside` requests start only when no others wait. For optional requests, errors that
+   * mean missing data or an unsupported method do not count against the node.
    */
   run<T>(
     request: () => Promise<T>,
@@ -272,30 +281,32 @@ export interface Standing extends Pick<
   ): Promise<T>;
   /** Records that the node returned or mentioned this block. */
   remember(hash: string): void;
-  /** Records the node's newest block. */
   recordHead(header: BlockHeader): void;
 }
 
-/** Interval of checks. A node of a different chain may be set up again for the correct chain. */
+/**
+ * Time after which a node of a different chain is checked again, because the node at its URL may
+ * have been replaced.
+ */
 const PROBE_WRONG_CHAIN_MS = 60_000;
 const UNKNOWN_LATENCY_MS = 100;
 /** Minimum latency in scores, so that small differences do not affect the choice of a node. */
 const LATENCY_FLOOR_MS = 25;
 /** Weight of the newest latency in the moving average. */
 const LATENCY_WEIGHT = 0.2;
-/** Scores of a failure, of the tolerated lag, and of a lie, in milliseconds of latency. */
+/** Scores of a failure, of the tolerated lag, and of a doubt of 1, in milliseconds of latency. */
 const TROUBLE_SCORE = 1_000;
 const LAG_SCORE = 600;
 const DOUBT_SCORE = 60_000;
 const TROUBLE_HALF_LIFE_MS = 30_000;
 const DOUBT_HALF_LIFE_MS = 300_000;
 /**
- * Weight of being outvoted. Forks outvote a good node occasionally; a lying node is outvoted
- * repeatedly.
+ * Doubt that is added when a node is outvoted. Good nodes are outvoted occasionally, in forks;
+ * lying nodes are outvoted repeatedly.
  */
 const OUTVOTED_DOUBT = 0.2;
 const CONTRADICTION_DOUBT = 1;
-/** Amount of doubt from which the node has no vote. */
+/** Amount of doubt at or above which the node has no vote. */
 const VOTELESS_DOUBT = 0.5;
 const KNOWN_BLOCKS = 512;
 
@@ -310,7 +321,7 @@ export function createStanding(
     isExpected = () => false,
     lagBlocks,
   }: {
-    /** Returns whether a failure does not count against the node. Default: never. */
+    /** Returns whether an error does not count against the node. Default: every error counts. */
     isExpected?: (error: SourceError) => boolean;
     /** See `createLag`. */
     lagBlocks?: number | undefined;
@@ -327,7 +338,7 @@ export function createStanding(
   let disagreements = 0;
   let wrong = '';
   let lastError = '';
-  /** Time at which to check a node of a different chain again. */
+  /** Time until which a node of a different chain is not checked again. */
   let wrongUntil = 0;
   let identity: Promise<Identity> | undefined;
 
@@ -340,8 +351,8 @@ export function createStanding(
   const recordError = (error: unknown, isOptional: boolean): void => {
     if (!(error instanceof SourceError) || isExpected(error)) return;
     if (isOptional && isLacking(error)) return;
-    // Unsupported methods and oversized responses are requested from another node, or in a
-    // different way.
+    // Unsupported methods and oversized responses are not failures: another node or method is
+    // tried.
     if (error.kind === 'unsupported' || error.kind === 'too-large') return;
     failures++;
     lastError = error.message;

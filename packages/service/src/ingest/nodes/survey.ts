@@ -1,8 +1,11 @@
-/** Checks all nodes of a chain periodically, and logs changes of their state. */
+/** Compares all nodes of a chain periodically, and logs changes of their state. */
 import type { Log } from '../../base/log.ts';
 import type { AnyProvider } from './standing.ts';
 
-/** Checks all nodes, including excluded ones; returns a function that stops the checks. */
+/**
+ * Periodically compares the heads of all nodes that are not backed off, if there are several nodes.
+ * Returns a function that stops the checks.
+ */
 export function survey(
   all: readonly AnyProvider[],
   admit: (provider: AnyProvider) => Promise<void>,
@@ -36,7 +39,7 @@ export function survey(
   return () => clearInterval(timer);
 }
 
-/** Logs which providers were demoted or recovered since the last call. */
+/** Returns a function that logs each provider whose state has changed since the last call. */
 export function createStateLog(
   chain: string,
   log: Log,

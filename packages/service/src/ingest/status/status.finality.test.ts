@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { FinalityTag, Source } from '../source.ts';
 import { createFinality } from './status.ts';
 
-/** Creates a source with these heights by tag. It records the tags that are read. */
+/** Creates a source with these heights or errors by tag. `asked` lists the tags that are read. */
 const sourceOf = (says: Record<FinalityTag, number | undefined | Error>) => {
   const asked: FinalityTag[] = [];
   const source = {

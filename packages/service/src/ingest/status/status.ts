@@ -13,13 +13,16 @@ import type { ChainSource } from '../source.ts';
 
 export interface ReportOptions {
   chain: string;
-  /** Display name and short code of the chain. Default: the ones in the contract. */
+  /**
+   * Display name and short code. Default: the names of a known EVM chain, or else derived from the
+   * id.
+   */
   names?: { name: string; code: string } | undefined;
   /** See `ForkOptions`. */
   isFinal?: boolean | undefined;
   /**
    * Number of blocks that must follow before a match is confirmed, or `finalized` to wait until the
-   * chain reports the block as finalized. Default: the number in the contract.
+   * chain reports the block as finalized. Default: depends on the chain; see `confirmationsOf`.
    */
   confirmations?: number | 'finalized' | undefined;
 }
@@ -33,17 +36,17 @@ export interface Status {
   report(): ChainReport;
   /** Sends a report even if the state has not changed. */
   publish(): void;
-  /** Called with the number of the newest block of the chain. */
+  /** Returns the number of the newest known block of the chain; null before the first read. */
   head(): number | null;
   recordHead(head: BlockRef): void;
-  /** Called when the next block to commit is well below this one. */
+  /** Reports that the chain is catching up to this height. */
   catchUp(to: number): void;
-  /** Called when all available blocks are committed. */
+  /** Reports that all available blocks are committed. */
   goLive(): void;
   goDown(why: string): void;
 }
 
-/** Minimum gap for a log line about catching up. */
+/** Minimum distance to the head for which catching up is logged. */
 export const LOGGED_GAP_BLOCKS = 32;
 const PROGRESS_MS = 1_000;
 const NO_TRACES =
@@ -132,7 +135,7 @@ export function createStatus(
     publish();
   };
 
-  /** Lists problems that don't stop the chain. */
+  /** Describes problems that don't stop the chain. */
   const liveNote = (): string =>
     [source.lacksTraces && needsTraces() ? NO_TRACES : '', confirming.note()]
       .filter(Boolean)
@@ -171,13 +174,16 @@ export function createStatus(
 }
 
 export interface Finality {
-  /** Records the head, and queries the nodes if it moved and the last query is old enough. */
+  /**
+   * Records the head. Reads the finality tags if the head has moved and the last read is old
+   * enough.
+   */
   look(head: number): void;
   heights(): Pick<ChainHealth, 'safe' | 'finalized'>;
 }
 
 const RECHECK_MS = 5_000;
-/** Nodes that don't support the tags may be replaced by others. */
+/** Time after which unsupported tags are requested again, because nodes may have been replaced. */
 const UNKNOWN_AGAIN_MS = 60_000;
 
 /**
@@ -203,27 +209,27 @@ export function createFinality(source: Pick<ChainSource<unknown>, 'readTagged'>)
       if (head === lookedAt || performance.now() < lookAgainAt) return;
       lookedAt = head;
       lookAgainAt = performance.now() + RECHECK_MS;
-      // Node failures are reported elsewhere; the earlier heights stay.
+      // Node failures are reported elsewhere, and the earlier heights are kept.
       read().catch(() => {});
     },
     heights: () => heights,
   };
 }
 
-/**
- * Measures the progress of a chain that is catching up, from recent commits and not since the
- * start.
- */
+/** Measures the progress of a chain that is catching up. The rates cover only recent commits. */
 export interface Progress {
-  /** Starts at the last committed block. */
+  /** Starts a measurement at the last committed block, unless one is running. */
   begin(at: number, head: number): void;
   note(at: number, head: number): void;
   read(): ChainProgress | undefined;
-  /** Ends the measurement; returns its number of blocks and seconds. */
+  /**
+   * Ends the measurement. Returns its number of blocks and its duration; undefined if none is
+   * running.
+   */
   end(): { blocks: number; seconds: number } | undefined;
 }
 
-/** Period over which the pace is measured. */
+/** Maximum age of the commits that the rates are measured from. */
 const WINDOW_MS = 15_000;
 const SAMPLE_MS = 250;
 
@@ -236,7 +242,8 @@ interface Sample {
 /** @param now monotonic clock in milliseconds; tests pass their own */
 export function createProgress(now: () => number = () => performance.now()): Progress {
   /**
-   * Commits, oldest first. The first one is the start of catching up, until it leaves the window.
+   * Sampled commits, oldest first. The first one is the start of catching up, until it leaves the
+   * window.
    */
   let samples: Sample[] = [];
   let started: Sample | undefined;

@@ -1,6 +1,6 @@
 /**
- * An Aptos block in the matcher's form, with normalized addresses and types: `0x` and 64 hex
- * digits. Values that webhooks contain keep the node's form in separate fields.
+ * An Aptos block in the matcher's form. Addresses are normalized to `0x` and 64 hex digits, also
+ * inside types. Values for webhooks are kept in separate fields, as the node returned them.
  */
 
 /** A JSON object as the node returned it. */
@@ -11,15 +11,15 @@ export interface AptosBlock {
   number: number;
   hash: string;
   parentHash: string;
-  /** Time in Unix seconds. */
+  /** Unix time in seconds. */
   timestamp: number;
-  /** Time in Unix microseconds, decimal. */
+  /** Unix time in microseconds, as a decimal string. */
   timestampMicros: string;
   firstVersion: number;
   lastVersion: number;
   /** Every transaction of the block, in version order. */
   transactions: AptosTransaction[];
-  /** Approximate size of the node's response. */
+  /** Estimated memory size, from the sizes of the node's responses. */
   sizeBytes: number;
 }
 
@@ -30,21 +30,24 @@ export interface AptosTransaction {
   type: string;
   success: boolean;
   /**
-   * Sender, secondary signers, fee payer and the multisig account that they act for; the sender
-   * comes first.
+   * The sender, secondary signers, fee payer, and the multisig account that they act for, without
+   * duplicates. The sender is first.
    */
   signers: string[];
   /**
-   * The account that the transaction acts for: the multisig account or the sender; empty if
-   * unsigned.
+   * The account that the transaction acts for: the multisig account or the sender; an empty string
+   * for unsigned transactions.
    */
   actor: string;
-  /** Full id of the entry function; for a multisig payload, of the inner one; null if none. */
+  /**
+   * Full id of the entry function, or of the inner function of a multisig payload; null if there is
+   * none.
+   */
   function: string | null;
-  /** Type arguments of that function. */
+  /** Type arguments of `function`. */
   typeArguments: string[];
   arguments: readonly unknown[];
-  /** Decimal number; 0 for unsigned transactions. */
+  /** Decimal string, as are the next two; `0` for unsigned transactions. */
   gasLimit: string;
   gasUnitPrice: string;
   gasUsed: string;
@@ -53,14 +56,17 @@ export interface AptosTransaction {
   events: AptosEvent[];
   /** Unique addresses of changed resources and modules. */
   changed: string[];
-  /** Known stores that changed, or that a deposit or withdrawal refers to. */
+  /**
+   * Fungible stores with a known owner and asset, by address: those that the transaction changed or
+   * deleted, or that a deposit or withdrawal refers to.
+   */
   stores: Map<string, AptosStore>;
   /**
-   * Stores with an owner or asset that the transaction does not show. They are looked up before
-   * matching.
+   * Addresses of fungible stores whose owner or asset is not in the transaction. They are looked up
+   * before matching, and added to `stores`.
    */
   unknownStores: string[];
-  /** Coin types of changed stores, by the `account:creation number` of their event handles. */
+  /** Coin types of changed coin stores, by the `account:creation number` of their event handles. */
   coinHandles: Map<string, string>;
   raw: AptosJson;
   /** Undefined for unsigned transactions. */
@@ -71,7 +77,7 @@ export interface AptosTransaction {
 export interface AptosEvent {
   /** Event type, including generic arguments. */
   type: string;
-  /** Account from the guid; null for module events, which have no guid. */
+  /** Account from the guid; null for module events, which have no account. */
   account: string | null;
   creationNumber: string;
   sequenceNumber: string;
@@ -79,9 +85,9 @@ export interface AptosEvent {
   raw: AptosJson;
 }
 
-/** A fungible store. */
+/** The owner and asset of a fungible store. */
 export interface AptosStore {
   owner: string;
-  /** Metadata address of the asset that it holds. */
+  /** Metadata address of the asset. */
   asset: string;
 }

@@ -1,16 +1,19 @@
-/** Explains why the transactions of an Aptos block match each stream or not. Pure. */
+/** Explains why each transaction of an Aptos block matches a stream or does not. */
 import type { ExplainedRecord } from '@sluice/kit/contract';
 import { explainRecords } from '../explain.ts';
 import type { AptosBlock, AptosTransaction } from './block.ts';
 import { matchAptosBlock } from './match.ts';
 import type { AptosIndex, CompiledAptosStream } from './streamIndex.ts';
 
-/** Returns the relevant transactions by stream, limited to the transactions in `only` if given. */
+/**
+ * Returns the transactions that touch the addresses of each stream, by stream id, with whether they
+ * matched and why. `only` limits the transactions.
+ */
 export const explainAptosBlock = (
   index: AptosIndex,
   chain: string,
   block: AptosBlock,
-  only: { transactions?: ReadonlySet<string> | undefined; version?: number | undefined },
+  only: ExplainedTransactions,
 ): Map<string, ExplainedRecord[]> =>
   explainRecords<CompiledAptosStream, AptosTransaction>(
     (addReasonOf) =>
@@ -18,14 +21,24 @@ export const explainAptosBlock = (
         stream,
         transactions.map(({ transaction }) => transaction),
       ]),
-    ({ hash, version }, _, { isIncluded, reasons }) =>
-      (only.transactions?.has(hash) ?? true) && (only.version ?? version) === version
+    (transaction, _, { isIncluded, reasons }) =>
+      isExplained(transaction, only)
         ? {
             kind: 'transaction',
-            index: version,
-            transactionHash: hash,
+            index: transaction.version,
+            transactionHash: transaction.hash,
             included: isIncluded,
             reasons,
           }
         : undefined,
   );
+
+interface ExplainedTransactions {
+  transactions?: ReadonlySet<string> | undefined;
+  version?: number | undefined;
+}
+
+export const isExplained = (
+  { hash, version }: AptosTransaction,
+  only: ExplainedTransactions,
+): boolean => (only.transactions?.has(hash) ?? true) && (only.version ?? version) === version;

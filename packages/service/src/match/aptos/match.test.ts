@@ -1,7 +1,4 @@
-/**
- * Tests the accounts and movements of transactions, and the streams that they match, with a
- * handwritten table.
- */
+/** Tests the movements, touched accounts and matching streams of handwritten transactions. */
 import {
   type ScriptedAptosTransaction,
   aptCoinType,
@@ -47,7 +44,7 @@ const APT_COIN = toType(aptCoinType);
 const nameOf = (address: string): string =>
   Object.entries(NAMES).find(([, each]) => each === address)?.[0] ?? address;
 
-/** Parses the last transaction of the script as a node would return it. */
+/** Runs the script on a new ledger, and parses its last transaction as a node returns it. */
 const run = (...script: ScriptedAptosTransaction[]): AptosTransaction =>
   toAptosTransaction(runRaw(...script), 'a script');
 
@@ -101,7 +98,10 @@ interface Case {
   of: string;
   script: ScriptedAptosTransaction[];
   touched: Name[];
-  /** Formats a movement: `-alice 5 asset` for a withdrawal, `+` for a deposit. */
+  /**
+   * Expected movements: `-alice 5 asset` is a withdrawal, `+alice 5 asset` a deposit. Default:
+   * none.
+   */
   moved?: string[];
   transfer?: string;
   function?: string | null;
@@ -371,7 +371,10 @@ describe('a withdrawal from a coin store that is deleted in the same transaction
     changes: { type: string; address: string; data?: { type: string } }[];
     events: { type: string; guid: { account_address: string; creation_number: string } }[];
   }
-  /** Alice pays the rest of her coins, and her store is deleted. */
+  /**
+   * Deletes Alice's coin store in the transaction that pays her last coins, and returns the asset
+   * of the withdrawal. `alsoOf` is the coin type of a second store to delete.
+   */
   const migrate = ({ told, alsoOf }: { told: boolean; alsoOf?: string }) => {
     const raw = runRaw(scriptedAptos.coinTransfer({ ...move, coinType: COIN })) as unknown as Raw;
     const withdrawal = raw.events.find(({ type }) => type === '0x1::coin::WithdrawEvent')!;
@@ -488,7 +491,9 @@ const blockOf = (...transactions: AptosTransaction[]): AptosBlock => ({
   sizeBytes: 1,
 });
 
-/** Returns the indices of the transactions that a stream matches. */
+/**
+ * Returns the indices of the transactions that a stream with these options and addresses matches.
+ */
 function taken(
   options: Partial<AptosStreamRecord['options']>,
   addresses: string[],

@@ -1,17 +1,17 @@
-/** Matches an Aptos block against streams. Pure: no I/O, no clock. */
+/** Matches an Aptos block against streams. */
 import type { AptosBlock, AptosJson, AptosTransaction } from './block.ts';
 import type { AptosIndex, CompiledAptosStream } from './streamIndex.ts';
-import { type AddReason, passed } from '../reasons.ts';
+import { type AddReason, passed, watched } from '../reasons.ts';
 import { type WeighedPart, divide } from '../parts.ts';
 import { type AptosMovement, readMovements, readTouched } from './movements.ts';
 
-/** A transaction with its movements. */
+/** A transaction with its movements, or one piece of a split transaction. */
 export interface MatchedAptosTransaction {
   transaction: AptosTransaction;
   movements: readonly AptosMovement[];
-  /** True if this part continues a transaction of an earlier part. */
+  /** True for every piece of a split transaction except the first. */
   isContinued?: boolean;
-  /** Description of the first record of a split transaction, for messages. */
+  /** Name of the first record of this piece, for messages, such as `event 3`. */
   record?: string;
 }
 
@@ -23,10 +23,10 @@ export interface AptosMatch {
 }
 
 /**
- * Matches the transactions of accounts that the stream watches, or all transactions if it watches
- * all addresses, if the functions and events of the stream select them.
- *
- * @param addReasonOf returns the receiver of reasons, if they are needed
+ * Matches each stream with the transactions that its functions and events select. Considers only
+ * transactions that touch one of the stream's addresses, unless the stream watches all addresses.
+ * @param addReasonOf called for each stream and considered transaction; returns a function that
+ * receives the reasons, or undefined to skip them
  */
 export function matchAptosBlock(
   index: AptosIndex,
@@ -54,7 +54,13 @@ export function matchAptosBlock(
         addReasonOf?.(
           stream,
           transaction,
-        )?.(passed('address', `it touches ${account}, which is watched`));
+        )?.(
+          passed(
+            'address',
+            `it touches ${account}, which is watched`,
+            watched(transaction.signers.includes(account) ? 'signer' : 'account', account),
+          ),
+        );
       });
     }
     for (const stream of concerned) {
@@ -68,7 +74,10 @@ export function matchAptosBlock(
   return [...found.values()];
 }
 
-/** Splits a match into parts with webhooks of at most `limit` bytes; see `parts.ts`. */
+/**
+ * Splits a match into parts whose webhooks have at most `limit` bytes. A single record that exceeds
+ * the limit gets its own part; see `divide`.
+ */
 export function splitAptosMatch(
   { stream, transactions }: AptosMatch,
   limit: number,
@@ -86,7 +95,7 @@ export function splitAptosMatch(
       join(part, { transactions: more }) {
         for (const each of more) {
           const last = part.transactions.at(-1);
-          // Pieces of a transaction arrive in order, after its earlier pieces.
+          // The pieces of a transaction arrive in order, so earlier ones are in the last entry.
           if (each.isContinued && last?.transaction.hash === each.transaction.hash) {
             joinRecords(last as Piece, each as Piece);
           } else part.transactions.push(each);
@@ -99,15 +108,18 @@ export function splitAptosMatch(
 }
 
 /**
- * One record of a transaction, or the transaction itself. Its lists are copies that can be
- * extended.
+ * A piece of a split transaction: the transaction without its lists, or one record. The lists of a
+ * piece are new arrays, so more records can be appended.
  */
 interface Piece extends MatchedAptosTransaction {
   transaction: AptosTransaction & { changes: AptosJson[] };
   movements: AptosMovement[];
 }
 
-/** Returns the transaction itself, then its payload, events, changes and movements, one by one. */
+/**
+ * Returns the pieces of a transaction: first its own fields, then its payload, and then each event,
+ * change and movement.
+ */
 function toRecords({ transaction, movements }: MatchedAptosTransaction): Piece[] {
   const piece = (
     record: string,

@@ -3,7 +3,10 @@ import { toMovePath } from '@sluice/kit/contract';
 
 const word = (digits: string): string => `0x${digits.padStart(64, '0')}`;
 
-/** Returns the address as `0x` and 64 lowercase hex digits; empty if it is invalid. */
+/**
+ * Returns the address as `0x` and 64 lowercase hex digits, or an empty string if it is invalid. A
+ * value of 66 characters is only lowercased, not checked.
+ */
 export function toAccount(value: unknown): string {
   if (typeof value !== 'string') return '';
   if (value.length === 66) return value.toLowerCase();
@@ -12,10 +15,10 @@ export function toAccount(value: unknown): string {
 }
 
 const MAX_TYPES = 10_000;
-/** Caches normalized types, because the same few occur in every block. */
+/** Cache of normalized types, because the same few occur in every block. */
 const types = new Map<string, string>();
 
-/** Works like {@link toMovePath}, with a cache for frequent values. */
+/** Normalizes a Move type like {@link toMovePath}, and caches the result. */
 export function toType(value: string): string {
   let type = types.get(value);
   if (type === undefined) {

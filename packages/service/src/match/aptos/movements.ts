@@ -1,18 +1,13 @@
-/**
- * Reads the coin and asset movements of an Aptos transaction, and the accounts it touched. Pure.
- */
+/** Reads the coin and asset movements of an Aptos transaction, and the accounts that it touches. */
 import { toAccount, toType } from './moveNames.ts';
 import type { AptosEvent, AptosTransaction } from './block.ts';
 
-/** A deposit or a withdrawal. */
+/** A deposit or withdrawal of a coin or fungible asset. */
 export interface AptosMovement {
   kind: 'deposit' | 'withdrawal';
-  /**
-   * The account with the changed balance; the store itself if it was deleted and its owner is
-   * unknown.
-   */
+  /** The account whose balance changed, or the fungible store itself if its owner is unknown. */
   account: string;
-  /** Coin type, or metadata address of the asset; empty if the transaction does not show it. */
+  /** Coin type, or metadata address of the fungible asset; empty if it is unknown. */
   asset: string;
   /** Decimal. */
   value: string;
@@ -21,18 +16,24 @@ export interface AptosMovement {
 
 const FRAMEWORK = toAccount('0x1');
 
-/** The asset address of APT, which is also a coin; both are reported as the coin. */
+/**
+ * Metadata address of APT as a fungible asset. APT is also a coin, and all its movements are
+ * reported with the coin type.
+ */
 const APT_METADATA = toAccount('0xa');
-const APT_COIN = `${FRAMEWORK}::aptos_coin::AptosCoin`;
+export const APT_COIN = `${FRAMEWORK}::aptos_coin::AptosCoin`;
 
 interface MovementEvent {
   kind: AptosMovement['kind'];
   of: 'coin' | 'store';
-  /** Whether the event belongs to an event handle, which its guid identifies, or to a module. */
+  /** Whether it is a handle event, whose guid identifies the event handle, or a module event. */
   by: 'handle' | 'module';
 }
 
-/** A movement has a handle event, a module event, or both, depending on the age of the block. */
+/**
+ * Events that report movements. Depending on the age of the block, a movement has a handle event, a
+ * module event, or both.
+ */
 const MOVEMENT_EVENTS: ReadonlyMap<string, MovementEvent> = new Map([
   [`${FRAMEWORK}::coin::DepositEvent`, { kind: 'deposit', of: 'coin', by: 'handle' }],
   [`${FRAMEWORK}::coin::WithdrawEvent`, { kind: 'withdrawal', of: 'coin', by: 'handle' }],
@@ -53,7 +54,7 @@ const OBJECT_TRANSFERS: readonly string[] = [
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** Returns deposits and withdrawals in the order of their events. */
+/** Returns the deposits and withdrawals of a transaction, in the order of their events. */
 export function readMovements({ events, stores, coinHandles }: AptosTransaction): AptosMovement[] {
   const movements: AptosMovement[] = [];
   for (const [n, event] of events.entries()) {
@@ -61,7 +62,7 @@ export function readMovements({ events, stores, coinHandles }: AptosTransaction)
     const holder = holderOf(event);
     if (what === undefined || holder === null) continue;
     const twin = [events[n - 1], events[n + 1]].find((other) => isTwin(event, other));
-    // If both events exist, the handle event counts.
+    // Skips the module event of a movement that also has a handle event.
     if (twin !== undefined && what.by === 'module') continue;
     const { kind } = what;
     const { sequenceNumber } = event;
@@ -79,14 +80,17 @@ export function readMovements({ events, stores, coinHandles }: AptosTransaction)
   return movements;
 }
 
-/** Returns the account or store of a balance change; null if the event does not show it. */
+/**
+ * Returns the account (for a coin) or store (for an asset) whose balance changed; null or empty if
+ * the event does not contain it.
+ */
 function holderOf(event: AptosEvent): string | null {
   const what = MOVEMENT_EVENTS.get(event.type);
   if (what?.by === 'handle') return event.account;
   return toAccount(event.data[what?.of === 'coin' ? 'account' : 'store']);
 }
 
-/** Returns whether the events are the handle event and the module event of the same movement. */
+/** Returns whether one event is the handle event and the other the module event of one movement. */
 function isTwin(event: AptosEvent, other: AptosEvent | undefined): boolean {
   if (other === undefined) return false;
   const [one, two] = [MOVEMENT_EVENTS.get(event.type), MOVEMENT_EVENTS.get(other.type)];
@@ -103,8 +107,8 @@ function isTwin(event: AptosEvent, other: AptosEvent | undefined): boolean {
 
 /**
  * Returns every account that the transaction touches, without duplicates: its signers, accounts in
- * event guids, accounts with changed resources or modules, owners of its fungible stores, and both
- * accounts of each object transfer.
+ * event guids, accounts with changed resources or modules, owners of its fungible stores, accounts
+ * of its movements, and both accounts of each object transfer.
  */
 export function readTouched(
   transaction: AptosTransaction,
@@ -126,7 +130,7 @@ export function readTouched(
   return touched;
 }
 
-/** A payment through one of the two functions that the contract lists. */
+/** A payment through `coin::transfer` or `aptos_account::transfer`. */
 export interface AptosTransfer {
   from: string;
   to: string;
@@ -134,7 +138,7 @@ export interface AptosTransfer {
   asset: string;
 }
 
-/** Returns the payment; undefined if the transaction is not a payment, or failed. */
+/** Returns the payment that the transaction makes; undefined if it is not a payment or failed. */
 export function readTransfer(transaction: AptosTransaction): AptosTransfer | undefined {
   const { success, actor, typeArguments, arguments: given } = transaction;
   const isCoin = transaction.function === `${FRAMEWORK}::coin::transfer`;

@@ -96,7 +96,7 @@ test('a type that is selected with its arguments is also counted separately', ()
 });
 
 test('the 20 most frequent of each kind are listed, and all that are selected', () => {
-  // Number n occurs n times.
+  // Function `f<n>` and event `E<n>` occur n times.
   const made = Array.from({ length: 25 }, (_, n) => n + 1).flatMap((n) =>
     Array.from({ length: n }, () => ({ function: `0x1::m::f${n}`, events: [`0x1::m::E${n}`] })),
   );
@@ -161,7 +161,8 @@ test('property: counts equal what a stream that selects only this path gets, and
           if (called !== null) expect(functions).toContain(called);
           for (const { type } of emitted) expect(events).toContain(type.replace(/<.*/, ''));
         }
-        // A selected type is listed in its selected form.
+        // A selected type is listed as it was selected, if and only if an event of that type
+        // occurred.
         for (const type of options.events.map(toType)) {
           const isThere = all.some((each) => each.events.some((event) => isOf(event.type, type)));
           expect(events.has(type)).toBe(isThere);

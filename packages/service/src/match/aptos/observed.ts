@@ -1,4 +1,4 @@
-/** Counts the functions and events of a stream's addresses, including unmatched ones. Pure. */
+/** Counts the functions and events of a stream's addresses in a block, whether selected or not. */
 import { type ObservedMovePath, shortenMovePath } from '@sluice/kit/contract';
 import type { AptosBlock, AptosTransaction } from './block.ts';
 import { type AptosIndex, type CompiledAptosStream, withoutArguments } from './streamIndex.ts';
@@ -10,9 +10,9 @@ interface Tally extends ObservedMovePath {
 }
 
 /**
- * Counts paths over all streams of the index, most frequent first: all selected paths, and at most
- * 20 others of each kind. A type without generic arguments counts all its variants, which are
- * listed only if they are selected.
+ * Counts the functions and events in the transactions of the index's only stream, most frequent
+ * first: all selected ones, and at most 20 others of each kind. The count of an event type without
+ * type arguments includes all its variants; a variant is listed separately only if it is selected.
  */
 export function countObservedPaths(
   index: AptosIndex,
@@ -22,7 +22,6 @@ export function countObservedPaths(
   const concerned = new Map<AptosTransaction, CompiledAptosStream>();
   matchAptosBlock(index, chain, block, (stream, transaction) => {
     concerned.set(transaction, stream);
-    // Reasons are not needed.
     return undefined;
   });
 

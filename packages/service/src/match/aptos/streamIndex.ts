@@ -1,13 +1,13 @@
-/** The index of Aptos streams, with the functions and events that they select. */
+/** Indexes Aptos streams, and compiles the functions and events that they select. */
 import { toType } from './moveNames.ts';
 import type { AptosStreamRecord } from '../../store/streams/contract.ts';
 import { type Indexed, type RuleIndex, createRuleIndex } from '../ruleIndex.ts';
 import type { AptosTransaction } from './block.ts';
-import { type AddReason, passed, stopped } from '../reasons.ts';
+import { type ExplainedCondition, shortenMovePath } from '@sluice/kit/contract';
+import { type AddReason, joinNamed, passed, stopped } from '../reasons.ts';
 
-/** Selects the transactions that a stream matches. */
 export interface AptosSelection {
-  /** The selected functions, in the format of `toType`. */
+  /** Selected functions, normalized by `toType`. */
   readonly functions: ReadonlySet<string>;
   readonly events: ReadonlySet<string>;
   takes(transaction: AptosTransaction, addReason?: AddReason): boolean;
@@ -20,8 +20,9 @@ export const createAptosIndex = (): AptosIndex =>
   createRuleIndex<'aptos', AptosSelection>({ family: 'aptos', addressBytes: 32, compile });
 
 /**
- * Compiles a stream's selection: the transactions that call one of its functions or emit one of its
- * events, or all if it selects none. A type without generic arguments matches all its variants.
+ * Compiles a stream's selection: transactions that call a selected function or emit a selected
+ * event, or all transactions if none is selected. An event type without type arguments matches all
+ * its variants.
  */
 function compile({ options }: Pick<AptosStreamRecord, 'options'>): AptosSelection {
   const functions = new Set((options.functions ?? []).map(toType));
@@ -32,7 +33,7 @@ function compile({ options }: Pick<AptosStreamRecord, 'options'>): AptosSelectio
       events,
       takes(_, addReason) {
         addReason?.(
-          passed('event', 'the stream does not name functions or events, so it takes all'),
+          passed('event', 'the stream does not select functions or events, so it takes all'),
         );
         return true;
       },
@@ -52,22 +53,69 @@ function compile({ options }: Pick<AptosStreamRecord, 'options'>): AptosSelectio
         called === undefined && events.size > 0
           ? transaction.events.find(({ type }) => isNamed(type))?.type
           : undefined;
+      const isTaken = called !== undefined || emitted !== undefined;
       addReason?.(
-        called !== undefined
-          ? passed('event', `it calls ${called}, which the stream names`)
-          : emitted !== undefined
-            ? passed('event', `it has the event ${emitted}, which the stream names`)
-            : stopped('event', describeUnnamed(transaction, functions.size, events.size)),
+        (isTaken ? passed : stopped)(
+          'event',
+          called !== undefined
+            ? `it calls ${called}, which the stream selects`
+            : emitted !== undefined
+              ? `it has the event ${emitted}, which the stream selects`
+              : describeUnnamed(transaction, functions.size, events.size),
+          conditionsOf(transaction, { functions, events, called, emitted }),
+        ),
       );
-      return called !== undefined || emitted !== undefined;
+      return isTaken;
     },
   };
+}
+
+/**
+ * Returns the conditions that compare a transaction's function and events with the selected ones.
+ */
+function conditionsOf(
+  transaction: AptosTransaction,
+  {
+    functions,
+    events,
+    called,
+    emitted,
+  }: Pick<AptosSelection, 'functions' | 'events'> & {
+    called: string | undefined;
+    emitted: string | undefined;
+  },
+): ExplainedCondition[] {
+  const conditions: ExplainedCondition[] = [];
+  if (functions.size > 0) {
+    conditions.push({
+      name: 'function',
+      rule: joinNamed(functions, shortenMovePath),
+      value: transaction.function && shortenMovePath(transaction.function),
+      holds: called !== undefined,
+      alternative: false,
+    });
+  }
+  // If the function is selected, the events are not checked.
+  if (events.size > 0 && called === undefined) {
+    const types = new Set(transaction.events.map(({ type }) => type));
+    conditions.push({
+      name: 'event',
+      rule: joinNamed(events, shortenMovePath),
+      value:
+        emitted === undefined
+          ? joinNamed(types, shortenMovePath) || null
+          : shortenMovePath(emitted),
+      holds: emitted !== undefined,
+      alternative: functions.size > 0,
+    });
+  }
+  return conditions;
 }
 
 function describeUnnamed(transaction: AptosTransaction, functions: number, events: number): string {
   const calls =
     transaction.function === null ? 'calls no function' : `calls ${transaction.function}`;
-  return `it ${calls}, and none of its ${transaction.events.length} events is named: the stream names ${functions} functions and ${events} events`;
+  return `it ${calls}, and none of its ${transaction.events.length} events is selected: the stream selects ${functions} functions and ${events} events`;
 }
 
 export function withoutArguments(type: string): string {

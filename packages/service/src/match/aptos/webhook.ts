@@ -1,4 +1,4 @@
-/** Converts a match to the Aptos webhook body of the contract, with its keys in wire order. */
+/** Converts a match to an `AptosWebhook` body, with the keys in wire order. */
 import {
   type AptosCoin,
   type AptosCoinMovement,
@@ -11,7 +11,7 @@ import type { AptosBlock, AptosJson, AptosTransaction } from './block.ts';
 import type { AptosMatch } from './match.ts';
 import { readTransfer } from './movements.ts';
 
-/** The body without `retries`, split at its position. */
+/** The body without `retries`, split where `retries` is inserted. */
 export interface AptosWebhookParts {
   head: Pick<AptosWebhook, 'streamId' | 'tag' | 'network' | 'block'>;
   tail: AptosBodyTail;
@@ -19,7 +19,7 @@ export interface AptosWebhookParts {
 
 export type AptosBodyTail = Omit<AptosWebhook, keyof AptosWebhookParts['head'] | 'retries'>;
 
-/** Coins have only their type here. Enrichment adds their metadata later. */
+/** Returns the body. Its coins have only their type; enrichment adds their metadata later. */
 export function toAptosWebhookParts(
   network: AptosNetwork,
   block: AptosBlock,

@@ -1,11 +1,13 @@
-/** An EVM block in the matcher's form. Quantities stay in the chain's hex form. */
+/**
+ * An EVM block as the matcher reads it. Quantities that are strings stay in the node's hex form.
+ */
 export interface EvmBlock {
   number: number;
   hash: string;
   parentHash: string;
   /** Time in Unix seconds. */
   timestamp: number;
-  /** Logs in log order; empty if no stream needs logs. */
+  /** Logs in log order; empty if no stream needs logs or transactions. */
   logs: EvmLog[];
   /** Transactions in transaction order; empty if no stream needs transactions. */
   transactions: EvmTransaction[];
@@ -14,9 +16,9 @@ export interface EvmBlock {
    * traces.
    */
   internalTransactions: EvmInternalTransaction[];
-  /** The reason why an unverified block was accepted; undefined for verified blocks. */
+  /** Why the block was accepted without full verification; undefined for a verified block. */
   unverified?: string | undefined;
-  /** Set for a proven block if a stream includes proofs. */
+  /** Proofs of the receipts; set if a stream includes proofs and the block is proven. */
   proofs?: BlockProofs | undefined;
 }
 
@@ -42,9 +44,9 @@ export interface EvmTransaction {
   transactionIndex: number;
   /** Lowercase. */
   from: string;
-  /** Receiver in lowercase; null if the transaction creates a contract. */
+  /** Recipient in lowercase; null if the transaction creates a contract. */
   to: string | null;
-  /** Null if the network omits it, like gas and nonce. */
+  /** Null if the network omits it. The same applies to the other nullable fields below. */
   value: string | null;
   gas: string | null;
   gasPrice: string | null;
@@ -57,7 +59,10 @@ export interface EvmTransaction {
   receipt: EvmReceipt;
 }
 
-/** A call inside a transaction that moved value and was not reverted. */
+/**
+ * A call, contract creation or self-destruct that moved value inside a transaction, and was not
+ * reverted.
+ */
 export interface EvmInternalTransaction {
   transactionHash: string;
   transactionIndex: number;
@@ -65,18 +70,18 @@ export interface EvmInternalTransaction {
   index: number;
   /** Lowercase. */
   from: string;
-  /** Receiver in lowercase; null for a contract with an address that is not in the trace. */
+  /** Recipient in lowercase; null for a created contract whose address is not in the trace. */
   to: string | null;
   value: string;
   gas: string;
 }
 
-/** Fields of the receipt; all null without one. */
+/** Fields of a transaction's receipt; all null without a receipt. */
 export interface EvmReceipt {
   cumulativeGasUsed: string | null;
   gasUsed: string | null;
   contractAddress: string | null;
-  /** Replaces `status` before Byzantium. */
+  /** State root, which receipts before Byzantium have instead of `status`. */
   root: string | null;
   status: string | null;
 }

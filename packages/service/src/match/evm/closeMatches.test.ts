@@ -95,7 +95,7 @@ test('logs that another part of the filter excludes are not close, nor are other
     { to: 7, value: 902n, contract: address(901) },
   ];
   expect(closeMatchesOf([both], moved)).toEqual([{ ...rule, count: 1, min: '900', max: '900' }]);
-  // Logs that two comparisons exclude are not close matches, either.
+  // A log that two comparisons exclude is not a close match either.
   expect(
     closeMatchesOf(
       [{ and: [{ gte: ['value', '5'] }, { gt: ['value', '3'] }] }],

@@ -1,12 +1,15 @@
-/** Finds close matches: logs that only one comparison of a filter excluded. Pure. */
+/** Finds close matches: logs that a single comparison of a filter excluded. */
 import type { CloseMatch } from '@sluice/kit/contract';
 import type { EvmBlock, EvmLog } from './block.ts';
 import { matchBlock, type CompiledStream, type StreamIndex } from './match.ts';
 
-/** Maximum number of reported rules; more than people write. */
+/** Maximum number of comparisons to report. Handwritten filters have fewer. */
 const MAX_RULES = 20;
 
-/** Lists the close matches of all streams of the index by rule, most frequent first. */
+/**
+ * Counts the close matches by comparison, most frequent first. Expects an index with a single
+ * stream, because each log is counted only once.
+ */
 export function findCloseMatches(
   index: StreamIndex,
   chain: string,
@@ -24,7 +27,7 @@ export function findCloseMatches(
         if (stage === 'filter' && outcome === 'stopped') keptOut.set(record as EvmLog, stream);
       },
   );
-  // Another option matched the log, or another record of its transaction included it.
+  // Logs that matched through another option, or along with another record, are not close matches.
   for (const { logs } of matches) for (const log of logs) keptOut.delete(log);
 
   const rules = new Map<string, Omit<CloseMatch, 'min' | 'max'> & { values: bigint[] }>();

@@ -1,4 +1,4 @@
-/** Explains why the records of an EVM block match each stream or not. Pure. */
+/** Explains why each record of an EVM block matches a stream or does not. */
 import type { ExplainReason, ExplainedRecord } from '@sluice/kit/contract';
 import type { EvmBlock } from './block.ts';
 import {
@@ -13,8 +13,8 @@ import { passed, stopped } from '../reasons.ts';
 import { hasOverlap } from './transfers.ts';
 
 /**
- * Returns the checked and the matched records by stream, limited to the given transactions, if any.
- * Streams without checked records are omitted.
+ * Returns the records that were checked or matched, by stream id. `transactions` limits them to the
+ * records of these transactions. Streams without such records are omitted.
  */
 export function explainBlock(
   index: StreamIndex,
@@ -55,13 +55,13 @@ export function explainBlock(
 }
 
 const OVERLAPPING =
-  'its two arrays overlap in its data, so it is in logs but not decoded to nftTransfers';
+  'its two arrays overlap in its data, so it is in logs but not decoded into nftTransfers';
 
 const isStop = ({ outcome }: ExplainReason): boolean => outcome === 'stopped';
 
 /**
- * Returns whether the record matched on its own: no check failed, or not all of several filters
- * did.
+ * Returns whether the record matched on its own: it passed all checks, or at least one of several
+ * filters and all other checks.
  */
 function admits(reasons: readonly ExplainReason[]): boolean {
   if (reasons.length === 0) return false;

@@ -3,24 +3,27 @@
  *
  *     F := {"and":[F,F,…]} | {"or":[F,F,…]}
  *        | {"eq":[name,value]} | {"ne":[name,value]}
- *        | {"lt":[name,value]} | {"lte":…} | {"gt":…} | {"gte":…}      numbers only
+ *        | {"lt":[name,value]} | {"lte":…} | {"gt":…} | {"gte":…}      (only for numbers)
  *        | {"in":[name,[value,…]]} | {"nin":[name,[value,…]]}
  *
- * A name is a parameter of the event or one of the special tokens. Integers of any size are compared
- * exactly, addresses and bytes case-insensitively, booleans by value.
+ * A name is a parameter of the event, or one of the special `moralis_streams_…` names. Integers of
+ * any size are compared exactly, and addresses and bytes case-insensitively. Booleans may be given
+ * as strings.
  */
 import { CallerError } from '../../base/errors.ts';
 import {
   type AbiItem,
   type AbiParameter,
   type CloseMatch,
+  type ExplainedCondition,
   keccak256,
   toAddress,
   toChainId,
 } from '@sluice/kit/contract';
 import { previewText } from '../../base/preview.ts';
+import { NAMED, firstOf } from '../reasons.ts';
 
-/** Values that a filter reads. */
+/** The values of a log that filters can read. */
 export interface FilterSubject {
   /** Decoded parameters of the event, by name. */
   args: Readonly<Record<string, unknown>>;
@@ -30,7 +33,7 @@ export interface FilterSubject {
   possibleSpam: boolean;
 }
 
-/** A comparison that alone excludes a subject. */
+/** A comparison that alone excludes a subject: if it held, the subject would pass. */
 export interface Miss {
   name: string;
   operator: CloseMatch['operator'];
@@ -42,13 +45,21 @@ export interface Filter {
   /** Maximum number of comparisons for one subject. A list of values counts as one. */
   readonly comparisons: number;
   passes(subject: FilterSubject): boolean;
-  /** Returns the only failing comparison of an excluded subject, if it compares numbers. */
+  /**
+   * Returns a numeric comparison that alone excludes a subject that does not pass; undefined if
+   * there is none.
+   */
   missOf(subject: FilterSubject): Miss | undefined;
-  /** Describes the result, with the compared values. */
+  /** Explains why the subject passes or fails, with the compared values. */
   explain(subject: FilterSubject): string;
+  /** Yields every comparison, with the compared values. */
+  conditions(subject: FilterSubject): Iterable<ExplainedCondition>;
 }
 
-/** An invalid filter, with the path of the problem and the expected value. */
+/**
+ * Error for an invalid filter, with the path of the invalid part. The message describes a valid
+ * one.
+ */
 export class FilterError extends CallerError<'validation_failed'> {
   readonly path: (string | number)[];
 
@@ -58,23 +69,27 @@ export class FilterError extends CallerError<'validation_failed'> {
   }
 }
 
-/** Reads a value of the subject, and parses an operand as the same type. */
+/**
+ * A name that filters can use: reads its value, and parses the operands that it is compared with.
+ */
 interface Operand {
   isNumber: boolean;
   read(subject: FilterSubject): bigint | string | undefined;
-  /** Parses an operand; undefined if it is not a value of this type. */
+  /** Parses an operand; undefined if it does not have the type of the value. */
   parse(operand: unknown): bigint | string | undefined;
   /** Describes valid operands, for messages. */
   expected: string;
 }
 
-/** A compiled part of a filter. */
 interface Compiled extends Filter {
   /** Set if the part only checks that a name has one of these values, or none of them. */
   membership?: { name: string; operand: Operand; values: ReadonlySet<unknown>; isIn: boolean };
 }
 
-/** Maximum nesting. It is deeper than handwritten filters, and safe for the stack. */
+/**
+ * Maximum nesting depth. Handwritten filters stay below it, and recursion cannot overflow the
+ * stack.
+ */
 const MAX_DEPTH = 32;
 
 const COMPARISONS = {
@@ -83,8 +98,6 @@ const COMPARISONS = {
   gt: { sign: '>', holds: (a: bigint | string, b: bigint | string) => a > b },
   gte: { sign: '≥', holds: (a: bigint | string, b: bigint | string) => a >= b },
 } as const;
-/** Maximum number of values and parts in an explanation, which shows the number of the others. */
-const NAMED = 5;
 /** Maximum number of names in an error, because an event may have thousands of inputs. */
 const LISTED = 20;
 /** Maximum length of a value in an explanation. */
@@ -94,7 +107,7 @@ const OPERATORS = ['and', 'or', 'eq', 'ne', ...Object.keys(COMPARISONS), 'in', '
 /**
  * Compiles a filter for this event.
  *
- * @throws FilterError with the path, the value and the expected value
+ * @throws FilterError with the path and the expected value
  */
 export function compileFilter(filter: unknown, event: AbiItem): Filter {
   return compile(filter, operandsOf(event), [], 0);
@@ -117,7 +130,7 @@ function compile(
   const entries = Object.entries(filter);
   const [operator, body] = entries[0] ?? [];
   if (entries.length !== 1 || operator === undefined || !OPERATORS.includes(operator)) {
-    throw new FilterError(path, `should have exactly one operator of ${OPERATORS.join(', ')}`);
+    throw new FilterError(path, `should have exactly one of the operators ${OPERATORS.join(', ')}`);
   }
   const at = [...path, operator];
 
@@ -140,6 +153,7 @@ function compile(
           const wrong = parts.find((part) => !part.passes(subject));
           return wrong?.explain(subject) ?? explainAll(parts, subject);
         },
+        conditions: (subject) => eachCondition(parts, subject),
       };
     }
     return {
@@ -156,6 +170,7 @@ function compile(
         const right = parts.find((part) => part.passes(subject));
         return right?.explain(subject) ?? explainAll(parts, subject);
       },
+      conditions: (subject) => eachCondition(parts, subject, true),
     };
   }
 
@@ -209,10 +224,13 @@ function compile(
         operator,
         holds: passes(subject),
       }),
+    conditions: (subject) => [
+      toCondition(name, `${compare.sign} ${wanted}`, operand.read(subject), passes(subject)),
+    ],
   };
 }
 
-/** A value that can't be read is neither in the list nor outside of it. */
+/** Compiles `eq`, `ne`, `in` or `nin`. A value that can't be read passes none of them. */
 function isMember(
   name: string,
   operand: Operand,
@@ -229,30 +247,52 @@ function isMember(
     membership: { name, operand, values, isIn },
     passes,
     missOf: () => undefined,
-    explain: (subject) => {
-      const named = firstOf(values, NAMED)
-        .map((value) => previewText(String(value), SHOWN))
-        .join(', ');
-      const more = values.size > NAMED ? ` and ${values.size - NAMED} more` : '';
-      const wanted =
-        values.size === 1
-          ? `${isIn ? '=' : '!='} ${named}`
-          : `${isIn ? '' : 'none '}of ${named}${more}`;
-      return describeComparison(name, operand.read(subject), wanted.trim(), {
+    explain: (subject) =>
+      describeComparison(name, operand.read(subject), describeValues(values, isIn), {
         operator,
         holds: passes(subject),
-      });
-    },
+      }),
+    conditions: (subject) => [
+      toCondition(name, describeValues(values, isIn), operand.read(subject), passes(subject)),
+    ],
   };
 }
 
-function firstOf<T>(values: ReadonlySet<T>, count: number): T[] {
-  const first: T[] = [];
-  for (const value of values) {
-    if (first.length === count) break;
-    first.push(value);
+function describeValues(values: ReadonlySet<unknown>, isIn: boolean): string {
+  const named = [...firstOf(values, NAMED)]
+    .map((value) => previewText(String(value), SHOWN))
+    .join(', ');
+  if (values.size === 1) return `${isIn ? '=' : '!='} ${named}`;
+  const more = values.size > NAMED ? ` and ${values.size - NAMED} more` : '';
+  return `${isIn ? '' : 'none '}of ${named}${more}`;
+}
+
+/** @param actual undefined if the value can't be read */
+export const toCondition = (
+  name: string,
+  rule: string,
+  actual: bigint | string | undefined,
+  holds: boolean,
+): ExplainedCondition => ({
+  name,
+  rule,
+  value: actual === undefined ? null : String(actual),
+  holds,
+  alternative: false,
+});
+
+function* eachCondition(
+  parts: readonly Filter[],
+  subject: FilterSubject,
+  areAlternatives = false,
+): Generator<ExplainedCondition> {
+  for (const [n, part] of parts.entries()) {
+    let isFirst = true;
+    for (const condition of part.conditions(subject)) {
+      yield areAlternatives && isFirst && n > 0 ? { ...condition, alternative: true } : condition;
+      isFirst = false;
+    }
   }
-  return first;
 }
 
 function describeComparison(
@@ -276,7 +316,7 @@ function explainAll(parts: readonly Filter[], subject: FilterSubject): string {
 
 /**
  * Merges equality checks of one name in an `or`, and inequality checks in an `and`, into a single
- * set lookup. Thousands of them are then as fast as one.
+ * set lookup. Thousands of checks then take as long as one.
  */
 function mergeMemberships(parts: readonly Compiled[], isIn: boolean): Filter[] {
   const rest: Filter[] = [];
@@ -298,7 +338,7 @@ function mergeMemberships(parts: readonly Compiled[], isIn: boolean): Filter[] {
   return [...sets, ...rest];
 }
 
-/** Cached by event, because thousands of filters may use the same event. */
+/** Operands by event, cached because thousands of filters may use the same event. */
 const operandsByEvent = new WeakMap<AbiItem, ReadonlyMap<string, Operand>>();
 
 function operandsOf(event: AbiItem): ReadonlyMap<string, Operand> {
@@ -347,7 +387,8 @@ const BOOLEAN = {
 } as const;
 
 /**
- * Returns how to read a parameter; undefined for an array or a tuple, which is not a single value.
+ * Returns the operand for a parameter; undefined for types that can't be compared, such as arrays,
+ * tuples and indexed `bytes`.
  */
 function operandOf({ name, type, indexed }: AbiParameter): Operand | undefined {
   const readText = (subject: FilterSubject): string | undefined => {
@@ -386,7 +427,7 @@ function operandOf({ name, type, indexed }: AbiParameter): Operand | undefined {
     return {
       isNumber: false,
       read: readText,
-      // The log contains only the hash of an indexed string.
+      // A log contains only the hash of an indexed string, so the operand is hashed, too.
       parse: (operand) =>
         typeof operand !== 'string' ? undefined : indexed ? keccak256(operand) : operand,
       expected: 'text',
@@ -396,8 +437,8 @@ function operandOf({ name, type, indexed }: AbiParameter): Operand | undefined {
 }
 
 /**
- * Parses a decimal or hex string, or a JSON number. Above 2^53, JSON parsing may have rounded the
- * number.
+ * Parses a decimal or hex string, or a JSON number; undefined if it is not an integer. JSON parsing
+ * may already have rounded a number above 2^53.
  */
 function toInteger(operand: unknown): bigint | undefined {
   if (typeof operand === 'number') return Number.isInteger(operand) ? BigInt(operand) : undefined;

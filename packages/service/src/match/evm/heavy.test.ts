@@ -1,6 +1,7 @@
 /**
- * Streams that are expensive to match (fault 24): many addresses, values or nested filters. Matches
- * are checked; times are only printed, because they depend on the machine (`bench/match`).
+ * Tests streams that are expensive to match, with many addresses, values or nested filters. Checks
+ * the matches. The times are only printed, because they depend on the machine (see
+ * `bench/match.ts`).
  */
 import { expect, test } from 'vitest';
 import type { AbiItem } from '@sluice/kit/contract';
@@ -32,7 +33,7 @@ const transfer: AbiItem = {
 const address = (n: number): string => `0x${n.toString(16).padStart(40, '0')}`;
 const word = (n: number): string => `0x${n.toString(16).padStart(64, '0')}`;
 
-/** Creates one transfer to each of the addresses 1, 2, 3, … */
+/** Creates a block whose transfers all have different recipients. */
 const blockOf = (number: number): EvmBlock => ({
   number,
   hash: word(number),
@@ -50,7 +51,9 @@ const blockOf = (number: number): EvmBlock => ({
   internalTransactions: [],
 });
 
-/** Ten receivers of each block, and addresses that never receive a transfer. */
+/**
+ * Returns `count` addresses: ten recipients in each block, and others that receive no transfer.
+ */
 const wanted = (count: number): string[] => {
   const hits = Array.from({ length: BLOCKS }, (_, number) =>
     Array.from({ length: 10 }, (_, n) => address(number * LOGS + n)),

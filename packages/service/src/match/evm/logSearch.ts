@@ -1,12 +1,11 @@
 /**
- * Plans how a node finds the blocks of streams by their logs, with filters of `eth_getLogs`. A plan
- * finds at least the logs that the streams match; the matcher then decides.
+ * Plans `eth_getLogs` queries that find the blocks that streams match. A plan finds at least the
+ * logs that the streams match; the matcher then checks them.
  */
 import type { EvmLog } from './block.ts';
 
 /**
- * A filter of `eth_getLogs`, without its blocks. Null matches any value; empty lists are never
- * used.
+ * A filter of `eth_getLogs`, without a block range. Null matches any topic; lists are never empty.
  */
 export interface LogFilter {
   address?: readonly string[];
@@ -14,21 +13,24 @@ export interface LogFilter {
 }
 
 export interface LogSearch {
-  /** Alternative filters that each find all blocks. The first one is the most selective. */
+  /**
+   * Alternative plans, the most selective one first. The filters of each plan together find all
+   * blocks that match.
+   */
   plans: readonly (readonly LogFilter[])[];
-  /** Returns whether the streams match any of these logs of one block. */
+  /** Returns whether any of the streams matches these logs of a block. */
   takes(block: { number: number; hash: string; logs: readonly EvmLog[] }): boolean;
 }
 
-/** Rules of a stream with matches that always start with a log. */
+/** The rules of a stream that matches a block only if it matches one of the block's logs. */
 export interface SearchedStream {
-  /** Events that the stream matches; empty for all. */
+  /** Hashes of the events that the stream selects; empty if it selects all. */
   topics: readonly string[];
-  /** The last topic that may contain one of its addresses, 0 to 3. */
+  /** Highest position of a topic that may contain a watched address: 1 to 3, or 0 for no topic. */
   lastTopic: number;
   /**
-   * Addresses in lowercase. `any`: the stream watches all addresses; `many`: there are too many to
-   * list.
+   * Addresses in lowercase, `any` if the stream watches all addresses, or `many` if there are too
+   * many to list.
    */
   addresses: readonly string[] | 'any' | 'many';
 }
@@ -36,7 +38,7 @@ export interface SearchedStream {
 /** Maximum number of addresses in one filter. geth and its forks accept up to 1,000. */
 const ADDRESSES_PER_FILTER = 500;
 
-/** Returns the plan; undefined if no filter is narrower than "every log". */
+/** Returns the plans; undefined if they would have to request every log. */
 export function planLogs(streams: readonly SearchedStream[]): LogSearch['plans'] | undefined {
   const anywhere = streams.filter(({ addresses }) => addresses === 'any');
   const scoped = streams.filter(({ addresses }) => addresses !== 'any');
@@ -54,7 +56,10 @@ export function planLogs(streams: readonly SearchedStream[]): LogSearch['plans']
     : [byAddress];
 }
 
-/** Finds addresses wherever the matcher does: as the emitter, and in topics 1 to 3. */
+/**
+ * Returns filters that find addresses wherever the matcher does: as the emitter, and in topics 1 to
+ * 3.
+ */
 function filterAddresses(streams: readonly SearchedStream[]): LogFilter[] {
   const addresses = [...new Set(streams.flatMap((each) => each.addresses as readonly string[]))];
   const event = topicsOf(streams);

@@ -90,7 +90,10 @@ const internal = (transactionIndex: number, from: number, to: number): EvmIntern
   gas: '0x5208',
 });
 
-/** Transaction 0: 1 calls token 50, which logs Transfer(1, 2); 1: 3 pays 4; 2: 5 creates. */
+/**
+ * A block with three transactions: address 1 calls token 50, address 3 calls address 4, and address
+ * 5 creates a contract. The first two transactions have two logs each.
+ */
 const block: EvmBlock = {
   number: 7,
   hash: topicOf(7),
@@ -252,13 +255,14 @@ describe('matchBlock', () => {
     index.put(stream('s', { includeContractLogs: true }));
     expect(matchBlock(index, CHAIN, block)).toHaveLength(1);
     index.delete('s');
-    // Addresses of the deleted stream that have not been swept do not belong to any stream.
+    // Before the sweep, the index still has the addresses of the deleted stream, but they match no
+    // stream.
     index.put(stream('new', { includeContractLogs: true }));
     expect(matchBlock(index, CHAIN, block)).toEqual([]);
     expect(index.addresses.size).toBe(1);
     while (index.sweep());
     expect(index.addresses).toMatchObject({ size: 0, sizeBytes: 0 });
-    // The number of the deleted stream is reused.
+    // Stream `newer` gets the number of the deleted stream.
     index.put(stream('newer', { includeContractLogs: true }));
     expect(matchBlock(index, CHAIN, block)).toEqual([]);
   });

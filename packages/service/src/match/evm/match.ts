@@ -1,4 +1,4 @@
-/** Matches an EVM block against streams. Pure: no I/O, no clock. */
+/** Matches an EVM block against streams. */
 import type {
   EvmBlock,
   EvmInternalTransaction,
@@ -6,21 +6,21 @@ import type {
   EvmTransaction,
   BlockNeeds,
 } from './block.ts';
-import { type AddReason, passed, stopped } from '../reasons.ts';
+import type { ExplainReason } from '@sluice/kit/contract';
+import { type AddReason, passed, stopped, watched } from '../reasons.ts';
 import type { EvmStreamRecord, StreamOptions } from '../../store/streams/contract.ts';
 import { FilterError } from './filter.ts';
 import { type LogSearch, type SearchedStream, planLogs } from './logSearch.ts';
 import { type Indexed, type RuleIndex, createRuleIndex } from '../ruleIndex.ts';
 import { type Selection, createSelection } from './selection.ts';
 
-/** A stream with its compiled rules. */
 export type CompiledStream = Indexed<'evm', Selection>;
 
 export interface StreamIndex extends RuleIndex<'evm', Selection> {
   needs(chain: string): BlockNeeds;
 }
 
-/** Creates the index of EVM streams. It also reports the block parts that they need. */
+/** Creates an index of EVM streams that also reports which parts of a block they need. */
 export function createStreamIndex(): StreamIndex {
   const index = createRuleIndex<'evm', Selection>({
     family: 'evm',
@@ -44,10 +44,11 @@ export function createStreamIndex(): StreamIndex {
 }
 
 /**
- * Returns a plan to find the blocks of a chain's streams by their logs; undefined if a match may
- * start with a transaction or call, or if every log would be found.
+ * Returns a search by logs for the blocks that a chain's streams match; undefined if a block can
+ * match without a matching log, or if every log would have to be read.
  *
- * @param addressesOf addresses of a stream, in lowercase
+ * @param addressesOf returns the addresses of a stream in lowercase, or `many` if there are too
+ * many
  */
 export function searchOf(
   index: StreamIndex,
@@ -89,7 +90,8 @@ const takesTransactions = ({ includeNativeTxs, advancedOptions }: StreamOptions)
   includeNativeTxs || (advancedOptions ?? []).some((option) => option.includeNativeTxs);
 
 /**
- * Options are validated on save. If some still fail to compile, only that stream has no matches.
+ * Options are validated on save. If they still fail to compile, no log matches the stream, and
+ * other streams are not affected.
  */
 function compile({ options }: Pick<EvmStreamRecord, 'options'>): Selection {
   try {
@@ -121,13 +123,14 @@ export interface Match {
 export type EvmRecord = EvmLog | EvmTransaction | EvmInternalTransaction;
 
 /**
- * Called for each record of a stream's addresses; returns the receiver of its reasons, if needed.
+ * Called for each record that is checked against a stream; returns a function that receives the
+ * reasons, or undefined to skip them.
  */
 export type AddReasonOf = (stream: CompiledStream, record: EvmRecord) => AddReason | undefined;
 
 interface Taken {
   logs: Set<EvmLog>;
-  /** Records by transaction index. */
+  /** Transaction indices. */
   transactions: Set<number>;
   internal: Set<EvmInternalTransaction>;
 }
@@ -136,18 +139,20 @@ const ADDRESS_TOPIC_PREFIX = `0x${'0'.repeat(24)}`;
 
 /**
  * Matches a block against the index:
- * - a log matches a stream with `includeContractLogs` when a watched address emitted it or is in
- *   topic 1, 2 or 3, and the stream's selection includes it;
- * - a transaction matches a stream with `includeNativeTxs` when a watched address sent or
- *   received it; streams of all addresses match the transactions of matched logs, and an advanced
- *   option with `includeNativeTxs` matches the transactions of the logs that pass its filter;
- * - an internal transaction matches a stream with `includeInternalTxs` when a watched address
- *   sent or received it; streams of all addresses match the internal transactions of matched logs;
- * - `includeAllTxLogs` adds every log of each transaction that matched in any of these ways;
- * - `filterPossibleSpamAddresses` excludes all records that a contract in `spam` emitted, sent or
+ * - A log matches a stream with `includeContractLogs` if a watched address emitted it or is in
+ *   topic 1, 2 or 3, or if the stream watches all addresses. The stream's selection must include
+ *   the log.
+ * - A transaction matches a stream with `includeNativeTxs` if a watched address sent or received
+ *   it, or if the stream watches all addresses and one of the transaction's logs matched. Even
+ *   without that flag, it matches if one of its logs passed an advanced option that has
+ *   `includeNativeTxs`.
+ * - An internal transaction matches a stream with `includeInternalTxs` if a watched address sent or
+ *   received it, or if the stream watches all addresses and a log of the same transaction matched.
+ * - `includeAllTxLogs` adds every log of each transaction that has a matching record.
+ * - `filterPossibleSpamAddresses` excludes every record that a contract in `spam` emitted, sent or
  *   received.
  *
- * @param addReasonOf returns the receiver of reasons, if they are needed
+ * @param addReasonOf called for each record that is checked against a stream
  */
 export function matchBlock(
   index: StreamIndex,
@@ -169,11 +174,11 @@ export function matchBlock(
   const unscoped = index.unscoped(chain);
   for (const log of block.logs) {
     const possibleSpam = spam.has(log.address);
-    /** The position of the watched address: topic 1, 2 or 3, the emitter, or any. */
+    /** Where the watched address was found; `any` if the stream watches all addresses. */
     let place: LogPlace = 'emitter';
     const takeLog = (stream: CompiledStream): void => {
       const addReason = addReasonOf?.(stream, log);
-      addReason?.(passed('address', whoIsWatched(stream, log, place)));
+      addReason?.(addressReason(stream, log, place));
       if (!wants('includeContractLogs', stream, addReason) || found.get(stream)?.logs.has(log))
         return;
       if (possibleSpam && refusesSpam(stream, addReason)) return;
@@ -183,7 +188,7 @@ export function matchBlock(
       entry.logs.add(log);
       if (taken === 'log-and-transaction') entry.transactions.add(log.transactionIndex);
     };
-    // Returns the emitting contract, and each topic in the form of an address.
+    // Looks up the emitting contract, and each topic that looks like an address.
     index.watching(chain, log.address, 2, takeLog);
     for (let n = 1; n < log.topics.length; n++) {
       const topic = log.topics[n]!;
@@ -198,10 +203,10 @@ export function matchBlock(
 
   for (const transaction of block.transactions) {
     const isSpam = involves(spam, transaction);
-    let by = SENDER;
+    let by: Side = 'from';
     const takeTransaction = (stream: CompiledStream): void => {
       const addReason = addReasonOf?.(stream, transaction);
-      addReason?.(passed('address', by));
+      addReason?.(sideReason(by, transaction));
       if (
         !wants('includeNativeTxs', stream, addReason) ||
         (isSpam && refusesSpam(stream, addReason))
@@ -210,16 +215,16 @@ export function matchBlock(
       entryOf(stream).transactions.add(transaction.transactionIndex);
     };
     index.watching(chain, transaction.from, 2, takeTransaction);
-    by = RECIPIENT;
+    by = 'to';
     if (transaction.to !== null) index.watching(chain, transaction.to, 2, takeTransaction);
   }
 
   for (const call of block.internalTransactions) {
     const isSpam = involves(spam, call);
-    let by = SENDER;
+    let by: Side = 'from';
     const takeCall = (stream: CompiledStream): void => {
       const addReason = addReasonOf?.(stream, call);
-      addReason?.(passed('address', by));
+      addReason?.(sideReason(by, call));
       if (
         !wants('includeInternalTxs', stream, addReason) ||
         (isSpam && refusesSpam(stream, addReason))
@@ -229,7 +234,7 @@ export function matchBlock(
       entryOf(stream).internal.add(call);
     };
     index.watching(chain, call.from, 2, takeCall);
-    by = RECIPIENT;
+    by = 'to';
     if (call.to !== null) index.watching(chain, call.to, 2, takeCall);
   }
 
@@ -266,17 +271,32 @@ const NO_SPAM: ReadonlySet<string> = new Set();
 
 type LogPlace = 'emitter' | 'any' | number;
 
-function whoIsWatched({ selection }: CompiledStream, log: EvmLog, place: LogPlace): string {
-  if (place === 'any') return 'the stream watches all addresses';
-  if (place === 'emitter') return 'the contract that emitted it is watched';
+function addressReason({ selection }: CompiledStream, log: EvmLog, place: LogPlace): ExplainReason {
+  if (place === 'any') return passed('address', 'the stream watches all addresses');
+  if (place === 'emitter') {
+    const conditions = watched('contract', log.address);
+    return passed('address', 'the contract that emitted it is watched', conditions);
+  }
   const name = selection.inputOf(log, place) ?? '';
+  const address = `0x${log.topics[place]!.slice(ADDRESS_TOPIC_PREFIX.length)}`;
   return name === ''
-    ? `the address in its topic ${place} is watched`
-    : `the address in ${name} is watched`;
+    ? passed(
+        'address',
+        `the address in its topic ${place} is watched`,
+        watched(`topic ${place}`, address),
+      )
+    : passed('address', `the address in ${name} is watched`, watched(name, address));
 }
 
-const SENDER = 'its sender is watched';
-const RECIPIENT = 'its recipient is watched';
+/** Which address of a transaction or internal transaction is watched. */
+type Side = 'from' | 'to';
+
+const sideReason = (by: Side, record: { from: string; to: string | null }): ExplainReason =>
+  passed(
+    'address',
+    by === 'from' ? 'its sender is watched' : 'its recipient is watched',
+    watched(by, record[by] ?? ''),
+  );
 
 function wants(
   flag: 'includeContractLogs' | 'includeNativeTxs' | 'includeInternalTxs',
@@ -294,7 +314,6 @@ function refusesSpam(stream: CompiledStream, addReason: AddReason | undefined): 
   return true;
 }
 
-/** Reason for excluded spam. */
 export const SPAM = 'its contract is possible spam, and filterPossibleSpamAddresses is on';
 
 const isSpamFree = (stream: CompiledStream): boolean =>
@@ -305,7 +324,7 @@ const involves = (
   { from, to }: { from: string; to: string | null },
 ): boolean => spam.has(from) || (to !== null && spam.has(to));
 
-/** Returns the match without spam that was included with matching records. */
+/** Removes spam records that were added because of other records of their transaction. */
 function withoutSpam(match: Match, spam: ReadonlySet<string>): Match {
   if (!isSpamFree(match.stream)) return match;
   return {

@@ -81,7 +81,7 @@ test('an event is named by the ABI of the stream or by its selection', () => {
 });
 
 test('the 20 most frequent events are listed, and all that are selected', () => {
-  // Number n occurs n times.
+  // Event n occurs n times.
   const topics = Array.from({ length: 25 }, (_, n) => word(n + 1));
   const logs = topics.flatMap((topic0, n) =>
     Array.from({ length: n + 1 }, () => ({ topics: [topic0] })),

@@ -1,11 +1,11 @@
-/** Counts the events of a stream's addresses in a block, including unmatched ones. Pure. */
+/** Counts the events of a stream's addresses in a block, including unmatched ones. */
 import type { ObservedEvent } from '@sluice/kit/contract';
 import type { EvmBlock, EvmLog } from './block.ts';
 import { matchBlock, type CompiledStream, type StreamIndex } from './match.ts';
 import { mostObserved } from '../observed.ts';
 
 /**
- * Counts events over all streams of the index, most frequent first: all selected events, and at
+ * Counts the events of the index's only stream, most frequent first: all selected events, and at
  * most 20 others. Includes possible spam.
  */
 export function countObservedEvents(
@@ -16,7 +16,6 @@ export function countObservedEvents(
   const observed = new Map<EvmLog, CompiledStream>();
   matchBlock(index, chain, block, undefined, (stream, record) => {
     if ('topics' in record) observed.set(record, stream);
-    // Reasons are not needed.
     return undefined;
   });
 

@@ -1,6 +1,7 @@
 /**
- * Compares the matcher with a naive implementation of the contract, which checks every record
- * against every stream. It shares no code with the matcher and does not decode logs.
+ * Compares the matcher with a naive implementation of the matching rules, which checks every record
+ * against every stream. The naive implementation shares no code with the matcher and does not
+ * decode logs.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -27,7 +28,7 @@ const TRANSACTIONS = 4;
 const TRANSFER: string = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 const APPROVAL: string = '0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925';
 const OTHER = `0x${'0e'.repeat(32)}`;
-/** Each event as hash and as signature. */
+/** Ways to write each event: its hash and its signature. */
 const SPELLINGS: Record<string, string[]> = {
   [TRANSFER]: [TRANSFER, 'Transfer(address,address,uint256)'],
   [APPROVAL]: [APPROVAL, 'Approval(address,address,uint256)'],
@@ -48,11 +49,14 @@ const ERC721 = transferEvent('tokenId', true);
 
 // Blocks
 
-/** A log to create. */
+/** A generated log before it is encoded. */
 interface LogMade {
   transaction: number;
   emitter: string;
-  /** `fungible` and `nft` are Transfer with 2 and 3 indexed inputs; `torn` has invalid data. */
+  /**
+   * `fungible` and `nft` are Transfer with 2 and 3 indexed inputs, and `torn` is one with invalid
+   * data. `unaddressed` has topics that only resemble addresses; `bare` has no topics.
+   */
   kind: 'fungible' | 'nft' | 'torn' | 'approval' | 'other' | 'unaddressed' | 'bare';
   from: string;
   to: string;
@@ -182,7 +186,7 @@ type Filter =
   | { or: Filter[] }
   | { [operator: string]: [name: string, value: unknown] };
 
-/** Filters over the inputs, the contract and the chain of a transfer. */
+/** Generates filters on the inputs, contract, chain and spam flag of a transfer. */
 function anyFilter(names: readonly ('value' | 'tokenId')[]): fc.Arbitrary<Filter> {
   const spellings = (values: fc.Arbitrary<string>) =>
     values
@@ -235,8 +239,8 @@ const anyTopic = fc
   .chain((hash) => fc.constantFrom(...SPELLINGS[hash]!));
 
 /**
- * Filters require that the ABI contains the event, and that every event of the topic has the input
- * names.
+ * Generates ABIs with selected events. Filters are generated only with an ABI, and use only inputs
+ * that all its events have.
  */
 const anyEvents = fc
   .constantFrom<[AbiItem[] | null, ('value' | 'tokenId')[]]>(
@@ -266,7 +270,7 @@ const anyEvents = fc
 const anyStream = fc.record({
   chains: fc.constantFrom<readonly Chain[]>(['0x1'], ['0x89'], CHAINS),
   addresses: fc.uniqueArray(anyAddress, { maxLength: 4 }),
-  /** Addresses that were watched before. */
+  /** Addresses that are added to the stream and then removed. */
   removed: fc.uniqueArray(anyAddress, { maxLength: 2 }),
   isGone: fc.constantFrom(false, false, false, true),
   events: anyEvents,
@@ -312,7 +316,10 @@ function read(
     !stream.removed.includes(address) &&
     !flags.allAddresses;
 
-  /** Returns whether the stream selects the log by its event, and the log's transaction. */
+  /**
+   * Returns whether the stream's events and filters select the log, and whether they also select
+   * its transaction.
+   */
   const wants = (log: LogMade): { log: boolean; transaction: boolean } => {
     const not = { log: false, transaction: false };
     const options = events.advancedOptions ?? [];
@@ -434,7 +441,7 @@ function says(filter: Filter, log: LogMade, chain: Chain, isSpam: boolean): bool
   }
 }
 
-// The matcher must equal the naive implementation
+// Comparison of the matcher with the naive implementation
 
 const packed = (addresses: readonly string[]) => packAddresses(addresses).bytes;
 
@@ -465,7 +472,6 @@ function toIndex(streams: readonly StreamMade[]) {
   return index;
 }
 
-/** Returns the matches by stream, without streams that have none. */
 const matchesOf = (
   index: ReturnType<typeof toIndex>,
   chain: Chain,
@@ -483,7 +489,10 @@ const matchesOf = (
     ]),
   );
 
-/** Returns the parts of a block that are read for these needs. Logs include transactions. */
+/**
+ * Returns the block with only the parts that are read for these needs. Reading transactions also
+ * reads logs.
+ */
 const fetched = (block: EvmBlock, { logs, transactions, traces }: BlockNeeds): EvmBlock => ({
   ...block,
   logs: logs || transactions ? block.logs : [],
@@ -574,7 +583,7 @@ test('property: explanations agree with matches, and each record has the decidin
                 expect(stops.length).toBeGreaterThan(0);
                 observed.left++;
                 if (last.stage === 'filter') {
-                  expect(last.message).toMatch(/ is not |does not decode|couldn't be read/);
+                  expect(last.message).toMatch(/ is not |can't be decoded|couldn't be read/);
                   observed.filtered++;
                 }
                 continue;

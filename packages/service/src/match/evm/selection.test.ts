@@ -158,11 +158,11 @@ describe('filters', () => {
     [{ eq: ['to'] }, ['eq'], /a list of a name and a value/],
     [{ eq: [1, 2] }, ['eq'], /a list of a name and a value/],
     [{ and: [{ eq: ['to', address(1)] }] }, ['and'], /at least two filters/],
-    [{ and: [{}, {}] }, ['and', 0], /exactly one operator/],
+    [{ and: [{}, {}] }, ['and', 0], /exactly one of the operators/],
     [{ and: [{ eq: ['to', address(1)] }, 5] }, ['and', 1], /an object with one operator/],
-    [{ like: ['to', 'x'] }, [], /exactly one operator of and, or, eq/],
-    [{ eq: ['to', address(1)], ne: ['to', address(1)] }, [], /exactly one operator/],
-    [{ __proto__: null, constructor: ['to', 'x'] }, [], /exactly one operator/],
+    [{ like: ['to', 'x'] }, [], /exactly one of the operators and, or, eq/],
+    [{ eq: ['to', address(1)], ne: ['to', address(1)] }, [], /exactly one of the operators/],
+    [{ __proto__: null, constructor: ['to', 'x'] }, [], /exactly one of the operators/],
     [{ eq: ['moralis_streams_chain_id', 'eth'] }, ['eq', 1], /a chain id in hex/],
     [{ eq: ['moralis_streams_possibleSpam', 'yes'] }, ['eq', 1], /true or false/],
     [tooDeep, Array.from({ length: 33 }, () => ['and', 0]).flat(), /at most 32 levels/],
@@ -246,8 +246,8 @@ describe('a selection', () => {
         expect(unreadEvents(options)).toEqual([TRANSFER]);
       }
     }
-    // Other options of the event still apply, and so do filters that the ABI covers or that need no
-    // ABI.
+    // Other options of the event still apply. Filters are readable if the ABI has the event, or if
+    // they are empty.
     const open = { topic0: keccak256(TRANSFER), filter: {} };
     const both = { topic0: null, abi: null, advancedOptions: [filtered, open] };
     expect(createSelection(both).take(payment, context)).toBe('log');
@@ -266,16 +266,18 @@ describe('a selection', () => {
       return told.join('; ');
     };
     const other = { ...payment, topics: [keccak256('Other()')] };
-    expect(addReason([TRANSFER], payment)).toBe(`its event is ${TRANSFER}, which the stream names`);
+    expect(addReason([TRANSFER], payment)).toBe(
+      `its event is ${TRANSFER}, which the stream selects`,
+    );
     expect(addReason([TRANSFER], other)).toBe(
-      `its event is ${keccak256('Other()')}, but the stream names ${TRANSFER}`,
+      `its event is ${keccak256('Other()')}, but the stream selects ${TRANSFER}`,
     );
     expect(addReason([ODD], payment, abi(odd))).toBe(
-      `its event is ${TRANSFER}, but the stream names ${ODD}`,
+      `its event is ${TRANSFER}, but the stream selects ${ODD}`,
     );
-    expect(addReason([TRANSFER, ODD], other)).toMatch(/, but the stream names 2 other events$/);
+    expect(addReason([TRANSFER, ODD], other)).toMatch(/, but the stream selects 2 other events$/);
     expect(addReason([TRANSFER], { ...payment, topics: [] })).toMatch(
-      /^it has no topic 0, but the stream names /,
+      /^it has no topic 0, but the stream selects /,
     );
 
     const selection = createSelection({

@@ -7,12 +7,13 @@
  * - If the stream's ABI has the event, the number of indexed inputs must match, because ERC-20
  *   and ERC-721 share the topic of Transfer.
  * - An event with advanced options matches if the filter of at least one of them passes; an
- *   option without a filter always passes. Filters fail for logs that don't decode and for events
- *   that are missing from the ABI.
+ *   option without a filter always passes. Filters fail for logs that can't be decoded and for
+ *   events that are missing from the ABI.
  */
 import { decodeLogs } from '@sluice/kit';
 import {
   type AbiItem,
+  type ExplainedCondition,
   KNOWN_EVENTS,
   eventSignature,
   eventTopic,
@@ -29,8 +30,9 @@ import {
   type FilterSubject,
   type Miss,
   compileFilter,
+  toCondition,
 } from './filter.ts';
-import { type AddReason, passed, stopped } from '../reasons.ts';
+import { type AddReason, joinNamed, passed, stopped } from '../reasons.ts';
 
 /** The chain of a log, and whether its contract is possible spam. */
 export interface LogContext {
@@ -41,27 +43,33 @@ export interface LogContext {
 export interface Selection {
   /** Maximum number of comparisons for one log. */
   readonly comparisons: number;
-  /** Events that the stream names; empty if it takes all. */
+  /** Hashes of the events that the stream selects; empty if it selects all. */
   readonly topics: readonly string[];
-  /** Maximum number of indexed inputs of the logs that the stream takes. */
+  /** Maximum number of indexed inputs of the events that the stream selects. */
   readonly mostIndexed: number;
-  /** Whether the stream takes the log, and whether it also takes the log's transaction. */
+  /**
+   * Returns whether the stream matches the log, and whether the log's transaction then matches,
+   * too.
+   */
   take(
     log: EvmLog,
     context: LogContext,
     addReason?: AddReason,
   ): 'no' | 'log' | 'log-and-transaction';
-  /** Returns the comparison that excludes a log, if there is only one. */
+  /**
+   * Returns a numeric comparison that alone excludes a log that does not match; undefined if there
+   * is none.
+   */
   missOf(log: EvmLog, context: LogContext): (Miss & { event: string }) | undefined;
-  /** Returns whether the stream selects the event. */
+  /** Returns whether `topic0` or an advanced option of the stream selects this event. */
   names(topic0: string): boolean;
-  /** Returns the signature from the stream's ABI, its topics, or a token standard. */
+  /** Returns the signature from the stream's ABI, its selected events, or a token standard. */
   signatureOf(topic0: string): string | undefined;
   /** Returns the name of the input in this topic, from the stream's ABI. */
   inputOf(log: EvmLog, topic: number): string | undefined;
 }
 
-/** Maximum number of options of one event in an explanation. */
+/** Maximum number of advanced options of one event that an explanation describes. */
 const EXPLAINED = 20;
 
 /** A log has up to four topics, of which the first is its event. */
@@ -69,8 +77,8 @@ const MAX_INDEXED = 3;
 
 interface Option {
   /**
-   * Filters by number of indexed inputs; undefined if every log of the topic passes, empty if none
-   * does.
+   * Filters by number of indexed inputs. Undefined without a filter, so every log passes; empty if
+   * the ABI does not have the event, so no log does.
    */
   filters: ReadonlyMap<number, Filter> | undefined;
   includeNativeTxs: boolean;
@@ -84,7 +92,7 @@ export function createSelection({
 }: Pick<StreamOptions, 'topic0' | 'abi' | 'advancedOptions'>): Selection {
   const events = eventsByTopic(abi ?? []);
   const options = new Map<string, Option[]>();
-  /** Events by topic, with the signature unless only the hash is known. */
+  /** Signatures of the selected events, by hash; undefined if only the hash is known. */
   const named = new Map<string, string | undefined>();
   for (const [n, option] of (advancedOptions ?? []).entries()) {
     const path = ['advancedOptions', n];
@@ -122,6 +130,12 @@ export function createSelection({
       Math.max(1, ...[...(filters?.values() ?? [])].map(({ comparisons }) => comparisons)),
     );
 
+  /** Returns the condition that the event is one of the selected events. */
+  const eventCondition = (topic: string | undefined, holds: boolean): ExplainedCondition[] => {
+    const wanted = joinNamed(named, describe);
+    return [toCondition('event', wanted, topic && describe(topic), holds)];
+  };
+
   const topics = [...named.keys()];
   const indexedOf = (topic: string): number =>
     Math.max(...(events.get(topic)?.keys() ?? [MAX_INDEXED]));
@@ -133,7 +147,7 @@ export function createSelection({
 
     take(log, context, addReason) {
       if (named.size === 0) {
-        addReason?.(passed('event', 'the stream does not name events, so it takes all'));
+        addReason?.(passed('event', 'the stream does not select events, so it takes all'));
         return 'log';
       }
       const topic = log.topics[0];
@@ -141,7 +155,13 @@ export function createSelection({
         const [first = ''] = named.keys();
         const wanted = named.size === 1 ? describe(first) : `${named.size} other events`;
         const its = topic === undefined ? 'it has no topic 0' : `its event is ${describe(topic)}`;
-        addReason?.(stopped('event', `${its}, but the stream names ${wanted}`));
+        addReason?.(
+          stopped(
+            'event',
+            `${its}, but the stream selects ${wanted}`,
+            eventCondition(topic, false),
+          ),
+        );
         return 'no';
       }
       const indexed = log.topics.length - 1;
@@ -152,14 +172,21 @@ export function createSelection({
           stopped(
             'event',
             `${indexed} of its inputs are indexed, but ${wanted} in the stream's ABI`,
+            [toCondition('indexed inputs', wanted, String(indexed), false)],
           ),
         );
         return 'no';
       }
-      addReason?.(passed('event', `its event is ${describe(topic)}, which the stream names`));
+      addReason?.(
+        passed(
+          'event',
+          `its event is ${describe(topic)}, which the stream selects`,
+          eventCondition(topic, true),
+        ),
+      );
       const choices = options.get(topic);
       if (choices === undefined) return 'log';
-      // Decoded lazily and only once, regardless of the number of options.
+      // The log is decoded only if a filter needs it, and only once for all options.
       let decoded: { subject: FilterSubject | undefined } | undefined;
       const subject = (): FilterSubject | undefined =>
         (decoded ??= { subject: subjectOf(known?.get(indexed), log, context) }).subject;
@@ -170,8 +197,11 @@ export function createSelection({
       };
       if (addReason !== undefined) {
         for (const option of choices.slice(0, EXPLAINED)) {
-          const why = explainOption(option.filters?.get(indexed), option, subject);
-          addReason((passes(option) ? passed : stopped)('filter', why));
+          const filter = option.filters?.get(indexed);
+          const why = explainOption(filter, option, subject);
+          const its = filter && subject();
+          const conditions = its && filter.conditions(its);
+          addReason((passes(option) ? passed : stopped)('filter', why, conditions));
         }
       }
       if (choices.some((option) => option.includeNativeTxs && passes(option))) {
@@ -203,7 +233,8 @@ export function createSelection({
 }
 
 /**
- * Limits the total size of all filters of a stream, because every log of its contracts is compared.
+ * Maximum number of comparisons in all filters of a stream, which may be evaluated for every log of
+ * its addresses.
  */
 const MAX_COMPARISONS = 1_000;
 
@@ -223,8 +254,8 @@ export function checkSelection(
 }
 
 /**
- * Returns selected events that have a filter but are missing from the ABI, so that none of their
- * logs match.
+ * Returns selected events that have a filter but are missing from the ABI, so that no log passes
+ * the filter.
  */
 export function unreadEvents({
   abi,
@@ -246,15 +277,15 @@ function explainOption(
 ): string {
   if (filters === undefined) return 'the event has no filter';
   if (filters.size === 0)
-    return "the stream's ABI does not have the event, so its filter takes no log";
+    return "the stream's ABI does not have the event, so its filter matches no log";
   const its = subject();
   if (its === undefined || filter === undefined) {
-    return "the event of the stream's ABI does not decode the log";
+    return "the log can't be decoded as the event in the stream's ABI";
   }
   return filter.explain(its);
 }
 
-/** Returns whether there is no filter, or an empty one, which needs no ABI. */
+/** Returns whether the filter is missing or has no conditions. Such a filter needs no ABI. */
 const isEmpty = (filter: object | undefined): boolean =>
   filter === undefined || Object.keys(filter).length === 0;
 
@@ -275,7 +306,7 @@ function compileFor(
   return filters;
 }
 
-/** Returns the values that filters read; undefined if the log does not decode as the event. */
+/** Returns the values that filters read; undefined if the log can't be decoded as the event. */
 function subjectOf(
   abi: readonly AbiItem[] | undefined,
   log: EvmLog,
@@ -286,10 +317,15 @@ function subjectOf(
   return decoded && { args: decoded.args, contract: log.address, chain, possibleSpam };
 }
 
-/** An ABI with a single event. It is reused, because the decoder prepares each ABI once. */
+/**
+ * An ABI with a single event. It is kept, because the decoder prepares each ABI object only once.
+ */
 type EventAbi = readonly [AbiItem];
 
-/** Events of the ABI by topic and number of indexed inputs; anonymous ones have no topic. */
+/**
+ * Returns the events of the ABI by topic 0 and number of indexed inputs, without anonymous events,
+ * which have no such topic.
+ */
 function eventsByTopic(abi: readonly AbiItem[]): Map<string, Map<number, EventAbi>> {
   const events = new Map<string, Map<number, EventAbi>>();
   for (const item of abi) {
@@ -301,7 +337,7 @@ function eventsByTopic(abi: readonly AbiItem[]): Map<string, Map<number, EventAb
   return events;
 }
 
-/** Converts the records of a block to the wire format, with every number as a decimal string. */
+/** Converts a log to the webhook format, in which `logIndex` is a decimal string. */
 export function toWebhookLog(log: EvmLog): WebhookLog {
   const [topic0 = null, topic1 = null, topic2 = null, topic3 = null] = log.topics;
   return {
@@ -353,7 +389,7 @@ export function toWebhookInternalTransaction(
   };
 }
 
-/** Converts a hex quantity to a decimal string, because the wire format has no hex numbers. */
+/** Converts a hex quantity to the decimal string that webhooks contain. */
 function toDecimal(quantity: string): string;
 function toDecimal(quantity: string | null): string | null;
 function toDecimal(quantity: string | null): string | null {

@@ -1,7 +1,7 @@
 /**
- * Decodes logs by the token standards into the lists of the contract, in log order; enrichment adds
- * names, symbols and decimals. Logs are recognized only by their shape (topic 0, number of topics,
- * data length).
+ * Decodes the events of token standards into the transfer and approval lists of a webhook, in log
+ * order. Recognizes logs only by their topics and data, not by their contract. Names, symbols and
+ * decimals are left empty for enrichment.
  */
 import { type EvmWebhook, keccak256 } from '@sluice/kit/contract';
 import type { EvmLog } from './block.ts';
@@ -21,7 +21,7 @@ const UNKNOWN = { tokenName: '', tokenSymbol: '' } as const;
 const WORD_DIGITS = 64;
 const ADDRESS_PADDING = '0'.repeat(24);
 
-/** @param spam contracts with records that are marked `possibleSpam` */
+/** @param spam contracts whose records are marked `possibleSpam` */
 export function decodeTransfers(
   logs: readonly EvmLog[],
   spam: ReadonlySet<string> = new Set(),
@@ -108,7 +108,7 @@ function decodeLog(log: EvmLog, possibleSpam: boolean, arrays: DecodedArrays): v
     case APPROVAL_FOR_ALL: {
       if (topics.length !== 3 || words !== 1 || !/^0{63}[01]$/.test(value)) return;
       const approved = value.endsWith('1');
-      // Both standards have this event, so the log does not show which one it is.
+      // ERC-721 and ERC-1155 both have this event, so the log does not show the standard.
       const token = { ...UNKNOWN, tokenContractType: '' };
       const parties = { account: first, operator: second };
       arrays.nftApprovals.ERC1155.push({ ...at, ...parties, approved, ...token });
@@ -163,7 +163,7 @@ function* readBatch(digits: string): Generator<Moved> {
 }
 
 interface Batch {
-  /** Word positions at which the items of both arrays start. */
+  /** Word positions of the first item of each array. */
   ids: number;
   amounts: number;
   /** Length of each array. */
@@ -171,8 +171,9 @@ interface Batch {
 }
 
 /**
- * Finds two arrays of equal length through their offsets. They must not overlap with each other or
- * the offsets, so the decoded result is never larger than the log.
+ * Finds the two arrays of a batch through their offsets. The arrays must have equal lengths. They
+ * must not overlap with each other or with the offsets, so that the size of the log limits the
+ * number of transfers.
  */
 function findBatch(digits: string): Batch | 'overlapping' | undefined {
   const ids = findArray(digits, 0);
@@ -186,7 +187,10 @@ function findBatch(digits: string): Batch | 'overlapping' | undefined {
 /** Number of offset words at the start of a batch's data. */
 const OFFSETS = 2;
 
-/** Returns the word position and the number of an array's items. */
+/**
+ * Returns the word position of an array's first item, and the number of items; undefined if the
+ * array is not within the data.
+ */
 function findArray(digits: string, head: number): { at: number; length: number } | undefined {
   const start = toSmall(wordAt(digits, head));
   if (start === undefined || start % 32 !== 0) return undefined;
@@ -202,22 +206,23 @@ const batchOf = ({ topics, data }: EvmLog): Batch | 'overlapping' | undefined =>
     : undefined;
 
 /**
- * Returns whether the log is a batch of transfers with overlapping arrays, which is not decoded.
+ * Returns whether the log is a batch of transfers with overlapping arrays. Such a batch is not
+ * decoded.
  */
 export const hasOverlap = (log: EvmLog): boolean => batchOf(log) === 'overlapping';
 
-/** Returns the number of transfers in a batch; 0 for any other log. */
+/** Returns the number of transfers in a batch; 0 for a log that can't be decoded as a batch. */
 export function countBatch(log: EvmLog): number {
   const batch = batchOf(log);
   return typeof batch === 'object' ? batch.length : 0;
 }
 
-/** Converts a word to a number if it can be a position in the data. */
+/** Converts a word to a number; undefined if it exceeds 32 bits and so can't be a position. */
 function toSmall(word: string): number | undefined {
   return /^0{56}[0-9a-f]{8}$/.test(word) ? Number.parseInt(word, 16) : undefined;
 }
 
-/** Returns a word of the data; empty or incomplete after its end. */
+/** Returns a word of the data, which is incomplete or empty at the end of the data. */
 const wordAt = (digits: string, n: number): string =>
   digits.slice(n * WORD_DIGITS, (n + 1) * WORD_DIGITS);
 

@@ -34,7 +34,10 @@ const call = (transactionIndex: number) => ({ transactionIndex }) as EvmInternal
 const records = (match: Match): number =>
   match.logs.length + match.transactions.length + match.internalTransactions.length;
 
-/** Splits at this number of records. The commas between them count as zero bytes here. */
+/**
+ * Splits a match into parts of at most `limit` records. Each record takes 80 of the 100 bytes that
+ * the limit allows for it, which leaves space for separators.
+ */
 const split = (match: Match, limit: number) =>
   splitMatch(match, limit * 100, (part) => records(part) * 80);
 

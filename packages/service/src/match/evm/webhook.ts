@@ -1,4 +1,4 @@
-/** Converts a match to the webhook body of the contract, with its keys in wire order. */
+/** Converts a match to an `EvmWebhook` body, with the keys in wire order. */
 import type { EvmWebhook, WebhookProofs } from '@sluice/kit/contract';
 import type {
   BlockProofs,
@@ -12,13 +12,13 @@ import { toWebhookInternalTransaction, toWebhookLog, toWebhookTransaction } from
 import { decodeTransfers, countBatch } from './transfers.ts';
 import { type WeighedPart, divide } from '../parts.ts';
 
-/** The body without `confirmed` and `retries`, split at the position of `retries`. */
+/** The body without `confirmed` and `retries`, split where `retries` is inserted. */
 export interface WebhookParts {
   head: Pick<EvmWebhook, 'chainId' | 'abi' | 'streamId' | 'tag'>;
   tail: Omit<EvmWebhook, 'confirmed' | 'chainId' | 'abi' | 'streamId' | 'tag' | 'retries'>;
 }
 
-/** @param spam contracts with records that are marked `possibleSpam` */
+/** @param spam contracts whose records are marked `possibleSpam` */
 export function toWebhookParts(
   chain: string,
   block: EvmBlock,
@@ -50,7 +50,9 @@ export function toWebhookParts(
   };
 }
 
-/** Returns one proof for each transaction of the logs and transactions, in order. */
+/**
+ * Returns one proof for each transaction that matched or has a matching log, in transaction order.
+ */
 function toProofs({ logs, transactions }: Match, { header, prove }: BlockProofs): WebhookProofs {
   const hashes = new Map([
     ...logs.map((log) => [log.transactionIndex, log.transactionHash] as const),
@@ -68,7 +70,7 @@ function toProofs({ logs, transactions }: Match, { header, prove }: BlockProofs)
   };
 }
 
-/** @param weigh returns the size of a match's webhook in bytes */
+/** @param weigh returns the maximum size of a match's webhook in bytes; see `divide` */
 export const splitMatch = (
   match: Match,
   limit: number,
@@ -85,7 +87,7 @@ export const splitMatch = (
           partOf(match, { internalTransactions: [each] }),
         ),
       ],
-      // Pushes one by one, because spreading hundreds of thousands of arguments overflows the
+      // Appends one by one, because spreading hundreds of thousands of arguments overflows the
       // stack.
       join(part, more) {
         for (const log of more.logs) part.logs.push(log);
@@ -98,8 +100,8 @@ export const splitMatch = (
   );
 
 /**
- * Returns a lower bound of the body's size without building it, because a huge body would double
- * the memory in use.
+ * Returns a lower bound of the body's size without building the body, because building a huge one
+ * would double the memory in use.
  */
 export const leastBytes = ({ logs, transactions, internalTransactions }: Match): number =>
   logs.reduce(
@@ -109,7 +111,7 @@ export const leastBytes = ({ logs, transactions, internalTransactions }: Match):
   transactions.reduce((sum, each) => sum + TRANSACTION_BYTES + each.input.length, 0) +
   internalTransactions.length * CALL_BYTES;
 
-/** Size of a record's keys, hashes and addresses as JSON. */
+/** Minimum JSON size of a record of each kind, without its variable-length data. */
 const LOG_BYTES = 200;
 const TRANSFER_BYTES = 400;
 const TRANSACTION_BYTES = 350;

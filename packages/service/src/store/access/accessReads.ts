@@ -81,6 +81,7 @@ export const toApiKeyRecord = (row: Selectable<Tables['api_key']>): ApiKeyRecord
 
 const toAuditRecord = ({
   key_id: keyId,
+  session_name: sessionName,
   previous_hash: previousHash,
   ...row
-}: Selectable<Tables['audit']>): AuditRecord => ({ ...row, keyId, previousHash });
+}: Selectable<Tables['audit']>): AuditRecord => ({ ...row, keyId, sessionName, previousHash });

@@ -7,8 +7,8 @@ import type { AccessWrites, ApiKeyRecord, NewApiKey } from './contract.ts';
 import { recordStreamChange } from '../streams/streamChanges.ts';
 
 /**
- * Maximum difference between the clocks of two processes. Sessions expire by the clock of the
- * process that handles the request.
+ * Assumed maximum difference between the clocks of two processes, because each process checks the
+ * expiry of sessions by its own clock.
  */
 const CLOCKS_APART_MS = 24 * 3_600_000;
 
@@ -59,7 +59,7 @@ export const createAccessWrites = (db: Kysely<Tables>, engine: Engine): AccessWr
 
   async appendAudit(entry) {
     await db.transaction().execute(async (trx) => {
-      // Writes one entry at a time, so that it can include the hash of the previous entry.
+      // Takes a lock, because each entry includes the hash of the previous one.
       await engine.lock(trx, 'audit');
       const last = await trx
         .selectFrom('audit')
@@ -80,6 +80,7 @@ export const createAccessWrites = (db: Kysely<Tables>, engine: Engine): AccessWr
           at: record.at,
           action: record.action,
           key_id: record.keyId,
+          session_name: record.sessionName,
           address: record.address,
           target: record.target,
           previous_hash: record.previousHash,

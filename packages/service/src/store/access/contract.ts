@@ -2,7 +2,7 @@
 import type { ApiKey, AuditRecord } from '@sluice/kit/contract';
 import type { StreamChangeNote } from '../streams/contract.ts';
 
-/** A key as stored. */
+/** An API key as it is stored. */
 export interface ApiKeyRecord extends ApiKey {
   /** SHA-256 of the complete key, in hex. */
   hash: string;
@@ -21,18 +21,19 @@ export interface SealedSecret {
 export interface AccessReads {
   /** Lists keys, newest first, including revoked keys. */
   listApiKeys(): Promise<ApiKeyRecord[]>;
-  /**
-   * Returns the ids of console sessions that were ended early and would otherwise still be valid.
-   */
+  /** Returns the ids of console sessions that were ended early. Some may have expired since. */
   listEndedSessions(): Promise<string[]>;
-  /** Lists audit entries before this entry, newest first. */
+  /** Lists audit entries, newest first: all, or those with a lower number than `before`. */
   listAudit(page: {
     limit: number;
     before?: number | undefined;
   }): Promise<{ rows: AuditRecord[]; next: number | undefined }>;
-  /** Lists secrets, newest first; undefined if the stream is unknown. */
+  /** Lists the secrets of a stream, newest first; undefined if the stream is unknown. */
   readStreamSecrets(streamId: string): Promise<SealedSecret[] | undefined>;
-  /** Returns a page of the secrets of all streams that are not deleted, after this stream. */
+  /**
+   * Returns a page of the secrets of all streams that are not deleted, starting after the stream
+   * `after`.
+   */
   listStreamSecrets(
     after?: string,
   ): Promise<{ rows: { streamId: string; secrets: SealedSecret[] }[]; next: string | undefined }>;
@@ -41,16 +42,18 @@ export interface AccessReads {
 
 export interface AccessWrites {
   createApiKey(key: NewApiKey): Promise<ApiKeyRecord>;
-  /** Creates the first key; undefined if a key exists or ever existed. */
+  /** Creates the first key; undefined if there is already a key, even a revoked one. */
   createFirstApiKey(key: NewApiKey): Promise<ApiKeyRecord | undefined>;
   /**
    * Revokes a key; undefined if the key is unknown. A key that is already revoked does not change.
    */
   revokeApiKey(id: string): Promise<ApiKeyRecord | undefined>;
   recordApiKeyUse(ids: readonly string[]): Promise<void>;
-  /** Ends a session that would expire at `expiresAt`, and stores this until a day later. */
+  /** Ends a session early. Its record is kept for at least a day after `expiresAt`. */
   endSession(session: { id: string; expiresAt: number }): Promise<void>;
-  appendAudit(entry: Pick<AuditRecord, 'action' | 'keyId' | 'address' | 'target'>): Promise<void>;
+  appendAudit(
+    entry: Pick<AuditRecord, 'action' | 'keyId' | 'sessionName' | 'address' | 'target'>,
+  ): Promise<void>;
   /** Replaces the secrets of a stream if they still equal `before`; otherwise returns false. */
   replaceStreamSecrets(
     streamId: string,

@@ -2,7 +2,7 @@
 
 export interface AccessTables {
   api_key: ApiKeyTable;
-  /** Ended console sessions, until they would have expired. */
+  /** Console sessions that were ended early. Kept for at least a day after their expiry. */
   ended_session: { id: string; expires_at: number };
   /** Append-only. */
   audit: AuditTable;
@@ -13,7 +13,7 @@ interface ApiKeyTable {
   name: string;
   /** SHA-256 of the complete key, in hex. Keys are random, so a hash without a salt is enough. */
   hash: string;
-  /** JSON arrays. */
+  /** JSON array, like `cidrs`. */
   scopes: string;
   cidrs: string;
   created_at: number;
@@ -22,12 +22,13 @@ interface ApiKeyTable {
   revoked_at: number | null;
 }
 
-/** Like `AuditRecord` of the contract. */
+/** The columns of an `AuditRecord`. */
 interface AuditTable {
   seq: number;
   at: number;
   action: string;
   key_id: string;
+  session_name: string;
   address: string;
   target: string;
   previous_hash: string;

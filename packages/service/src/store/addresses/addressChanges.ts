@@ -1,6 +1,7 @@
 /**
- * Changes a stream's addresses. Short changes take one transaction, which small additions share;
- * long changes are staged in parts, so that other writers get their turn, and activated at once.
+ * Changes the addresses of streams. Small additions to different streams share a transaction. Long
+ * changes are staged in parts, so that other writes can run in between; all parts take effect
+ * together.
  */
 import {
   compareAt,
@@ -19,13 +20,13 @@ import {
 import type { Store } from '../store.ts';
 
 export interface AddressChanges {
-  /** Adds addresses. Existing addresses stay, and keep their label unless there is a new one. */
+  /** Adds addresses. Existing addresses remain, and keep their label unless a new one is given. */
   add(streamId: string, added: AddedAddresses): Promise<AddressOutcome>;
-  /** Removes either all of the addresses or none. */
+  /** Removes all of the addresses, or none if one of them is missing. */
   remove(streamId: string, addresses: AddressList): Promise<AddressOutcome>;
   /** Replaces the complete list and all of its labels. */
   replace(streamId: string, added: AddedAddresses): Promise<AddressOutcome>;
-  /** Adds all addresses of one stream to another, with their labels. */
+  /** Adds all addresses of one stream to another stream, with their labels. */
   copy(from: string, to: string, keyId: string): Promise<AddressOutcome>;
 }
 
@@ -73,11 +74,12 @@ export function createAddressChanges(store: Store): AddressChanges {
         return { outcome: 'changed', effectiveFrom: activated.effectiveFrom } as const;
       }
       await undo(change);
-      // A change is lost only if the stream was deleted or the process stalled for a long time.
+      // A change is lost only if the stream was deleted or the change made no progress for a long
+      // time.
       const stream = await store.readStream(streamId);
       return { outcome: stream === undefined ? 'unknown-stream' : 'busy' } as const;
     } catch (error) {
-      // Housekeeping undoes the rest later.
+      // If undoing fails, housekeeping undoes the change later.
       await undo(change).catch(() => undefined);
       throw error;
     }
@@ -116,7 +118,8 @@ export function createAddressChanges(store: Store): AddressChanges {
         );
       }),
 
-    // Only another process can change the source list while it is copied.
+    // Within this process, neither list changes during the copy; other processes may still change
+    // the source.
     copy: (from, to, keyId) =>
       inTurn(from, () => inTurn(to, () => stage(to, partsOfStream(store, from, keyId)))),
   };
@@ -147,7 +150,10 @@ async function* partsOf(
   }
 }
 
-/** Removes the surplus addresses, then adds the others; both lists are sorted. */
+/**
+ * Yields parts that remove the surplus addresses, and then parts that add all wanted ones. The
+ * stored and the wanted addresses are sorted.
+ */
 async function* replacementOf(
   store: Store,
   streamId: string,

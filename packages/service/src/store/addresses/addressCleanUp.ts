@@ -1,16 +1,18 @@
-/** Cleans up after changes of addresses: abandoned changes, and rows that are no longer visible. */
+/**
+ * Cleans up after address changes: abandoned or old changes, and rows that are no longer visible.
+ */
 import { type Kysely, sql } from 'kysely';
 import { type Engine, readNow } from '../engine/engine.ts';
 import type { Tables } from '../engine/tables.ts';
 import { deleteDead, isOf, selectParts } from './addressStaging.ts';
 
-/** Maximum number of rows that one clean-up transaction deletes. */
+/** Maximum number of rows that one transaction deletes. */
 const CLEAN_UP_ROWS = 5_000;
 const EXPIRED_PARTS = 50;
 
 /**
- * Undoes one part of an abandoned change, or deletes the change. Returns false if there is nothing
- * to undo.
+ * Undoes one part of an abandoned change, and returns true. If no part is left, deletes the change
+ * and returns false.
  */
 export async function undoPart(
   db: Kysely<Tables>,
@@ -86,7 +88,9 @@ export async function deleteSomeOfDeletedStreams(
   });
 }
 
-/** Deletes parts of old changes. A matcher that has not read them by then reads complete lists. */
+/**
+ * Deletes parts of old changes. A matcher that has not read them by then reads the complete lists.
+ */
 export async function expireParts(
   db: Kysely<Tables>,
   engine: Engine,

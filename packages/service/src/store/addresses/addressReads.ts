@@ -1,4 +1,4 @@
-/** Reads addresses of streams, and changes of lists and rules. */
+/** Reads the addresses of streams, and the changes to address lists and rules. */
 import type { ChainFamily } from '@sluice/kit/contract';
 import { type Kysely, type SqlBool, sql } from 'kysely';
 import type { Tables } from '../engine/tables.ts';
@@ -7,14 +7,12 @@ import type { StreamOfFamily } from '../streams/contract.ts';
 import type { AddressReads, AddressRecordPage } from './contract.ts';
 import { fromDigits } from './packedAddresses.ts';
 
-/** Large pages load an index faster; adding one to it takes some milliseconds. */
+/** Large pages load an index faster, and adding one to the index takes only a few milliseconds. */
 const ADDRESSES_PER_PAGE = 20_000;
-/** Maximum number of parts per read, which take at most 100 kB each. */
+/** Maximum number of parts per read. A part has at most 160 kB of addresses. */
 const PARTS_PER_PAGE = 20;
 
-/**
- * Selects the addresses of a stream in order, without the effects of a change that is not active.
- */
+/** Selects the addresses of a stream in order, as if a change that is not active did not exist. */
 function selectAddresses(db: Kysely<Tables>, streamId: string, after: string | undefined) {
   const pending = sql<number>`coalesce((
     select id from address_change where stream_id = ${streamId} and state <> 'active'), -1)`;
@@ -40,22 +38,23 @@ async function addressPageOf(
   return { addresses, next: rows.length > limit ? addresses.at(-1)?.address : undefined };
 }
 
-/** A key that sorts after every hex digit. */
+/** A character that sorts after every hex digit. */
 const AFTER_DIGITS = 'g';
 
-/** Matches a shortened hash without its middle. */
+/** Matches an address that is shortened in the middle, such as `0x12…ab`. */
 const ENDS = /^(0x[0-9a-f]*)(?:…|\.\.\.)([0-9a-f]*)$/;
 
 /**
- * Builds the condition of a search. A prefix becomes a range of the key; for other searches, each
- * address is checked.
+ * Builds the condition of a search. A prefix of addresses becomes a range of the key; a search for
+ * other text checks each address.
  */
 function isSought(find: string) {
   const wanted = find.toLowerCase();
   const [, head = wanted, tail = ''] = ENDS.exec(wanted) ?? [];
   if (!/^0x[0-9a-f]*$/.test(head)) {
     const pattern = `%${find.replaceAll(/[\\%_]/g, '\\$&')}%`;
-    // The engine lowercases both sides, because engines support different letters.
+    // The database lowercases both sides, because SQLite and PostgreSQL lowercase different
+    // letters.
     return sql<SqlBool>`(lower(label) like lower(${pattern}) escape '\\'
       or address like lower(${pattern}) escape '\\')`;
   }
@@ -109,7 +108,7 @@ export function createAddressReads(db: Kysely<Tables>): AddressReads {
         .select('address')
         .limit(ADDRESSES_PER_PAGE)
         .as('page');
-      // The page is sorted already; sorting it again takes longer than reading it.
+      // The page is already sorted; sorting it again would take longer than reading it.
       const { digits, count } = await db
         .selectFrom(page)
         .select([

@@ -1,4 +1,4 @@
-/** The steps of a change of addresses, each within a transaction. */
+/** Steps of an address change. Each function runs within a transaction of the caller. */
 import type { ChainFamily } from '@sluice/kit/contract';
 import { type RawBuilder, sql } from 'kysely';
 import type { Engine } from '../engine/engine.ts';
@@ -17,7 +17,10 @@ const PRESENT_ADDRESS = {
 /** Bytes per address. */
 const WIDTHS: Record<ChainFamily, number> = { evm: 20, aptos: 32 };
 
-/** Columns of a stored part and its effects. */
+/**
+ * Columns of a part and its effects: `delta` is the change in the number of addresses, and `dead`
+ * the number of rows that become invisible.
+ */
 const PART = {
   change_id: 'bigint',
   part: 'bigint',
@@ -28,23 +31,21 @@ const PART = {
   dead: 'bigint',
 } as const;
 
-/** A part with staged rows. */
 interface StagedPart {
   streamId: string;
   change: number;
   number: number;
   part: AddressPart;
   added: number;
-  /** Rows that become dead when the change is activated. */
+  /** Number of rows that become invisible when the change is activated. */
   dead: number;
 }
 
 type PresentAddress = Pick<Tables['stream_address'], keyof typeof PRESENT_ADDRESS>;
 
 /**
- * Locks the lists of these streams for the rest of the transaction; streams of a family with a
- * different address width count as unknown. Returns why lists cannot be changed now, by stream,
- * without the streams that can be changed.
+ * Locks the lists of these streams for the rest of the transaction. Returns, by stream, why a list
+ * cannot be changed now; streams whose addresses have a different width count as unknown.
  */
 export async function lockLists(
   trx: Db,
@@ -72,7 +73,8 @@ export async function lockLists(
 }
 
 /**
- * Starts a change of each of these streams; returns the ids by stream. Their lists must be locked.
+ * Starts a change for each of these streams, and returns the ids of the changes by stream. The
+ * lists must be locked.
  */
 export async function insertChanges(
   trx: Db,
@@ -91,8 +93,9 @@ function textsOf(engine: Engine, addresses: readonly string[]): RawBuilder<objec
 }
 
 /**
- * Returns the first address of a removal that the stream has neither now nor before `change`. The
- * subquery cannot become a join, so each address is looked up by key.
+ * Returns an address that the part removes but the stream does not have. Addresses that `change`
+ * already removed count as present. Because the subquery cannot become a join, each address is
+ * looked up by key.
  */
 export async function findMissing(
   trx: Db,
@@ -129,8 +132,8 @@ async function remove(
 }
 
 /**
- * Returns the numbers of rows that were added, and of rows that become dead when the change is
- * activated.
+ * Stages the addresses of a part. Returns the number of added rows, and of rows that become
+ * invisible when the change is activated.
  */
 async function stageAdded(
   trx: Db,
@@ -153,9 +156,10 @@ async function stageAdded(
       on conflict do nothing`.execute(trx);
     return Number(inserted.numAffectedRows ?? 0);
   };
-  // Relabeling removes a row and adds another.
+  // To change a label, one row is removed and another is added.
   const relabelled = present.flatMap((row) => {
-    const label = labels[row.address] ?? (clearLabels ? null : row.label);
+    // An empty label removes the current one.
+    const label = (labels[row.address] ?? (clearLabels ? null : row.label)) || null;
     return label === row.label ? [] : [{ ...row, label }];
   });
   let [added, dead] = [0, 0];
@@ -174,7 +178,9 @@ async function stageAdded(
   return { added, dead };
 }
 
-/** Returns addresses as a table, with labels if any address has one. */
+/**
+ * Returns a table of the addresses and their labels; the label is null for an address without one.
+ */
 function rowsOf(
   engine: Engine,
   addresses: readonly string[],
@@ -183,7 +189,7 @@ function rowsOf(
   if (Object.keys(labels).length === 0) {
     return sql`(select address, null as label from ${engine.texts(addresses, 'address')} as texts)`;
   }
-  const rows = addresses.map((address) => ({ address, label: labels[address] ?? null }));
+  const rows = addresses.map((address) => ({ address, label: labels[address] || null }));
   return engine.rows(rows, { address: 'text', label: 'text' });
 }
 
@@ -199,7 +205,7 @@ export async function stageRows(
   return { added: 0, dead: await remove(trx, engine, streamId, change, addresses) };
 }
 
-/** Stores these parts, which are already staged, and updates the totals of their changes. */
+/** Stores parts whose rows are already staged, and updates the totals of their changes. */
 export async function keepParts(
   trx: Db,
   engine: Engine,
@@ -233,15 +239,15 @@ export async function keepParts(
 }
 
 /**
- * Activates changes together. Returns the results by change; changes that were abandoned, or belong
- * to a deleted stream, are omitted.
+ * Activates changes together. Returns the results by change; omits changes that were abandoned or
+ * whose stream was deleted.
  */
 export async function activate(
   trx: Db,
   engine: Engine,
   changes: readonly number[],
 ): Promise<Map<number, { streamId: string; effectiveFrom: EffectiveFrom }>> {
-  // Deleting a stream also raises the revision, so no stream can be deleted after this.
+  // Deleting a stream also raises the revision, so deletions wait until this transaction commits.
   const revision = await raiseRevision(trx);
   const given = sql`select id from ${engine.rows(
     changes.map((id) => ({ id })),
@@ -299,7 +305,7 @@ export function isOf(
   return sql<boolean>`stream_id = ${streamId} and address ${engine.isIn(textsOf(engine, addresses))}`;
 }
 
-/** Deletes the rows that an active change removed, which are no longer visible. */
+/** Deletes the rows that a part of an active change removed, because they are no longer visible. */
 export async function deleteDead(trx: Db, engine: Engine, part: Part): Promise<void> {
   await sql`
     delete from stream_address
@@ -313,8 +319,8 @@ export async function deleteDead(trx: Db, engine: Engine, part: Part): Promise<v
 }
 
 /**
- * Changes these lists, which must be locked and contain all addresses to be removed. Returns the
- * outcomes by stream, without streams that were deleted in the meantime.
+ * Applies changes whose lists are locked and contain all addresses to remove. Returns the outcomes
+ * by stream; omits streams that were deleted in the meantime.
  */
 export async function changeFree(
   trx: Db,

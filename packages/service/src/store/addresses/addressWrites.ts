@@ -19,10 +19,10 @@ import {
 import type { AddressOutcome, AddressWrites } from './contract.ts';
 
 /**
- * Changes the addresses of streams in parts that are staged and then activated: rows of
- * `stream_address` name the changes that added and removed them, and only `active` changes have an
- * effect. Parts are also stored packed, so that the matcher need not read the list, and an
- * abandoned change can be undone without another index.
+ * Changes the addresses of streams. Each row of `stream_address` names the change that added it and
+ * the change that removed it, and only `active` changes have an effect. Changes are also stored as
+ * packed parts, which the matcher reads to update its index, and which are used to undo abandoned
+ * changes.
  */
 export function createAddressWrites(db: Kysely<Tables>, engine: Engine): AddressWrites {
   return {

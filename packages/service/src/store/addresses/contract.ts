@@ -11,13 +11,16 @@ export interface AddressList {
 export interface RuleChanges<Name extends ChainFamily> {
   revision: number;
   /**
-   * If true, the changes since then are no longer stored. `changed` then contains every stream that
-   * matches, and their addresses must be read again.
+   * If true, some changes after the requested revision are no longer stored. Then `changed`
+   * contains every stream that is matched, and their addresses must be read again.
    */
   whole: boolean;
-  /** Streams that were created or changed since then, except for changes of only the addresses. */
+  /**
+   * Streams that were created or changed after the requested revision. Excludes streams with
+   * changes only to their addresses.
+   */
   changed: StreamOfFamily<Name>[];
-  /** Streams that no longer match. */
+  /** Ids of changed streams that are not matched, such as paused or deleted ones. */
   gone: string[];
 }
 
@@ -28,7 +31,7 @@ export interface AddressDelta {
   addresses: AddressList;
 }
 
-/** Position after this part of a change. Changes that were committed together share a revision. */
+/** Position after a part of a change. Changes that were committed together share a revision. */
 export interface DeltaPosition {
   revision: number;
   change: number;
@@ -45,54 +48,55 @@ export interface AddressRecord {
    * change it.
    */
   addedAt: number;
-  /** Name of the API key that added it. */
+  /** Name of the API key that added it, or the key's id if the name is unknown. */
   addedBy: string;
 }
 
 export interface AddressRecordPage {
   addresses: AddressRecord[];
-  /** The last address, if more follow. */
+  /** Last address of the page, to pass as `after`; undefined if no more follow. */
   next: string | undefined;
 }
 
-/** At most {@link ADDRESSES_PER_PART} addresses of a change. */
+/** Up to {@link ADDRESSES_PER_PART} addresses of a change. */
 export type AddressPart =
   | {
       kind: 'add';
       addresses: AddressList;
-      /** Labels by lowercase address. Other addresses keep their labels. */
+      /** Labels by lowercase address; an empty label removes the current one. */
       labels: Record<string, string>;
-      /** Removes the labels of addresses that `labels` does not contain. */
+      /** If true, addresses of this part that are not in `labels` lose their current label. */
       clearLabels: boolean;
       /** Id of the API key that adds them. */
       keyId: string;
     }
   | { kind: 'remove'; addresses: AddressList };
 
-/** A change that fits into one transaction. No address is in two parts. */
+/** A change that fits into one transaction. Each address is in only one part. */
 export interface AddressChange {
   streamId: string;
   parts: readonly AddressPart[];
 }
 
-/** Limits the time for which a transaction blocks others. */
+/** Maximum number of addresses in a part, which limits how long a transaction blocks others. */
 export const ADDRESSES_PER_PART = 5_000;
 
 export type AddressOutcome =
   | { outcome: 'changed'; effectiveFrom: EffectiveFrom }
   | { outcome: 'unknown-stream' }
-  /** The stream does not have this address, so nothing was removed. */
+  /** The stream does not have this address, so no address was removed. */
   | { outcome: 'missing'; address: string }
   /** Another change of the stream is in progress. */
   | { outcome: 'busy' };
 
 /**
- * First block of each chain that a change of rules applies to; on Aptos, the first ledger version.
+ * The first block of each chain to which a change of rules applies; on Aptos, the first ledger
+ * version.
  */
 export type EffectiveFrom = Record<string, number>;
 
 export interface AddressReads {
-  /** Addresses in order. */
+  /** Lists addresses in order. */
   listAddresses(
     streamId: string,
     page: { limit: number; after?: string | undefined },
@@ -103,20 +107,21 @@ export interface AddressReads {
     search: { find: string; limit: number; after?: string | undefined },
   ): Promise<AddressRecordPage>;
   /**
-   * Returns streams of a family, by default `evm`, that changed after this revision; -1 reads all.
+   * Returns the streams of a family, by default `evm`, that changed after this revision. Pass -1 to
+   * read all streams.
    */
   readRules<Name extends ChainFamily = 'evm'>(
     afterRevision: number,
     family?: Name,
   ): Promise<RuleChanges<Name>>;
-  /** Returns a page of a stream's addresses after this one, in address order. */
+  /** Returns a page of a stream's addresses in order, starting after the address `after`. */
   readAddresses(
     streamId: string,
     after?: string,
   ): Promise<{ addresses: AddressList; next: string | undefined }>;
   /**
-   * Returns a page of the changes of lists after this position, up to a revision, in order.
-   * Undefined if they are no longer stored completely.
+   * Returns a page of address changes after this position, up to revision `upTo`, in order;
+   * undefined if some of them are no longer stored.
    */
   readAddressChanges(
     after: DeltaPosition,
@@ -127,19 +132,22 @@ export interface AddressReads {
 /** Steps from which `addressChanges.ts` builds complete changes. */
 export interface AddressWrites {
   /**
-   * Applies small changes to different streams in one transaction, and returns their outcomes.
+   * Applies small changes to different streams in one transaction, and returns the outcomes.
    * Rejected changes have no effect.
    */
   changeAddresses(changes: readonly AddressChange[]): Promise<AddressOutcome[]>;
   /**
-   * Starts a change of many parts, which is invisible until it is activated. Streams of a family
-   * with a different `width` count as unknown; without `width`, any family is accepted.
+   * Starts a change of many parts, which is invisible until it is activated. Streams whose
+   * addresses have a different `width` count as unknown; without `width`, any family is accepted.
    */
   beginAddressChange(
     streamId: string,
     width?: AddressList['width'],
   ): Promise<{ outcome: 'begun'; change: number } | { outcome: 'unknown-stream' | 'busy' }>;
-  /** Adds a part; `lost` if the change was abandoned, or its stream was deleted. */
+  /**
+   * Adds a part. Returns `lost` if the change was abandoned, and `missing` if the part removes an
+   * address that the stream does not have.
+   */
   stageAddresses(
     change: number,
     part: AddressPart,
@@ -152,9 +160,9 @@ export interface AddressWrites {
   /** Abandons a change and undoes one of its parts. Returns true while there is more to undo. */
   undoAddressChange(change: number): Promise<boolean>;
   /**
-   * Performs a limited amount of housekeeping; returns true while there is more. Undoes changes
-   * without progress for `staleMs`, and deletes removed rows, rows of deleted streams, and changes
-   * older than `keepMs`.
+   * Performs one step of the clean-up: undoes a part of a change without progress for `staleMs`, or
+   * deletes some removed rows, rows of deleted streams, or changes older than `keepMs`. Returns
+   * false if there was nothing to do.
    */
   cleanUpAddresses(ages: { keepMs: number; staleMs: number }): Promise<boolean>;
 }

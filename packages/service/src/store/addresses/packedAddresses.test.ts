@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { packAddresses, sortAddresses, unpackAddresses } from './packedAddresses.ts';
 
-/** Creates addresses of few distinct bytes, so that every byte affects the order. */
+/** Generates addresses from only four byte values, so that many of them share their first bytes. */
 const address = fc
   .array(fc.constantFrom('00', '01', 'ab', 'ff'), { minLength: 20, maxLength: 20 })
   .map((bytes) => `0x${bytes.join('')}`);
@@ -26,7 +26,8 @@ test('Aptos addresses have 32 bytes', async () => {
 });
 
 test('long lists, sorted in several steps, are sorted like short ones', async () => {
-  // Consecutive addresses in three large groups, in reverse order, with duplicates.
+  // Three large, interleaved groups that differ in one byte, with descending numbers. Almost every
+  // address occurs twice.
   const addresses = Array.from({ length: 130_000 }, (_, n) => {
     const half = (130_000 - n) >> 1;
     return `0x${(half % 3).toString(16).padStart(30, '0')}${half.toString(16).padStart(10, '0')}`;

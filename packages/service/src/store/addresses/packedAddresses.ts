@@ -1,13 +1,12 @@
 /**
  * Lists of addresses as concatenated bytes: 20 bytes per address on EVM chains, 32 on Aptos. As
- * strings, a million addresses would be a million objects to create, copy between threads and
- * collect.
+ * strings, a million addresses would be a million objects to create, copy between threads and free.
  */
 import type { AddressList } from './contract.ts';
 
-/** Number of addresses handled between two turns of the event loop. */
+/** Number of addresses to process before yielding to the event loop. */
 const STEP = 50_000;
-/** Maximum size of ranges that are sorted by comparison instead of by radix. */
+/** Maximum number of addresses in a range that is sorted by comparison instead of by radix. */
 const FEW = 32;
 
 export function packAddresses(
@@ -39,8 +38,9 @@ export const toDigits = (bytes: Uint8Array): string =>
 export const fromDigits = (digits: string): Uint8Array => Buffer.from(digits, 'hex');
 
 /**
- * Compares the addresses at these positions: returns a negative number, 0 or a positive number if
- * the first is less, equal or greater.
+ * Compares the address at `at` with the address at `otherAt` of another list. Returns a negative
+ * number if the first is less than the second, 0 if they are equal, and a positive number
+ * otherwise.
  */
 export function compareAt(
   { width, bytes }: AddressList,
@@ -56,8 +56,8 @@ export function compareAt(
 }
 
 /**
- * Sorts and deduplicates addresses, because a sorted batch touches fewer pages of the ledger. Uses
- * a radix sort that starts with the first byte, and yields to the event loop in between.
+ * Sorts and deduplicates addresses, and yields to the event loop regularly. Sorted batches touch
+ * fewer pages of the ledger.
  */
 export async function sortAddresses(list: AddressList): Promise<AddressList> {
   const { width, bytes } = list;
@@ -72,7 +72,9 @@ export async function sortAddresses(list: AddressList): Promise<AddressList> {
     await new Promise(setImmediate);
   };
   const compare = (a: number, b: number): number => compareAt(list, a, list, b);
-  /** Splits a range into steps and yields to the event loop after each step. */
+  /**
+   * Splits a range into steps of at most `STEP` addresses, and lets other tasks run between them.
+   */
   async function* stepsOf(start: number, end: number): AsyncGenerator<[from: number, to: number]> {
     for (let from = start; from < end; from += STEP) {
       const to = Math.min(from + STEP, end);
@@ -81,14 +83,15 @@ export async function sortAddresses(list: AddressList): Promise<AddressList> {
     }
   }
 
-  /** Sorts a range of `order` with addresses that are equal up to byte `at`. */
+  /** Sorts a range of `order` whose addresses have the same first `at` bytes. */
   const sortRange = async (start: number, end: number, at: number): Promise<void> => {
     if (end - start <= FEW || at === width) {
       if (at < width) order.subarray(start, end).sort(compare);
       await breathe(end - start);
       return;
     }
-    // Position of the next address for each byte value; at the end, the end of its range.
+    // For each byte value, the next free position in `scratch`. The last entry is the end of the
+    // range.
     const next = new Uint32Array(257).fill(start);
     for await (const [from, to] of stepsOf(start, end)) {
       for (let n = from; n < to; n++) next[bytes[order[n]! * width + at]! + 1]!++;

@@ -5,8 +5,8 @@ import type { BlockHeader, BlockRef } from '../blocks/contract.ts';
 import type { EffectiveFrom } from './contract.ts';
 
 /**
- * Raises the revision and locks the rules for the rest of the transaction. Block commits wait for
- * it.
+ * Raises the revision of the rules and locks it for the rest of the transaction. Commits of blocks
+ * wait for the lock.
  */
 export async function raiseRevision(trx: Db): Promise<number> {
   const row = await trx
@@ -17,7 +17,7 @@ export async function raiseRevision(trx: Db): Promise<number> {
   return row.revision;
 }
 
-/** Prevents changes of the rules for the rest of the transaction, and returns their revision. */
+/** Prevents rule changes for the rest of the transaction, and returns the revision of the rules. */
 export async function lockRevision(trx: Db, engine: Engine): Promise<number> {
   const { rows } = await sql<{ revision: number }>`
     select revision from rule_revision ${engine.name === 'postgres' ? sql`for share` : sql``}`.execute(
@@ -26,7 +26,7 @@ export async function lockRevision(trx: Db, engine: Engine): Promise<number> {
   return rows[0]!.revision;
 }
 
-/** Values for a checkpoint that moves. The rules of the next block are not settled yet. */
+/** Values for a checkpoint that moves: no rule revision is settled for its next block yet. */
 export const UNSETTLED = {
   settled_number: null,
   settled_version: null,
@@ -34,9 +34,9 @@ export const UNSETTLED = {
 } as const;
 
 /**
- * Returns the lowest revision of rules that the block may be matched with, and settles the current
- * one for a block with older rules; undefined if the block does not follow the chain's checkpoint.
- * Must be called after {@link lockRevision}.
+ * Returns the lowest rule revision with which the block may commit, or undefined if `after` is not
+ * the chain's checkpoint. If no revision is settled for the block yet and it was matched with older
+ * rules, settles the current revision for it. Must be called after {@link lockRevision}.
  */
 export async function settleRules(
   trx: Db,
@@ -50,7 +50,7 @@ export async function settleRules(
     chain: string;
     after: BlockRef;
     block: BlockHeader;
-    /** Current revision of the ledger. */
+    /** Current rule revision of the ledger. */
     revision: number;
     /** Revision of the rules that the block was matched with. */
     ruleRevision: number;
@@ -79,14 +79,12 @@ export async function settleRules(
   return revision;
 }
 
-/**
- * Expression for the last block after a row of `checkpoint` that may commit without the new rules.
- */
+/** SQL expression on `checkpoint`: the last block to which new rules do not apply. */
 export const lastSettled: RawBuilder<number> = sql<number>`coalesce(settled_number, number)`;
 
 /**
- * Returns the first block of each chain that a change applies to; on Aptos, the first ledger
- * version. Must be called after {@link raiseRevision}.
+ * For each chain, returns the first block to which a rule change applies; on Aptos, the first
+ * ledger version. Omits chains without a checkpoint. Must be called after {@link raiseRevision}.
  */
 export async function readEffectiveFrom(
   trx: Db,

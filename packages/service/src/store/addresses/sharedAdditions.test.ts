@@ -31,7 +31,7 @@ const rowsOf = async (id: string) =>
     addedAt: 0,
   }));
 
-/** Wraps the store; reports the addresses of each change. */
+/** Wraps the store, and passes the addresses of each `changeAddresses` call to `onCall`. */
 const watching = (onCall: (addresses: string[]) => void): Store => ({
   ...store,
   async changeAddresses(changes) {
@@ -63,7 +63,7 @@ test('other writers run between shared transactions', async () => {
   await Promise.all([first, ...many]);
   const ended = performance.now();
   await changes.add(id, toAdded(100));
-  // The pause is 0.25 ms for each of the 80 additions.
+  // The pause after a transaction is 0.25 ms per addition, so it is about 20 ms here.
   expect(begun.at(-1)! - ended).toBeGreaterThan(15);
 });
 

@@ -1,6 +1,6 @@
 /**
- * Commits small additions in groups: additions that arrive during a transaction share the next one.
- * Additions to the same stream become one change.
+ * Commits small additions of addresses in groups: additions that arrive during a transaction share
+ * the next one. Additions to the same stream become a single change.
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import {
@@ -13,20 +13,17 @@ import type { AddressChange, AddressList, AddressOutcome, AddressPart } from './
 import type { Store } from '../store.ts';
 import { isUnavailable } from '../engine/unavailable.ts';
 
-/** A list of any length. */
+/** Addresses to add to a stream, with their labels. */
 export interface AddedAddresses {
   addresses: AddressList;
   /** Labels by lowercase address. */
   labels: ReadonlyMap<string, string>;
-  /** Id of the API key that adds them. */
   keyId: string;
 }
 
-/**
- * Maximum number of addresses per transaction, so that the requests that share it do not wait long.
- */
+/** Maximum number of addresses per transaction, so that no request waits long for the others. */
 const SHARED_ADDRESSES = 1_000;
-/** Maximum number of additions per millisecond. More would delay block commits. */
+/** Maximum number of additions per millisecond. More would delay the commits of blocks. */
 const MAX_PER_MS = 4;
 
 /** Additions to one stream that take effect together. */
@@ -40,7 +37,7 @@ interface Batch {
 export interface SharedAdditions {
   /** Returns whether an addition is small enough to share a transaction. */
   takes(added: AddedAddresses): boolean;
-  /** @param inTurn starts the change of a stream when earlier ones have ended */
+  /** @param inTurn runs a function after the earlier changes of the stream have ended */
   add(
     streamId: string,
     added: AddedAddresses,
@@ -49,7 +46,7 @@ export interface SharedAdditions {
 }
 
 export function createSharedAdditions(store: Pick<Store, 'changeAddresses'>): SharedAdditions {
-  /** Batch of each stream that other additions may still join. */
+  /** For each stream, the batch that further additions can still join. */
   const joinable = new Map<string, Batch>();
   /** Batches that are ready to be written. */
   const ready: { batch: Batch; done: () => void }[] = [];
@@ -63,7 +60,8 @@ export function createSharedAdditions(store: Pick<Store, 'changeAddresses'>): Sh
       }
     } catch (error) {
       const alone = batches.flatMap(split);
-      // Nothing was committed, or the result is unknown. Additions can be repeated safely.
+      // Retries each addition alone, so that a faulty one does not affect the others. Additions can
+      // safely be repeated, even if the transaction was committed.
       if (alone.length > 1 && !isUnavailable(error)) {
         for (const batch of alone) await commit([batch]);
         return;
@@ -129,7 +127,10 @@ const split = ({ streamId, added, outcomes }: Batch): Batch[] =>
     outcomes: [outcomes[n]!],
   }));
 
-/** Combines the additions. An address keeps its first key and its last label. */
+/**
+ * Combines a batch into one change. If an address was added several times, its first API key and
+ * its last label apply.
+ */
 async function toChange({ streamId, added }: Batch): Promise<AddressChange> {
   const [{ addresses }, ...others] = added as [AddedAddresses, ...AddedAddresses[]];
   if (others.length === 0) return { streamId, parts: [toAddition(addresses, added[0]!)] };
@@ -150,7 +151,7 @@ async function toChange({ streamId, added }: Batch): Promise<AddressChange> {
   return { streamId, parts };
 }
 
-/** @param clearLabels whether addresses without a label lose theirs */
+/** @param clearLabels whether addresses without a new label lose their current one */
 export function toAddition(
   addresses: AddressList,
   { labels, keyId }: Pick<AddedAddresses, 'labels' | 'keyId'>,

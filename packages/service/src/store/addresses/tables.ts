@@ -2,11 +2,11 @@
 import type { Generated } from 'kysely';
 
 export interface AddressTables {
-  /** A single row. Each change of a stream or its addresses raises the revision. */
+  /** A single row. Changes to streams and addresses that matchers must read raise the revision. */
   rule_revision: {
     id: number;
     revision: number;
-    /** Newest revision whose address changes are no longer stored completely. */
+    /** Newest revision whose address changes have been deleted, at least in part. */
     trimmed: number;
   };
   stream_address: StreamAddressTable;
@@ -15,8 +15,8 @@ export interface AddressTables {
 }
 
 /**
- * A row is in its stream's list if the change that added it is `active`, and no active change has
- * removed it. An address has at most one such row.
+ * An address is in its stream's list if it has a row that an `active` change added and no `active`
+ * change removed. There is at most one such row per stream and address.
  */
 interface StreamAddressTable {
   stream_id: string;
@@ -25,9 +25,9 @@ interface StreamAddressTable {
   label: string | null;
   /** Time at which the address was added to the stream. Relabeling does not change it. */
   added_at: number;
-  /** Id of the API key that added it. */
+  /** Id of the API key that added the address. */
   key_id: string;
-  /** The change that added the row, for a new address or a new label. */
+  /** Id of the change that added this row, because the address or its label was new. */
   added_by: number;
   removed_by: number | null;
 }
@@ -38,10 +38,10 @@ interface AddressChangeTable {
   stream_id: string;
   /** A stream has at most one change that is not `active`. */
   state: 'staging' | 'active' | 'abandoned';
-  /** Value of `rule_revision` at which the change became active. */
+  /** The `rule_revision` at which the change became active. */
   revision: number | null;
   parts: number;
-  /** Effect on the number of addresses. */
+  /** Change in the number of addresses. */
   delta: number;
   touched_at: number;
 }
@@ -54,6 +54,8 @@ interface AddressChangePartTable {
   width: 20 | 32;
   /** The concatenated addresses in hex, without `0x`. */
   digits: string;
-  /** Number of rows of `stream_address` that the change removed and that still exist. */
+  /**
+   * Number of rows of `stream_address` that this part removed and that have not been deleted yet.
+   */
   dead: number;
 }

@@ -1,4 +1,4 @@
-/** Reads the checkpoint and window of each chain. */
+/** Reads the checkpoint and the window of a chain. */
 import type { Kysely } from 'kysely';
 import type { Tables } from '../engine/tables.ts';
 import type { BlockReads } from './contract.ts';

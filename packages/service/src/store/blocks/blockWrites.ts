@@ -43,8 +43,7 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
         searched,
         after = { number: block.number - 1, hash: block.parentHash },
       } = commit;
-      // Blocks in the window must be consecutive; the parent of a block after a skipped range is
-      // unknown.
+      // The blocks of the window must be consecutive, so it restarts here if blocks were skipped.
       const keptBlocks = after.hash === block.parentHash ? windowBlocks : 1;
       return db.transaction().execute(async (trx) => {
         if (!(await holdsLease(trx, engine, chain, epoch))) return { outcome: 'lost-lease' };
@@ -56,8 +55,8 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
         if (ruleRevision > settled) {
           await coverEarlier(trx, chain, block, { after: settled, upTo: ruleRevision });
         }
-        // Deletions are the only changes that apply to a settled block. They cancel unsent
-        // deliveries.
+        // Rules that changed after the block was settled do not apply to it. Deleted streams are an
+        // exception, because they must not get new deliveries.
         const matches =
           revision === ruleRevision ? commit.matches : await withoutDeleted(trx, commit.matches);
 
@@ -105,7 +104,8 @@ export function createBlockWrites(db: Kysely<Tables>, engine: Engine): BlockWrit
           .where('number', '<=', block.number - keptBlocks)
           .execute();
 
-        // Writes returned matches first, so that inserting leaves them unchanged.
+        // If this block left the chain earlier, its matches still exist. They are restored here,
+        // and the insert below skips them.
         const returned = await returnMatches(trx, engine, chain, block, now);
         const created = await insertMatches(trx, engine, {
           chain,
@@ -181,7 +181,7 @@ async function recordReorg(
       select id from reorg where chain = ${chain} order by id desc limit ${REORGS})`.execute(trx);
 }
 
-/** Sets the checkpoint of a chain, and a window with only this block. */
+/** Sets the checkpoint of a chain to this block, which becomes the only block of its window. */
 async function beginWindow(
   trx: Db,
   {

@@ -1,8 +1,9 @@
 import type { DeliveryPhase } from '@sluice/kit/contract';
 
 /**
- * A stored body: everything between `"confirmed":` and the value of `retries`, and everything after
- * it. A body without `confirmed`, as on Aptos, is stored from its opening brace.
+ * A stored body. `bodyHead` ends before the value of `retries`, and `bodyTail` starts after it.
+ * `bodyHead` starts after the value of `confirmed`; on Aptos, whose bodies do not have `confirmed`,
+ * it starts at the opening brace.
  */
 export interface StoredBody {
   bodyHead: string;
@@ -11,8 +12,8 @@ export interface StoredBody {
 
 /**
  * Splits the JSON of a webhook whose first key is `confirmed`: `head` has the other keys before
- * `retries`, `tail` the keys after it. The parts are stored once per match; the two values that
- * differ between deliveries and attempts are added for each attempt.
+ * `retries`, `tail` the keys after it. Both are stored once per match; `confirmed` and `retries`
+ * are added for each attempt.
  */
 export function splitBody(head: object, tail: object): StoredBody {
   return {
@@ -21,7 +22,7 @@ export function splitBody(head: object, tail: object): StoredBody {
   };
 }
 
-/** Splits a webhook without `confirmed`, which is always final. */
+/** Splits the JSON of a webhook without `confirmed`, as on Aptos. */
 export function splitFinalBody(head: object, tail: object): StoredBody {
   return {
     bodyHead: `${JSON.stringify(head).slice(0, -1)},"retries":`,
@@ -29,13 +30,15 @@ export function splitFinalBody(head: object, tail: object): StoredBody {
   };
 }
 
-/** Encodes only the end of a body, for a body that is completed later. */
+/** Encodes the part of a body after `retries`, which enrichment may complete later. */
 export const toBodyTail = (tail: object): string => `,${JSON.stringify(tail).slice(1)}`;
 
 /** Reverses {@link toBodyTail}. */
 export const fromBodyTail = (bodyTail: string): unknown => JSON.parse(`{${bodyTail.slice(1)}`);
 
-/** Maximum size of the start of a body and the number of retries. */
+/**
+ * Maximum number of bytes of a body that are not stored: its beginning, and the value of `retries`.
+ */
 export const ENVELOPE_BYTES = '{"confirmed":false,"removed":true'.length + 10;
 
 /** Returns the maximum size of the body in any phase and attempt, in bytes. */

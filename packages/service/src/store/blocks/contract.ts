@@ -1,4 +1,4 @@
-/** Blocks and the matches of streams in them. */
+/** Blocks, and the matches of streams in them. */
 import type { DeliverMode, DeliverySummary } from '@sluice/kit/contract';
 
 export interface BlockRef {
@@ -14,36 +14,36 @@ export interface BlockHeader extends BlockRef {
   lastVersion?: number | undefined;
 }
 
-/** The match of one stream in one block, with its body split at `confirmed` and `retries`. */
+/**
+ * The match of one stream in one block, or a part of it. The body is stored without the values of
+ * `confirmed` and `retries`.
+ */
 export interface NewMatch {
   streamId: string;
   tag: string;
-  /**
-   * If a match is split across several webhooks, the number of this part, from 0, and the number of
-   * parts.
-   */
+  /** Index of this part, from 0. A match that is too large for one webhook has several parts. */
   part: number;
   parts: number;
   deliver: DeliverMode;
   logs: number;
   transactions: number;
   internalTransactions: number;
-  /** Record counts by type, as in the contract's `ActivityBreakdown`. */
+  /** Record counts by type, as in the kit's `ActivityBreakdown`. */
   records: Readonly<Record<string, number>>;
-  /** One-line summary of the body, for people. */
+  /** One-line summary of the body, for display. */
   about: string;
   /** Transaction hashes of all records, without duplicates. */
   transactionHashes: string[];
   bodyHead: string;
   bodyTail: string;
   /**
-   * JSON of the data that is missing from the body and that its deliveries wait for; null if
-   * complete.
+   * JSON plan of the data that is missing from the body; the deliveries wait for it. Null if the
+   * body is complete.
    */
   enrichment: string | null;
   /**
-   * Reason why the match cannot be sent, so that its deliveries are quarantined on creation; null
-   * otherwise.
+   * Why the match cannot be sent; null if it can. If set, the deliveries of the match are
+   * quarantined on creation.
    */
   setAside: string | null;
 }
@@ -54,35 +54,36 @@ export interface BlockCommit {
   epoch: number;
   block: BlockHeader;
   /**
-   * The checkpoint that the block follows; blocks in between are skipped unread. Default: its
-   * parent.
+   * The current checkpoint, which the commit moves to `block`. Blocks in between are skipped.
+   * Default: the parent of `block`.
    */
   after?: BlockRef | undefined;
   /**
-   * Set if the blocks after the checkpoint were searched by their logs; by default, skipped blocks
-   * are known to concern no stream. `isProven`: headers prove that no other block does.
+   * Set if the blocks after the checkpoint were searched by their logs. `isProven`: their headers
+   * prove that no stream matches a skipped block. By default, skipped blocks are recorded as a gap,
+   * because no stream watched the chain.
    */
   searched?: { isProven: boolean } | undefined;
-  /** Revision of the rules used for matching. */
+  /** Revision of the rules that the block was matched with. */
   ruleRevision: number;
   /** Height up to which this block confirms matches. */
   confirmUpTo: number;
   windowBlocks: number;
   matches: NewMatch[];
-  /** Reason why the block was accepted unverified. */
+  /** Why the block was accepted although it could not be verified. */
   unverified?: string | undefined;
-  /** Newest known block, for display. Default: this block. */
+  /** Number of the newest known block, for display. Default: the number of `block`. */
   head?: number | undefined;
 }
 
 export type CommitOutcome =
   | { outcome: 'committed'; deliveries: DeliverySummary[] }
   /**
-   * The rules changed. The block is settled at this revision: once matched with it or a newer one,
-   * it commits even if they change again.
+   * The block was matched with outdated rules. `revision` is now settled for it: matched with this
+   * or a newer revision, the block commits even if the rules change again.
    */
   | { outcome: 'stale-rules'; revision: number }
-  /** The block does not follow the checkpoint, which another writer moved. */
+  /** The block does not follow the checkpoint, because another writer moved the checkpoint. */
   | { outcome: 'not-next' }
   /** Another process has taken the chain's lease. */
   | { outcome: 'lost-lease' };
@@ -103,44 +104,45 @@ export interface LedgerMatch {
 export interface BlockReads {
   readCheckpoint(chain: string): Promise<Checkpoint | undefined>;
   /**
-   * Returns the newest stored headers of the chain, newest first, with the number of matches per
-   * block.
+   * Returns the headers of the newest stored blocks, newest first, with the number of matches in
+   * each.
    */
   readWindow(chain: string, limit: number): Promise<(BlockHeader & { matches: number })[]>;
 }
 
 export interface ExplainReads {
   /**
-   * Returns matches of the block with this hash, newest first, at most 1,000; optionally only for
-   * one transaction.
+   * Returns up to 1,000 matches of the block with this hash, newest first. With `transactionHash`,
+   * returns only matches with records of this transaction.
    */
   listMatchesOf(chain: string, blockHash: string, transactionHash?: string): Promise<LedgerMatch[]>;
   /** Finds the block in which this transaction was matched. */
   findTransaction(hash: string): Promise<{ chain: string; block: BlockRef } | undefined>;
   /**
-   * Returns the hashes of the transactions with records in a delivery, which may be quarantined.
+   * Returns the hashes of the transactions with records in a delivery, even if it is quarantined.
    */
   listTransactionsOf(deliveryId: string): Promise<string[]>;
-  /** Searches recent blocks and blocks with matches. */
+  /** Finds a block by its hash among recent blocks and blocks with matches. */
   findBlock(hash: string): Promise<{ chain: string; block: BlockRef } | undefined>;
-  /** Returns the committed block at this height, while its hash is kept. */
+  /** Returns the committed block at this height, if its hash is still stored. */
   readBlockAt(chain: string, number: number): Promise<BlockRef | undefined>;
   /** Returns the streams that watch this lowercase address. */
   listWatchers(address: string): Promise<{ streamId: string; label: string | null }[]>;
-  /** Returns the stream's labels of these lowercase addresses; omits addresses without a label. */
+  /** Returns the stream's labels for these lowercase addresses; omits addresses without a label. */
   listLabels(streamId: string, addresses: readonly string[]): Promise<Record<string, string>>;
 }
 
 /**
- * Each call passes the epoch of the chain's lease. If another process has taken the lease since
- * then, nothing is written, and the result is `lost-lease` or undefined.
+ * Each call passes the epoch of the chain's lease. If another process has taken the lease in the
+ * meantime, nothing is written and the result is `lost-lease` or undefined.
  */
 export interface BlockWrites {
   /**
-   * Sets a checkpoint that does not follow the previous one, records a gap with `why` unless the
-   * chain is new, and ends a halt; returns the canceled deliveries. Without `holeFrom`, the chain
-   * and its coverage start here and unsent deliveries are canceled; with it, only that block and
-   * later ones are affected, and are recorded as a hole.
+   * Restarts the chain after `block`: moves the checkpoint, ends a halt and records a gap with
+   * `why`, unless the chain is new or no block is skipped. With `holeFrom`, the blocks from
+   * `holeFrom` to `block` become a hole, and frozen matches from `holeFrom` on are orphaned.
+   * Without it, all frozen matches are orphaned, and coverage starts after `block`. Returns the
+   * canceled deliveries.
    */
   startChain(start: {
     chain: string;
@@ -153,16 +155,18 @@ export interface BlockWrites {
   /** Commits the checkpoint, matches and deliveries of one block atomically. */
   commitBlock(commit: BlockCommit): Promise<CommitOutcome>;
   /**
-   * Rewinds the chain to a common ancestor: orphans matches above it, cancels their unsent
-   * deliveries, and creates removal webhooks for sent ones. Returns the canceled deliveries and the
-   * removal webhooks.
+   * Rewinds the chain to a common ancestor: orphans the matches above it, cancels their unsent
+   * deliveries, and creates removal webhooks for matches that were sent. Returns the canceled
+   * deliveries and the removal webhooks.
    */
   rewindChain(rewind: {
     chain: string;
     epoch: number;
     ancestor: BlockRef;
   }): Promise<DeliverySummary[] | undefined>;
-  /** Records that the chain has halted. If that is already recorded, it only updates the reason. */
+  /**
+   * Records that the chain has halted. If the chain has already halted, only the reason is updated.
+   */
   recordHalt(halt: { chain: string; epoch: number; why: string }): Promise<void>;
   /** Records that the chain continues after a halt. */
   endHalt(halted: { chain: string; epoch: number }): Promise<void>;

@@ -1,6 +1,5 @@
 /**
- * Tracks the blocks that each stream was matched against: the start of its coverage, and skipped
- * blocks.
+ * Tracks the blocks that each stream was matched against: where its coverage starts, and its holes.
  */
 import { type Kysely, sql } from 'kysely';
 import type { BlockRange, ChainCoverage, HoleReason, UnverifiedRange } from '@sluice/kit/contract';
@@ -9,7 +8,10 @@ import { lastSettled } from '../addresses/ruleRevision.ts';
 import type { BlockRef } from './contract.ts';
 import { listByRange, listUnverified, rewindUnverified } from './unverified.ts';
 
-/** Evaluates the stream on exactly these chains, from the next unsettled block of each chain. */
+/**
+ * Limits the coverage of a stream to these chains. On a chain that is new to the stream, coverage
+ * starts at the first block without settled rules.
+ */
 export async function beginCoverage(
   trx: Db,
   streamId: string,
@@ -42,7 +44,10 @@ export async function beginCoverage(
     .execute();
 }
 
-/** Stops evaluating the stream from the next unsettled block of each chain. */
+/**
+ * Opens a hole at the first block without settled rules on each chain of the stream, unless one is
+ * already open there.
+ */
 export async function openHoles(
   trx: Db,
   streamId: string,
@@ -59,7 +64,7 @@ export async function openHoles(
     )`.execute(trx);
 }
 
-/** Resumes evaluating the stream from the next unsettled block of each chain. */
+/** Ends the stream's open holes: on each chain, before the first block without settled rules. */
 export async function closeHoles(trx: Db, streamId: string): Promise<void> {
   await sql`
     update hole set to_block = (
@@ -73,8 +78,8 @@ export async function closeHoles(trx: Db, streamId: string): Promise<void> {
 }
 
 /**
- * Corrects the coverage of streams changed between these revisions. The block was settled without
- * their changes, but matched with them.
+ * Corrects the coverage of streams that changed between these revisions: the changes did not apply
+ * when the block was settled, but the block was matched with them.
  */
 export async function coverEarlier(
   trx: Db,
@@ -116,8 +121,8 @@ export async function coverEarlier(
 }
 
 /**
- * Continues the chain after `block`. With `holeFrom`, blocks from there up to `block` were skipped;
- * without it, the chain and its coverage start here.
+ * Updates coverage when a chain restarts after `block`. With `holeFrom`, the blocks from there to
+ * `block` become a hole of all streams; without it, coverage starts after `block`.
  */
 export async function restartCoverage(
   trx: Db,
@@ -136,7 +141,7 @@ export async function restartCoverage(
       .execute();
     return;
   }
-  // If the chain continues below the start of a stream, coverage starts at a lower block.
+  // Coverage that has not started, or that starts later, now starts after `block`.
   await trx
     .updateTable('coverage')
     .set({ from_block: block.number + 1 })
@@ -158,7 +163,8 @@ export async function restartCoverage(
 }
 
 /**
- * Blocks above the ancestor are read again, and an open hole includes the blocks that replace them.
+ * Updates coverage after a reorg. The blocks above the ancestor are read again, so open holes that
+ * start later now start at the first of these blocks.
  */
 export async function rewindCoverage(trx: Db, chain: string, ancestor: BlockRef): Promise<void> {
   await trx
@@ -218,8 +224,8 @@ export async function readCoverage(db: Kysely<Tables>, streamId: string): Promis
 type Hole = BlockRange & { reason: HoleReason };
 
 /**
- * Computes the evaluated range and its holes. Backfilled blocks count as evaluated; blocks between
- * the oldest backfill and the live range are also a hole.
+ * Computes the coverage of a stream on one chain, from its first evaluated block to at least the
+ * end of `live`. Blocks in between are holes if they were neither evaluated live nor backfilled.
  */
 export function toCoverage({
   live,
@@ -228,13 +234,19 @@ export function toCoverage({
   unverified,
   searched,
 }: {
-  /** Range of blocks since the creation of the stream; undefined if there are none. */
+  /**
+   * Blocks from the start of the stream's coverage to the checkpoint; undefined if coverage has not
+   * started.
+   */
   live: BlockRange | undefined;
   holes: readonly Hole[];
   backfilled: readonly BlockRange[];
-  /** Ranges of blocks that the chain accepted unverified. */
+  /** Blocks of the chain that were accepted unverified. */
   unverified: readonly UnverifiedRange[];
-  /** Blocks that were searched by their logs, by a backfill or, with `streamId` null, live. */
+  /**
+   * Blocks that were searched by their logs: live if `streamId` is null, otherwise by a backfill of
+   * the stream.
+   */
   searched: readonly (BlockRange & { streamId: string | null })[];
 }): Omit<ChainCoverage, 'chainId'> {
   const isEmpty = live === undefined || live.from > live.to;
@@ -242,7 +254,8 @@ export function toCoverage({
   const evaluated = merge([...passed, ...backfilled]);
   const searchedBy = (own: boolean): BlockRange[] =>
     merge(searched.filter(({ streamId }) => (streamId !== null) === own));
-  // Blocks that were read live or by a backfill are as proven as others.
+  // Blocks that were read one by one, live or by a backfill. They are not listed in `byRange`, even
+  // if they were also searched by their logs.
   const read = merge([
     ...passed.flatMap((part) => subtract(part, searchedBy(false))),
     ...backfilled.flatMap((part) => subtract(part, searchedBy(true))),
@@ -265,7 +278,10 @@ export function toCoverage({
   };
 }
 
-/** Splits a gap by the holes that explain it; the rest is from before the stream existed. */
+/**
+ * Splits a gap by the holes that explain it. Blocks outside of all holes are from before the
+ * coverage of the stream.
+ */
 function explain(gap: BlockRange, holes: readonly Hole[]): Hole[] {
   const parts: Hole[] = [];
   let from = gap.from;

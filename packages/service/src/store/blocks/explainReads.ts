@@ -1,4 +1,4 @@
-/** Finds data of the ledger about a block, a transaction or an address. */
+/** Finds data about a block, a transaction or an address in the ledger. */
 import { type Kysely, type SqlBool, sql } from 'kysely';
 import { deliveryColumns, toDeliverySummary } from '../rows.ts';
 import type { ExplainReads } from './contract.ts';
@@ -6,7 +6,10 @@ import type { Tables } from '../engine/tables.ts';
 
 const MATCHES = 1_000;
 
-/** An address `its` that a stream currently watches: fully added and not removed. */
+/**
+ * Condition that the row `its` of `stream_address` is in its stream's current list: changes that
+ * are not active do not count.
+ */
 const IS_LISTED = sql<SqlBool>`
   not exists (select 1 from address_change as added
     where added.id = its.added_by and added.state <> 'active')
@@ -53,7 +56,7 @@ export const createExplainReads = (db: Kysely<Tables>): ExplainReads => ({
       .innerJoin('match', 'match.id', 'match_transaction.match_id')
       .select(['chain', 'block_number', 'block_hash'])
       .where('transaction_hash', '=', hash)
-      // A transaction may have been in a removed block before its current one.
+      // If a transaction was also in a removed block, its current block comes first.
       .orderBy(sql`case when match.state = 'orphaned' then 1 else 0 end`)
       .orderBy('match.id', 'desc')
       .limit(1)
@@ -92,7 +95,7 @@ export const createExplainReads = (db: Kysely<Tables>): ExplainReads => ({
   },
 
   async listWatchers(address) {
-    // Takes one seek per stream into the key of its addresses, like `selectAddresses`.
+    // Takes one seek per stream, because the key of `stream_address` starts with the stream.
     const { rows } = await sql<{ streamId: string; label: string | null }>`
       select stream.id as "streamId", its.label from stream
       join stream_address as its on its.stream_id = stream.id and its.address = ${address}

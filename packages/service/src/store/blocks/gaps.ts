@@ -1,4 +1,7 @@
-/** Records where a chain did not continue block by block, for display. */
+/**
+ * Records the gaps of a chain for display: skipped blocks, restarts, halts, and blocks that were
+ * passed over because no stream watched the chain.
+ */
 import { type Kysely, sql } from 'kysely';
 import type { ChainGap } from '@sluice/kit/contract';
 import type { Db, Tables } from '../engine/tables.ts';
@@ -9,7 +12,10 @@ import type { GapTable } from './tables.ts';
 /** Number of gaps kept per chain. */
 const GAPS = 100;
 
-/** Records that the chain continues after `block`; does nothing for a new chain. */
+/**
+ * Records the gap of a chain that restarts after `block`, and ends a halt. Does nothing for a new
+ * chain.
+ */
 export async function recordRestart(
   trx: Db,
   {
@@ -24,7 +30,7 @@ export async function recordRestart(
   if (before === undefined) return;
   await endHalt(trx, chain, now);
   const from = holeFrom ?? 0;
-  // No block was skipped if the chain continues with the next block.
+  // No block was skipped if the chain continues where it stopped.
   if (from > block.number) return;
   await insert(trx, {
     chain,
@@ -37,7 +43,10 @@ export async function recordRestart(
   });
 }
 
-/** Consecutive blocks form one gap, even if they were skipped in several steps. */
+/**
+ * Records blocks that were passed over because no stream watched the chain. Extends the newest gap
+ * if it ends where these blocks begin.
+ */
 export async function recordPassedOver(
   trx: Db,
   { chain, after, upTo, now }: { chain: string; after: number; upTo: number; now: number },
@@ -62,7 +71,10 @@ export async function recordPassedOver(
   });
 }
 
-/** Records that the chain halted at the block after its checkpoint. */
+/**
+ * Records that the chain halted at the block after its checkpoint. If the chain has already halted,
+ * only updates the reason.
+ */
 export async function recordHalt(
   trx: Db,
   { chain, why, now }: { chain: string; why: string; now: number },
@@ -96,7 +108,7 @@ export async function endHalt(trx: Db, chain: string, now: number): Promise<void
     .execute();
 }
 
-/** Lists the gaps of a chain, newest first. */
+/** Lists the gaps of one chain, or of all chains by default, newest first. */
 export async function listGaps(
   db: Kysely<Tables>,
   { chain, limit }: { chain?: string | undefined; limit: number },

@@ -1,4 +1,4 @@
-/** The lifecycle of a match and its deliveries. Each function is part of a transaction. */
+/** The lifecycle of a match and its deliveries. Each function runs within a transaction. */
 import { type Expression, type Selectable, type SqlBool, sql } from 'kysely';
 import type { DeliveryPhase, DeliverySummary } from '@sluice/kit/contract';
 import type { Db, Tables } from '../engine/tables.ts';
@@ -11,12 +11,12 @@ import type { BlockHeader, NewMatch } from './contract.ts';
 import type { MatchState } from './tables.ts';
 
 /**
- * Number of rows per insert statement. SQLite allows 32,766 parameters, and a delivery has 26
+ * Maximum number of rows per statement. SQLite allows 32,766 parameters, and a delivery has 26
  * columns.
  */
 const INSERT_CHUNK = 500;
 
-/** Columns that a delivery copies from its match; the body is not copied. */
+/** Columns of a match from which its deliveries are created. The body is not copied. */
 const deliveredColumns = [
   'id',
   'stream_id',
@@ -33,17 +33,16 @@ const deliveredColumns = [
 ] as const;
 
 type DeliveredMatch = Pick<Selectable<Tables['match']>, (typeof deliveredColumns)[number]> & {
-  /** Whether the body is still being completed. */
+  /** Whether the body is still incomplete. */
   enriching: boolean;
 };
 
-/** Returns the initial state of a delivery. */
 const firstState = ({ set_aside, enriching }: Pick<DeliveredMatch, 'set_aside' | 'enriching'>) =>
   set_aside !== null ? 'quarantined' : enriching ? 'enriching' : 'pending';
 
 /**
- * Origin of matches that were found while following the chain. The number increases when an
- * announced block returns.
+ * Origin of matches that were found while following the chain. The number increases each time a
+ * removed block returns and its match is sent again.
  */
 export const liveOrigin = (incarnation: number): string => `live:${incarnation}`;
 
@@ -54,8 +53,8 @@ const daysOf = (matches: readonly { block_day: string }[]): string[] => [
 ];
 
 /**
- * Inserts one delivery per match in this phase, on days that are open. Existing deliveries do not
- * change.
+ * Creates one delivery in this phase for each match; existing deliveries do not change. The
+ * partitions of the matches' days must be open.
  */
 async function insertDeliveries(
   trx: Db,
@@ -106,9 +105,9 @@ async function insertDeliveries(
 }
 
 /**
- * Inserts the matches of a block with the deliveries that are due at once: the unconfirmed delivery
- * for a `frozen` match, unless its stream wants only confirmed ones, or the confirmed delivery for
- * a `confirmed` match. Existing matches do not change.
+ * Inserts the matches of a block and their first deliveries: the confirmed delivery of a
+ * `confirmed` match, or the unconfirmed delivery of a `frozen` match unless its stream has only
+ * confirmed deliveries. Existing matches do not change.
  */
 export async function insertMatches(
   trx: Db,
@@ -161,7 +160,7 @@ export async function insertMatches(
           set_aside: match.setAside,
           body_head: match.bodyHead,
           body_tail: match.bodyTail,
-          body_bytes: match.bodyHead.length + match.bodyTail.length,
+          body_bytes: Buffer.byteLength(match.bodyHead) + Buffer.byteLength(match.bodyTail),
           created_at: now,
         })),
       )
@@ -215,7 +214,9 @@ async function insertTransactions(
     select hash, match_id, ${blockDay} from ${rows} as found`.execute(trx);
 }
 
-/** Confirms the frozen matches of blocks up to this height. */
+/**
+ * Confirms the frozen matches of blocks up to this height, and creates their confirmed deliveries.
+ */
 export async function confirmMatches(
   trx: Db,
   engine: Engine,
@@ -258,7 +259,7 @@ export async function withoutDeleted(
   return matches.filter(({ streamId }) => streams.has(streamId));
 }
 
-/** Returns the streams of these matches that are not deleted, by id. */
+/** Returns the streams of these matches by id, except deleted streams. */
 async function readStreamsOf(trx: Db, matches: readonly { stream_id: string }[]) {
   const rows = await trx
     .selectFrom('stream')
@@ -270,8 +271,8 @@ async function readStreamsOf(trx: Db, matches: readonly { stream_id: string }[])
 }
 
 /**
- * Orphans matches of removed blocks, so that they are no longer confirmed or sent for the first
- * time. Returns the canceled deliveries.
+ * Orphans these matches, so that they are not confirmed, and cancels their deliveries that have
+ * never been claimed. Returns the matches and the canceled deliveries.
  */
 export async function orphanMatches(
   trx: Db,
@@ -298,7 +299,7 @@ export async function orphanMatches(
         chunk.map((match) => match.id),
       )
       .where('state', 'in', ['enriching', 'pending'])
-      // A claimed delivery may have been sent even if its response was lost.
+      // A claimed delivery may have been sent, even if its response was lost.
       .where('claims', '=', 0)
       .returning(deliveryColumns)
       .execute();
@@ -308,8 +309,8 @@ export async function orphanMatches(
 }
 
 /**
- * Creates removal webhooks for the streams that want them: one per match that was or may have been
- * sent.
+ * Creates removal webhooks for streams with `notifyRemoved`: one per match that was or may have
+ * been sent.
  */
 export async function insertRemovals(
   trx: Db,
@@ -352,9 +353,9 @@ export async function insertRemovals(
 }
 
 /**
- * Handles a block that returns after it left the chain: unsent deliveries that were canceled are
- * due again. Matches with a removal webhook are announced again, as their next incarnation, and
- * removal webhooks that are still queued are canceled.
+ * Handles a block that returns after it left the chain. Matches without a removal webhook become
+ * frozen again, and their canceled deliveries become due. Matches with one are sent again as their
+ * next incarnation; a removal webhook that is still pending is canceled.
  */
 export async function returnMatches(
   trx: Db,

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { NewMatch } from './contract.ts';
 
-/** Creates a match of one log with an empty body, for tests of its lifecycle. */
+/**
+ * Creates a match with one log and a body without records, for tests of the lifecycle of matches.
+ */
 export const newMatch = (streamId: string, changes: Partial<NewMatch> = {}): NewMatch => ({
   streamId,
   tag: 'tag',

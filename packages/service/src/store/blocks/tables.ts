@@ -5,7 +5,7 @@ export interface BlockTables {
   checkpoint: CheckpointTable;
   block: BlockTable;
   match: MatchTable;
-  /** Transactions with records in a match, to find deliveries by transaction hash. */
+  /** Transactions with records in a match. Used to find deliveries by transaction hash. */
   match_transaction: { transaction_hash: string; match_id: string; block_day: string };
   reorg: ReorgTable;
   gap: GapTable;
@@ -21,11 +21,11 @@ interface CheckpointTable {
   /** Ledger version of the block's last transaction; null except on Aptos. */
   version: number | null;
   /**
-   * The block above the checkpoint with settled rules: it commits with the rules of
-   * `settled_revision`, and later changes apply to the block after it. Null if there is none.
+   * The next block, if its rules are settled: it may commit with the rules of `settled_revision`
+   * even if newer rules exist, and later changes apply from the block after it. Null otherwise.
    */
   settled_number: number | null;
-  /** Last ledger version of the block; null except on Aptos. */
+  /** Last ledger version of the settled block; null except on Aptos. */
   settled_version: number | null;
   settled_revision: number | null;
   updated_at: number;
@@ -40,11 +40,14 @@ interface BlockTable {
   /** Timestamp in Unix seconds, as reported by the chain. */
   timestamp: number;
   matches: number;
-  /** Time of the commit. */
+  /** Time of the commit, in Unix milliseconds. */
   created_at: number;
 }
 
-/** `frozen` awaits its confirmations; `orphaned` left the chain with its block. */
+/**
+ * `frozen`: waits for confirmations. `orphaned`: its block left the chain, or the chain was
+ * restarted before the match was confirmed.
+ */
 export type MatchState = 'frozen' | 'confirmed' | 'orphaned';
 
 interface MatchTable {
@@ -53,7 +56,7 @@ interface MatchTable {
   chain: string;
   block_number: number;
   block_hash: string;
-  /** UTC day of the block's timestamp, `YYYY-MM-DD`, which determines retention. */
+  /** UTC day of the block's timestamp, `YYYY-MM-DD`. PostgreSQL partitions tables by this day. */
   block_day: string;
   part: number;
   parts: number;
@@ -64,21 +67,20 @@ interface MatchTable {
   logs: number;
   transactions: number;
   internal_transactions: number;
-  /** One-line summary of the body, for people. */
+  /** One-line summary of the body, for display. */
   about: string;
-  /** JSON of the data that must still be read from the chain; null once the body is complete. */
+  /** JSON plan of the data that must still be read from the chain; null if the body is complete. */
   enrichment: string | null;
-  /** Reason why the match cannot be sent; null otherwise. */
+  /** Why the match cannot be sent; null otherwise. */
   set_aside: string | null;
-  /** The body is stored once, split at `confirmed` and `retries`. */
+  /** The body without the values of `confirmed` and `retries`, which `joinBody` adds. */
   body_head: string;
   body_tail: string;
-  /** Total length of both parts. */
+  /** Total size of both parts in bytes. */
   body_bytes: number;
   created_at: number;
 }
 
-/** A reorg of a chain. */
 interface ReorgTable {
   id: string;
   chain: string;
@@ -89,7 +91,7 @@ interface ReorgTable {
   created_at: number;
 }
 
-/** A gap, at which a chain did not continue block by block; see `ChainGap` of the contract. */
+/** A gap of a chain; see `ChainGap` in the kit. */
 export interface GapTable {
   id: string;
   chain: string;
@@ -99,15 +101,18 @@ export interface GapTable {
   to_block: number | null;
   reason: string;
   created_at: number;
-  /** End of the halt; null while it lasts. */
+  /** When the gap ended, or when blocks were last passed over; null during a halt. */
   ended_at: number | null;
 }
 
-/** A range of blocks that were accepted unverified, both ends included. */
+/** An inclusive range of blocks that were accepted unverified or searched by their logs. */
 interface UnverifiedTable {
   id: string;
   chain: string;
-  /** The stream for which they were searched by their logs; null for every stream of the chain. */
+  /**
+   * The stream whose backfill searched the blocks by their logs; null if the row applies to all
+   * streams of the chain.
+   */
   stream_id: string | null;
   from_block: number;
   to_block: number;

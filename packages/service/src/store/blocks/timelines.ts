@@ -17,8 +17,9 @@ interface Matched extends Omit<TimelineBlock, 'confirmed' | 'removed'> {
 }
 
 /**
- * Takes three queries for any number of streams and chains. Matches from before a chain was
- * replaced by another are omitted, because they did not leave this chain.
+ * Returns the matched blocks of these streams among the newest `limit` blocks of each chain. Takes
+ * three queries for any number of streams and chains. If a chain was replaced by another one, omits
+ * matches of the earlier chain, because no reorg removed them.
  */
 export async function listTimelines(
   db: Kysely<Tables>,
@@ -36,7 +37,7 @@ export async function listTimelines(
     from (select chain, number, row_number() over (partition by chain order by number desc) as place
       from block) as placed
     where place <= ${limit} group by chain`.execute(db);
-  // Joins in this order: from the blocks of each chain to their matches.
+  // On SQLite, the cross join fixes the order: first the range of each chain, then its matches.
   const { rows: matched } = await sql<Matched>`
     select match.stream_id as "streamId", match.chain, match.block_number as number,
       match.block_hash as hash,

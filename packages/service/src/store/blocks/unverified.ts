@@ -1,27 +1,36 @@
-/** Records blocks that were accepted unverified. */
+/** Records blocks that were accepted unverified or searched by their logs. */
 import type { Kysely } from 'kysely';
 import type { BlockRange, UnverifiedBlocks, UnverifiedRange } from '@sluice/kit/contract';
 import type { Db, Tables } from '../engine/tables.ts';
 import { newId } from '../ids.ts';
 
-/** The newest ranges kept per chain, and per stream and chain. */
+/**
+ * Number of newest ranges kept per chain and stream. Ranges for all streams of a chain are counted
+ * separately.
+ */
 const RANGES = 1_000;
-/** The reason of blocks that were searched by their logs, which are listed separately. */
+/** Reason recorded for blocks that were searched by their logs, which are listed separately. */
 const BY_RANGE = 'by range';
 
-/** Records nothing if the block is already recorded for this reason. */
+/** Records an unverified block, unless it is already recorded for this reason. */
 export const recordUnverified = (
   trx: Db,
   { chain, block, reason, now }: { chain: string; block: number; reason: string; now: number },
 ): Promise<void> => note(trx, { chain, streamId: null, from: block, to: block, reason, now });
 
-/** Records blocks that were searched by their logs, for one stream or for all. */
+/**
+ * Records blocks that were searched by their logs, for one stream or, if `streamId` is null, for
+ * all.
+ */
 export const noteByRange = (
   trx: Db,
   searched: { chain: string; streamId: string | null; from: number; to: number; now: number },
 ): Promise<void> => note(trx, { ...searched, reason: BY_RANGE });
 
-/** Consecutive blocks form one range. */
+/**
+ * Records blocks. If they overlap or follow a range with the same stream and reason, extends that
+ * range.
+ */
 async function note(
   trx: Db,
   {
@@ -85,7 +94,10 @@ async function note(
     .execute();
 }
 
-/** Forgets that these blocks were searched by their logs, because they were now read. */
+/**
+ * Removes these blocks from the searched ranges of a stream, because they have been read one by
+ * one.
+ */
 export async function forgetByRange(
   trx: Db,
   { chain, streamId, from, to }: { chain: string; streamId: string; from: number; to: number },
@@ -109,7 +121,7 @@ export async function forgetByRange(
   }
 }
 
-/** Drops blocks above this one, which left the chain. */
+/** Removes the blocks above this one, which left the chain or will be read again. */
 export async function rewindUnverified(trx: Db, chain: string, block: number): Promise<void> {
   await trx
     .deleteFrom('unverified')
@@ -124,7 +136,7 @@ export async function rewindUnverified(trx: Db, chain: string, block: number): P
     .execute();
 }
 
-/** Returns the unverified ranges of these chains by chain, in block order. */
+/** Returns the unverified ranges of these chains, in block order, by chain. */
 export async function listUnverified(
   db: Kysely<Tables>,
   chains: readonly string[],
@@ -145,13 +157,13 @@ export async function listUnverified(
   );
 }
 
-/** A range of blocks that were searched by their logs; `streamId` is null for all streams. */
+/** Blocks that were searched by their logs, for one stream or, if `streamId` is null, for all. */
 export interface SearchedRange extends BlockRange {
   chain: string;
   streamId: string | null;
 }
 
-/** Returns the ranges of these chains that were searched for this stream. */
+/** Returns the ranges of these chains that were searched for this stream or for all streams. */
 export async function listByRange(
   db: Kysely<Tables>,
   chains: readonly string[],
@@ -170,7 +182,7 @@ export async function listByRange(
   }));
 }
 
-/** Returns null for a chain without unverified blocks. */
+/** Summarizes the unverified blocks of a chain; returns null if there are none. */
 export async function readUnverified(
   db: Kysely<Tables>,
   chain: string,

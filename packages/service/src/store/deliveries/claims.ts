@@ -1,5 +1,6 @@
 /** Claims deliveries under leases, fairly across streams and within each stream's own limits. */
 import { randomUUID } from 'node:crypto';
+import type { WebhookOrigin } from '@sluice/kit/contract';
 import { type Kysely, sql } from 'kysely';
 import type { SealedSecret } from '../access/contract.ts';
 import { joinBody } from '../blocks/body.ts';
@@ -19,12 +20,14 @@ import {
   dueLanes,
   findDue,
   lockLanes,
+  mixKinds,
+  toRetryCapacity,
 } from './lanes.ts';
 
-/** Turns of a lane without its own limits. */
+/** Turns of a lane without limits of its own. */
 const FREE: LaneTurns = { room: Number.POSITIVE_INFINITY, firstAt: 0, intervalMs: 0 };
 
-/** A claimed delivery, and the wait until its turn. */
+/** A delivery to claim, and the milliseconds until its turn. */
 interface Turn {
   id: string;
   waitMs: number;
@@ -32,49 +35,83 @@ interface Turn {
 
 type LeasedRow = Pick<
   Tables['delivery'],
-  'id' | 'match_id' | 'stream_id' | 'phase' | 'attempts' | 'fast_retried' | 'records' | 'body_bytes'
+  | 'id'
+  | 'match_id'
+  | 'stream_id'
+  | 'phase'
+  | 'attempts'
+  | 'fast_retried'
+  | 'records'
+  | 'body_bytes'
+  | 'replay_id'
 >;
 
 type Claims = Pick<DeliveryWrites, 'claimDeliveries' | 'claimSuspect'>;
 
 export function createClaims(db: Kysely<Tables>, engine: Engine): Claims {
   return {
-    async claimDeliveries({ limit, maxBytes, perStream, taken, leaseMs }) {
+    async claimDeliveries({ limit, maxBytes, perStream, taken, retries, leaseMs }) {
       return db.transaction().execute(async (trx): Promise<ClaimedDelivery[]> => {
         const { now, open } = await readMoment(engine, trx);
         const takenOf = new Map(Object.entries(taken));
-        const lanes = await dueLanes(trx, open, now);
-        // Lanes with the fewest deliveries in flight come first, so that a busy lane never delays
-        // the others.
-        lanes.sort((a, b) => (takenOf.get(a.id) ?? 0) - (takenOf.get(b.id) ?? 0));
-        // Limit per lane. Claims take a few deliveries of many streams rather than many of a few.
-        const share = Math.ceil(limit / Math.min(lanes.length, LANES_AT_ONCE));
+        const retriesOf = new Map(Object.entries(retries?.taken ?? {}));
         const due: Turn[] = [];
-        let bytes = 0;
+        const left = { all: maxBytes, retries: retries?.maxBytes ?? maxBytes };
+        let retriesLeft = retries?.limit ?? limit;
+        const mayRetry = (): boolean => retriesLeft > 0 && left.retries > 0;
+        const lanes = (await dueLanes(trx, open, now)).filter(
+          (lane) => lane.has_first === 1 || mayRetry(),
+        );
+        // Starts with the lanes that have the fewest deliveries in flight, so that a busy lane
+        // never delays the others.
+        lanes.sort((a, b) => (takenOf.get(a.id) ?? 0) - (takenOf.get(b.id) ?? 0));
+        // Limit per lane, so that a claim takes a few deliveries of many streams, not many
+        // deliveries of a few streams.
+        const share = Math.ceil(limit / Math.min(lanes.length, LANES_AT_ONCE));
         for (
           let n = 0;
-          n < lanes.length && due.length < limit && bytes < maxBytes;
+          n < lanes.length && due.length < limit && left.all > 0;
           n += LANES_AT_ONCE
         ) {
-          const held = await lockLanes(trx, engine, lanes.slice(n, n + LANES_AT_ONCE), open);
-          const roomy = held.flatMap(({ lane, leased, nextSendAt }): OpenLane[] => {
-            // Deliveries in flight in other processes use up capacity, and so do failing receivers.
+          const next = lanes
+            .slice(n, n + LANES_AT_ONCE)
+            .filter((lane) => lane.has_first === 1 || mayRetry());
+          const held = await lockLanes(trx, engine, next, open);
+          const roomy = held.flatMap(({ lane, leased, leasedRetries, nextSendAt }): OpenLane[] => {
+            // Counts the deliveries in flight in all processes, including those to failing
+            // receivers.
             const busy = Math.max(leased, takenOf.get(lane.id) ?? 0);
             const most = lane.status === 'error' ? 1 : perStream - busy;
             const turns = isLimited(lane) ? toTurns(lane, { leased, nextSendAt }, now) : FREE;
             const room = Math.min(most, share, turns?.room ?? 0);
-            return turns === undefined || room <= 0 ? [] : [{ lane, room, turns }];
+            if (turns === undefined || room <= 0) return [];
+            const capacity = toRetryCapacity(Math.min(perStream, lane.max_in_flight ?? perStream));
+            const retryRoom = Math.min(
+              room,
+              capacity - Math.max(leasedRetries, retriesOf.get(lane.id) ?? 0),
+              mayRetry() ? retriesLeft : 0,
+            );
+            return [{ lane, room, retryRoom: Math.max(0, retryRoom), turns }];
           });
           const found = await findDue(trx, engine, roomy, { now, open });
-          for (const { lane, room, turns } of roomy) {
-            const rows = (found.get(lane.id) ?? []).slice(0, Math.min(room, limit - due.length));
-            if (rows.length === 0 || bytes >= maxBytes) continue;
+          for (const { lane, room, retryRoom, turns } of roomy) {
+            const rows = mixKinds(found.get(lane.id) ?? [], {
+              room: Math.min(room, limit - due.length),
+              retryRoom: Math.min(retryRoom, retriesLeft),
+            });
+            if (rows.length === 0 || left.all <= 0) continue;
             if (lane.status === 'error' && !(await takeProbe(trx, lane.id, now))) continue;
             const fitting: string[] = [];
             for (const row of rows) {
-              if (due.length + fitting.length > 0 && bytes + row.body_bytes > maxBytes) break;
+              const isFirst = due.length + fitting.length === 0;
+              if (!isFirst && row.body_bytes > left.all) break;
+              if (row.attempts > 0) {
+                if (!isFirst && row.body_bytes > left.retries) continue;
+                retriesLeft--;
+                left.retries -= row.body_bytes;
+              }
               fitting.push(row.id);
-              bytes += row.body_bytes;
+              left.all -= row.body_bytes;
             }
             const waits = await takeTurns(trx, lane, turns, fitting.length, now);
             due.push(...fitting.map((id, each) => ({ id, waitMs: waits[each]! })));
@@ -146,19 +183,18 @@ async function lease(
       'id',
     );
   const waitOf = new Map(due.map(({ id, waitMs }) => [id, waitMs]));
-  // A delivery that was canceled in the meantime is no longer pending.
+  // Skips deliveries that were canceled in the meantime, which are no longer pending.
   const { rows } = await sql<LeasedRow>`
     update delivery set state = 'leased', claims = claims + 1,
       lease_token = ${leaseToken}, lease_until = ${now + leaseMs}
     where ${open('block_day')} and id in (select id from ${listed(due)} as due)
       and ${engine.opaque('state')} = 'pending'
-    returning id, match_id, stream_id, phase, attempts, fast_retried, records, body_bytes`.execute(
-    trx,
-  );
+    returning id, match_id, stream_id, phase, attempts, fast_retried, records, body_bytes,
+      replay_id`.execute(trx);
   if (rows.length === 0) return [];
   const matches = await trx
     .selectFrom('match')
-    .select(['id', 'body_head', 'body_tail', 'part', 'parts'])
+    .select(['id', 'body_head', 'body_tail', 'part', 'parts', 'origin'])
     .where(open('block_day'))
     .where(
       sql<boolean>`id in (select id from ${listed(rows.map((row) => ({ id: row.match_id })))} as asked)`,
@@ -170,7 +206,7 @@ async function lease(
     .where('id', 'in', [...new Set(rows.map((row) => row.stream_id))])
     .execute();
   const matchOf = new Map(matches.map((match) => [match.id, match]));
-  // Deliveries of one stream share these objects, which are then copied only once between threads.
+  // The deliveries of a stream share one object, which is copied only once between threads.
   const endpointOf = new Map(
     streams.map((stream) => [
       stream.id,
@@ -210,10 +246,15 @@ async function lease(
     records: row.records,
     part: match.part,
     parts: match.parts,
+    origin: row.replay_id === null ? originOf(match.origin) : 'replay',
     ...endpoint,
     waitMs: waitOf.get(row.id) ?? 0,
   }));
 }
+
+/** Returns the origin of a match as receivers see it. */
+const originOf = (origin: string): WebhookOrigin =>
+  origin.startsWith('live:') ? 'live' : origin.startsWith('job:') ? 'backfill' : 'replay';
 
 /** Sets the time of the next probe; returns false if another process was first. */
 async function takeProbe(trx: Db, streamId: string, now: number): Promise<boolean> {

@@ -6,10 +6,16 @@
  *     pending ──claim──▶ leased ──complete──▶ succeeded | failed
  *        ▲                 │ retry, or the lease expired
  *        └─────────────────┘
- *     leased ──its isolated process died──▶ quarantined
+ *     leased ──its isolated process died, or it lost ten leases──▶ quarantined
+ *     leased ──the ledger rejected its outcome──▶ quarantined
+ *     pending ──stop──▶ failed
  *     succeeded | failed | quarantined ──replay──▶ pending
- *     enriching | pending ──its block left the chain, or its stream was deleted──▶ cancelled
- *     cancelled ──its block came back──▶ enriching | pending
+ *     enriching | pending ──its match was orphaned, or its stream was deleted──▶ cancelled
+ *     pending ──it is a removal webhook whose block returned──▶ cancelled
+ *     leased ──its retry is no longer needed──▶ cancelled
+ *     cancelled ──its block returned──▶ enriching | pending
+ *
+ * A delivery starts as `enriching` or `pending`, or as `quarantined` if its match cannot be sent.
  */
 import type {
   AttemptParts,
@@ -20,6 +26,7 @@ import type {
   DeliveryOrder,
   DeliverySearch,
   DeliverySummary,
+  WebhookOrigin,
 } from '@sluice/kit/contract';
 import type { SealedSecret } from '../access/contract.ts';
 
@@ -32,33 +39,37 @@ export interface ClaimedDelivery {
   phase: DeliverySummary['phase'];
   /** Number of attempts before this one. */
   attempts: number;
-  /** Whether one of them was the fast retry before the schedule. */
+  /** Whether this attempt or an earlier one is the fast retry before the schedule. */
   fastRetried: boolean;
-  /** The signed request body, as UTF-8. */
+  /** The request body to sign and send, as UTF-8. */
   body: Uint8Array;
-  /** Size of the stored body in bytes. */
+  /** Approximate size of the stored body in bytes. */
   bodyBytes: number;
   webhookUrl: string;
   records: number;
   headers: Record<string, string>;
   /** Newest first. */
   secrets: SealedSecret[];
-  /** See {@link NewMatch}. */
+  /** Index of this part, from 0, and number of parts, as in {@link NewMatch}. */
   part: number;
   parts: number;
-  /** True if the stream is in `error` and this delivery checks whether its receiver works again. */
+  origin: WebhookOrigin;
+  /**
+   * Whether the delivery is a probe: its stream is in `error`, and the delivery tests whether the
+   * receiver responds again.
+   */
   isProbe: boolean;
-  /** Milliseconds until its turn if the stream has a limit per second; 0 otherwise. */
+  /** Milliseconds until the delivery's turn if the stream has a limit per second; 0 otherwise. */
   waitMs: number;
 }
 
-/** A delivery in the ledger. The schedule decides what comes next. */
+/** A delivery as read from the ledger. The API adds the omitted fields. */
 export type KeptDelivery = Omit<DeliveryDetail, 'bodyBytes' | 'remainingWaitsMs' | 'labels'> & {
-  /** Whether one of its attempts was the fast retry before the schedule. */
+  /** Whether the fast retry before the schedule was used or is the next attempt. */
   fastRetried: boolean;
 };
 
-/** Connection data of an attempt that reached its receiver or failed. */
+/** Connection data of an attempt: durations of its steps, address and certificate. */
 export type AttemptTransport = Pick<DeliveryAttempt, 'address' | 'certificate'> & {
   parts: AttemptParts;
 };
@@ -75,12 +86,15 @@ export interface AttemptOutcome {
   /** Error; null on success. */
   error: string | null;
   responseBody: string;
-  /** Null for an immediate response on an open connection, or from a built-in inbox. */
+  /** Null if unknown, for a built-in inbox, and for an immediate response on an open connection. */
   transport: AttemptTransport | null;
-  /** `retry` requires `retryInMs`; `quarantined` means that its isolated process died. */
+  /**
+   * `retry`: due again after `retryInMs`. `quarantined`: the isolated process that sent the
+   * delivery died, or the ledger rejected the outcome.
+   */
   result: 'succeeded' | 'retry' | 'failed' | 'quarantined';
   retryInMs: number;
-  /** Whether this is the fast retry before the schedule. */
+  /** Whether the next attempt is the fast retry before the schedule. */
   isFastRetry: boolean;
 }
 
@@ -91,24 +105,27 @@ export interface AttemptedFilter {
   limit: number;
   /** The last id of the previous page. */
   after?: string | undefined;
-  /** One or both. A delivery that was stopped without an attempt counts as undelivered. */
+  /**
+   * One or both results. A delivery that was stopped or quarantined without an attempt counts as
+   * undelivered.
+   */
   results: readonly AttemptResult[];
-  /** True to include the bodies. A page then ends early if its bodies become too large. */
+  /** Whether to include the bodies. If so, a page ends early when its bodies are large. */
   withBody: boolean;
   streamId?: string | undefined;
   /** Lowercase. */
   transactionHash?: string | undefined;
   chains?: readonly string[] | undefined;
   blockNumbers?: readonly number[] | undefined;
-  /** Times in Unix milliseconds, both ends included. */
+  /** Bounds of the creation time in Unix milliseconds, both included. */
   from?: number | undefined;
   to?: number | undefined;
 }
 
 export interface AttemptedDelivery extends DeliverySummary {
-  /** URL of the last attempt. */
+  /** URL of the last attempt, or of the stream if there was no attempt. */
   webhookUrl: string;
-  /** Body of the last attempt; undefined if it was not requested. */
+  /** Body of the last attempt; undefined if bodies were not requested. */
   body: string | undefined;
 }
 
@@ -119,12 +136,15 @@ export interface DeliveryListing extends DeliveryFilter, DeliveryOrder, Delivery
 }
 
 export interface CountReads {
-  /** Counts deliveries. Reads at most 25,000 rows in each of at most three queries. */
+  /**
+   * Counts the deliveries that have each value of each filter field. Takes at most three passes,
+   * each of which counts at most 25,000 deliveries.
+   */
   countByField(filter: DeliveryFilter): Promise<DeliveryCounts>;
 }
 
 export interface HistoryReads {
-  /** Lists deliveries, newest first. Time bounds apply to the creation of the delivery. */
+  /** Lists attempted deliveries, newest first. Time bounds apply to their creation. */
   listAttempted(
     filter: AttemptedFilter,
   ): Promise<{ rows: AttemptedDelivery[]; next: string | undefined }>;
@@ -133,11 +153,11 @@ export interface HistoryReads {
 }
 
 export interface DeliveryReads {
-  /** Lists deliveries, by default newest first. */
+  /** Lists deliveries, newest first by default. */
   listDeliveries(filter: DeliveryListing): Promise<{
     rows: DeliverySummary[];
     next: string | undefined;
-    /** The last checked delivery of a search that is not complete. */
+    /** Id of the delivery up to which the search has advanced; undefined once it is complete. */
     searchedTo?: string | undefined;
   }>;
   readDelivery(id: string): Promise<KeptDelivery | undefined>;
@@ -147,47 +167,54 @@ export interface DeliveryReads {
    * Returns the creation time of the oldest delivery, in Unix milliseconds; null if there is none.
    */
   readOldestDelivery(): Promise<number | null>;
-  /** Returns whether `claimSuspect` would find a delivery. */
+  /** Returns whether `claimSuspect` may find a delivery. */
   hasDueSuspect(): Promise<boolean>;
   /**
-   * Returns the time since which the oldest delivery of an active stream has been due or waiting
-   * for enrichment; null if there is none.
+   * Returns the time since which the oldest delivery of any active stream has been due or waiting
+   * for enrichment; null if none is due or waiting.
    */
   readOldestDue(): Promise<number | null>;
 }
 
 export interface DeliveryWrites {
   /**
-   * Leases due deliveries for `leaseMs`: at most `limit` in total, per stream at most `perStream`
-   * minus `taken`, and one probe every ten minutes for a stream in `error`. The limits and order of
-   * a stream apply across all processes.
+   * Leases due deliveries for `leaseMs`: at most `limit` in total, and at most `perStream` per
+   * stream, including the `taken` deliveries that are already in flight. For a stream in `error`,
+   * leases one probe every ten minutes. The limits and the order of a stream apply across all
+   * processes. Retries use at most three quarters of what a stream may have in flight, and get
+   * about a quarter of its claims if first attempts are due as well.
    */
   claimDeliveries(claim: {
     limit: number;
     /**
-     * Limit for the total size of all bodies. At least one delivery is claimed, regardless of its
-     * size.
+     * Maximum total size of the bodies. At least one delivery is claimed, regardless of its size.
      */
     maxBytes: number;
     perStream: number;
     taken: Record<string, number>;
+    /**
+     * Limits for retries, in addition to the limits above. Default: the same limits, with no
+     * retries in flight.
+     */
+    retries?: { limit: number; maxBytes: number; taken: Record<string, number> };
     leaseMs: number;
   }): Promise<ClaimedDelivery[]>;
   /**
-   * Leases one delivery that lost two leases in a row, to be sent from an isolated process;
-   * undefined if none is due outside of `notStreams`.
+   * Leases one suspect, which is a delivery that lost at least two leases in a row, so that an
+   * isolated process can send it. Ignores deliveries of `notStreams`. Returns undefined if no
+   * suspect can be sent now.
    */
   claimSuspect(claim: {
     leaseMs: number;
     notStreams: readonly string[];
   }): Promise<ClaimedDelivery | undefined>;
   /**
-   * Records that the isolated process has received the suspect, so that losing its lease no longer
-   * counts against it.
+   * Records that the isolated process has received the suspect. If the lease is lost after that,
+   * the loss does not count against the delivery.
    */
   recordIsolated(suspect: Pick<ClaimedDelivery, 'id' | 'leaseToken'>): Promise<void>;
   /**
-   * Extends the leases that are still held by `leaseMs` from now; returns the ids of their
+   * Extends the leases that are still held, to `leaseMs` from now; returns the ids of their
    * deliveries.
    */
   extendLeases(
@@ -197,9 +224,9 @@ export interface DeliveryWrites {
   /** Records attempts if their leases are still held; returns the deliveries that changed. */
   completeDeliveries(outcomes: readonly AttemptOutcome[]): Promise<DeliverySummary[]>;
   /**
-   * Returns deliveries with an expired lease, or all leased ones with `all`, to the queue, and
-   * quarantines those that lost ten leases in a row. Returns their numbers, and the number of new
-   * suspects.
+   * Returns leased deliveries to the queue: those with an expired lease, or all. Quarantines
+   * deliveries that have now lost ten leases in a row. Returns the numbers of requeued deliveries
+   * and of new suspects among them, and the quarantined deliveries.
    */
   releaseLeases(
     scope: 'expired' | 'all',
@@ -208,16 +235,15 @@ export interface DeliveryWrites {
 
 export interface HistoryWrites {
   /**
-   * Makes a delivery due at once and ends a back-off of its receiver; a delivery that is in
-   * progress or was canceled does not change. Returns its state before and after; undefined if the
-   * stream has no such delivery or is deleted.
+   * Replays a delivery, or retries it at once if it is pending, and ends a back-off that was caused
+   * by failures. A delivery that is enriching, leased or canceled, or that cannot be sent, does not
+   * change. Returns the delivery before and after; undefined if the stream is deleted or has no
+   * such delivery.
    */
   replayDelivery(
     streamId: string,
     id: string,
   ): Promise<{ before: DeliverySummary; after: DeliverySummary } | undefined>;
-  /**
-   * Stops a pending delivery, which then counts as failed. Returns undefined if it is not pending.
-   */
+  /** Stops a pending delivery and marks it as failed. Returns undefined if it is not pending. */
   stopDelivery(id: string): Promise<DeliverySummary | undefined>;
 }

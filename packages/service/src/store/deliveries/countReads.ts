@@ -1,4 +1,4 @@
-/** Counts deliveries by each value of a filter, so that a user can choose one. */
+/** Counts the deliveries that have each value of a filter, so that users can choose a value. */
 import type { DeliveryCounts, DeliveryFilter } from '@sluice/kit/contract';
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { allOf, isReorged, toConditions } from './deliveryFilter.ts';
@@ -8,7 +8,7 @@ import type { CountReads } from './contract.ts';
 import type { Tables } from '../engine/tables.ts';
 
 /**
- * Maximum number of deliveries to count, newest first, which takes 0.1 s
+ * Maximum number of deliveries to count, starting with the newest. Counting them takes 0.1 s
  * (`bench/results/counts.md`).
  */
 const READ_LIMIT = 25_000;
@@ -24,7 +24,7 @@ const AGES = [
   { value: '7d', ms: 7 * 24 * 60 * MINUTE_MS },
 ] as const;
 
-/** Filter fields that are ignored when the values of a field are counted. */
+/** For each counted field, the filter fields that are ignored while its values are counted. */
 const FIELDS: Readonly<Record<CountedField, readonly Field[]>> = {
   state: ['state'],
   status: ['status'],
@@ -37,7 +37,7 @@ const FIELDS: Readonly<Record<CountedField, readonly Field[]>> = {
 };
 const COUNTED_FIELDS = Object.keys(FIELDS) as CountedField[];
 
-/** Expressions for the values of each field, on the grouped rows. */
+/** SQL expressions for the value of each counted field in a group. */
 const VALUES: Readonly<Record<CountedField, RawBuilder<string | null>>> = {
   state: sql`state`,
   status: sql`case when last_status is not null then cast(last_status as text)
@@ -78,7 +78,7 @@ const COLUMNS: Readonly<Record<CountedField, readonly GroupColumn[]>> = {
   age: ['age'],
 };
 
-/** Fields that select a range of an index, which the counted rows are limited to. */
+/** Fields that an index covers. They select the deliveries to which `READ_LIMIT` applies. */
 const STRETCH: readonly Field[] = [
   ...FIELDS.streamId,
   ...FIELDS.age,
@@ -86,18 +86,19 @@ const STRETCH: readonly Field[] = [
   'transactionHash',
   'id',
 ];
-/** Fields applied to the groups, so that a field can be counted with or without them. */
+/**
+ * Fields that are applied to the groups, so that each field can be counted without its own filter.
+ */
 const GROUPED = COUNTED_FIELDS.flatMap((name) => FIELDS[name]).filter(
   (field) => !STRETCH.includes(field),
 );
 
-/** Returns whether the filter sets one of these fields. */
+/** Returns whether the filter sets any of `fields` that belong to the counted field `name`. */
 const isChosen = (filter: DeliveryFilter, name: CountedField, fields: readonly Field[]): boolean =>
   FIELDS[name].some((field) => fields.includes(field) && filter[field] !== undefined);
 
-/** Counts the values of each filter field among deliveries. */
 export function createCountReads(db: Kysely<Tables>, engine: Engine): CountReads {
-  /** @returns counts of the requested fields, and whether older deliveries were omitted. */
+  /** Counts the values of these fields. `isCapped`: older deliveries were not counted. */
   const count = async (
     filter: DeliveryFilter,
     names: readonly CountedField[],
@@ -116,11 +117,11 @@ export function createCountReads(db: Kysely<Tables>, engine: Engine): CountReads
     const toColumn = (column: GroupColumn): RawBuilder<unknown> => {
       if (column === 'reorged') return sql`case when ${isReorged} then 'true' else 'false' end`;
       if (column === 'age') return sql`case ${ages} else 'older' end`;
-      // Prevents SQLite from scanning all streams in the index that orders them.
+      // Keeps SQLite from choosing the index by stream and scanning the deliveries of all streams.
       if (column === 'stream_id') return sql`stream_id || ''`;
       return sql.ref(column);
     };
-    // Each column makes grouping slower, so only the counted and filtered columns are included.
+    // Each column makes grouping slower, so only the needed ones are included.
     const columns = new Set(
       COUNTED_FIELDS.filter(
         (name) => names.includes(name) || isChosen(filter, name, GROUPED),
@@ -139,7 +140,7 @@ export function createCountReads(db: Kysely<Tables>, engine: Engine): CountReads
       if (reorged !== undefined) conditions.push(sql`reorged = ${String(reorged)}`);
       return allOf(conditions);
     };
-    // Every query runs on a few grouped rows that represent all deliveries.
+    // Groups the deliveries once, so that the query below reads only a few rows.
     const listed = sql.join([...columns].map((column) => sql.ref(column)));
     const { rows: groups } = await sql<object>`
       select ${listed}, count(*) as n
@@ -179,7 +180,8 @@ export function createCountReads(db: Kysely<Tables>, engine: Engine): CountReads
 
   return {
     async countByField(filter) {
-      // Without these fields, the index range differs, so they are counted separately.
+      // These fields must be counted separately, because each count ignores its own field and thus
+      // reads a different range of the index.
       const apart = COUNTED_FIELDS.filter((name) => isChosen(filter, name, STRETCH));
       const { counts, isCapped } = await count(
         filter,

@@ -24,7 +24,7 @@ export function toConditions(filter: DeliveryFilter): Condition[] {
   );
   add(filter.blockFrom, (block) => sql`block_number >= ${block}`);
   add(filter.blockTo, (block) => sql`block_number <= ${block}`);
-  // Ids are ordered by time.
+  // Ids sort by creation time.
   add(filter.createdFrom, (ms) => sql`id >= ${firstIdAt(ms)}`);
   add(filter.createdTo, (ms) => sql`id < ${firstIdAt(ms + 1)}`);
   add(filter.attemptsFrom, (attempts) => sql`attempts >= ${attempts}`);
@@ -34,7 +34,7 @@ export function toConditions(filter: DeliveryFilter): Condition[] {
   return conditions;
 }
 
-/** The block of its match has left the chain. */
+/** Condition that the match of a delivery is orphaned. */
 export const isReorged: Condition = sql`match_id in (select id from match where state = 'orphaned')`;
 
 export const allOf = (conditions: readonly Condition[]): Condition =>
@@ -54,5 +54,5 @@ function isAnswered(status: string): Condition {
     : sql`last_status = ${Number(status)}`;
 }
 
-/** Escapes the text for `like … escape '!'`. */
+/** Lowercases the text, and escapes it for `like … escape '!'`. */
 export const escaped = (text: string): string => text.toLowerCase().replaceAll(/[!%_]/g, '!$&');

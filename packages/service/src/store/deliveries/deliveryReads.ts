@@ -8,7 +8,7 @@ import { type DeliveryRow, deliveryColumns, toDeliverySummary } from '../rows.ts
 import type { DeliveryReads, KeptDelivery } from './contract.ts';
 import { allOf, toConditions } from './deliveryFilter.ts';
 import { isTransaction, searchDeliveries } from './deliverySearch.ts';
-import { lanesIn } from './lanes.ts';
+import { isRetry, lanesIn } from './lanes.ts';
 import { readTransport } from './transport.ts';
 
 export function createDeliveryReads(db: Kysely<Tables>, engine: Engine): DeliveryReads {
@@ -26,7 +26,7 @@ export function createDeliveryReads(db: Kysely<Tables>, engine: Engine): Deliver
       const [direction, beyond] = order === 'oldest' ? [sql`asc`, sql`>`] : [sql`desc`, sql`<`];
       const conditions = toConditions(filter);
       if (after !== undefined) conditions.push(sql`id ${beyond} ${after}`);
-      // A transaction has few matches, which lead to their deliveries.
+      // Makes SQLite start with the matches of the transaction, because they are few.
       const hint = filter.transactionHash === undefined ? sql`` : engine.indexedBy('delivery_once');
       const { rows } = await sql<DeliveryRow>`
         select ${sql.join(deliveryColumns.map((column) => sql.ref(column)))}
@@ -121,12 +121,15 @@ export function createDeliveryReads(db: Kysely<Tables>, engine: Engine): Deliver
 
     async readOldestDue() {
       const { now, open } = await readMoment(engine, db);
-      // Takes one index seek per stream with pending deliveries, like claims.
+      // Takes two index seeks per stream with pending deliveries: for first attempts and for
+      // retries.
       const { rows } = await sql<{ oldest: number | null }>`
         ${lanesIn('pending', open)}
         select min((select min(run_at) from delivery
-          where ${open('block_day')} and stream_id = lane.id and state = 'pending')) as oldest
+          where ${open('block_day')} and stream_id = lane.id and state = 'pending'
+            and ${isRetry} = kind.n)) as oldest
         from lane join stream on stream.id = lane.id
+          cross join (select 0 as n union all select 1) as kind
         where stream.status = 'active' and stream.deleted_at is null`.execute(db);
       const waiting = await readEnrichingSince(db, open);
       const oldest = Math.min(

@@ -1,4 +1,4 @@
-/** Searches deliveries by conditions that no index covers, a limited number at a time. */
+/** Searches deliveries by conditions that no index covers, checking a limited number at a time. */
 import type { DeliverySearch, OneOrSeveral } from '@sluice/kit/contract';
 import { type Kysely, type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Tables } from '../engine/tables.ts';
@@ -6,13 +6,16 @@ import { type DeliveryRow, deliveryColumns, takeWithin, toDeliverySummary } from
 import type { DeliveryListing, DeliveryReads } from './contract.ts';
 import { allOf, escaped, toConditions } from './deliveryFilter.ts';
 
-/** Limits for one page: the deliveries that are checked, and the size of their bodies. */
+/**
+ * Limits for one page: the number of deliveries that are checked, and the total size of their
+ * bodies.
+ */
 const MAX_CHECKED = 20_000;
 const MAX_CHECKED_BYTES = 32 * 1024 * 1024;
-/** Maximum number of watched addresses with a matching label. */
+/** Maximum number of watched addresses to search for because their label contains the text. */
 const MAX_LABELED = 100;
 
-/** Returns whether the ledger has deliveries of this transaction, which an index finds. */
+/** Returns whether the ledger has matches with records of this transaction. */
 export async function isTransaction(db: Kysely<Tables>, hash: string): Promise<boolean> {
   if (hash.length !== HASH_LENGTH) return false;
   const found = await db
@@ -28,8 +31,8 @@ const HASH_LENGTH = 66;
 const ADDRESS = /^0x(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 
 /**
- * Lists the deliveries of a search, whose text is in lowercase. If a page reaches its limits first, it may be empty, and `next`
- * continues the search.
+ * Lists the deliveries that match a search. A page that reaches its limits may be partial or empty;
+ * `next` continues the search. The text in `search.find` must be in lowercase.
  */
 export async function searchDeliveries(
   db: Kysely<Tables>,
@@ -38,7 +41,7 @@ export async function searchDeliveries(
 ): ReturnType<DeliveryReads['listDeliveries']> {
   const [direction, beyond, upTo] =
     order === 'oldest' ? [sql`asc`, sql`>`, sql`<=`] : [sql`desc`, sql`<`, sql`>=`];
-  // A delivery is created before its attempts.
+  // A delivery is never newer than its attempts.
   const createdTo = Math.min(filter.createdTo ?? Infinity, search.attemptedTo ?? Infinity);
   const conditions = toConditions({ ...filter, ...(createdTo < Infinity && { createdTo }) });
   if (after !== undefined) conditions.push(sql`id ${beyond} ${after}`);
@@ -77,7 +80,7 @@ function attemptedWithin({ attemptedFrom, attemptedTo }: DeliverySearch): RawBui
   ];
 }
 
-/** @param find in lowercase. */
+/** @param find the text, in lowercase */
 async function isAbout(
   db: Kysely<Tables>,
   find: string,
@@ -86,7 +89,7 @@ async function isAbout(
   const inSummary = sql<SqlBool>`lower(about) like ${`%${escaped(find)}%`} escape '!'`;
   const addresses = ADDRESS.test(find) ? [find] : await findLabeled(db, find, streamId);
   if (addresses.length === 0) return inSummary;
-  // Topics contain addresses without their prefix, and bodies contain them in lowercase.
+  // Bodies contain addresses in lowercase. In topics, addresses have no prefix `0x`.
   const inBody = addresses.map(
     (address) => sql<SqlBool>`match.body_tail like ${`%${address.slice(2)}%`}`,
   );
@@ -94,7 +97,7 @@ async function isAbout(
     and match.block_day = delivery.block_day and (${sql.join(inBody, sql` or `)})))`;
 }
 
-/** Finds watched addresses by part of their label. */
+/** Finds watched addresses with a label that contains the text. */
 async function findLabeled(
   db: Kysely<Tables>,
   find: string,

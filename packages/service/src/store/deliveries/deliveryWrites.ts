@@ -9,7 +9,9 @@ import { createClaims } from './claims.ts';
 import type { AttemptOutcome, DeliveryWrites } from './contract.ts';
 import { packTransport } from './transport.ts';
 
-/** Number of consecutive lost leases that make a delivery suspect, or quarantine it unsent. */
+/**
+ * Numbers of consecutive lost leases after which a delivery becomes suspect, and is quarantined.
+ */
 const SUSPECT_LOST = 2;
 const CONDEMNED_LOST = 10;
 const CONDEMNED = `the service crashed ${CONDEMNED_LOST} times in a row when it claimed this delivery, before sending it; replay it once the cause is fixed`;
@@ -70,7 +72,7 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
             fast: 'bigint',
           },
         );
-        // An expired lease that another process has taken cannot be completed here.
+        // Compares the token, because another process may have taken an expired lease.
         const { rows } = await sql<DeliveryRow & { block_day: string }>`
           update delivery set state = done.state, run_at = done.run_at,
             attempts = attempts + 1, lease_token = null, lease_until = null, lost = 0,
@@ -136,7 +138,10 @@ export function createDeliveryWrites(db: Kysely<Tables>, engine: Engine): Delive
   };
 }
 
-/** Returns the deliveries that just got a 2xx and had got one before, which are counted once. */
+/**
+ * Returns the deliveries that succeeded again after an earlier success, because each delivery is
+ * counted as delivered only once.
+ */
 async function listDelivered(
   trx: Db,
   open: DayFilter,
@@ -156,13 +161,12 @@ async function listDelivered(
   return new Set(rows.map((row) => row.delivery_id));
 }
 
-/** Inserts one row per attempt. */
 async function insertAttempts(
   trx: Db,
   engine: Engine,
   ended: readonly { outcome: AttemptOutcome; delivery: DeliverySummary; day: string }[],
 ): Promise<void> {
-  // Omits the column if no row needs it, because nearly every attempt uses an open connection.
+  // Nearly every attempt uses an open connection, so the `transport` column is often not needed.
   const hasTransports = ended.some(({ outcome }) => outcome.transport !== null);
   const transport = hasTransports ? sql`, transport` : sql``;
   const attempts = engine.rows(
@@ -199,8 +203,8 @@ async function insertAttempts(
 }
 
 /**
- * Cancels deliveries to be retried that are no longer needed, because their stream was deleted, or
- * the removed block that they report has returned.
+ * Cancels deliveries that would be retried but are no longer needed, because their stream was
+ * deleted or the removed block that they report has returned.
  */
 async function cancelPointless(
   trx: Db,

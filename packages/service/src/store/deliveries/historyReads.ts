@@ -1,6 +1,6 @@
 /**
- * Reads attempted deliveries, newest first, for the history and the log. Delivered and undelivered
- * ones have separate indexes, so that neither query scans the other's rows.
+ * Reads attempted deliveries, newest first. Delivered and undelivered deliveries have separate
+ * indexes, so that a query for one kind skips the rows of the other.
  */
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { joinBody } from '../blocks/body.ts';
@@ -15,7 +15,6 @@ import type {
 } from './contract.ts';
 import type { Tables } from '../engine/tables.ts';
 
-/** Limit for the bodies of one page together, in bytes. */
 const PAGE_BODY_BYTES = 8 * 1024 * 1024;
 /** Maximum count. Counting a million rows takes about 80 ms. */
 const COUNT_LIMIT = 1_000_000;
@@ -54,7 +53,7 @@ export function createHistoryReads(db: Kysely<Tables>, engine: Engine): HistoryR
   };
 }
 
-/** Splits a filter into ranges that each read one index in list order. */
+/** Splits a filter by chain and result, so that each range is read from one index in list order. */
 async function toRanges(
   db: Kysely<Tables>,
   engine: Engine,
@@ -80,13 +79,13 @@ function toRange(
   result: AttemptResult,
 ): RawBuilder<unknown> {
   const conditions = [
-    // Must equal the condition of the index.
+    // Must equal the condition of the index, so that the database uses it.
     result === 'delivered' ? sql`attempts > 0 and last_error is null` : sql`last_error is not null`,
     sql`chain = ${chain}`,
   ];
   if (streamId !== undefined) conditions.push(sql`stream_id = ${streamId}`);
   if (after !== undefined) conditions.push(sql`id < ${after}`);
-  // Ids are ordered by time, so a time is a position in the list.
+  // Ids sort by creation time, so times are converted to ids.
   if (from !== undefined) conditions.push(sql`id >= ${firstIdAt(from)}`);
   if (to !== undefined) conditions.push(sql`id < ${firstIdAt(to + 1)}`);
   if (transactionHash !== undefined) {
@@ -97,13 +96,13 @@ function toRange(
     conditions.push(sql`match_id in (
       select id from match where chain = ${chain} and block_number in (${sql.join(blockNumbers)}))`);
   }
-  // A transaction or a block has few matches, which lead to their deliveries.
+  // Makes SQLite start with the matches of the transaction or blocks, because they are few.
   const isOfMatches = transactionHash !== undefined || blockNumbers !== undefined;
   const hint = isOfMatches ? engine.indexedBy('delivery_once') : sql``;
   return sql`${hint} where ${sql.join(conditions, sql` and `)}`;
 }
 
-/** Returns the first deliveries that fit into one page. */
+/** Returns the first of these deliveries whose bodies fit into one page, but at least one. */
 async function whatFits(db: Kysely<Tables>, ids: readonly string[]): Promise<string[]> {
   if (ids.length === 0) return [];
   const sizes = await db

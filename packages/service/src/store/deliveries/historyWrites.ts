@@ -29,12 +29,19 @@ export function createHistoryWrites(db: Kysely<Tables>, engine: Engine): History
         await takeUpAgain(trx, [row]);
         const after = await trx
           .updateTable('delivery')
-          .set({ state: REPLAYED_STATE, run_at: now, lost: 0, updated_at: now })
+          .set({
+            state: REPLAYED_STATE,
+            run_at: now,
+            lost: 0,
+            updated_at: now,
+            // A pending delivery is only retried early, which is not a replay.
+            ...(before.state !== 'pending' && { replay_id: sql`coalesce(replay_id, '')` }),
+          })
           .where('id', '=', id)
           .where('block_day', '=', row.block_day)
           .returning(deliveryColumns)
           .executeTakeFirstOrThrow();
-        // A manual replay suggests that the receiver works again, so it is probed now.
+        // Probes the receiver at once, because a manual replay suggests that it works again.
         await sql`
           update stream set back_off_until = ${now}
           where id = ${streamId} and back_off_reason = 'failures' and back_off_until > ${now}`.execute(

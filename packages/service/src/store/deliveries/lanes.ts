@@ -1,27 +1,48 @@
 /**
- * Manages the queues of streams and claims from them. On PostgreSQL, several processes claim at
- * once: each one locks the rows of the streams that it claims from, and skips locked rows.
+ * Finds due deliveries in the lanes (queues) of streams, and applies the limits of streams. On
+ * PostgreSQL, several processes can claim at once: each process locks the rows of the streams that
+ * it claims from, and skips locked rows.
  */
 import { type SqlBool, sql } from 'kysely';
 import type { Db, Tables } from '../engine/tables.ts';
 import type { Engine, Moment } from '../engine/engine.ts';
 import type { DayFilter } from '../engine/partitions.ts';
 
-export type Lane = LimitedLane & { status: 'active' | 'error' };
+/**
+ * A lane with due deliveries. `has_first` and `has_retries` are 1 if first attempts or retries are
+ * due.
+ */
+export type Lane = LimitedLane & {
+  status: 'active' | 'error';
+  has_first: number;
+  has_retries: number;
+};
 
 /** A lane with capacity for more deliveries. */
 export interface OpenLane {
   lane: Lane;
   room: number;
+  /** Part of `room` that retries may use. */
+  retryRoom: number;
   turns: LaneTurns;
 }
 
-/** Number of lanes that a process locks at a time, so that others find some to claim from. */
+export interface DueDelivery {
+  id: string;
+  stream_id: string;
+  attempts: number;
+  body_bytes: number;
+}
+
+/**
+ * Maximum number of lanes that a process locks at a time, so that other processes can claim from
+ * the rest.
+ */
 export const LANES_AT_ONCE = 64;
 
 /**
- * Starts a statement with `lane`, the streams with a delivery in this state, found by one index
- * seek per stream, and a final null row.
+ * Starts a statement with the table `lane`: the streams that have a delivery in this state,
+ * followed by a null row. Takes one index seek per stream.
  */
 export const lanesIn = (state: 'pending' | 'enriching', open: DayFilter) => sql`
   with recursive lane(id) as (
@@ -31,27 +52,41 @@ export const lanesIn = (state: 'pending' | 'enriching', open: DayFilter) => sql`
       where ${open('block_day')} and state = ${sql.lit(state)} and stream_id > lane.id)
     from lane where lane.id is not null)`;
 
+/** The two kinds of deliveries in a lane, as values of {@link isRetry}. */
+const FIRST_ATTEMPTS = 0;
+const RETRIES = 1;
+
 /**
- * Selects streams with a due delivery that are active, or in error and due for a probe. Takes one
- * index seek per stream with pending deliveries, so the cost does not grow with the queues.
+ * Whether a delivery was attempted before. The index of pending deliveries contains exactly this
+ * expression, so that a query for one kind does not read the other.
+ */
+export const isRetry = sql<number>`case when attempts = 0 then 0 else 1 end`;
+
+/**
+ * Returns the lanes with a due delivery whose stream is active, or is in `error` and due for a
+ * probe. Omits lanes whose next turn is more than `TURNS_AHEAD_MS` away. Takes two index seeks per
+ * stream with pending deliveries, so the cost does not grow with the length of the queues.
  */
 export async function dueLanes(trx: Db, open: DayFilter, now: number): Promise<Lane[]> {
+  const has = (kind: number) => sql<number>`case when exists (
+    select 1 from delivery
+    where ${open('block_day')} and stream_id = lane.id and state = 'pending'
+      and ${isRetry} = ${sql.lit(kind)} and run_at <= ${now}) then 1 else 0 end`;
   const { rows } = await sql<Lane>`
-    ${lanesIn('pending', open)}
-    select lane.id, stream.status, stream.max_in_flight, stream.max_per_second, stream.strict_order
+    ${lanesIn('pending', open)}, due as materialized (
+    select lane.id, stream.status, stream.max_in_flight, stream.max_per_second,
+      stream.strict_order, ${has(FIRST_ATTEMPTS)} as has_first, ${has(RETRIES)} as has_retries
     from lane join stream on stream.id = lane.id
     where stream.deleted_at is null
       and (stream.next_send_at is null or stream.next_send_at <= ${now + TURNS_AHEAD_MS})
-      and (stream.status = 'active' or (stream.status = 'error' and stream.probe_at <= ${now}))
-      and exists (
-      select 1 from delivery
-      where ${open('block_day')} and stream_id = lane.id and state = 'pending'
-        and run_at <= ${now})`.execute(trx);
+      and (stream.status = 'active' or (stream.status = 'error' and stream.probe_at <= ${now})))
+    select * from due where has_first = 1 or has_retries = 1`.execute(trx);
   return rows;
 }
 
 /**
- * Returns the lanes that no other claimer has locked; they stay locked until the transaction ends.
+ * Locks lanes until the transaction ends; omits those that another process has locked. On SQLite,
+ * there are no locks, and the numbers of leased deliveries are counted only for lanes with limits.
  */
 export async function lockLanes(
   trx: Db,
@@ -61,75 +96,125 @@ export async function lockLanes(
 ): Promise<(LockedLane & { lane: Lane })[]> {
   const isShared = engine.name === 'postgres';
   const wanted = lanes.filter((lane) => isShared || isLimited(lane)).map(({ id }) => id);
-  if (wanted.length === 0) return lanes.map((lane) => ({ lane, leased: 0, nextSendAt: null }));
+  if (wanted.length === 0) {
+    return lanes.map((lane) => ({ lane, leased: 0, leasedRetries: 0, nextSendAt: null }));
+  }
   const { rows: locked } = await sql<{ id: string; next_send_at: number | null }>`
     select id, next_send_at from stream where id in (${sql.join(wanted)})
     ${engine.skipLocked}`.execute(trx);
-  // A separate statement, because a statement sees only data that was committed before its start,
-  // and the lock must be held first.
-  const { rows: counted } = await sql<{ stream_id: string; n: number }>`
-    select stream_id, count(*) as n from delivery
+  // A statement sees only what was committed before it started. The lanes must be locked by then,
+  // so the count is a separate statement.
+  const { rows: counted } = await sql<{ stream_id: string; n: number; retries: number }>`
+    select stream_id, count(*) as n, count(*) filter (where attempts > 0) as retries from delivery
     where ${open('block_day')} and state = 'leased' and stream_id in (${sql.join(wanted)})
     group by stream_id`.execute(trx);
   const nextSendAt = new Map(locked.map((row) => [row.id, row.next_send_at]));
-  const leased = new Map(counted.map((row) => [row.stream_id, row.n]));
+  const leased = new Map(counted.map((row) => [row.stream_id, row]));
   return lanes
     .filter(({ id }) => !wanted.includes(id) || nextSendAt.has(id))
     .map((lane) => ({
       lane,
-      leased: leased.get(lane.id) ?? 0,
+      leased: leased.get(lane.id)?.n ?? 0,
+      leasedRetries: leased.get(lane.id)?.retries ?? 0,
       nextSendAt: nextSendAt.get(lane.id) ?? null,
     }));
 }
 
-/** Returns due deliveries by lane, limited to the largest capacity of any lane. */
+/**
+ * Returns due deliveries by lane, first attempts before retries. A lane in strict order gets at
+ * most one delivery. Any other lane may get more than it has room for: up to the largest room of
+ * all lanes per kind.
+ */
 export async function findDue(
   trx: Db,
   engine: Engine,
   lanes: readonly OpenLane[],
   { now, open }: Moment,
-): Promise<Map<string, { id: string; body_bytes: number }[]>> {
-  type Due = { id: string; stream_id: string; body_bytes: number };
-  const found: Due[] = [];
+): Promise<Map<string, DueDelivery[]>> {
+  const found: DueDelivery[] = [];
   const unordered: OpenLane[] = [];
   for (const each of lanes) {
     const first =
       each.lane.strict_order === 1 ? await findFirst(trx, each.lane, now, open) : undefined;
-    // Returns the first delivery; undefined if strict order was set after the deliveries were
-    // created.
+    // The lane is not in strict order, or none of its unfinished deliveries has `ordered` set.
     if (first === undefined) unordered.push(each);
     else if (first.may_go === 1) found.push(first);
   }
-  if (unordered.length > 0) {
+  const findKind = async (kind: number, rooms: [id: string, room: number][]): Promise<void> => {
+    if (rooms.length === 0) return;
     const ids = engine.texts(
-      unordered.map(({ lane }) => lane.id),
+      rooms.map(([id]) => id),
       'lane_id',
     );
     const isDue = sql<SqlBool>`${open('block_day')} and stream_id = lane_id and state = 'pending'
-      and run_at <= ${now} and lost < 2`;
+      and ${isRetry} = ${sql.lit(kind)} and run_at <= ${now} and lost < 2`;
     const { rows } = await engine
-      .firstOfEach<Due>(ids, {
+      .firstOfEach<DueDelivery>(ids, {
         from: 'delivery',
-        columns: ['id', 'stream_id', 'body_bytes'],
+        columns: ['id', 'stream_id', 'attempts', 'body_bytes'],
         where: isDue,
         orderBy: 'run_at',
-        limit: Math.max(...unordered.map(({ room }) => room)),
+        limit: Math.max(...rooms.map(([, room]) => room)),
       })
       .execute(trx);
     found.push(...rows);
-  }
+  };
+  await findKind(
+    FIRST_ATTEMPTS,
+    unordered.flatMap(({ lane, room }) => (lane.has_first === 1 ? [[lane.id, room]] : [])),
+  );
+  await findKind(
+    RETRIES,
+    unordered.flatMap(({ lane, retryRoom }) =>
+      lane.has_retries === 1 && retryRoom > 0 ? [[lane.id, retryRoom]] : [],
+    ),
+  );
   return Map.groupBy(found, (row) => row.stream_id);
 }
 
-/** Returns the first delivery of a lane in strict order, and whether it may be sent now. */
+/**
+ * If both kinds are due, every fourth claimed delivery is a retry. Retries use at most three
+ * quarters of a capacity, so neither a backlog of retries nor a steady flow of first attempts
+ * delays the other.
+ */
+const RETRY_EVERY = 4;
+
+/** Returns how many of the `capacity` deliveries in flight may be retries. */
+export const toRetryCapacity = (capacity: number): number =>
+  Math.max(1, Math.floor(capacity - capacity / RETRY_EVERY));
+
+/**
+ * Mixes the due deliveries of one stream: a retry after every three first attempts, until only one
+ * kind is left.
+ *
+ * @param turn index in this sequence; random by default, so that a stream with one delivery per
+ * claim gets both kinds
+ */
+export function mixKinds(
+  due: readonly DueDelivery[],
+  { room, retryRoom }: Pick<OpenLane, 'room' | 'retryRoom'>,
+  turn = Math.floor(Math.random() * RETRY_EVERY),
+): DueDelivery[] {
+  const first = due.filter(({ attempts }) => attempts === 0);
+  const retries = due.filter(({ attempts }) => attempts > 0).slice(0, retryRoom);
+  const mixed: DueDelivery[] = [];
+  for (let f = 0, r = 0; mixed.length < room && mixed.length < first.length + retries.length;) {
+    const isRetryTurn = (turn + mixed.length) % RETRY_EVERY === RETRY_EVERY - 1;
+    const takesRetry = r < retries.length && (isRetryTurn || f === first.length);
+    mixed.push(takesRetry ? retries[r++]! : first[f++]!);
+  }
+  return mixed;
+}
+
+/** Returns the first unfinished delivery of a lane in strict order, and whether it can be sent. */
 async function findFirst(
   trx: Db,
   lane: Lane,
   now: number,
   open: DayFilter,
-): Promise<{ id: string; stream_id: string; body_bytes: number; may_go: number } | undefined> {
-  const { rows } = await sql<{ id: string; stream_id: string; body_bytes: number; may_go: number }>`
-    select id, stream_id, body_bytes,
+): Promise<(DueDelivery & { may_go: number }) | undefined> {
+  const { rows } = await sql<DueDelivery & { may_go: number }>`
+    select id, stream_id, attempts, body_bytes,
       case when state = 'pending' and run_at <= ${now} and lost < 2 then 1 else 0 end as may_go
     from delivery where ${open('block_day')} and stream_id = ${lane.id} and ordered = 1
       and state in ('enriching', 'pending', 'leased')
@@ -143,29 +228,34 @@ export type LimitedLane = Pick<
 >;
 
 export interface LockedLane {
-  /** Number of leased deliveries of the lane in all processes. */
+  /** Number of leased deliveries of the lane in all processes, and of retries among them. */
   leased: number;
+  leasedRetries: number;
   nextSendAt: number | null;
 }
 
 export interface LaneTurns {
   room: number;
   /**
-   * For streams with a limit per second: the time of the first turn, and the interval between
-   * turns.
+   * Time of the first turn in Unix milliseconds, and interval between turns. The interval is 0 if
+   * the stream has no limit per second.
    */
   firstAt: number;
   intervalMs: number;
 }
 
-/** Time for which turns are assigned in advance, so that occasional claims are enough. */
+/** Turns are assigned this far in advance, so that claims can be less frequent. */
 const TURNS_AHEAD_MS = 250;
 
 export const isLimited = (lane: LimitedLane): boolean =>
   lane.max_in_flight !== null || lane.max_per_second !== null || lane.strict_order === 1;
 
-/** Returns the remaining capacity of a lane; undefined if there is none now. */
-export function toTurns(lane: LimitedLane, held: LockedLane, now: number): LaneTurns | undefined {
+/** Returns the remaining capacity of a lane; undefined if the lane has none now. */
+export function toTurns(
+  lane: LimitedLane,
+  held: Omit<LockedLane, 'leasedRetries'>,
+  now: number,
+): LaneTurns | undefined {
   const atOnce = lane.strict_order === 1 ? 1 : (lane.max_in_flight ?? Number.POSITIVE_INFINITY);
   const intervalMs = lane.max_per_second === null ? 0 : 1000 / lane.max_per_second;
   const firstAt = intervalMs === 0 ? now : Math.max(now, held.nextSendAt ?? now);

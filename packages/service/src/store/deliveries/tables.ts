@@ -9,7 +9,10 @@ export interface DeliveryTables {
 interface DeliveryTable {
   /** Also the `webhook-id` of each attempt. */
   id: string;
-  /** A match has one delivery per phase, so that a block that is read twice is delivered once. */
+  /**
+   * A match has at most one delivery per phase, so a block that is read twice is delivered only
+   * once.
+   */
   match_id: string;
   stream_id: string;
   phase: DeliveryPhase;
@@ -19,28 +22,32 @@ interface DeliveryTable {
   tag: string;
   /** Number of logs, transactions and internal transactions. */
   records: number;
-  /** Copied from its match, so that lists read only this table. */
+  /** Copied from the match, so that lists read only this table. */
   about: string;
   state: DeliveryState;
   attempts: number;
-  /** Number of leases, counted separately from attempts. */
+  /**
+   * Number of times that the delivery was leased, including leases that ended without an attempt.
+   */
   claims: number;
   /**
-   * Number of consecutive expired leases, possibly because this delivery crashed the process; not
-   * counted during isolation. With two or more, the delivery is suspect.
+   * Number of leases lost in a row, possibly because this delivery crashed the process;
+   * losses during isolation do not count. With two or more, the delivery is suspect.
    */
   lost: number;
   /**
-   * Copied from the stream's `strict_order`, so that an index contains only the queues of such
-   * streams.
+   * Copied from the stream's `strict_order`, so that an index can contain only the deliveries of
+   * streams in strict order.
    */
   ordered: number;
-  /** 1 after the fast retry before the schedule was used. */
+  /** 1 if the fast retry before the schedule was used or is the next attempt. */
   fast_retried: number;
-  /** Approximate size of the body, which limits claims. */
+  /** Approximate size of the body in bytes, which limits claims. */
   body_bytes: number;
   run_at: number;
-  /** The last replay that made it due; null if there was none. */
+  /**
+   * Id of the last bulk replay; empty if the delivery was only replayed manually, null if never.
+   */
   replay_id: string | null;
   lease_token: string | null;
   lease_until: number | null;
@@ -56,13 +63,13 @@ interface AttemptTable {
   number: number;
   /** Day of the delivery's block. */
   block_day: string;
-  /** URL without the login and the values of the query. */
+  /** URL without the login and the values of the query parameters. */
   webhook_url: string;
   started_at: number;
   duration_ms: number;
   status: number | null;
   error: string | null;
   response_body: string;
-  /** Transport, packed by `transport.ts`. */
+  /** How the attempt reached its receiver, as packed by `packTransport`; null for most attempts. */
   transport: string | null;
 }

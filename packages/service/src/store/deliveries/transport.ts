@@ -1,4 +1,7 @@
-/** Stores how attempts reached their receivers. Nothing is stored for nearly all attempts. */
+/**
+ * Stores how attempts reached their receivers. Nearly all attempts use an open connection, and
+ * store nothing.
+ */
 import type { AttemptParts, DeliveryAttempt } from '@sluice/kit/contract';
 import type { AttemptTransport } from './contract.ts';
 import type { Tables } from '../engine/tables.ts';
@@ -6,14 +9,14 @@ import type { Tables } from '../engine/tables.ts';
 type Ms = number | null;
 type Packed = [Ms, Ms, Ms, Ms, Ms, AttemptTransport['address'], AttemptTransport['certificate']];
 
-/** Packs the transport into a short list. */
+/** Packs the transport into a short JSON list. */
 export function packTransport({ parts, address, certificate }: AttemptTransport): string {
   const { dnsMs, connectMs, tlsMs, waitMs, bodyMs } = parts;
   const packed: Packed = [dnsMs, connectMs, tlsMs, waitMs, bodyMs, address, certificate];
   return JSON.stringify(packed);
 }
 
-/** Unpacks the transport, and interprets a missing one. */
+/** Unpacks the transport. If none is stored, derives it from the other fields. */
 export function readTransport({
   transport,
   webhook_url: webhookUrl,
@@ -29,7 +32,7 @@ export function readTransport({
     ) as Packed;
     return { parts: { dnsMs, connectMs, tlsMs, waitMs, bodyMs }, address, certificate };
   }
-  // Inboxes have their own URL scheme.
+  // Deliveries to inboxes (`sluice:`) do not use the network.
   const isOverNetwork = status !== null && /^https?:/i.test(webhookUrl);
   return {
     parts: isOverNetwork ? answeredAtOnce(durationMs) : null,

@@ -13,7 +13,10 @@ interface Row {
   reason?: string;
 }
 
-/** Creates a ledger that rejects batches with certain rows, and records the batches it received. */
+/**
+ * Creates a batch writer for a fake ledger, which rejects batches with certain rows and is
+ * unavailable for certain writes. Records the batches and the delays.
+ */
 function createWorld({
   refuses = () => false,
   isAway = () => false,
@@ -60,7 +63,7 @@ describe('a ledger that rejects a row', () => {
       0,
     ]);
     expect(written.at(-1)).toEqual({ id: 0, reason: REFUSED.message });
-    // A rejection is not an outage, so no row waits.
+    // A rejection is not an outage, so the writer does not wait.
     expect(delays).toEqual([]);
     expect(vi.getTimerCount()).toBe(0);
   });
@@ -96,7 +99,7 @@ describe('a ledger that rejects a row', () => {
           expect(ids).toEqual([...Array(count).keys()].filter((id) => !bad.includes(id)));
           const set = written.filter(({ reason }) => reason !== undefined).map(({ id }) => id);
           expect(set.toSorted((a, b) => a - b)).toEqual(refused);
-          // Each rejected row takes a few halvings and doublings.
+          // Isolating a rejected row takes a few halvings and doublings.
           expect(sizes.length).toBeLessThanOrEqual(
             4 + refused.length * (4 + 3 * Math.ceil(Math.log2(count + 1))),
           );

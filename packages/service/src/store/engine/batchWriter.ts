@@ -1,13 +1,13 @@
 /**
- * Writes rows in batches: each write takes the rows that accumulated during the previous write. A
- * batch that the ledger rejects is halved until the invalid row is found and replaced, so that it
- * does not block other rows.
+ * Writes rows in batches: each write takes the rows that arrived during the previous write. A batch
+ * that the ledger rejects is halved until the invalid row is found and replaced, so that the row
+ * does not block others.
  */
 import { isUnavailable } from './unavailable.ts';
 
 export interface BatchWriter<Row> {
   add(row: Row): void;
-  /** Writes the rows that are due. Resolves when no write is running. */
+  /** Writes the queued rows if `isDue` returns true. Resolves when no write is running. */
   flush(): Promise<void>;
 }
 
@@ -21,8 +21,8 @@ export function createBatchWriter<Row>({
 }: {
   write(rows: readonly Row[]): Promise<void>;
   /**
-   * Returns a substitute without external data for a row that the ledger rejects. Undefined if the
-   * row is already a substitute, which is then dropped.
+   * Returns a substitute, without external data, for a row that the ledger rejects; undefined if
+   * the row is already a substitute, which is then dropped.
    */
   toRefused(row: Row, error: unknown): Row | undefined;
   /** Returns whether to write now or wait for more rows. Default: always write. */
@@ -49,7 +49,8 @@ export function createBatchWriter<Row>({
         if (batch.length > 1) rows.unshift(...batch);
         else {
           const row = isRefused ? toRefused(batch[0]!, error) : batch[0]!;
-          // Moves the row to the end of the queue, so that it does not block the others.
+          // Moves the row or its substitute to the end of the queue, so that it does not block
+          // other rows.
           if (row !== undefined) rows.push(row);
         }
         if (isRefused) continue;

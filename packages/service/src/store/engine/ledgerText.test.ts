@@ -1,4 +1,4 @@
-/** Checks that both engines accept any UTF-16 and store the same text. */
+/** Checks that both engines accept any UTF-16 string and store the same text. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,7 +33,8 @@ const ENGINES = {
       dialect: new PostgresDialect({ pool: createServers(server.url) }),
     });
     await migrate(db as unknown as Kysely<unknown>);
-    // The day that selects a partition is also a text column, so any text needs a partition.
+    // The test also writes arbitrary text to `block_day`, which selects the partition, so each
+    // table needs a default partition.
     for (const table of ['match', 'match_transaction', 'delivery', 'attempt']) {
       await sql`create table ${sql.table(`${table}_any`)} partition of ${sql.table(table)} default`.execute(
         db,
@@ -59,7 +60,7 @@ const utf16 = fc
 interface Column {
   table: string;
   name: string;
-  /** Returns every column of the table with a value. */
+  /** A row with a value for each column of the table, except auto-incrementing columns. */
   row: Record<string, unknown>;
 }
 

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Postgres, startPostgres } from '@sluice/testkit';
+import { type Postgres, startPostgres, until } from '@sluice/testkit';
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import pg from 'pg';
@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { migrate, migrations } from './migrations.ts';
 import { openSqlite } from './sqlite/sqliteConnection.ts';
 
-/** A migration that the next release may add: additive, on existing rows. */
+/** Migrations of a later release, which adds a column to a table that may have rows. */
 const next: Record<string, Migration> = {
   ...migrations,
   '9999 a later one': {
@@ -41,7 +41,7 @@ afterAll(async () => {
 
 let databases = 0;
 
-/** Creates an empty database; returns a function that connects to it. */
+/** Each function creates an empty database, and returns a function that connects to it. */
 const ENGINES = {
   sqlite() {
     const path = join(folder, `${++databases}.db`);
@@ -56,8 +56,8 @@ const ENGINES = {
     const url = postgres.url.replace(/postgres$/, database);
     return () => {
       const pool = new pg.Pool({ connectionString: url });
-      // Ending a pool does not wait for its connections, so a server shutdown can still raise
-      // errors on them and on the pool.
+      // `pool.end()` does not wait for its connections to close, so stopping the server can still
+      // raise errors on the pool and its clients.
       pool.on('connect', (client) => client.on('error', () => {}));
       pool.on('error', () => {});
       return new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
@@ -76,6 +76,9 @@ describe.each(['sqlite', 'postgres'] as const)('migrations on %s', (engine) => {
           revision, created_at, updated_at)
         values ('s', 'evm', 'tag', '', 'http://127.0.0.1:1/', '["0x1"]', '{}', 'both', 0, '{}', '[]', 0,
           'active', '', 0, 1, 1, 1)`.execute(db);
+    await sql`
+        insert into operator_notice (subject, state, told, id, body, attempts, run_at)
+        values ('chain 0x1', 'halted', '', 'a', '{}', 1, 2)`.execute(db);
     return { open, db };
   };
   const columns = async (db: Kysely<unknown>): Promise<string[]> => {
@@ -89,20 +92,41 @@ describe.each(['sqlite', 'postgres'] as const)('migrations on %s', (engine) => {
     await migrate(db, next);
     const { rows } = await sql`select id, tag, later from stream`.execute(db);
     expect(rows).toEqual([{ id: 's', tag: 'tag', later: 7 }]);
+    const { rows: alerts } = await sql`select receiver, subject, attempts from alert`.execute(db);
+    expect(alerts).toEqual([{ receiver: '', subject: 'chain 0x1', attempts: 1 }]);
     const { rows: done } = await sql`select name from migrations order by name`.execute(db);
     expect(done).toEqual(Object.keys(next).map((name) => ({ name })));
     await db.destroy();
   });
 
-  // SQLite locks the folder, so only one process can migrate it.
-  if (engine === 'postgres')
+  // Only one process can migrate a SQLite ledger, because a process locks the folder first.
+  if (engine === 'postgres') {
     test('run once when processes start at the same moment', async () => {
       const { open, db } = await firstSchema();
-      const others = Array.from({ length: 4 }, open);
+      const others = Array.from({ length: 8 }, open);
       await Promise.all(others.map((each) => migrate(each, next)));
       expect((await columns(db)).filter((name) => name === 'later')).toHaveLength(1);
       await Promise.all([db, ...others].map((each) => each.destroy()));
     });
+
+    test('start no check while another process migrates', async () => {
+      const { open, db } = await firstSchema();
+      const other = open();
+      await other.connection().execute(async (holder) => {
+        await sql`select pg_advisory_lock(hashtext('migrations'))`.execute(holder);
+        const migrated = migrate(db, next);
+        await until('the migration waits', async () => {
+          const { rows } = await sql`
+            select 1 from pg_locks where locktype = 'advisory' and not granted`.execute(holder);
+          return rows.length === 1;
+        });
+        await sql`select pg_advisory_unlock(hashtext('migrations'))`.execute(holder);
+        await migrated;
+      });
+      expect(await columns(db)).toContain('later');
+      await Promise.all([db.destroy(), other.destroy()]);
+    });
+  }
 
   test('leave the ledger unchanged on failure, and name the failed migration', async () => {
     const { db } = await firstSchema();
@@ -172,7 +196,7 @@ describe.each(['sqlite', 'postgres'] as const)('migrations on %s', (engine) => {
   test('reject a ledger of a build that recorded no hash', async () => {
     const { db } = await firstSchema();
     await sql`drop table migration_hash`.execute(db);
-    await expect(migrate(db)).rejects.toThrow('its "0001 ledger" is without a hash');
+    await expect(migrate(db)).rejects.toThrow('the hash of "0001 ledger" is unknown');
     await db.destroy();
   });
 });

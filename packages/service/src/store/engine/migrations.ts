@@ -16,11 +16,17 @@ import { CallerError } from '../../base/errors.ts';
 const isPostgres = (db: Kysely<unknown>): boolean =>
   db.getExecutor().adapter instanceof PostgresAdapter;
 
-/** Ends the definition of a table that is partitioned on PostgreSQL (`partitions.ts`). */
+/**
+ * Clause at the end of a table definition that partitions the table on PostgreSQL (see
+ * `partitions.ts`).
+ */
 const byDay = (db: Kysely<unknown>) =>
   isPostgres(db) ? sql`partition by range (block_day)` : sql``;
 
-/** A key that is unique across partitions must include the partition column. */
+/**
+ * Returns the columns of a unique key. On PostgreSQL, the key must include the column that
+ * partitions the table.
+ */
 const withDay = (db: Kysely<unknown>, columns: string[]): never[] =>
   (isPostgres(db) ? [...columns, 'block_day'] : columns) as never[];
 
@@ -120,7 +126,7 @@ const ledger: Migration = {
       .addColumn('added_by', 'bigint', (column) => column.notNull())
       .addColumn('removed_by', 'bigint')
       .addPrimaryKeyConstraint('stream_address_pk', ['stream_id', 'address', 'added_by'])
-      // A row is little more than its key, and SQLite would otherwise store the key twice.
+      // A row is little more than its key, which SQLite would otherwise store twice.
       .modifyEnd(isPostgres(db) ? sql`` : sql`without rowid`)
       .execute();
 
@@ -506,8 +512,8 @@ const ledger: Migration = {
       .on('delivery')
       .columns(['stream_id', 'id'])
       .execute();
-    // Attempted deliveries are in one of two lists, by the outcome of their last attempt. The
-    // history and the log read and count only these, chain by chain.
+    // Attempted deliveries are in one of two indexes, by the result of their last attempt. Lists of
+    // attempted deliveries are read and counted from these indexes only, by chain.
     for (const [name, outcome] of [
       ['delivery_undelivered', sql`last_error is not null`],
       ['delivery_delivered', sql`attempts > 0 and last_error is null`],
@@ -531,7 +537,7 @@ const ledger: Migration = {
       .addColumn('response_body', 'text', (column) => column.notNull())
       .addColumn('transport', 'text')
       .addPrimaryKeyConstraint('attempt_pk', withDay(db, ['delivery_id', 'number']))
-      // On SQLite, the key is the table, so that there is only one tree to write.
+      // On SQLite, the primary key contains the rows themselves, so that only one tree is written.
       .modifyEnd(isPostgres(db) ? byDay(db) : sql`without rowid`)
       .execute();
 
@@ -626,6 +632,57 @@ const readers: Migration = {
   },
 };
 
+const sessionNames: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    await db.schema
+      .alterTable('audit')
+      .addColumn('session_name', 'text', (column) => column.notNull().defaultTo(''))
+      .execute();
+  },
+};
+
+const retriesApart: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    await db.schema.dropIndex('delivery_due').execute();
+    await sql`
+      create index delivery_due on delivery
+        (stream_id, (case when attempts = 0 then 0 else 1 end), run_at)
+      where state = 'pending'`.execute(db);
+  },
+};
+
+const addedUrls: Migration = {
+  async up(db: Kysely<unknown>): Promise<void> {
+    await db.schema
+      .createTable('added_url')
+      .addColumn('id', 'text', (column) => column.primaryKey())
+      .addColumn('chain', 'text')
+      .addColumn('sealed', 'text', (column) => column.notNull())
+      .addColumn('created_at', 'bigint', (column) => column.notNull())
+      .execute();
+    // SQLite cannot change the primary key of a table, so the rows are copied to a new table.
+    await db.schema.alterTable('alert').renameTo('former_alert').execute();
+    await db.schema
+      .createTable('alert')
+      .addColumn('receiver', 'text', (column) => column.notNull())
+      .addColumn('subject', 'text', (column) => column.notNull())
+      .addColumn('state', 'text', (column) => column.notNull())
+      .addColumn('reported', 'text', (column) => column.notNull())
+      .addColumn('id', 'text', (column) => column.notNull())
+      .addColumn('body', 'text')
+      .addColumn('attempts', 'integer', (column) => column.notNull())
+      .addColumn('run_at', 'bigint', (column) => column.notNull())
+      .addColumn('sent_at', 'bigint')
+      .addPrimaryKeyConstraint('alert_place', ['receiver', 'subject'])
+      .execute();
+    await sql`
+      insert into alert (receiver, subject, state, reported, id, body, attempts, run_at, sent_at)
+      select '', subject, state, reported, id, body, attempts, run_at, sent_at
+      from former_alert`.execute(db);
+    await db.schema.dropTable('former_alert').execute();
+  },
+};
+
 export const migrations: Record<string, Migration> = {
   '0001 ledger': ledger,
   '0002 matches set aside': setAside,
@@ -633,24 +690,44 @@ export const migrations: Record<string, Migration> = {
   '0004 standard names': standardNames,
   '0005 blocks by range': blocksByRange,
   '0006 readers': readers,
+  '0007 session names': sessionNames,
+  '0008 retries apart': retriesApart,
+  '0009 added urls': addedUrls,
 };
 
-/** Table of applied migrations, ordered by name. */
+/** Table with the names of the applied migrations. */
 const DONE_TABLE = 'migrations';
-/** Table with the hash of each migration at the time when it was applied. */
+/** Table with the hash that each migration had when it was applied. */
 const HASH_TABLE = 'migration_hash';
 
 /**
- * Migrates this database to the newest schema. When several processes start at once, one of them
+ * Migrates the database to the newest schema. If several processes start at once, one of them
  * migrates and the others wait.
- *
- * @param name of the ledger in errors.
- * @throws Error with the failed migration; CallerError if another program created the ledger.
+ * @param name name of the ledger in errors
+ * @throws Error that names the failed migration; CallerError if another program created the ledger
  */
 export async function migrate(
   db: Kysely<unknown>,
   steps: Record<string, Migration> = migrations,
   name = 'The ledger',
+): Promise<void> {
+  if (!isPostgres(db)) return await migrateAlone(db, steps, name);
+  // The lock also covers Kysely's introspection, which fails while another process changes tables.
+  await db.connection().execute(async (connection) => {
+    await sql`select pg_advisory_lock(hashtext(${DONE_TABLE}))`.execute(connection);
+    try {
+      await migrateAlone(connection, steps, name);
+    } finally {
+      await sql`select pg_advisory_unlock(hashtext(${DONE_TABLE}))`.execute(connection);
+    }
+  });
+}
+
+/** Migrates the database. No other process may migrate it at the same time. */
+async function migrateAlone(
+  db: Kysely<unknown>,
+  steps: Record<string, Migration>,
+  name: string,
 ): Promise<void> {
   await refuseOther(db, steps, name);
   const hashed = Object.fromEntries(
@@ -671,8 +748,9 @@ export async function migrate(
 }
 
 /**
- * @throws CallerError if an applied migration is unknown to this program, or has changed since
- * then, because unreleased migrations may be edited.
+ * Checks that this program knows the schema of the ledger.
+ * @throws CallerError if an applied migration is unknown to this program, or its hash is unknown or
+ * differs because the migration was edited after it was applied
  */
 export async function refuseOther(
   db: Kysely<unknown>,
@@ -697,8 +775,8 @@ export async function refuseOther(
     if (step.hash === hash) continue;
     throw new CallerError(
       'invalid_file',
-      `${name} was created by another build of Sluice with a different schema: its "${step.name}" is ` +
-        `${step.hash ?? 'without a hash'}, but in this build it is ${hash}`,
+      `${name} was created by another build of Sluice with a different schema: the hash of "${step.name}" is ` +
+        `${step.hash ?? 'unknown'}, but in this build it is ${hash}`,
       {
         fix:
           'Start the build that created it, or use an empty ledger: another --data folder or database, or ' +
@@ -709,7 +787,10 @@ export async function refuseOther(
   }
 }
 
-/** Reads both tables in one query, because another process may be migrating. */
+/**
+ * Returns the applied migrations with their hashes. One query reads both tables, because another
+ * process may be migrating.
+ */
 async function readDone(
   db: Kysely<unknown>,
   hasHashes: boolean,
@@ -739,7 +820,10 @@ const withHash = (name: string, step: Migration): Migration => ({
   },
 });
 
-/** Identifies a migration by its statements, not by the version of the program. */
+/**
+ * Returns a hash of the statements of a migration, which identifies the migration regardless of the
+ * version of the program.
+ */
 async function hashStep(step: Migration, onPostgres: boolean): Promise<string> {
   const hash = createHash('sha256');
   const recorder = new Kysely<unknown>({

@@ -1,12 +1,15 @@
 /**
- * Packs strings into shared buffers. Many small ones are then copied between threads as one, and
- * garbage collections do not copy them again.
+ * Packs strings into shared buffers. Threads exchange one buffer instead of many small strings, and
+ * garbage collection does not copy the strings again.
  */
 
-/** Limits the memory of other strings that a retained string keeps alive. */
+/**
+ * Maximum size of a buffer that several strings share. A retained string keeps its entire buffer in
+ * memory.
+ */
 const SLAB_BYTES = 64 * 1024;
 
-/** Returns the UTF-8 of each string. Smaller ones share memory. */
+/** Returns the UTF-8 of each string. Small strings share memory. */
 export function packTexts(texts: readonly string[]): Uint8Array[] {
   const sizes = texts.map((text) => Buffer.byteLength(text));
   let slab = new ArrayBuffer(0);
@@ -24,7 +27,7 @@ export function packTexts(texts: readonly string[]): Uint8Array[] {
   });
 }
 
-/** Returns the total size of the next strings that fit into a slab, and of at least one. */
+/** Returns the total size of the next strings that fit into a slab; includes at least one. */
 function slabBytes(sizes: readonly number[], first: number): number {
   let bytes = sizes[first]!;
   for (let n = first + 1; n < sizes.length && bytes + sizes[n]! <= SLAB_BYTES; n++) {

@@ -6,33 +6,31 @@ import { PARTITIONED, openDay, toDay } from './partitions.ts';
 import type { RetentionWrites } from '../upkeep/contract.ts';
 
 const DAY_MS = 86_400_000;
-/** Days for which partitions are created in advance: today and the next two. */
+/** Number of days after today for which partitions are created in advance. */
 const DAYS_AHEAD = 2;
 /**
- * Maximum number of rows that are inserted again after a partition is truncated, while its readers
- * wait.
+ * Maximum number of deliveries and frozen matches to keep when a partition is truncated. Readers of
+ * the partition wait until these rows are inserted again.
  */
 const FEW_ROWS = 500;
 /**
- * Maximum time, per table, for which statements wait for a partition that is about to be dropped.
+ * Maximum wait for each table lock when a partition is dropped or truncated, because other
+ * statements queue behind the lock.
  */
 const LOCK_TIMEOUT = '50ms';
 
 /** PostgreSQL's code for a lock timeout. */
 const LOCK_NOT_AVAILABLE = '55P03';
 
+/** Ids below which delivered and undelivered deliveries are old enough to be deleted. */
 interface Ages {
-  /**
-   * Upper bounds for the ids of deliveries that are old enough to be deleted, delivered or
-   * undelivered.
-   */
   delivered: string;
   undelivered: string;
 }
 
 /**
- * Maintains partitions: creates them in advance, closes partitions without pending rows, and drops
- * partitions with only old rows.
+ * Maintains partitions: creates them in advance, closes those without unfinished rows, and drops or
+ * truncates old ones.
  */
 export function createPartitionWrites(
   db: Kysely<Tables>,
@@ -55,7 +53,7 @@ export function createPartitionWrites(
       const partitions = await db.selectFrom('partition').selectAll().orderBy('name').execute();
       for (const { name, to_day: end } of partitions) {
         const isOpen = await findWaiting(db, name);
-        // Claims read open partitions, so they would have to wait.
+        // An open partition is not dropped, because claims read it and would have to wait.
         if (isOpen || end > today || !(await isAllOld(db, name, ages))) continue;
         if (await giveUp(db, (trx) => drop(trx, name, ages))) dropped.push(name);
         else if (await giveUp(db, (trx) => shrink(trx, name, ages))) shrunk.push(name);
@@ -65,7 +63,10 @@ export function createPartitionWrites(
   };
 }
 
-/** Runs in a transaction that has no effect if a lock times out; the next sweep tries again. */
+/**
+ * Runs `work` in a transaction, and returns its result. If a lock times out, rolls back and returns
+ * false; the next sweep tries again.
+ */
 async function giveUp(db: Kysely<Tables>, work: (trx: Db) => Promise<boolean>): Promise<boolean> {
   try {
     return await db.transaction().execute(async (trx) => {
@@ -80,18 +81,18 @@ async function giveUp(db: Kysely<Tables>, work: (trx: Db) => Promise<boolean>): 
 
 const partOf = (table: (typeof PARTITIONED)[number], name: string) => sql.id(`${table}_${name}`);
 
-/** Rows that keep a partition open. */
+/** Condition that a partition has rows that keep it open. */
 const waits = (name: string) => sql<SqlBool>`
   exists (select 1 from ${partOf('delivery', name)} where state = 'pending')
   or exists (select 1 from ${partOf('delivery', name)} where state = 'leased')
   or exists (select 1 from ${partOf('delivery', name)} where state = 'enriching')
   or exists (select 1 from ${partOf('match', name)} where state = 'frozen')`;
 
-/** Updates whether the partition is open, and returns the result. */
+/** Updates whether the partition is open, and returns whether it is. */
 async function findWaiting(db: Kysely<Tables>, name: string): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
-    // A process that opens the partition holds the lock until its rows are committed. The next
-    // statement then sees them.
+    // A process that opens the partition holds this lock until it commits its rows, so the next
+    // statement sees those rows.
     await sql`select from partition where name = ${name} for update`.execute(trx);
     const { open } = await trx
       .updateTable('partition')
@@ -103,7 +104,10 @@ async function findWaiting(db: Kysely<Tables>, name: string): Promise<boolean> {
   });
 }
 
-/** Returns whether all rows are old enough to be deleted if they were delivered. */
+/**
+ * Returns whether all deliveries and matches of the partition are past the retention of delivered
+ * deliveries.
+ */
 async function isAllOld(db: Db, name: string, ages: Ages): Promise<boolean> {
   const { rows } = await sql<{ young: boolean }>`
     select exists (select 1 from ${partOf('delivery', name)} where id >= ${ages.delivered})
@@ -113,8 +117,8 @@ async function isAllOld(db: Db, name: string, ages: Ages): Promise<boolean> {
 }
 
 /**
- * Selects the deliveries to keep in an old partition: pending ones, and recent failures. Uses one
- * query per state, because each state has its own index.
+ * Selects the deliveries to keep in an old partition: unfinished ones and recent failures. Each
+ * state has its own query, because it has its own index.
  */
 const survivors = (name: string, ages: Ages) =>
   sql.join(
@@ -139,7 +143,7 @@ async function drop(trx: Db, name: string, ages: Ages): Promise<boolean> {
   return true;
 }
 
-/** Truncates the partition except for the rows to keep, if these are few. */
+/** If there are few rows to keep, truncates the partition and inserts these rows again. */
 async function shrink(trx: Db, name: string, ages: Ages): Promise<boolean> {
   const { rows: counted } = await sql<{ n: number }>`
     select count(*) as n from (
@@ -150,8 +154,8 @@ async function shrink(trx: Db, name: string, ages: Ages): Promise<boolean> {
   const { rows: more } = await sql`
     select 1 from ${partOf('delivery', name)} limit 1 offset ${counted[0]!.n}`.execute(trx);
   if (more.length === 0) return false;
-  // Forces lookups by key: the planner would overestimate the number of rows and scan all rows that
-  // are to be deleted.
+  // Forces lookups by key. The planner would overestimate the number of kept rows and scan all rows
+  // that are to be deleted.
   for (const plan of ['seqscan', 'hashjoin', 'mergejoin']) {
     await sql`set local ${sql.raw(`enable_${plan}`)} = off`.execute(trx);
   }

@@ -46,7 +46,7 @@ let url: string;
 let sql: (text: string) => Promise<Record<string, never>[]>;
 let lastChain = 0;
 
-/** Creates a stream, with functions that commit matching blocks and attempt deliveries. */
+/** Creates a stream, and functions that commit matching blocks and attempt deliveries. */
 async function newStream() {
   const chain = `0x${(++lastChain).toString(16)}`;
   const { id: streamId } = await store.createStream({
@@ -106,7 +106,9 @@ const countIn = async (table: string): Promise<number> =>
 
 const compact = (day: string): string => day.replaceAll('-', '');
 
-/** Keeps delivered rows for this number of days; with -1, even new rows have expired. */
+/**
+ * Tends the partitions, and keeps delivered rows for `days`. With -1, even new rows have expired.
+ */
 const tend = async (days = 1, undelivered = 30) =>
   store.tendPartitions({ deliveredMs: days * DAY_MS, undeliveredMs: undelivered * DAY_MS });
 
@@ -210,7 +212,7 @@ describe('a partition is open', () => {
     await tend();
     await commit(nowS, 400);
     await sql('analyze');
-    // Connections report their scans only when they end.
+    // Connections report their scans only when they are closed.
     const scans = async (): Promise<Record<string, number>> => {
       await store.close();
       store = await openPostgresStore(url);
@@ -271,7 +273,7 @@ describe('an old partition', () => {
     }
     expect((await store.readDelivery(failed!.id))?.attemptList).toHaveLength(1);
 
-    // Failures expire later.
+    // Failures are kept for longer than delivered rows, but now they have expired as well.
     expect(await tend(-1, -1)).toEqual({ dropped: [name], shrunk: [] });
     expect(await countIn('match')).toBe(0);
   });

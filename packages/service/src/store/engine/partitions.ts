@@ -1,24 +1,24 @@
 /**
  * On PostgreSQL, matches, deliveries and their dependent rows are partitioned by the UTC day of
- * their block. Old rows are dropped with their partition, and pending rows are searched only in
- * open partitions.
+ * their block. Old rows are dropped with their partition, and only open partitions are searched for
+ * pending rows.
  */
 import { type RawBuilder, type SqlBool, sql } from 'kysely';
 import type { Db } from './tables.ts';
 
-/** Partitioned tables. They all have a column `block_day`. */
+/** Partitioned tables. Each has a column `block_day`. */
 export const PARTITIONED = ['match', 'match_transaction', 'delivery', 'attempt'] as const;
 
 /**
- * Age from which days share a partition with their month, so that a backfill creates few
+ * Age in days above which the days of a month share one partition, so that a backfill creates few
  * partitions.
  */
 const DAYS_OF_THEIR_OWN = 35;
 const DAY_MS = 86_400_000;
 
 /**
- * A row is updated three times or more. Free space keeps its new versions on the same page, and
- * frequent vacuuming removes old versions before claims have to skip many of them.
+ * A sent delivery is updated at least twice. Free space keeps the new versions of its row on the
+ * same page, and frequent vacuuming removes old versions that claims would have to skip.
  */
 const STORAGE = sql`with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02,
   autovacuum_vacuum_threshold = 1000, autovacuum_analyze_scale_factor = 0.05,
@@ -30,10 +30,10 @@ export interface DayRange {
   toDay: string;
 }
 
-/** Tests whether the day in a column is in one of several ranges. */
+/** Builds the condition that the day in a column is in one of several ranges. */
 export type DayFilter = (column: string) => RawBuilder<SqlBool>;
 
-/** Returns the UTC day of a time in milliseconds, `YYYY-MM-DD`. */
+/** Returns the UTC day of a time in milliseconds, as `YYYY-MM-DD`. */
 export const toDay = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 
 const LAST_DAY_S = Date.UTC(9999, 11, 1) / 1000;
@@ -42,7 +42,10 @@ const LAST_DAY_S = Date.UTC(9999, 11, 1) / 1000;
 export const toBlockDay = (timestamp: number): string =>
   toDay(Math.min(Math.max(0, timestamp), LAST_DAY_S) * 1000);
 
-/** Constants allow pruning at planning time, so that other partitions are not even opened. */
+/**
+ * Returns a filter for these days. They are values, not a subquery, so that PostgreSQL excludes
+ * other partitions when it plans the query.
+ */
 export function toDayFilter(ranges: readonly DayRange[]): DayFilter {
   const merged: DayRange[] = [];
   for (const range of ranges.toSorted((a, b) => (a.fromDay < b.fromDay ? -1 : 1))) {
@@ -61,14 +64,17 @@ export function toDayFilter(ranges: readonly DayRange[]): DayFilter {
     )})`;
 }
 
-/** Returns the partitions with a frozen match, or with a delivery that has not ended. */
+/**
+ * Expression for the days of open partitions: those that may have a frozen match, or a delivery
+ * that has not ended.
+ */
 export const openDays = sql`(
   select coalesce(json_agg(json_build_object('fromDay', from_day, 'toDay', to_day)), '[]')
   from partition where open)`;
 
 /**
- * Ensures that rows of this day can be written, and are found when pending. The partition exists
- * and stays open until the transaction ends.
+ * Ensures that rows of this day can be written, and are included in searches for pending rows.
+ * Until the transaction ends, the partition cannot be closed or dropped.
  */
 export async function openDay(trx: Db, day: string): Promise<void> {
   const { rows } = await sql`
@@ -87,8 +93,8 @@ export async function openDay(trx: Db, day: string): Promise<void> {
 }
 
 /**
- * Attaches the partition, because creating it in place would wait for every running statement and
- * block later ones.
+ * Creates tables and attaches them, because creating a partition in place would wait for every
+ * running statement and block later ones.
  */
 async function createPartition(trx: Db, day: string): Promise<void> {
   const { fromDay, toDay: end } = await chooseRange(trx, day);
@@ -107,7 +113,7 @@ async function createPartition(trx: Db, day: string): Promise<void> {
     .execute();
 }
 
-/** Columns with nearly unique values, although no index on the column alone shows it. */
+/** Columns whose values are nearly unique, although no index on the column alone shows this. */
 const DISTINCT: Readonly<Record<(typeof PARTITIONED)[number], readonly string[]>> = {
   match: ['id'],
   match_transaction: ['match_id', 'transaction_hash'],
@@ -116,9 +122,9 @@ const DISTINCT: Readonly<Record<(typeof PARTITIONED)[number], readonly string[]>
 };
 
 /**
- * Gives the planner the statistics that it otherwise gets only from the first `ANALYZE`, by
- * inserting, analyzing and removing sample rows: all rows are from the days of this partition, and
- * ids are distinct. Without them, it ignores the indexes for claims.
+ * Gives the planner the statistics that it would otherwise get from the first `ANALYZE`, by
+ * inserting, analyzing and removing sample rows. Without statistics, it ignores the indexes that
+ * claims need.
  */
 async function teachPlanner(
   trx: Db,
@@ -142,8 +148,8 @@ async function teachPlanner(
 }
 
 /**
- * Returns the day or, for an old day, its month, unless a day of that month already has a
- * partition.
+ * Returns the range of the day's partition: the day or, for an old day, its month, unless a day of
+ * that month already has a partition.
  */
 async function chooseRange(trx: Db, day: string): Promise<DayRange> {
   const alone = { fromDay: day, toDay: nextDay(day) };

@@ -1,4 +1,7 @@
-/** The tables of the ledger. Times are Unix milliseconds unless a name ends in another unit. */
+/**
+ * The tables of the ledger. Times are Unix milliseconds unless a name or a comment states another
+ * unit.
+ */
 import type { Kysely, Transaction } from 'kysely';
 import type { StreamTables } from '../streams/tables.ts';
 import type { AddressTables } from '../addresses/tables.ts';
@@ -27,20 +30,23 @@ export interface Tables
     AccessTables,
     InboxTables,
     LiveTables {
-  /** PostgreSQL only. */
+  /** Exists only on PostgreSQL. */
   partition: PartitionTable;
 }
 
-/** A connection, inside a transaction or not. */
+/** The ledger's database, or a transaction in it. */
 export type Db = Kysely<Tables> | Transaction<Tables>;
 
-/** A partition of each table listed in `partitions.ts`. */
+/** A range of days for which each table in `PARTITIONED` (`partitions.ts`) has a partition. */
 interface PartitionTable {
-  /** The suffix of its tables' names, after `_`. */
+  /** Suffix of the partitions' names: `20260131` for `match_20260131`, or `20260101_month`. */
   name: string;
   from_day: string;
   /** Exclusive. */
   to_day: string;
-  /** False if the partition has no frozen match and every delivery has ended. */
+  /**
+   * Whether the partition may contain a frozen match or a delivery that has not ended. Only open
+   * partitions are searched for pending rows.
+   */
   open: boolean;
 }

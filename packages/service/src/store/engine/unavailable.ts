@@ -1,23 +1,29 @@
-/** Errors of the ledger that are temporary, or end once an operator has freed disk space. */
+/** Temporary errors of the ledger, including those that last until an operator frees disk space. */
 
 import { RetryableError } from '../../base/errors.ts';
 
 /**
- * SQLSTATE classes of PostgreSQL for connections, resources (such as a full disk), and operator
- * intervention.
+ * PostgreSQL's SQLSTATE codes for failed connections, insufficient resources (such as a full disk)
+ * and operator intervention.
  */
 const SQL_STATES = /^(08|53|57P)/;
-/** Codes of a server that became a standby, or was just promoted. */
+/**
+ * PostgreSQL's code for a write to a server that is read-only, because it became a standby or was
+ * just promoted.
+ */
 const READ_ONLY = '25006';
 const NETWORK = /^E(CONN(REFUSED|RESET|ABORTED)|TIMEDOUT|PIPE|HOSTUNREACH|NETUNREACH)$/;
 /**
- * Messages of errors without a code: errors of SQLite lose it between threads, and some errors of
- * `pg` have none.
+ * Messages of errors without a code. SQLite's errors lose their code when they are passed between
+ * threads, and some errors of `pg` have none.
  */
 const MESSAGES =
   /database or disk is full|disk I\/O error|database is locked|connection (terminated|error)|timeout|not queryable/i;
 
-/** Returns whether the same call may succeed later: the ledger is full or unavailable for now. */
+/**
+ * Returns whether the same call may succeed later, because the ledger is temporarily unavailable or
+ * its disk is full.
+ */
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error ? String(error.code) : '';

@@ -1,35 +1,33 @@
-/**
- * Data that is missing from matches when they are committed: tokens, and the ends of their bodies.
- */
+/** Enrichment, which completes the bodies of matches after their commit, and stored tokens. */
 import type { DeliverySummary } from '@sluice/kit/contract';
 import type { BlockRef } from '../blocks/contract.ts';
 
-/** Metadata of a token contract. */
+/** Metadata of a token: a contract on EVM chains, a coin type on Aptos. */
 export interface Token {
-  /** Lowercase. */
+  /** Lowercase address of the contract; on Aptos, the coin type. */
   address: string;
-  /** Name; empty if the contract does not provide it. */
+  /** Empty if the token does not provide it. */
   name: string;
   symbol: string;
-  /** Decimals from 0 to 255; null if the contract does not provide them. */
+  /** From 0 to 255; null if the token does not provide them. */
   decimals: number | null;
-  /** Standard declared by the contract (ERC-165); empty if it declares neither. */
+  /** Standard that the contract declares (ERC-165); empty if it declares neither or both. */
   standard: 'ERC721' | 'ERC1155' | '';
-  /** The block at which it was read. */
+  /** The block at which the metadata was read. */
   blockNumber: number;
 }
 
-/** The completed end of a body. */
+/** The completed part of a body after `retries`, with its summary. */
 export interface CompleteBody {
   bodyTail: string;
-  /** See {@link NewMatch}; empty if unchanged. */
+  /** One-line summary of the body, for display; empty to keep the stored summary. */
   about: string;
 }
 
-/** Result of the enrichment of a match. */
+/** Result of enriching a match. */
 export type CompletedMatch = { matchId: string } & (
   | CompleteBody
-  /** Reason why the match cannot be completed. Its deliveries are quarantined with this reason. */
+  /** Why the match cannot be completed. Its deliveries are quarantined with this reason. */
   | { setAside: string }
 );
 
@@ -39,21 +37,21 @@ export interface EnrichingMatch {
   streamId: string;
   block: BlockRef;
   bodyTail: string;
-  /** Maximum size of everything that is sent before the tail. */
+  /** Maximum size of the body before `bodyTail`, in bytes. */
   bodyHeadBytes: number;
-  /** See {@link NewMatch}. */
+  /** JSON of the data that is missing from the body. */
   enrichment: string;
 }
 
 export interface EnrichReads {
   /**
-   * Returns the time since which the oldest delivery of an active stream has waited for enrichment,
-   * by chain.
+   * For each chain with deliveries that wait for enrichment, returns the time since which the
+   * oldest one has been waiting. Ignores streams that are not active.
    */
   listEnrichingSince(): Promise<{ chain: string; since: number }[]>;
   /**
-   * Returns matches of a chain that wait for enrichment, oldest first: at most `limit`, and at most
-   * `perStream` of each stream, except for the given streams and matches.
+   * Returns a chain's matches that wait for enrichment, oldest first: at most `limit`, and at most
+   * `perStream` of each stream. Skips the streams and matches in `notStreams` and `notMatches`.
    */
   listEnriching(page: {
     chain: string;
@@ -63,7 +61,8 @@ export interface EnrichReads {
     notMatches: readonly string[];
   }): Promise<EnrichingMatch[]>;
   /**
-   * Returns stored tokens of these contracts, and the times of their reads in Unix milliseconds.
+   * Returns the stored tokens of these contracts. `readAt` is the time at which the token was last
+   * stored, in Unix milliseconds.
    */
   readTokens(
     chain: string,
@@ -72,12 +71,12 @@ export interface EnrichReads {
 }
 
 export interface EnrichWrites {
-  /** Stores at most 500 tokens at once. */
+  /** Stores tokens. Pass at most 500 per call. */
   saveTokens(chain: string, tokens: readonly Token[]): Promise<void>;
   /**
-   * Completes the bodies of a chain's matches and makes their deliveries due, or quarantines the
-   * deliveries; matches that are already complete or orphaned do not change. Returns the deliveries
-   * that changed; undefined if another process holds the chain's lease.
+   * Completes the bodies of a chain's matches and makes their deliveries due, or quarantines their
+   * deliveries. Skips matches that are already complete or orphaned. Returns the deliveries that
+   * changed; undefined if another process has taken the chain's lease.
    */
   completeEnrichments(completed: {
     chain: string;

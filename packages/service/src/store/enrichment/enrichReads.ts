@@ -5,7 +5,7 @@ import type { DayFilter } from '../engine/partitions.ts';
 import type { EnrichReads, EnrichingMatch, Token } from './contract.ts';
 import type { Tables } from '../engine/tables.ts';
 
-/** Selects matches to enrich, without the ones that cannot be completed. */
+/** Condition that a match waits for enrichment. Excludes matches that were set aside. */
 const IS_WAITING = sql`enrichment is not null and set_aside is null`;
 
 /** Reads matches that wait for enrichment, and stored tokens. */
@@ -17,7 +17,8 @@ export const createEnrichReads = (db: Kysely<Tables>, engine: Engine): EnrichRea
 
   async listEnriching({ chain, limit, perStream, notStreams, notMatches }) {
     const { open } = await readMoment(engine, db);
-    // Takes one index seek per stream and position in its queue, regardless of the queue's length.
+    // Each query reads the nth match of each stream's queue, with one index seek per stream,
+    // regardless of the queue's length.
     const oldest = Array.from(
       { length: perStream },
       (_, place) => sql`
@@ -88,8 +89,8 @@ const noneOf = (column: string, values: readonly string[]) =>
   values.length === 0 ? sql`` : sql`and ${sql.ref(column)} not in (${sql.join(values)})`;
 
 /**
- * Selects the times since which deliveries of active streams have waited, by chain, for days
- * selected by `open`.
+ * For each chain with deliveries that wait for enrichment, returns the time since which the oldest
+ * one has been waiting. Reads only active streams and the days that `open` selects.
  */
 export async function readEnrichingSince(
   db: Kysely<Tables>,

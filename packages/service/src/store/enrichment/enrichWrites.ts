@@ -50,7 +50,7 @@ export const createEnrichWrites = (db: Kysely<Tables>, engine: Engine): EnrichWr
                 {
                   id: each.matchId,
                   body_tail: each.bodyTail,
-                  body_bytes: each.bodyTail.length,
+                  body_bytes: Buffer.byteLength(each.bodyTail),
                   about: each.about,
                 },
               ],
@@ -61,7 +61,7 @@ export const createEnrichWrites = (db: Kysely<Tables>, engine: Engine): EnrichWr
         and match.state <> 'orphaned'`;
       const { rows: due } = await sql<{ id: string }>`
         update match set body_tail = whole.body_tail,
-          body_bytes = length(body_head) + whole.body_bytes, enrichment = null,
+          body_bytes = octet_length(body_head) + whole.body_bytes, enrichment = null,
           about = case whole.about when '' then match.about else whole.about end
         from ${whole} as whole
         where match.id = whole.id and ${isOpen}

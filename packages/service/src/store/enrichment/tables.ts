@@ -1,20 +1,18 @@
-/** Tables of tokens. */
-
 export interface EnrichmentTables {
   token: TokenTable;
 }
 
-/** Metadata of a token contract, stored so that it is read only once. */
+/** Metadata of a token, stored so that it is rarely read from the chain. */
 interface TokenTable {
   chain: string;
   address: string;
-  /** Name; empty if the contract does not provide it. */
+  /** Empty if the token does not provide it. */
   name: string;
   symbol: string;
   decimals: number | null;
-  /** Standard: `ERC721`, `ERC1155` or empty. */
+  /** `ERC721`, `ERC1155` or empty. */
   standard: string;
-  /** The block at which it was read. */
+  /** The block at which the metadata was read. */
   block_number: number;
   updated_at: number;
 }

@@ -1,4 +1,4 @@
-/** The built-in receiver. */
+/** Inboxes: receivers inside the service that store webhooks. */
 import type {
   Inbox,
   InboxResponse,
@@ -10,7 +10,7 @@ import type {
 export interface InboxReads {
   /** Lists inboxes, sorted by name. */
   listInboxes(): Promise<Inbox[]>;
-  /** Lists requests, newest first. */
+  /** Lists the requests of an inbox, newest first. */
   listInboxRequests(page: {
     inbox: string;
     limit: number;
@@ -21,12 +21,15 @@ export interface InboxReads {
 }
 
 export interface InboxWrites {
-  /** Creates the inbox, or changes its response and resets its count to 0. */
+  /** Creates the inbox, or changes its response and resets its number of received requests to 0. */
   setInbox(name: string, answer: InboxResponse): Promise<Inbox>;
   /** Deletes the inbox with its requests; returns false if it does not exist. */
   deleteInbox(name: string): Promise<boolean>;
   clearInbox(name: string): Promise<void>;
-  /** Stores a webhook and trims older ones; creates the inbox if it does not exist. */
+  /**
+   * Stores a webhook, and deletes the oldest ones that exceed the inbox's limits. Creates the inbox
+   * if it does not exist.
+   */
   receiveInInbox(received: {
     inbox: string;
     webhookId: string;

@@ -1,4 +1,7 @@
-/** Stores the requests of the built-in receiver, limited in number and size per inbox. */
+/**
+ * Stores the requests that inboxes receive. Each inbox limits the number and the total size of its
+ * requests, but always keeps the newest.
+ */
 import { type Kysely, type Selectable, sql } from 'kysely';
 import {
   DEFAULT_INBOX_RESPONSE,
@@ -153,7 +156,7 @@ export const createInboxWrites = (db: Kysely<Tables>, engine: Engine): InboxWrit
         answer_delay_ms: answer.delayMs,
       };
       await trx.insertInto('inbox_request').values(row).execute();
-      // Finds the newest row beyond a limit once, because all older rows are beyond it as well.
+      // Deletes the newest row that exceeds a limit, and all older rows.
       await sql`
         delete from inbox_request where inbox = ${inbox} and id <= (
           select max(id) from (

@@ -1,5 +1,3 @@
-/** Tables of the built-in receiver. */
-
 export interface InboxTables {
   inbox: { name: string; answer: string; received: number };
   inbox_request: InboxRequestTable;
@@ -13,9 +11,9 @@ interface InboxRequestTable {
   webhook_id: string;
   /** JSON of an `InboxDelivery`; null for a test webhook. */
   delivery: string | null;
-  /** 1 if its signature is valid. */
+  /** 1 if the signature of the webhook is valid, otherwise 0. */
   verified: number;
-  /** Status of the response. */
+  /** HTTP status of the response. */
   status: number;
   /** Headers as a JSON object. */
   headers: string;

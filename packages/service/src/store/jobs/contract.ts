@@ -1,4 +1,4 @@
-/** Backfills, and the blocks that each stream was matched against. */
+/** Backfill jobs, and coverage: the blocks that each stream was matched against. */
 import type {
   ChainCoverage,
   DeliverySummary,
@@ -9,19 +9,19 @@ import type {
 import type { BlockHeader, NewMatch } from '../blocks/contract.ts';
 
 export interface JobReads {
-  /** Returns the coverage by chain; empty for an unknown stream. */
+  /** Returns the stream's coverage of each of its chains; empty for an unknown stream. */
   readCoverage(streamId: string): Promise<ChainCoverage[]>;
-  /** Returns the blocks of this chain that were accepted unverified; null if there are none. */
+  /** Returns a summary of the chain's unverified blocks; null if there are none. */
   readUnverified(chain: string): Promise<UnverifiedBlocks | null>;
   readJob(id: string): Promise<Job | undefined>;
   /** Lists jobs, newest first. */
   listJobs(filter: { streamId?: string | undefined; limit: number }): Promise<Job[]>;
-  /** Lists running jobs, oldest first. */
+  /** Lists the running jobs of a chain, oldest first. */
   listRunningJobs(chain: string): Promise<Job[]>;
 }
 
 export interface JobWrites {
-  /** Creates a job; undefined if the stream is unknown. */
+  /** Creates a job; returns undefined if the stream is unknown. */
   createJob(job: {
     streamId: string;
     chain: string;
@@ -29,15 +29,16 @@ export interface JobWrites {
     blockTo: number;
   }): Promise<Job | undefined>;
   /**
-   * Changes the state of a job; undefined if the job is unknown, or cannot change to this state.
+   * Changes the state of a job; returns undefined if the job is unknown or cannot change to this
+   * state.
    */
   setJobState(id: string, state: JobState, message: string): Promise<Job | undefined>;
-  /** Sets the reason why a running job is waiting. */
+  /** Sets the message that shows why a running job is waiting. */
   setJobMessage(id: string, message: string): Promise<void>;
   /**
-   * Advances a job past these blocks, which follow its previous ones, and commits the matches in
-   * them. Undefined if the job is no longer running or has moved on, or another process has taken
-   * the chain's lease.
+   * Advances a job past the blocks `from` to `to`, and commits the matches in them. Returns
+   * undefined if the job is not running or does not continue at `from`, or if another process has
+   * taken the chain's lease.
    */
   commitJob(commit: {
     id: string;
@@ -46,17 +47,22 @@ export interface JobWrites {
     epoch: number;
     from: number;
     to: number;
-    /** Whether blocks were searched by their logs instead of read. Default: false. */
+    /**
+     * Whether the blocks were searched for logs instead of being read one by one. Default: false.
+     */
     byRange?: boolean | undefined;
-    /** Those that were read, in order. */
+    /** The blocks that were read, in order. */
     blocks: readonly {
       block: BlockHeader;
       matches: readonly NewMatch[];
-      /** See {@link BlockCommit}. */
+      /** Why the block was accepted unverified. */
       unverified?: string | undefined;
     }[];
   }): Promise<{ job: Job; deliveries: DeliverySummary[] } | undefined>;
-  /** Sends one block to one stream again. Each request creates its own deliveries. */
+  /**
+   * Commits the matches of a block that is sent to a stream again on request. Each request creates
+   * new deliveries.
+   */
   commitManual(commit: {
     chain: string;
     block: BlockHeader;

@@ -5,7 +5,7 @@ import type { JobReads } from './contract.ts';
 import type { Tables } from '../engine/tables.ts';
 import { readUnverified } from '../blocks/unverified.ts';
 
-/** Reads coverage and backfills. */
+/** Reads backfill jobs, coverage and unverified blocks. */
 export function createJobReads(db: Kysely<Tables>): JobReads {
   return {
     readCoverage: (streamId) => readCoverage(db, streamId),

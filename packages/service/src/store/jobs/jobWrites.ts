@@ -18,7 +18,7 @@ const MOVES: Record<JobState, readonly JobState[]> = {
   cancelled: [],
 };
 
-/** Writes backfills and manual resends of blocks. */
+/** Writes backfill jobs, and blocks that are sent again on request. */
 export function createJobWrites(db: Kysely<Tables>, engine: Engine): JobWrites {
   return {
     async createJob({ streamId, chain, blockFrom, blockTo }) {
@@ -95,8 +95,8 @@ export function createJobWrites(db: Kysely<Tables>, engine: Engine): JobWrites {
           .where('next_block', '=', from)
           .returningAll()
           .executeTakeFirst();
-        // The job was paused, canceled or moved on, so these blocks are read again or no longer
-        // needed.
+        // The job was paused, canceled or advanced in the meantime, so these blocks will be read
+        // again or are no longer needed.
         if (job === undefined) return undefined;
         const evaluated = { chain, streamId: job.stream_id, from, to };
         if (byRange) await noteByRange(trx, { ...evaluated, now });

@@ -1,4 +1,3 @@
-/** Tables of backfills, and of the blocks that each stream was matched against. */
 import type { HoleReason, JobState } from '@sluice/kit/contract';
 
 export interface JobTables {
@@ -7,38 +6,38 @@ export interface JobTables {
   job: JobTable;
 }
 
-/** The block from which a stream is evaluated on a chain. */
+/** The first block of a chain that a stream is matched against live. */
 interface CoverageTable {
   stream_id: string;
   chain: string;
-  /** Null until the chain is first read. */
+  /** Null until the chain is read for the first time. */
   from_block: number | null;
 }
 
-/** A range of blocks that were not evaluated, both ends included. */
+/** A range of blocks that streams were not matched against. Both ends are included. */
 interface HoleTable {
   chain: string;
   /** Null if the hole applies to all streams of the chain. */
   stream_id: string | null;
   from_block: number;
-  /** Null while it is still growing. */
+  /** Null while the hole is still growing. */
   to_block: number | null;
   reason: HoleReason;
   created_at: number;
 }
 
-/** A range of past blocks that is matched for one stream. */
+/** A backfill: a range of past blocks that is matched for one stream. */
 interface JobTable {
   id: string;
   stream_id: string;
   chain: string;
   block_from: number;
   block_to: number;
-  /** The next block to match; greater than `block_to` after the end. */
+  /** The next block to match. Greater than `block_to` when the job is done. */
   next_block: number;
   state: JobState;
   message: string;
-  /** Number of blocks in which the stream matched. */
+  /** Number of blocks so far that matched the stream. */
   matches: number;
   created_at: number;
   updated_at: number;

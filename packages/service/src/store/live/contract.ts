@@ -1,8 +1,8 @@
 import type { LiveEvent } from '@sluice/kit/contract';
 
 export interface FeedWrites {
-  /** Publishes an event that no other write produces. */
+  /** Publishes a live event that does not result from another write. */
   announce(event: Extract<LiveEvent, { type: 'chain' | 'replay' }>): Promise<void>;
-  /** Deletes the oldest events beyond the limit. */
+  /** Deletes the oldest live events that exceed the limit of 32 MiB. Does nothing on SQLite. */
   trimEvents(): Promise<void>;
 }

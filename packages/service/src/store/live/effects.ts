@@ -28,6 +28,8 @@ const streamOf = (stream: { id: string } | undefined): LiveEvent[] =>
 
 const EFFECTS: Effects = {
   saveSetting: { signals: always('settings') },
+  addUrl: { signals: always('settings') },
+  removeUrl: { signals: always('settings') },
   createStream: { signals: always('rules'), events: streamOf },
   updateStream: { signals: always('rules', 'deliveries'), events: streamOf },
   setStreamStatus: { signals: always('rules', 'deliveries'), events: streamOf },
@@ -111,7 +113,7 @@ const EFFECTS: Effects = {
   receiveInInbox: { events: ({ request }) => [{ type: 'inbox', request }] },
 };
 
-/** Chains use seconds; our own routes use milliseconds. */
+/** Converts a block to the API's format, with its timestamp in milliseconds instead of seconds. */
 export const toChainBlock = ({
   number,
   hash,
@@ -125,8 +127,8 @@ export const toChainBlock = ({
 });
 
 /**
- * Adds effects to writes: signals are sent after each write; writes that may produce events are
- * executed by `carryOut`, which can convert their result to events.
+ * Adds effects to writes: each write sends its signals once it has succeeded. Writes that may
+ * produce events are executed by `carryOut`, which can convert their results to events.
  */
 export function withEffects(
   writes: Writes,

@@ -1,41 +1,44 @@
 /**
- * Changes of the ledger in order, for watchers. They are kept for a while, so that disconnected
- * readers can resume.
+ * A feed of the ledger's live events, in order. Recent events are kept, so that a client can resume
+ * after it was disconnected.
  */
 import { randomBytes } from 'node:crypto';
 import type { LiveEvent } from '@sluice/kit/contract';
 
-/** The events of one write, or of a short period. */
+/** The events of one write, or of several writes within a short time. */
 export interface EventBatch {
-  /** Position among all batches: letters, digits and hyphens. */
+  /** Position of the batch in the feed; consists of letters, digits and hyphens. */
   position: string;
-  /** Events as JSON. */
+  /** The events, each as JSON. */
   events: string[];
 }
 
 export interface EventFeed {
   newest(): Promise<EventBatch>;
   /**
-   * Returns the batch at this position and some later ones; undefined if it is no longer kept, or
-   * never existed.
+   * Returns the batch at this position and some later ones; undefined if the batch does not exist
+   * or is no longer kept.
    */
   readFrom(position: string): Promise<EventBatch[] | undefined>;
-  /** Calls the listener when there may be new batches. Returns a function that removes it. */
+  /** Adds a listener for new batches. Returns a function that removes the listener. */
   on(listener: () => void): () => void;
   close(): void;
 }
 
-/** Delay before listeners are called. It merges several states of an object into the last one. */
+/**
+ * Milliseconds before listeners are called. In memory, several changes of an object in this time
+ * become one event.
+ */
 export const GATHER_MS = 50;
 const HELD_EVENTS = 5_000;
 const BATCHES_AT_ONCE = 20;
 
 /**
- * Creates a feed for a ledger that one process owns. It is kept in memory and ends with the
- * process.
+ * Creates a feed for a ledger that one process owns. The feed is kept in memory, so it ends with
+ * the process.
  */
 export function createMemoryFeed(): EventFeed & { append(events: readonly LiveEvent[]): void } {
-  // Positions of an earlier process are invalid in this one.
+  // Part of each position, so that positions of an earlier process are invalid in this one.
   const run = randomBytes(4).toString('hex');
   const held: { position: string; events: LiveEvent[] }[] = [{ position: `${run}-0`, events: [] }];
   const gathered = new Map<string, LiveEvent>();
@@ -85,7 +88,7 @@ export function createMemoryFeed(): EventFeed & { append(events: readonly LiveEv
   };
 }
 
-/** Serialized on demand, because most events have no watchers. */
+/** Serializes events on demand, because most of them are never sent to a client. */
 const toBatch = ({
   position,
   events,
@@ -98,7 +101,8 @@ let unkeyed = 0;
 
 function keyOf(event: LiveEvent): string {
   switch (event.type) {
-    // The key has no prefix because there are thousands per second; no other key is a bare id.
+    // The id has no prefix, because there can be thousands of these events per second, and no other
+    // key is a bare id.
     case 'delivery':
       return event.delivery.id;
     case 'chain':

@@ -3,16 +3,20 @@ import type { Engine } from '../engine/engine.ts';
 import type { FeedWrites } from './contract.ts';
 import type { Tables } from '../engine/tables.ts';
 
-/** Limit for the events kept for disconnected readers. */
+/** Maximum total size of the events that are kept for clients that resume. */
 const HELD_BYTES = 32 * 1024 * 1024;
 
-/** Only PostgreSQL has a feed table; `postgresFeed.ts` adds the events of each write. */
+/**
+ * Only PostgreSQL stores events. `announce` runs an empty transaction, to which `postgresFeed.ts`
+ * adds the event, as it does for each write.
+ */
 export const createFeedWrites = (db: Kysely<Tables>, engine: Engine): FeedWrites => ({
   announce: () => db.transaction().execute(() => Promise.resolve()),
 
   async trimEvents() {
     if (engine.name === 'sqlite') return;
-    // Rows from the future came with a ledger that was restored from another server.
+    // Also deletes rows with a future transaction id, which can exist if the ledger was restored
+    // from another server.
     await sql`
       delete from live_event where xid >= pg_snapshot_xmax(pg_current_snapshot())::text::bigint
         or xid <= (

@@ -1,22 +1,22 @@
 /**
- * Signals about changes of the ledger, for every process that uses it. Signals may be lost, so
+ * Signals about changes to the ledger, for all processes that use it. A signal can be lost, so
  * listeners also poll the ledger.
  */
 
 /**
  * - `deliveries`: deliveries may have become due, or matches wait for enrichment
  * - `rules`: streams or their addresses changed
- * - `jobs`: a job was created or changed
- * - `settings`: the secret or the region changed
- * - `leases`: a lease became free, or was taken by force - `events`: there are new events for
- *   watchers
+ * - `jobs`: a job was created, or its state was set
+ * - `settings`: a setting changed, such as the secret or an added URL
+ * - `leases`: a lease was taken or released, or a reader left
+ * - `events`: there are new live events
  */
 export type Signal = 'deliveries' | 'rules' | 'jobs' | 'settings' | 'leases' | 'events';
 
 export interface Signals {
-  /** Signals this process at once, and other processes as soon as possible. */
+  /** Sends signals to this process at once, and to other processes as soon as possible. */
   send(what: readonly Signal[]): void;
-  /** Returns a function that removes the listener. */
+  /** Adds a listener. Returns a function that removes the listener. */
   on(what: Signal, listener: () => void): () => void;
   close(): Promise<void>;
 }

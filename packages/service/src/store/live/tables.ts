@@ -1,12 +1,10 @@
-/** Tables of live events. */
-
 export interface LiveTables {
   live_event: LiveEventTable;
 }
 
-/** The events of one transaction. */
+/** The live events of one transaction. Only PostgreSQL has this table. */
 interface LiveEventTable {
-  /** Id of the transaction, which determines the order of the rows for readers. */
+  /** Id of the transaction. The rows are read in this order. */
   xid: number;
   created_at: number;
   /** Events as JSON, one per line. */

@@ -1,4 +1,4 @@
-/** Replays, which send many earlier deliveries again. */
+/** Replays, which send many past deliveries again. */
 import type {
   DeliveryFilter,
   DeliverySummary,
@@ -7,16 +7,16 @@ import type {
   ReplayProgress,
 } from '@sluice/kit/contract';
 
-/** A replay that is not done, and its progress. */
+/** A running replay, with its progress. */
 export interface RunningReplay {
   id: string;
   filter: DeliveryFilter;
   perSecond: number;
-  /** Last processed delivery; empty before the first one. */
+  /** Id of the last delivery that was processed; empty before the first one. */
   position: string;
-  /** Last included delivery. */
+  /** Upper bound for the ids of the deliveries to process. */
   lastId: string;
-  /** Milliseconds until it may continue. */
+  /** Milliseconds until the next step may start. */
   dueInMs: number;
 }
 
@@ -30,7 +30,10 @@ export interface ReplayReads {
   ): Promise<ReplayProgress>;
   /** Lists running replays, oldest first. */
   listRunningReplays(): Promise<RunningReplay[]>;
-  /** Returns the ids of replayable deliveries, oldest first. */
+  /**
+   * Returns the ids of replayable deliveries that match the filter, after the id `after` and up to
+   * `lastId`, oldest first.
+   */
   listReplayable(page: {
     filter: DeliveryFilter;
     after: string;
@@ -40,19 +43,21 @@ export interface ReplayReads {
 }
 
 export interface ReplayWrites {
-  /** `total` is the number of deliveries that match the filter. */
+  /**
+   * Creates a replay. `total` is the number of replayable deliveries that match the filter, counted
+   * up to a million.
+   */
   createReplay(replay: {
     name: string;
     filter: DeliveryFilter;
     perSecond: number;
     total: number;
-    /** Id of the API key that requested it. */
     keyId: string;
   }): Promise<Replay>;
   /**
-   * Makes these deliveries due, except those that are now in progress or canceled, and sets the
-   * earliest time of the next step. Returns those that were not pending before; undefined if the
-   * replay is no longer running or has moved on.
+   * Queues these deliveries again if they are replayable, and sets the earliest time of the next
+   * step. Returns the deliveries that were not already pending; undefined if the replay is no
+   * longer running or its position is no longer `after`.
    */
   advanceReplay(step: {
     id: string;

@@ -7,22 +7,27 @@ import { maker, toReplay } from '../rows.ts';
 import type { ReplayReads } from './contract.ts';
 import type { Tables } from '../engine/tables.ts';
 
-/** Maximum count. Counting a million rows takes about 80 ms. */
+/** Maximum number of deliveries that an estimate counts, which takes about 80 ms. */
 const COUNT_LIMIT = 1_000_000;
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
-/** Possible lengths of a step in the progress. */
+/**
+ * Preferred lengths of a step in the progress chart. Replays of more than 30 days use longer steps.
+ */
 const STEPS_MS = [1, 2, 5, 10, 30]
   .map((seconds) => seconds * SECOND)
   .concat([1, 2, 5, 10, 30].map((minutes) => minutes * MINUTE))
   .concat([1, 2, 6, 12].map((hours) => hours * HOUR));
 const MAX_STEPS = 60;
-/** Time in which the deliveries of the last step are sent. */
+/**
+ * Time after the last step of a replay that its progress chart still covers, because the deliveries
+ * of that step are sent later.
+ */
 const LAST_SENT_MS = 15 * SECOND;
 
-/** Reads replayable deliveries, and the progress of replays. */
+/** Reads replays and their progress, and finds replayable deliveries. */
 export function createReplayReads(db: Kysely<Tables>, engine: Engine): ReplayReads {
   const countsOf = async (ids: readonly string[]) => {
     if (ids.length === 0) return new Map<string, never>();

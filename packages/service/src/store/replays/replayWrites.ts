@@ -9,14 +9,20 @@ import type { ReplayWrites } from './contract.ts';
 
 const REPLAYABLE: readonly DeliveryState[] = ['pending', 'succeeded', 'failed', 'quarantined'];
 
-/** Condition of deliveries that can be replayed, which need a body. */
+/**
+ * Condition that a delivery can be replayed: it is not in progress or canceled, and it has a body
+ * or can still get one from enrichment.
+ */
 export const isReplayable = sql<boolean>`(
   delivery.state in (${sql.join(REPLAYABLE.map((state) => sql.lit(state)))})
   and (delivery.state <> 'quarantined' or not exists (
     select 1 from match where match.id = delivery.match_id and match.block_day = delivery.block_day
       and match.set_aside is not null and match.enrichment is null)))`;
 
-/** Resumes the enrichment of quarantined matches when one of their deliveries is replayed. */
+/**
+ * Resumes the enrichment of these deliveries' matches, if they were set aside before their bodies
+ * were complete.
+ */
 export async function takeUpAgain(
   trx: Db,
   deliveries: readonly Pick<Selectable<Tables['delivery']>, 'match_id' | 'block_day'>[],
@@ -31,13 +37,16 @@ export async function takeUpAgain(
     .execute();
 }
 
-/** State of a delivery after a replay. Its body may still have to be completed. */
+/**
+ * Expression for the state of a replayed delivery: `enriching` if its body is not complete,
+ * otherwise `pending`.
+ */
 export const REPLAYED_STATE = sql<'enriching' | 'pending'>`
   case when exists (
     select 1 from match where match.id = delivery.match_id and match.block_day = delivery.block_day
       and match.enrichment is not null) then 'enriching' else 'pending' end`;
 
-/** Writes replays of many deliveries. */
+/** Writes bulk replays, which send many deliveries again. */
 export function createReplayWrites(db: Kysely<Tables>, engine: Engine): ReplayWrites {
   return {
     async createReplay({ name, filter, perSecond, total, keyId }) {
@@ -53,7 +62,7 @@ export function createReplayWrites(db: Kysely<Tables>, engine: Engine): ReplayWr
           total,
           replayed: 0,
           position: '',
-          // Deliveries that are created later are not included.
+          // Excludes deliveries that are created later.
           last_id: newId(now),
           next_at: now,
           created_by: keyId,
@@ -69,7 +78,8 @@ export function createReplayWrites(db: Kysely<Tables>, engine: Engine): ReplayWr
     async advanceReplay({ id, after, ids, isLast }) {
       return db.transaction().execute(async (trx) => {
         const now = await readNow(engine, trx);
-        // Only one process can advance the replay, because another one finds a different position.
+        // Only one process can advance the replay from this position, because for any other
+        // process, the position has already changed.
         const moved = await trx
           .updateTable('replay')
           .set((eb) => ({

@@ -1,11 +1,9 @@
-/** Tables of replays. */
 import type { ReplayState } from '@sluice/kit/contract';
 
 export interface ReplayTables {
   replay: ReplayTable;
 }
 
-/** A replay of deliveries. */
 interface ReplayTable {
   id: string;
   name: string;
@@ -15,13 +13,13 @@ interface ReplayTable {
   state: ReplayState;
   total: number;
   replayed: number;
-  /** Id of the last processed delivery; empty before the first one. */
+  /** Id of the last delivery that was processed; empty before the first one. */
   position: string;
-  /** Id bound between the deliveries that existed when the replay was created and later ones. */
+  /** Upper bound for the ids of the deliveries that existed when the replay was created. */
   last_id: string;
   /** The earliest time of the next step. */
   next_at: number;
-  /** Id of the API key that requested it. */
+  /** Id of the API key that requested the replay. */
   created_by: string;
   created_at: number;
   updated_at: number;

@@ -1,4 +1,6 @@
-/** Reads rolled-up counts over time, and the timelines, reorgs and gaps of chains. */
+/**
+ * Reads rolled-up counts over time, timelines, reorgs and gaps of chains, and changes to streams.
+ */
 import { type Kysely, sql } from 'kysely';
 import type { ActivityPoint } from '@sluice/kit/contract';
 import { type Engine, readMoment, readNow } from '../engine/engine.ts';
@@ -16,7 +18,7 @@ const SERIES_STEP_MINUTES = 5;
 const SERIES_STEPS = 24;
 
 interface Count {
-  /** Number of steps before the current one. */
+  /** Number of steps before the last one. */
   ago: number;
   metric: string;
   n: number;
@@ -29,8 +31,8 @@ export function createActivityReads(db: Kysely<Tables>, engine: Engine): Activit
     Math.floor((await readNow(engine, db)) / MINUTE_MS);
 
   /**
-   * Returns the first and last step and the rows in between. Steps are aligned, so that a chart
-   * that is read again has the same ones.
+   * Returns the first and the last step, and an expression for the rows of the range. Steps start
+   * at multiples of their length, so that each read of a chart has the same steps.
    */
   const span = async ({ streamId, stepMinutes, points, until }: ActivityRange) => {
     const current = Math.floor((await readMinute()) / stepMinutes);
@@ -80,7 +82,7 @@ export function createActivityReads(db: Kysely<Tables>, engine: Engine): Activit
             .where('delivery.state', '=', 'pending')
             .where(open('delivery.block_day'))
             .as('pending'),
-          // Separate queries, because each state has an index of only its rows.
+          // Uses separate queries, because each state has its own partial index.
           eb
             .selectFrom('delivery')
             .select(({ fn }) => fn.countAll<number>().as('n'))
@@ -99,7 +101,8 @@ export function createActivityReads(db: Kysely<Tables>, engine: Engine): Activit
         ])
         .where('deleted_at', 'is', null)
         .execute();
-      // A day of minutes would have sixty times as many rows.
+      // Reads the last 24 hours from hourly counts, because counts per minute have up to sixty
+      // times as many rows. Only the first, incomplete hour is read by minute.
       const hour = minute - (minute % HOUR_MINUTES);
       const dayAgo = minute - DAY_HOURS * HOUR_MINUTES;
       const { rows: byHour } = await sql<Count & { stream_id: string }>`
@@ -173,7 +176,7 @@ const firstFailedMinute = sql<number | null>`(
   order by failed.minute limit 1
 )`;
 
-/** Oldest first. */
+/** Returns the counts of a metric by step, oldest first. */
 function toSeries(counts: readonly Count[], metric: string, steps: number): number[] {
   const series = Array.from({ length: steps }, () => 0);
   for (const count of counts) {
@@ -183,7 +186,9 @@ function toSeries(counts: readonly Count[], metric: string, steps: number): numb
   return series;
 }
 
-/** Returns clock hours, followed by the last 60 minutes instead of the current hour. */
+/**
+ * Returns the counts of a metric for 23 clock hours, oldest first, then for the last 60 minutes.
+ */
 function toHourly(byHour: readonly Count[], byStep: readonly Count[], metric: string): number[] {
   const lastHour = toSeries(byStep, metric, SERIES_STEPS).slice(
     -HOUR_MINUTES / SERIES_STEP_MINUTES,
@@ -235,7 +240,7 @@ const ANSWERED = 'answered_';
 const MATCHED = 'matched_';
 
 function toBreakdown(counts: readonly ChainCount[]): Omit<ActivityCounts, 'from'> {
-  /** Sums the metrics with this prefix by the rest of their name, highest first. */
+  /** Sums the metrics with this prefix by the rest of their name, highest sum first. */
   const listBy = (prefix: string) =>
     [
       ...Map.groupBy(

@@ -1,4 +1,4 @@
-/** Counts of matches and deliveries. */
+/** Counts of matches, deliveries and attempts, and the recent history of streams and chains. */
 import type {
   ActivityBreakdown,
   ActivityPoint,
@@ -15,15 +15,18 @@ export interface StreamStats {
   delivered24h: number;
   redelivered24h: number;
   failedAttempts24h: number;
-  /** Attempts per 5 minutes for the last 2 hours, oldest first. */
+  /**
+   * Number of deliveries that got their first 2xx, per 5 minutes for the last 2 hours, oldest
+   * first.
+   */
   deliveredSeries: number[];
-  /** Attempts in 23 clock hours, oldest first, and in the last 60 minutes. */
+  /** The same count per clock hour for 23 hours, oldest first, then for the last 60 minutes. */
   hourlyDelivered: number[];
-  /** Failed attempts, in the same form. */
+  /** Number of failed attempts, for the same hours as `hourlyDelivered`. */
   hourlyFailed: number[];
   /**
-   * 95th percentile of the attempts of the last 24 hours that got a 2xx, accurate to 20 %; null if
-   * there are none.
+   * 95th percentile of the duration of attempts that got a 2xx in the last 24 hours, estimated from
+   * counts by duration (`latency.ts`); null if there are none.
    */
   p95Ms: number | null;
   lastDeliveryAt: number | null;
@@ -38,7 +41,10 @@ export interface StreamTotals {
   webhooksDelivered: number;
   /** Number of deliveries in state `failed`. */
   webhooksFailed: number;
-  /** Number of records of confirmed deliveries in either state. */
+  /**
+   * Number of records, by type, in the confirmed deliveries that `webhooksDelivered` and
+   * `webhooksFailed` count.
+   */
   logs: number;
   transactions: number;
   internalTransactions: number;
@@ -47,54 +53,60 @@ export interface StreamTotals {
 }
 
 export interface ActivityRange {
-  /** The stream; undefined for all streams together. */
+  /** Default: all streams together. */
   streamId?: string | undefined;
   stepMinutes: ActivityStep;
   points: number;
-  /** Time within the last step, in Unix milliseconds; undefined for now. */
+  /** A time within the last step, in Unix milliseconds. Default: now. */
   until?: number | undefined;
 }
 
-/** An {@link ActivityBreakdown} without the names of events, which the ledger does not know. */
+/** An {@link ActivityBreakdown} without the names of events, which the ledger does not store. */
 export type ActivityCounts = Omit<ActivityBreakdown, 'records'> & {
   /** Records by type (`NewMatch.records`), highest first. */
   records: { what: string; matched: number }[];
 };
 
 export interface TotalReads {
-  /** Reads totals of one stream or of all streams, including deleted ones. */
+  /** Reads the totals of one stream or of all streams, including deleted ones. */
   readTotals(streamId?: string): Promise<StreamTotals[]>;
 }
 
 export interface ActivityReads {
-  /** Returns steps, oldest first, without gaps, as of the last roll-up. */
+  /**
+   * Returns the counts of each step, oldest first, including empty steps, as of the last roll-up.
+   */
   readActivity(asked: ActivityRange): Promise<{
     points: ActivityPoint[];
-    /** Whether the last step is in progress. */ isPartial: boolean;
+    /** Whether the last step is in progress. */
+    isPartial: boolean;
   }>;
-  /** Returns the attempts and matches in the same steps by type, as of the last roll-up. */
+  /**
+   * Sums the counts of all steps of the range by response status, chain and record type, as of the
+   * last roll-up.
+   */
   readBreakdown(asked: ActivityRange): Promise<ActivityCounts>;
   /** Reads the activity of all streams that are not deleted. */
   readStreamStats(): Promise<StreamStats[]>;
   /**
-   * Returns the newest blocks of these streams' chains with matches, including removed blocks, in
-   * the order of `streamIds`.
+   * Returns the matches of these streams in the newest blocks of their chains, including removed
+   * blocks, in the order of `streamIds`.
    */
   listTimelines(asked: { streamIds: readonly string[]; limit: number }): Promise<StreamTimeline[]>;
-  /** Returns the last pause of each paused stream, like a {@link StreamChange}. */
+  /** Returns when, and with which API key (name or id), each paused stream was paused. */
   listPauses(): Promise<{ streamId: string; at: number; by: string }[]>;
-  /** Lists changes of a stream, newest first; at most 100 are kept per stream. */
+  /** Lists the changes to a stream, newest first. At most 100 are kept per stream. */
   listStreamChanges(streamId: string): Promise<StreamChange[]>;
-  /** Lists reorgs of a chain, newest first; at most 100 are kept per chain. */
+  /** Lists reorgs of one chain or of all, newest first. At most 100 are kept per chain. */
   listReorgs(asked: { chain?: string | undefined; limit: number }): Promise<Reorg[]>;
-  /** Lists gaps of a chain, newest first; at most 100 are kept per chain. */
+  /** Lists gaps of one chain or of all, newest first. At most 100 are kept per chain. */
   listGaps(asked: { chain?: string | undefined; limit: number }): Promise<ChainGap[]>;
 }
 
 export interface StatWrites {
   /**
-   * Rolls up some of the new counts, and deletes some of the old ones. Returns true if there may be
-   * more of either.
+   * Rolls up some of the new counts and deletes some of the old ones. Returns true if there may be
+   * more to do.
    */
   rollUpStats(): Promise<boolean>;
 }

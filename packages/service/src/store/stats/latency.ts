@@ -1,10 +1,11 @@
 /**
- * Counts durations of attempts in buckets, so that counts of many minutes and streams can be added
- * up.
+ * Counts attempts in buckets by duration, so that the counts of several minutes and streams can be
+ * added up.
  */
 
 /**
- * Upper bounds in milliseconds, which grow by about 50 %. Longer durations have their own bucket.
+ * Upper bounds of the buckets in milliseconds, each 1.3 to 2 times the previous one. One more
+ * bucket counts longer durations.
  */
 const BOUNDS_MS = [
   1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 700, 1_000, 1_500, 2_000, 3_000,
@@ -19,16 +20,15 @@ export function latencyMetricOf(durationMs: number): LatencyMetric {
   return `latency_${bucket < 0 ? BOUNDS_MS.length : bucket}`;
 }
 
-/** Returns the bucket of a metric; undefined for other metrics. */
+/** Returns the bucket of a latency metric; undefined for any other metric. */
 export function readBucket(metric: string): number | undefined {
   return metric.startsWith('latency_') ? Number(metric.slice('latency_'.length)) : undefined;
 }
 
 /**
- * Returns the duration that this share of attempts does not exceed, with the precision of the
- * buckets; null without attempts.
- *
- * @param counts by bucket
+ * Estimates the duration that a share of the attempts (0 to 1) does not exceed, by interpolation
+ * within a bucket. Returns null without attempts.
+ * @param counts number of attempts by bucket
  */
 export function quantileMs(counts: ReadonlyMap<number, number>, share: number): number | null {
   const total = [...counts.values()].reduce((sum, n) => sum + n, 0);

@@ -1,6 +1,6 @@
 /**
- * Counts deliveries and matches. Deltas are appended and rolled up separately, because counters
- * that are updated in place deadlock under load.
+ * Counts attempts, deliveries and matches. Changes are appended and rolled up later, because
+ * concurrent updates of the same counters could deadlock.
  */
 import { type Kysely, type Selectable, sql } from 'kysely';
 import type { DeliverySummary } from '@sluice/kit/contract';
@@ -18,14 +18,14 @@ type Stat = Selectable<Tables['stat_delta']>;
 export const MINUTE_MS = 60_000;
 const HOUR_MINUTES = 60;
 /**
- * Retention, longer than any reader needs (`MAX_POINTS` of the contract), so that its first step is
- * complete.
+ * Retention of the counts in minutes: one hour more than the longest chart (`MAX_POINTS` of the
+ * contract), so that its first step is complete.
  */
 const MINUTES_KEPT = 2 * 24 * HOUR_MINUTES + HOUR_MINUTES;
 const HOURS_KEPT_MINUTES = 15 * 24 * HOUR_MINUTES + HOUR_MINUTES;
-/** Number of rows that one roll-up adds up, and that it deletes. */
+/** Maximum number of rows that one roll-up sums up, and that it deletes from each table. */
 const ROWS_AT_ONCE = 2_000;
-/** Minute of totals, which is not a real minute. */
+/** Value of `minute` for totals, which do not belong to a minute. */
 export const TOTAL_MINUTE = 0;
 
 export function createStatWrites(db: Kysely<Tables>, engine: Engine): StatWrites {
@@ -42,7 +42,9 @@ export function createStatWrites(db: Kysely<Tables>, engine: Engine): StatWrites
         set n = ${table}.n + excluded.n`.execute(trx);
   };
 
-  /** Deletes some of the rows before this minute, except for totals. Returns their number. */
+  /**
+   * Deletes some of the rows before this minute, but no totals. Returns the number of deleted rows.
+   */
   const forgetBefore = async (trx: Db, name: 'stat' | 'stat_hour', minute: number) => {
     const table = sql.table(name);
     const { numAffectedRows = 0n } = await sql`
@@ -55,7 +57,8 @@ export function createStatWrites(db: Kysely<Tables>, engine: Engine): StatWrites
   return {
     async rollUpStats() {
       return db.transaction().execute(async (trx) => {
-        // Deletes rows instead of reading up to an id, because a lower id can still commit later.
+        // Deletes rows in the statement that reads them. Continuing after the last row that was
+        // read would miss rows that are committed out of order.
         const { rows } = await sql<Stat>`
           delete from stat_delta where ${place} ${engine.isIn(sql`
             select ${place} from stat_delta limit ${ROWS_AT_ONCE} ${engine.skipLocked}`)}
@@ -73,7 +76,7 @@ export function createStatWrites(db: Kysely<Tables>, engine: Engine): StatWrites
   };
 }
 
-/** Converts minutes to hours, without totals. */
+/** Moves counts from their minute to the first minute of their hour, and leaves out totals. */
 export const toHours = <Row extends Pick<Stat, 'minute'>>(rows: readonly Row[]): Row[] =>
   rows
     .filter(({ minute }) => minute !== TOTAL_MINUTE)
@@ -87,7 +90,7 @@ export interface EndedAttempt {
   wasDelivered: boolean;
 }
 
-/** Counts the outcomes of attempts in the minute of `now`. */
+/** Counts the results of attempts in the minute of `now`. */
 export async function countActivity(
   trx: Db,
   engine: Engine,
@@ -110,7 +113,7 @@ export async function countActivity(
   );
 }
 
-/** Counts the matches of a block in the minute of `now`. */
+/** Counts the records of a block's matches, by type, in the minute of `now`. */
 export async function countMatched(
   trx: Db,
   engine: Engine,
@@ -134,7 +137,7 @@ export async function countMatched(
   );
 }
 
-/** Returns the metrics that count one finished attempt. */
+/** Returns the metrics that a finished attempt increments. */
 export function activityMetricsOf({
   outcome,
   delivery,
@@ -153,14 +156,14 @@ export function activityMetricsOf({
   return metrics;
 }
 
-/** A 2xx with an incomplete response counts as no response. */
+/** Counts a 2xx without a complete response as no response. */
 const failureOf = (status: number | null): AnsweredMetric =>
   `answered_${status !== null && status >= 300 ? status : 'none'}`;
 
 /**
- * Updates the totals when deliveries enter `succeeded` or `failed` (`change` 1), or leave these
- * states (`change` -1: pass the deliveries as they were); ignores deliveries in other states. Their
- * days must be open.
+ * Updates the totals when deliveries enter `succeeded` or `failed` (`change` 1) or leave these
+ * states (`change` -1). `deliveries` have the state that they enter or leave; those in other states
+ * are ignored. `open` must include the days of their blocks.
  */
 export async function countFinished(
   trx: Db,
@@ -218,11 +221,11 @@ const toRows = (engine: Engine, counted: readonly Stat[]) =>
   });
 
 /**
- * Returns one row per stream, chain, minute and metric, always in the same order, so that two
- * roll-ups never deadlock.
+ * Sums counts to one row per stream, chain, metric and minute. The rows are always in the same
+ * order, so that concurrent roll-ups do not deadlock.
  */
 function sum(counted: readonly Stat[]): Stat[] {
-  // Nested maps, because a combined key would create a new string for each row.
+  // Nested maps, because a combined key would need a new string for each row.
   const streams = new Map<string, Map<string, Map<Stat['metric'], Map<number, number>>>>();
   for (const { stream_id, chain, metric, minute, n } of counted) {
     const minutes = inside(inside(inside(streams, stream_id), chain), metric);

@@ -1,10 +1,9 @@
-/** Tables of counts. */
 import type { LatencyMetric } from './latency.ts';
 
 export interface StatTables {
   /**
-   * Append-only deltas, which are rolled up into `stat`, because counters that are updated in place
-   * deadlock under load.
+   * Changes of counts. They are rolled up later, because concurrent updates of the same counters
+   * could deadlock.
    */
   stat_delta: StatTable;
   stat: StatTable;
@@ -13,8 +12,8 @@ export interface StatTables {
 }
 
 /**
- * Metrics, which are kept for two days per minute and 15 days per hour. `delivered` counts the first
- * 2xx of a delivery, `redelivered` the further ones.
+ * Metrics of attempts and matches, kept per minute for two days and per hour for 15 days.
+ * `delivered` counts the first 2xx of a delivery, `redelivered` any further ones.
  */
 export type ActivityMetric =
   | 'delivered'
@@ -26,15 +25,15 @@ export type ActivityMetric =
   | 'given_up'
   | MatchedMetric;
 
-/** Attempts by status; `none` without a complete response. */
+/** Number of attempts by HTTP status; `none` without a complete response. */
 export type AnsweredMetric = `answered_${number | 'none'}`;
 
-/** Records by type, as in `NewMatch.records`. */
+/** Number of matched records by type, as in `NewMatch.records`. */
 export type MatchedMetric = `matched_${string}`;
 
 /**
- * Totals at minute 0: deliveries in state `succeeded` and `failed`, and the records of confirmed
- * ones. They remain when retention deletes the counted rows.
+ * Totals, at minute 0: the number of deliveries in state `succeeded` and `failed`, and of records
+ * in confirmed deliveries among these. Retention does not change the totals.
  */
 export type TotalMetric =
   | 'webhooks_delivered'

@@ -5,7 +5,7 @@ import type { Tables } from '../engine/tables.ts';
 import type { TotalMetric } from './tables.ts';
 
 /**
- * Reads rolled-up and new counts in one statement, so that a concurrent roll-up does not affect the
+ * Reads rolled-up and new counts in one statement, so that a concurrent roll-up does not change the
  * sum.
  */
 export function createTotalReads(db: Kysely<Tables>): TotalReads {

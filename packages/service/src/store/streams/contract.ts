@@ -1,4 +1,4 @@
-/** Streams: what they watch, and where they deliver. */
+/** Streams: what they match, where they deliver, and the health of their receivers. */
 import type {
   AptosStream,
   ChainFamily,
@@ -11,7 +11,7 @@ import type {
   StreamChangeKind,
 } from '@sluice/kit/contract';
 
-/** The part of an EVM stream that defines what to match and what to include. */
+/** Options of an EVM stream: what it matches, and what its webhooks contain. */
 export type StreamOptions = Pick<
   EvmStream,
   | 'topic0'
@@ -27,6 +27,7 @@ export type StreamOptions = Pick<
   | 'triggers'
   | 'filterPossibleSpamAddresses'
   | 'includeProofs'
+  | 'maxWebhookBytes'
 >;
 
 export const DEFAULT_OPTIONS: StreamOptions = {
@@ -43,6 +44,7 @@ export const DEFAULT_OPTIONS: StreamOptions = {
   triggers: null,
   filterPossibleSpamAddresses: false,
   includeProofs: false,
+  maxWebhookBytes: null,
 };
 
 export const DEFAULT_LIMITS: StreamLimits = {
@@ -61,7 +63,7 @@ export const DEFAULT_DELIVERY: Pick<
   limits: DEFAULT_LIMITS,
 };
 
-/** The part of an Aptos stream that defines what to match and what to include. */
+/** Options of an Aptos stream: what it matches, and what its webhooks contain. */
 export type AptosStreamOptions = Pick<
   AptosStream,
   | 'functions'
@@ -71,6 +73,7 @@ export type AptosStreamOptions = Pick<
   | 'includeChanges'
   | 'demo'
   | 'allAddresses'
+  | 'maxWebhookBytes'
 >;
 
 export const DEFAULT_APTOS_OPTIONS: AptosStreamOptions = {
@@ -81,13 +84,14 @@ export const DEFAULT_APTOS_OPTIONS: AptosStreamOptions = {
   includeChanges: false,
   demo: false,
   allAddresses: false,
+  maxWebhookBytes: null,
 };
 
 interface AnyStreamDraft {
   tag: string;
   description: string;
   webhookUrl: string;
-  /** Hex on EVM chains; `aptos:` and the network on Aptos. */
+  /** For example `0x1` on EVM chains, or `aptos:mainnet` on Aptos. */
   chainIds: string[];
   headers: Record<string, string>;
   limits: StreamLimits;
@@ -108,7 +112,7 @@ export interface AptosStreamDraft extends AnyStreamDraft {
 
 export type StreamDraft = EvmStreamDraft | AptosStreamDraft;
 
-/** The changes that can be made to a stream; its family is fixed. */
+/** Changes to a stream. Its family cannot change. */
 export type StreamPatch =
   | Partial<Omit<EvmStreamDraft, 'family'>>
   | Partial<Omit<AptosStreamDraft, 'family'>>;
@@ -117,7 +121,10 @@ export interface StreamLife {
   id: string;
   status: StreamStatus;
   statusMessage: string;
-  /** Time since which the status is `error`, in Unix milliseconds; null otherwise. */
+  /**
+   * When the status became `error`, in Unix milliseconds. Kept when the service terminates the
+   * stream; null for any other status.
+   */
   errorSince: number | null;
   addressCount: number;
   createdAt: number;
@@ -134,25 +141,27 @@ export type StreamOfFamily<Name extends ChainFamily> = Extract<StreamRecord, { f
 
 export interface BackedOffStream extends BackOff {
   streamId: string;
-  /** Milliseconds until the back-off ends, by the ledger's clock. */
+  /** Milliseconds until the back-off ends, by the ledger's clock; negative once it has ended. */
   leftMs: number;
 }
 
 export interface NewStreamOptions {
   /** Id of the stream. Default: a new id. */
   id?: string;
-  /** Secret that signs its webhooks in addition to the account's secret. Default: none. */
+  /**
+   * Encrypted secret that signs the stream's webhooks in addition to the account's secret. Default:
+   * none.
+   */
   sealedSecret?: string;
-  /** Creates the stream paused, for this reason. Default: active. */
+  /** Why the stream is created paused. Default: the stream is active. */
   pausedBecause?: string;
 }
 
-/** Describes a change of a stream in its change log. */
+/** A change to a stream, as recorded in its change log. */
 export interface StreamChangeNote {
   kind: StreamChangeKind;
-  /** Edited fields, by their names in the contract. */
+  /** Names of the edited fields, as in the contract. Default: none. */
   fields?: readonly string[];
-  /** Id of the API key that made the change. */
   keyId: string;
 }
 
@@ -163,26 +172,29 @@ export interface Listed<T> {
   next: ListPosition | undefined;
 }
 
-/** Start of a page: after this row in list order. */
+/** A row of the list, by creation time and id. The next page starts after it. */
 export interface ListPosition {
   at: number;
   id: string;
 }
 
 export interface StreamReads {
-  /** Reads a stream; undefined if it is unknown or deleted. */
+  /** Returns a stream; undefined if it is unknown or deleted. */
   readStream(id: string): Promise<StreamRecord | undefined>;
-  /** Newest first. */
+  /** Lists streams, newest first. */
   listStreams(page: {
     limit: number;
     after?: ListPosition | undefined;
     family?: ChainFamily | undefined;
     status?: StreamStatus | undefined;
   }): Promise<Listed<StreamRecord>>;
-  /** Returns streams with a receiver that is backed off, or was until less than 30 s ago. */
+  /**
+   * Returns the streams whose receiver is backed off, including streams in `error`, until 30 s
+   * after the time of the next probe.
+   */
   listBackOffs(): Promise<BackedOffStream[]>;
   /**
-   * Returns streams with a receiver certificate that expires soon, as recorded by
+   * Returns the streams whose receiver's certificate expires soon, as recorded by
    * `recordCertificate`.
    */
   listCertificates(): Promise<{ streamId: string; endsAt: number }[]>;
@@ -193,7 +205,10 @@ export interface StreamWrites {
     draft: Draft,
     options?: NewStreamOptions,
   ): Promise<Extract<StreamRecord, Pick<Draft, 'family'>>>;
-  /** Changes a stream; undefined if it is unknown. Without a note, the change is not logged. */
+  /**
+   * Changes a stream; returns undefined if the stream is unknown. Without `note`, the change is not
+   * added to the change log.
+   */
   updateStream(
     id: string,
     patch: StreamPatch,
@@ -206,40 +221,43 @@ export interface StreamWrites {
     note?: StreamChangeNote,
   ): Promise<StreamRecord | undefined>;
   /**
-   * Deletes the stream, which stops sending at once; its history stays. For a long queue, only the
-   * first deliveries are canceled at once.
+   * Deletes a stream but keeps its history. The stream stops sending at once; `cancelDeleted`
+   * cancels the remaining deliveries of a long queue.
    */
   deleteStream(id: string): Promise<StreamRecord | undefined>;
   /**
-   * Continues to cancel deliveries of deleted streams, for about `forMs`. Returns true if there may
-   * be more.
+   * Cancels queued deliveries of deleted streams, for about `forMs`. Returns true if there may be
+   * more.
    */
   cancelDeleted(step: { forMs: number }): Promise<boolean>;
 }
 
 export interface HealthWrites {
-  /** Changes the status from `active` to `error`; undefined if the stream is not active. */
+  /** Changes the status from `active` to `error`; returns undefined if the stream is not active. */
   failStream(id: string, message: string): Promise<StreamRecord | undefined>;
-  /** Changes the status from `error` to `active`; undefined if the stream is not in error. */
+  /**
+   * Changes the status from `error` to `active`; returns undefined if the stream is not in error.
+   */
   recoverStream(id: string): Promise<StreamRecord | undefined>;
   /**
-   * Records that the receiver of an active stream has been backed off since `agoMs` ago, for
-   * another `forMs`. Returns the end in Unix milliseconds; undefined if the stream is not active.
+   * Records that the receiver of an active stream has been backed off for `agoMs` and remains so
+   * for another `forMs`. Returns the end of the back-off in Unix milliseconds; undefined if the
+   * stream is not active.
    */
   backOffStream(
     id: string,
     spell: { reason: BackOffReason; agoMs: number; forMs: number },
   ): Promise<number | undefined>;
   /**
-   * Records when the certificate of a stream's receiver expires; null if it does not expire soon.
-   * Returns false if nothing changed.
+   * Records when the certificate of a stream's receiver expires; `endsAt` is null if it does not
+   * expire soon. Returns false if nothing changed.
    */
   recordCertificate(id: string, endsAt: number | null): Promise<boolean>;
-  /** Ends the back-off of these streams' receivers; returns the streams that were backed off. */
+  /** Ends the back-off of these streams' receivers. Returns the streams that were backed off. */
   endBackOff(ids: readonly string[]): Promise<{ id: string }[]>;
   /**
-   * Changes the status from `error` to `terminated` for streams that have been in error for
-   * `afterMs`; these streams no longer match.
+   * Terminates streams that have been in `error` for at least `afterMs`. Terminated streams are no
+   * longer matched. Returns the changed streams.
    */
   terminateStreams(afterMs: number): Promise<StreamRecord[]>;
 }

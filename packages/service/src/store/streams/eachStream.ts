@@ -5,8 +5,8 @@ import type { Store } from '../store.ts';
 const STREAMS_PER_PAGE = 100;
 
 /**
- * Yields all streams, or the streams of one family, newest first. Reads them in pages, so that only
- * a few are in memory at once.
+ * Yields all streams, or those of one family, newest first. Reads them in pages, so that only one
+ * page is in memory at a time.
  */
 export async function* eachStream(
   store: Pick<Store, 'listStreams'>,

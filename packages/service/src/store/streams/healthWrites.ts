@@ -7,7 +7,10 @@ import type { HealthWrites } from './contract.ts';
 import { recordStreamChange } from './streamChanges.ts';
 import type { Tables } from '../engine/tables.ts';
 
-/** Status changes by the service itself. Changes by users are in `streamWrites.ts`. */
+/**
+ * Changes that the service itself makes to the status of streams and to the state of their
+ * receivers.
+ */
 export function createHealthWrites(db: Kysely<Tables>, engine: Engine): HealthWrites {
   return {
     async failStream(id, message) {
@@ -16,7 +19,8 @@ export function createHealthWrites(db: Kysely<Tables>, engine: Engine): HealthWr
         const row = await trx
           .updateTable('stream')
           .set({ status: 'error', status_message: message, error_since: now, updated_at: now })
-          // The stream's own probes check the receiver after this.
+          // Probes replace the back-off: from now on, only single deliveries of the stream test the
+          // receiver.
           .set({ probe_at: now + PROBE_EVERY_MS, ...NO_BACK_OFF })
           .where('id', '=', id)
           .where('status', '=', 'active')
@@ -126,17 +130,17 @@ export function createHealthWrites(db: Kysely<Tables>, engine: Engine): HealthWr
 }
 
 /**
- * Interval of the deliveries with which a stream in `error` checks whether its receiver works
- * again.
+ * Milliseconds between the probes of a stream in `error`. A probe is one delivery that tests
+ * whether the receiver responds again.
  */
 export const PROBE_EVERY_MS = 10 * 60_000;
 
 const NO_BACK_OFF = { back_off_reason: null, back_off_since: null, back_off_until: null } as const;
 
-/** Values for a receiver without any history. */
+/** Column values for a receiver without history. */
 export const NEW_RECEIVER = { ...NO_BACK_OFF, certificate_ends_at: null } as const;
 
-/** Values of a healthy stream. */
+/** Column values for a stream that becomes active. */
 export const ACTIVE = {
   status: 'active',
   status_message: 'Stream is active',

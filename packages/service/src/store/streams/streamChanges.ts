@@ -1,4 +1,4 @@
-/** The change log of streams: edits and changes of status. */
+/** The change log of streams: edits and status changes. */
 import { type Kysely, sql } from 'kysely';
 import type { StreamChange, StreamChangeKind } from '@sluice/kit/contract';
 import type { Db, Tables } from '../engine/tables.ts';
@@ -8,7 +8,7 @@ import type { StreamChangeNote } from './contract.ts';
 /** Number of changes kept per stream. */
 const CHANGES = 100;
 
-/** @param note only the kind for changes made by the service itself */
+/** @param note has only `kind` if the service itself made the change */
 export async function recordStreamChange(
   trx: Db,
   streamId: string,
@@ -32,7 +32,6 @@ export async function recordStreamChange(
       order by id desc limit ${CHANGES})`.execute(trx);
 }
 
-/** Newest first. */
 export async function listStreamChanges(
   db: Kysely<Tables>,
   streamId: string,

@@ -5,10 +5,10 @@ import type { Tables } from '../engine/tables.ts';
 import { countRows, streamColumns, takeWithin, toStreamRecord } from '../rows.ts';
 import type { StreamReads } from './contract.ts';
 
-/** Maximum time from the end of a back-off to the outcome of its probe. */
+/** Time for which a back-off is still listed after its end, because the probe may be in flight. */
 const PROBE_TAKES_MS = 30_000;
 
-/** A stream with a backed-off receiver, and the time by the ledger's clock. */
+/** A stream whose receiver is backed off, with the current time of the ledger's clock. */
 type Spell = { now: number } & Pick<
   Tables['stream'],
   | 'id'
@@ -20,7 +20,7 @@ type Spell = { now: number } & Pick<
   | 'back_off_until'
 >;
 
-/** Maximum total size of the options and headers of a page, in bytes. */
+/** Maximum total size of the options and headers of the streams on a page, in bytes. */
 const PAGE_BYTES = 2 * 1024 * 1024;
 
 export function createStreamReads(db: Kysely<Tables>, engine: Engine): StreamReads {

@@ -12,7 +12,7 @@ import { recordStreamChange } from './streamChanges.ts';
 import type { SealedSecret } from '../access/contract.ts';
 import type { StreamPatch, StreamRecord, StreamWrites } from './contract.ts';
 
-/** Changes streams. `addressWrites.ts` changes their addresses. */
+/** Creates, changes and deletes streams. Their addresses are changed in `addressWrites.ts`. */
 export function createStreamWrites(db: Kysely<Tables>, engine: Engine): StreamWrites {
   const changeStream = async (
     id: string,
@@ -113,8 +113,8 @@ export function createStreamWrites(db: Kysely<Tables>, engine: Engine): StreamWr
         id,
         (now) => ({ deleted_at: now }),
         async (trx, now) => {
-          // Most streams have no more deliveries waiting; housekeeping cancels the rest of a long
-          // queue.
+          // Cancels at most `CANCELLED_AT_ONCE` deliveries per state, which is enough for most
+          // streams. Housekeeping cancels the rest of a long queue.
           const { open } = await readMoment(engine, trx);
           for (const state of WAITING)
             await cancelSome(trx, engine, { streamId: id, state, open, now });
@@ -144,12 +144,18 @@ export function createStreamWrites(db: Kysely<Tables>, engine: Engine): StreamWr
   };
 }
 
-/** States of unsent deliveries. A delivery moves from the first to the second, never back. */
+/**
+ * States of queued deliveries, in the order of cancellation: a delivery can change from the first
+ * to the second, but never back.
+ */
 const WAITING = ['enriching', 'pending'] as const;
-/** On SQLite, each delivery is on its own page if there are many streams. */
+/**
+ * Maximum number of deliveries per statement. It is low because on SQLite, each delivery is on a
+ * different page if there are many streams.
+ */
 const CANCELLED_AT_ONCE = 200;
 
-/** Cancels some of a stream's deliveries in this state; returns false if there are none. */
+/** Cancels some of a stream's deliveries in this state. Returns false if there are none. */
 async function cancelSome(
   trx: Db,
   engine: Engine,
@@ -181,9 +187,9 @@ const toLimitValues = ({ maxInFlight, maxPerSecond, strictOrder }: StreamLimits)
   strict_order: Number(strictOrder),
 });
 
-/** Applies the stream's new order to deliveries that are already queued. */
+/** Applies a change of strict order to deliveries that are already queued. */
 async function reorder(trx: Db, streamId: string, strictOrder: boolean): Promise<void> {
-  // Uses one statement per state, because each state has its own index.
+  // Uses one statement per state, because each state has its own partial index.
   for (const state of ['enriching', 'pending', 'leased']) {
     await sql`
       update delivery set ordered = ${Number(strictOrder)}
@@ -192,12 +198,12 @@ async function reorder(trx: Db, streamId: string, strictOrder: boolean): Promise
   }
 }
 
-/** Returns the columns that the patch changes. */
+/** Returns the columns that the patch changes, with their new values. */
 function toStreamValues(patch: StreamPatch): Partial<Selectable<Tables['stream']>> {
   return {
     ...(patch.tag !== undefined && { tag: patch.tag }),
     ...(patch.description !== undefined && { description: patch.description }),
-    // A new receiver must not inherit the state of the previous one.
+    // A new receiver does not inherit the state of the previous one.
     ...(patch.webhookUrl !== undefined && { webhook_url: patch.webhookUrl, ...NEW_RECEIVER }),
     ...(patch.chainIds !== undefined && { chain_ids: JSON.stringify(patch.chainIds) }),
     ...(patch.options !== undefined && { options: JSON.stringify(patch.options) }),

@@ -1,4 +1,3 @@
-/** Tables of streams and their changes. */
 import type {
   ChainFamily,
   DeliverMode,
@@ -17,58 +16,64 @@ interface StreamTable {
   family: ChainFamily;
   tag: string;
   description: string;
-  /** Webhook URL. `sealedEndpoints.ts` encrypts its login. */
+  /** Webhook URL, in which `sealedEndpoints.ts` has encrypted the login, if there is one. */
   webhook_url: string;
   /** JSON array of chain ids. */
   chain_ids: string;
-  /** JSON of the options of its chain family. */
+  /** JSON of `StreamOptions` or, on Aptos, of `AptosStreamOptions`. */
   options: string;
   deliver: DeliverMode;
   /** 1 if removal webhooks are sent for blocks that left the chain. */
   notify_removed: number;
   /**
-   * JSON object: custom headers sent with each webhook, with values encrypted by
-   * `sealedEndpoints.ts`.
+   * JSON object of the custom headers that each webhook has. `sealedEndpoints.ts` has encrypted the
+   * values.
    */
   headers: string;
   max_in_flight: number | null;
   max_per_second: number | null;
-  /** 1 if its deliveries are sent one at a time, in order. */
+  /** 1 if deliveries are sent one at a time, in order of creation. */
   strict_order: number;
-  /** Earliest free turn of a stream with `max_per_second`; null before the first one. */
+  /**
+   * Earliest time of the next send, for a stream with `max_per_second`; null before the first one.
+   */
   next_send_at: number | null;
   /** JSON array of `SealedSecret`, newest first. */
   secrets: string;
   status: StreamStatus;
   status_message: string;
-  /** Time since which the status is `error`; null otherwise. */
-  error_since: number | null;
-  /** Time of the next delivery that checks the receiver of a stream in `error`. */
-  probe_at: number | null;
   /**
-   * Reason for the back-off of its receiver, as reported by a delivering process; null otherwise.
+   * When the status became `error`. Kept when the service terminates the stream; null for any other
+   * status.
    */
+  error_since: number | null;
+  /** Earliest time of the next probe of a stream in `error`; null for any other status. */
+  probe_at: number | null;
+  /** Why the receiver is backed off, as reported by a process that delivers; null otherwise. */
   back_off_reason: BackOffReason | null;
   back_off_since: number | null;
   back_off_until: number | null;
-  /** Expiry of the receiver's certificate, if it is soon; null otherwise. */
+  /** When the receiver's certificate expires, if soon; null otherwise. */
   certificate_ends_at: number | null;
   address_count: number;
-  /** Value of `rule_revision` at the last change of the stream's rules. */
+  /**
+   * Rule revision of the last change that matchers must read. Address changes are not included,
+   * because they have their own revisions.
+   */
   revision: number;
   created_at: number;
   updated_at: number;
   deleted_at: number | null;
 }
 
-/** An edit or a change of status of a stream; the newest are kept. */
+/** An edit or status change of a stream. Only the newest 100 are kept per stream. */
 interface StreamChangeTable {
   id: string;
   stream_id: string;
   kind: StreamChangeKind;
-  /** JSON array of edited fields. */
+  /** JSON array of the names of the edited fields. */
   fields: string;
-  /** Id of the API key that made the change; empty for the service itself. */
+  /** Id of the API key that made the change; empty if the service itself made it. */
   key_id: string;
   created_at: number;
 }

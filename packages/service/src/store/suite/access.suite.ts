@@ -1,6 +1,6 @@
 /**
- * Tests keys, the audit log and the secrets of streams on every engine. Run by `sqlite.test.ts` and
- * `postgres.test.ts`.
+ * Tests API keys, ended sessions, the audit log and the secrets of streams on each engine. Run by
+ * `sqlite.test.ts` and `postgres.test.ts`.
  */
 import { randomUUID } from 'node:crypto';
 import { hashAuditRecord } from '@sluice/kit/contract';
@@ -105,6 +105,7 @@ export function testAccess(open: () => Promise<Store>): void {
         store.appendAudit({
           action: 'revokeApiKey',
           keyId: `key ${n}`,
+          sessionName: n % 2 === 0 ? '' : `Zoë ${n}`,
           address: '10.0.0.1',
           target: String(n),
         }),
@@ -116,6 +117,7 @@ export function testAccess(open: () => Promise<Store>): void {
         ['', ...all.map(({ hash }) => hash)].slice(0, -1),
       );
       for (const record of all) expect(hashAuditRecord(record)).toBe(record.hash);
+      expect(all.map(({ sessionName }) => sessionName)).toContain('Zoë 19');
       expect(all.filter(({ action }) => action === 'revokeApiKey').length).toBe(20);
     });
 
@@ -126,6 +128,7 @@ export function testAccess(open: () => Promise<Store>): void {
         { at: newest!.at + 1 },
         { action: 'x' },
         { keyId: '' },
+        { sessionName: newest!.sessionName === '' ? 'Zoë' : '' },
         { address: '10.0.0.2' },
         { target: 'another' },
         { previousHash: '' },

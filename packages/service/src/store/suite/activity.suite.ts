@@ -1,4 +1,4 @@
-/** Counts per minute and per hour, and their breakdown. */
+/** Tests counts per minute and per hour, and their breakdown. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { newMatch } from '../blocks/newMatch.test-only.ts';
 import type { Store } from '../store.ts';
@@ -9,7 +9,7 @@ const DAY_MINUTES = 24 * 60;
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 const APPROVAL = '0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925';
 
-/** @param open opens a new ledger, with a connection that bypasses the store */
+/** @param open opens a new ledger, and a connection to it that bypasses the store */
 export function testActivity(
   open: () => Promise<{ store: Store; execute(statement: string): Promise<void> }>,
 ): void {
@@ -63,7 +63,7 @@ export function testActivity(
             ('${id}', ${now - ago}, '0x1', 'failed_attempts', ${n}),
             ('${id}', ${now - ago}, '0x1', 'answered_200', ${n})`,
         );
-      // The clock may advance by a minute while this runs.
+      // Ages near a limit leave slack, because the clock may reach the next minute during the test.
       await fill(DAY_MINUTES + 1, 100_000);
       await fill(DAY_MINUTES - 2, 10_000);
       await fill(12 * 60, 1_000);
@@ -170,7 +170,7 @@ export function testActivity(
       const all = await tools.store.readBreakdown({ stepMinutes: 5, points: 10 });
       expect(all.chains.map(({ chainId }) => chainId)).toContain(one.chain);
 
-      // A block that returns adds no matches.
+      // A block that comes back after a reorg is not counted again.
       const [before, block] = [one.tip(), one.next()];
       const match = newMatch(id);
       await one.commit(block, [match], 1000);

@@ -1,4 +1,4 @@
-/** Lists of addresses. */
+/** Tests the addresses of streams. */
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { until } from '@sluice/testkit';
@@ -44,7 +44,9 @@ export function testAddresses(tools: StoreTools): void {
       expect(await labels()).toEqual(['one', "two's, \u2192 2", null]);
       await add(id, [1, 2, 3], { 2: 'zwei', 3: 'drei' });
       expect(await labels()).toEqual(['one', 'zwei', 'drei']);
-      await remove(id, [1]);
+      await add(id, [1, 4], { 1: '', 4: '' });
+      expect(await labels()).toEqual([null, 'zwei', 'drei', null]);
+      await remove(id, [1, 4]);
       await add(id, [1]);
       expect(await labels()).toEqual([null, 'zwei', 'drei']);
       await replace(id, [2, 3, 4], { 3: 'three', 4: 'four' });

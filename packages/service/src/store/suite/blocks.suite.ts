@@ -1,4 +1,4 @@
-/** Committed and removed blocks, and their matches. */
+/** Tests committed and removed blocks, their matches, and removal webhooks. */
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_OPTIONS, type EvmStreamDraft } from '../streams/contract.ts';
 import type { BlockHeader } from '../blocks/contract.ts';
@@ -33,7 +33,7 @@ export function testBlocks(tools: StoreTools): void {
       expect(await deliveriesOf(id)).toHaveLength(1);
     });
 
-    // The next block can also be skipped to, because its parent is unknown after a skipped range.
+    // At 101, no block is skipped, but the parent of the block is unknown, as after a skip.
     test.each([101, 140])(
       'are passed over in one step up to %i, only from the expected checkpoint and with current rules',
       async (number) => {
@@ -65,7 +65,7 @@ export function testBlocks(tools: StoreTools): void {
           outcome: 'committed',
           deliveries: [],
         });
-        // The window starts over, so it has no gap.
+        // The window starts over at this block, because the blocks of a window are consecutive.
         const window = await tools.store.readWindow(chain.chain, 256);
         expect(window.map(({ hash }) => hash)).toEqual([block.hash]);
         const next = chain.next(block);
@@ -247,7 +247,10 @@ export function testBlocks(tools: StoreTools): void {
   });
 
   describe('removal webhooks', () => {
-    /** Commits a sent and an unsent match above an ancestor, for a stream with removal webhooks. */
+    /**
+     * Creates a stream with removal webhooks and commits two blocks with a match each. The first
+     * match is sent, the second is not.
+     */
     const twoMatches = async (changes: Partial<EvmStreamDraft> = {}) => {
       const chain = await startChain();
       const stream = await tools.store.createStream(
@@ -320,7 +323,8 @@ export function testBlocks(tools: StoreTools): void {
         '101 unconfirmed succeeded',
         '102 unconfirmed pending',
       ]);
-      // A second reorg removes the newest deliveries, and they are created again.
+      // A second reorg removes both blocks. When the first one comes back, its deliveries are
+      // created again.
       for (const claimed of await claimOf(id))
         await tools.store.completeDeliveries([outcomeOf(claimed)]);
       await chain.rewind(ancestor);

@@ -1,6 +1,6 @@
 /**
- * Counts of more deliveries than are examined, on every engine. Run by `sqlite.test.ts` and
- * `postgres.test.ts`.
+ * Tests the counts if there are more deliveries than a count examines, on each engine. Run by
+ * `sqlite.test.ts` and `postgres.test.ts`.
  */
 import { describe, expect, test } from 'vitest';
 import { firstIdAt } from '../ids.ts';
@@ -11,10 +11,13 @@ import { draft, useStore } from './storeTools.test-only.ts';
 const HOUR_MS = 3_600_000;
 const READ_LIMIT = 25_000;
 const OLD_ROWS = 25_100;
-/** Number of oldest deliveries, all failed. */
+/** Number of failed deliveries, which are the oldest ones. */
 const FAILED_ROWS = 200;
 
-/** Copies the stream's first delivery to two hours ago, in order; the oldest copies have failed. */
+/**
+ * Statement that copies the stream's only delivery, with ids from two hours ago in ascending order.
+ * The oldest copies have failed.
+ */
 const copyOldRows = (streamId: string): string => `
   with recursive n (i) as (select 1 union all select i + 1 from n where i < ${OLD_ROWS})
   insert into delivery (id, match_id, stream_id, phase, chain, block_number, block_day, tag, records, about,
@@ -51,12 +54,12 @@ export function testCounts(
         { value: 'pending', count: 1 },
       ];
       expect(ofBusy).toMatchObject({ total: READ_LIMIT, isCapped: true, state: states });
-      // A state filters the examined deliveries; a different stream or time changes which ones are
-      // examined.
+      // A filter by state selects from the examined deliveries. A filter by stream or time
+      // determines which deliveries are examined.
       const ofFailed = await tools.store.countByField({ streamId: busy, state: 'failed' });
       expect(ofFailed).toMatchObject({ total: failed, isCapped: true, state: states });
 
-      // A search checks a part of the deliveries per page, until it has checked all of them.
+      // A search checks a limited number of deliveries per page, until it has checked all of them.
       const search = { streamId: busy, find: 'ABOUT THIS', limit: 100 };
       await execute(
         `update delivery set about = 'about this' where stream_id = '${busy}' and state = 'failed'`,

@@ -1,4 +1,4 @@
-/** Coverage of streams, backfills and retention. */
+/** Tests the coverage of streams, unverified blocks, backfills and retention. */
 import { describe, expect, test } from 'vitest';
 import type { BlockHeader } from '../blocks/contract.ts';
 import { newMatch } from '../blocks/newMatch.test-only.ts';
@@ -26,7 +26,7 @@ export function testCoverage(tools: StoreTools): void {
       await chain.commit(chain.next(), []);
       expect(await coverageOf(id)).toMatchObject({ from: 101, to: 106, holes: growing });
 
-      // A pause that ends before the next block misses no block.
+      // If a pause ends before the next block, no block is skipped.
       await tools.store.setStreamStatus(id, 'paused', '');
       await tools.store.setStreamStatus(id, 'active', '');
       expect((await coverageOf(id))?.holes).toEqual(growing);
@@ -198,7 +198,7 @@ export function testCoverage(tools: StoreTools): void {
       });
     });
 
-    test('mark the blocks that they searched by range, for their stream and until these are read', async () => {
+    test('mark the blocks that they search by range, for their stream, until the blocks are read', async () => {
       const { chain, streamId } = await newJob();
       const other = await tools.store.createStream(draft([chain.chain]));
       const run = async (id: string, ranges: { to: number; byRange: boolean }[]) => {
@@ -300,7 +300,7 @@ export function testCoverage(tools: StoreTools): void {
 
   describe('retention', () => {
     const DAY = 86_400_000;
-    /** Deletes expired deliveries, and expects the number that was counted before. */
+    /** Deletes expired deliveries, and expects the number that was counted beforehand. */
     const expire = async (rule: { deliveredMs: number; undeliveredMs: number }) => {
       const atMs = await tools.store.readLedgerTime();
       const counted = await tools.store.countExpiring({ ...rule, atMs });
@@ -332,7 +332,7 @@ export function testCoverage(tools: StoreTools): void {
         undelivered: 0,
       });
 
-      // A negative age expires everything created so far.
+      // With a negative age, everything created so far has expired.
       await expire({ deliveredMs: -DAY, undeliveredMs: DAY });
       expect((await deliveriesOf(id)).map((each) => each.state).toSorted()).toEqual([
         'failed',

@@ -1,4 +1,4 @@
-/** Tests claims, completions, cancellations and lost leases of deliveries. */
+/** Tests how deliveries are claimed, completed, listed, canceled and quarantined. */
 import { describe, expect, test } from 'vitest';
 import type { AttemptTransport } from '../deliveries/contract.ts';
 import type { Store } from '../store.ts';
@@ -36,6 +36,48 @@ export function testDeliveries(tools: StoreTools): void {
       expect(detail?.attemptList).toMatchObject([{ number: 1, status: 200, responseBody: 'ok' }]);
     });
 
+    test('have the origin of their match, or that of a replay', async () => {
+      const { store } = tools;
+      const { chain, id } = await oneDue();
+      const [live] = await claimOf(id);
+      await store.completeDeliveries([
+        outcomeOf(live!, { status: 500, error: 'HTTP 500', result: 'retry', retryInMs: 60_000 }),
+      ]);
+      await store.replayDelivery(id, live!.id);
+      const [hastened] = await claimOf(id);
+      await store.completeDeliveries([outcomeOf(hastened!)]);
+      await store.replayDelivery(id, live!.id);
+      const [replayed] = await claimOf(id);
+      expect([live, hastened, replayed].map((each) => each!.origin)).toEqual([
+        'live',
+        'live',
+        'replay',
+      ]);
+      const job = await store.createJob({
+        streamId: id,
+        chain: chain.chain,
+        blockFrom: 5,
+        blockTo: 5,
+      });
+      const past = { ...chain.next(), number: 5 };
+      await store.commitJob({
+        ...chain.held,
+        id: job!.id,
+        from: 5,
+        to: 5,
+        blocks: [{ block: past, matches: [newMatch(id)] }],
+      });
+      expect(await claimOf(id)).toMatchObject([{ origin: 'backfill' }]);
+      await store.commitManual({
+        chain: chain.chain,
+        block: past,
+        requestId: 'again',
+        isConfirmed: true,
+        matches: [newMatch(id)],
+      });
+      expect(await claimOf(id)).toMatchObject([{ origin: 'replay' }]);
+    });
+
     test('are due again some time after a failure, and record each attempt', async () => {
       const { id } = await oneDue();
       const [first] = await claimOf(id);
@@ -65,7 +107,7 @@ export function testDeliveries(tools: StoreTools): void {
       expect(detail?.attemptList.map((attempt) => attempt.number)).toEqual([1, 2]);
       expect(detail?.attemptList).toMatchObject([
         {
-          // Without a stored transport, the duration counts as waiting on an open connection.
+          // Without a stored transport, the entire duration counts as waiting for the response.
           parts: { dnsMs: null, connectMs: null, tlsMs: null, waitMs: 5, bodyMs: 0 },
           address: null,
           certificate: null,
@@ -200,7 +242,7 @@ export function testDeliveries(tools: StoreTools): void {
       expect(told('unconfirmed')).toEqual(bodies(false));
       expect(told('confirmed')).toEqual(bodies(true));
       expect(new Set(claimed.map((each) => each.id)).size).toBe(6);
-      // Each delivery is paired with the delivery of its part in the other phase.
+      // Each delivery is paired with the one of the same part in the other phase.
       for (const { id: one } of claimed) {
         const pair = (await tools.store.readDelivery(one))!.pair!;
         expect((await tools.store.readDelivery(pair.id))!.pair!.id).toBe(one);
@@ -280,7 +322,7 @@ export function testDeliveries(tools: StoreTools): void {
     const loseLeases = async (): Promise<Awaited<ReturnType<Store['releaseLeases']>>> =>
       tools.store.releaseLeases('all');
 
-    /** Claims a suspect of the stream, after claiming suspects of other tests. */
+    /** Claims the suspect of the stream, after claiming any suspects of other tests. */
     const claimSuspectOf = async (id: string) => {
       for (;;) {
         const suspect = await tools.store.claimSuspect({ leaseMs: 40_000, notStreams: [] });
@@ -288,13 +330,15 @@ export function testDeliveries(tools: StoreTools): void {
       }
     };
 
-    /** Loses all leases; returns the quarantined deliveries of the stream. */
+    /**
+     * Releases all leases as lost. Returns the ids of the stream's deliveries that are quarantined
+     * because of this.
+     */
     const condemnedOf = async (streamId: string): Promise<string[]> => {
       const { quarantined } = await loseLeases();
       return quarantined.filter((each) => each.streamId === streamId).map(({ id }) => id);
     };
 
-    /** Creates a stream with one suspect delivery. */
     const makeSuspect = async (): Promise<string> => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
@@ -314,7 +358,7 @@ export function testDeliveries(tools: StoreTools): void {
       expect(await loseLeases()).toMatchObject({ suspects: 0, quarantined: [] });
       expect(await claimOf(id)).toHaveLength(1);
       expect((await loseLeases()).suspects).toBeGreaterThanOrEqual(1);
-      // Normal claims no longer include the suspect.
+      // Normal claims skip the suspect.
       expect(await claimOf(id)).toEqual([]);
       expect(await claimSuspectOf(id)).toMatchObject({ streamId: id });
       expect(await claimSuspectOf(id)).toBeUndefined();

@@ -1,8 +1,9 @@
-/** Matches that wait for calls and balances. */
+/** Tests matches that wait for enrichment. */
 import { describe, expect, test } from 'vitest';
 import type { NewMatch } from '../blocks/contract.ts';
 import type { Store } from '../store.ts';
 import type { Token } from '../enrichment/contract.ts';
+import { ENVELOPE_BYTES } from '../blocks/body.ts';
 import { newMatch } from '../blocks/newMatch.test-only.ts';
 import { type StoreTools, newChain, draft, address } from './storeTools.test-only.ts';
 
@@ -15,7 +16,7 @@ export function testEnrichment(tools: StoreTools): void {
       enrichment: '{"plan":1}',
       bodyTail: ',"logs":["unfinished"]}',
     });
-    const whole = ',"logs":["whole"]}';
+    const whole = `,"logs":["${'€'.repeat(100)}"]}`;
 
     const listAll = async (chain: string, more: Partial<Parameters<Store['listEnriching']>[0]>) =>
       tools.store.listEnriching({
@@ -58,15 +59,20 @@ export function testEnrichment(tools: StoreTools): void {
         due!.map(({ phase, state, about }) => [phase, state, about].join()).toSorted(),
       ).toEqual(['confirmed,pending,Transfer 5 A', 'unconfirmed,pending,Transfer 5 A']);
       expect(await listAll(chain.chain, {})).toEqual([]);
-      // A second process with the same result has no effect.
+      // A second result for the same match has no effect.
       const again = {
         ...chain.held,
         completed: [{ matchId: match!.id, bodyTail: ',"logs":["other"]}', about: 'other' }],
       };
       expect(await tools.store.completeEnrichments(again)).toEqual([]);
-      const sent = (await claimOf(id)).map(({ body }) => Buffer.from(body).toString());
-      expect(sent).toHaveLength(2);
-      for (const body of sent) expect(body).toContain(whole);
+      const claims = await claimOf(id);
+      expect(claims).toHaveLength(2);
+      for (const { body, bodyBytes } of claims) {
+        expect(Buffer.from(body).toString()).toContain(whole);
+        // Excludes the beginning of the body, which depends on the phase.
+        expect(bodyBytes).toBeGreaterThan(body.length - ENVELOPE_BYTES);
+        expect(bodyBytes).toBeLessThanOrEqual(body.length);
+      }
     });
 
     test('is listed oldest first, fairly, without excluded streams and matches', async () => {
@@ -133,7 +139,8 @@ export function testEnrichment(tools: StoreTools): void {
       expect(changed).toMatchObject([{ state: 'quarantined', error: refused.setAside }]);
       expect(await listAll(chain.chain, {})).toEqual([]);
       expect(await claimOf(id)).toEqual([]);
-      // Its confirmed delivery is also quarantined, and unsent deliveries get no removal webhook.
+      // The confirmed delivery is also quarantined, and there is no removal webhook for unsent
+      // deliveries.
       for (let n = 0; n < 2; n++) await chain.commit(chain.next(), []);
       const setAside = await deliveriesOf(id);
       expect(setAside.map(({ phase, state, error }) => [phase, state, error])).toEqual([

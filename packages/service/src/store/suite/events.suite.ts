@@ -1,4 +1,4 @@
-/** Live events of the ledger. Run by `sqlite.test.ts` and `postgres.test.ts`. */
+/** Tests the live events of the ledger. Run by `sqlite.test.ts` and `postgres.test.ts`. */
 import type { LiveEvent } from '@sluice/kit/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAddressChanges } from '../addresses/addressChanges.ts';
@@ -9,7 +9,7 @@ import { takeChain } from '../blocks/takeChain.test-only.ts';
 import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from '../streams/contract.ts';
 import type { Store } from '../store.ts';
 
-/** Follows a feed from its newest batch, or from this position. */
+/** Collects the events of a feed after its newest batch, or after the batch at `from`. */
 export async function followFeed(feed: EventFeed, from?: string) {
   let position = from ?? (await feed.newest()).position;
   const told: LiveEvent[] = [];
@@ -25,7 +25,10 @@ export async function followFeed(feed: EventFeed, from?: string) {
     told,
     position: () => position,
     readOn,
-    /** Returns the events so far, once they include these types. */
+    /**
+     * Waits until events of all these types have arrived, and returns all events since the last
+     * call.
+     */
     async take(...kinds: readonly string[]): Promise<LiveEvent[]> {
       await expect
         .poll(
@@ -57,7 +60,7 @@ export function testEvents(open: () => Promise<Store>): void {
   let store: Store;
   beforeAll(async () => {
     store = await open();
-    // Starts the threads before the first test.
+    // On SQLite, this starts the writing thread before the first test.
     await store.checkWritable();
   });
   afterAll(() => store.close());
@@ -92,7 +95,7 @@ export function testEvents(open: () => Promise<Store>): void {
         await change();
         expect(await feed.take('stream')).toEqual([event]);
       }
-      // Writes without an effect produce no events.
+      // Writes that change nothing produce no events.
       await store.recoverStream(id);
       await store.endBackOff([id]);
       await store.recordCertificate(id, 5_000);
@@ -160,7 +163,7 @@ export function testEvents(open: () => Promise<Store>): void {
       await store.commitJob({ id: job!.id, chain, epoch, from: 1, to: 1, blocks });
       expect(about(await feed.take('delivery'))).toEqual(['job', '1 pending']);
 
-      // Another process took the chain, so the write is rejected and produces no events.
+      // Another process took the chain's lease, so the write is rejected and produces no events.
       await store.takeLease({ name: chain, holder: 'other', forMs: 60_000, force: true });
       expect(await store.rewindChain({ chain, epoch, ancestor: header(0) })).toBeUndefined();
       await store.announce({ type: 'chain', chain: CHAIN_HEALTH });

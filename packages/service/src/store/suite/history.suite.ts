@@ -1,4 +1,7 @@
-/** History, replay and totals, on every engine. Run by `sqlite.test.ts` and `postgres.test.ts`. */
+/**
+ * Tests the history of deliveries, replays and totals on each engine. Run by `sqlite.test.ts` and
+ * `postgres.test.ts`.
+ */
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import type { DeliveryFilter, DeliverySummary } from '@sluice/kit/contract';
@@ -37,7 +40,7 @@ export function testHistory(open: () => Promise<Store>): void {
       ...DEFAULT_DELIVERY,
     });
 
-  /** Starts a new chain; each commit adds a block with the given matches. */
+  /** Starts a new chain. Each commit adds a block with the given matches. */
   const startChain = async () => {
     const chain = `0x${(++lastChain).toString(16)}`;
     let tip: BlockHeader = { number: 100, hash: hashOf(), parentHash: hashOf(), timestamp: 1 };
@@ -45,7 +48,7 @@ export function testHistory(open: () => Promise<Store>): void {
     await store.startChain({ chain, epoch, block: tip, genesisHash: hashOf() });
     return {
       chain,
-      /** Common arguments of writes that move the chain. */
+      /** Arguments that all writes to the chain have in common. */
       held: { chain, epoch },
       tip: () => tip,
       async commit(matches: (Partial<NewMatch> & { streamId: string })[], confirmations = 1) {
@@ -98,7 +101,7 @@ export function testHistory(open: () => Promise<Store>): void {
       },
     ]);
 
-  /** Creates a stream with one delivery whose attempt had this result. */
+  /** Creates a stream with one delivery, whose only attempt had this result. */
   const oneThat = async (result: AttemptOutcome['result']) => {
     const chain = await startChain();
     const { id: streamId } = await createStream([chain.chain]);
@@ -109,7 +112,6 @@ export function testHistory(open: () => Promise<Store>): void {
     return { chain, streamId, id: delivery!.id };
   };
 
-  /** Deliveries of a stream, newest first. */
   const deliveriesOf = async (streamId: string): Promise<DeliverySummary[]> => {
     const rows: DeliverySummary[] = [];
     let after: string | undefined;
@@ -136,7 +138,10 @@ export function testHistory(open: () => Promise<Store>): void {
   };
 
   describe('many deliveries', () => {
-    /** Creates streams on two chains with deliveries in all states. */
+    /**
+     * Creates streams on two chains, with deliveries that wait, succeeded, failed or are
+     * quarantined.
+     */
     const makeVaried = async () => {
       const chains = [await startChain(), await startChain()];
       const streams: string[] = [];
@@ -344,7 +349,7 @@ export function testHistory(open: () => Promise<Store>): void {
                 await countOf({ ...filter, attemptsFrom: attempts, attemptsTo: attempts }),
               );
             }
-            // All deliveries have just been created.
+            // All deliveries were just created, so none of them has another age.
             const { createdFrom: _, ...anyTime } = filter;
             const made = await countOf(anyTime);
             expect(counts.age).toEqual(made === 0 ? [] : [{ value: '15m', count: made }]);
@@ -380,11 +385,11 @@ export function testHistory(open: () => Promise<Store>): void {
       const ids = await store.listReplayable({ filter, after: position, lastId, limit: 2 });
       const step = { id: replay.id, after: position, ids, isLast: false };
       expect((await store.advanceReplay(step))?.map((each) => each.id).toSorted()).toEqual(ids);
-      // Another process at the same position has no effect.
+      // A second process that is still at the old position changes nothing.
       expect(await store.advanceReplay(step)).toBeUndefined();
       expect((await running())!.dueInMs).toBeGreaterThan(800);
       expect(await store.readReplay(replay.id)).toMatchObject({ replayed: 2, waiting: 2 });
-      // The replay ends with the remaining deliveries, without later ones.
+      // The last step replays the remaining deliveries and ends the replay.
       const left = await store.listReplayable({ filter, after: ids[1]!, lastId, limit: 100 });
       await store.advanceReplay({ id: replay.id, after: ids[1]!, ids: left, isLast: true });
       expect(await running()).toBeUndefined();
@@ -558,7 +563,7 @@ export function testHistory(open: () => Promise<Store>): void {
                   hashesOf.get(row.matchId)?.includes(filter.transactionHash),
               )
               .map((row) => row.id);
-            // Streams of other tests share the store, so results are filtered by stream id.
+            // The store also has streams of other tests, so the results are filtered by stream id.
             const streamIds = filter.streamId === undefined ? [...ours] : [filter.streamId];
             const listed = new Set<string>();
             let counted = 0;
@@ -569,7 +574,7 @@ export function testHistory(open: () => Promise<Store>): void {
             expect([...listed].toSorted()).toEqual(expected.toSorted());
             expect(counted).toBe(expected.length);
             if (filter.chains === undefined || filter.chains.includes('0x1')) return;
-            // Only this test uses these chains, so the order of all results is known.
+            // Only this test uses these chains, so all results and their order are known.
             expect(await listAll(filter, limit)).toEqual(expected);
           },
         ),
@@ -592,7 +597,7 @@ export function testHistory(open: () => Promise<Store>): void {
         expect(again).toMatchObject({ attempts: 1 });
         expect(await complete(again!)).toMatchObject([{ state: 'succeeded', attempts: 2 }]);
         expect((await store.readDelivery(id))?.attemptList).toHaveLength(2);
-        // It was delivered, so it is no longer in the history.
+        // The delivery succeeded, so it is no longer listed as undelivered.
         expect(await listAll({ results: ['undelivered'], streamId })).toEqual([]);
         expect(await listAll({ results: ['delivered'], streamId })).toEqual([id]);
       },

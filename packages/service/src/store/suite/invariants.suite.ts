@@ -1,4 +1,7 @@
-/** Checks that violations are found, on every engine: each invariant is broken directly in SQL. */
+/**
+ * Tests on each engine that the integrity check finds violations, which are created directly in
+ * SQL.
+ */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createInvariantCheck } from '../../operate/invariants.ts';
@@ -59,7 +62,10 @@ export function testInvariants(
       return check.counts();
     };
 
-    /** Commits blocks with one match each, and completes due deliveries; every tenth fails. */
+    /**
+     * Commits blocks with one match each, and completes all due deliveries. Every tenth of these
+     * fails.
+     */
     const advance = async (blocks: number): Promise<void> => {
       for (let n = 0; n < blocks; n++) {
         const { revision } = await store.readRules(Number.MAX_SAFE_INTEGER);
@@ -137,11 +143,14 @@ export function testInvariants(
       const ageMs = (await store.readLedgerTime()) - listed.at(-20)!.createdAt;
       await store.deleteExpired({ deliveredMs: ageMs, undeliveredMs: ageMs, forMs: 0, after: '' });
       expect(await store.readDelivery(listed.at(-1)!.id)).toBeUndefined();
-      // No row is younger than the retention period, so deleted rows are not reported.
+      // With a negative retention period, all rows are older, so missing rows are not reported.
       expect(await found(-1000)).toEqual(NOTHING);
     });
 
-    /** Breaks the ledger, expects exactly this violation, and repairs it. */
+    /**
+     * Breaks the ledger, expects this violation and, unless it is `match_without_delivery`, no
+     * other, and repairs the ledger.
+     */
     const broken = async (
       kind: ViolationKind,
       { breaking, mending }: { breaking: string[]; mending: string[] },
@@ -260,7 +269,6 @@ export function testInvariants(
   });
 }
 
-/** Returns the draft of a stream. */
 function withoutLife(record: StreamRecord) {
   if (record.family !== 'evm') throw new Error('expected an EVM stream');
   const {

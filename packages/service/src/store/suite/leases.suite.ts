@@ -1,4 +1,4 @@
-/** Leases of chains and of deliveries. */
+/** Tests the leases of deliveries and of chains, and the processes that read chains. */
 import { describe, expect, test } from 'vitest';
 import { newMatch } from '../blocks/newMatch.test-only.ts';
 import { type StoreTools, hashOf, newChain, draft } from './storeTools.test-only.ts';
@@ -47,7 +47,7 @@ export function testLeases(tools: StoreTools): void {
       expect(await isFree(name)).toBe(false);
       await tools.store.giveUpLease({ name, epoch: 1 });
       expect(await take(name, 500)).toBe(2);
-      // A former holder cannot release a lease that was taken again.
+      // A former holder cannot release a lease that another process has taken.
       await tools.store.giveUpLease({ name, epoch: 1 });
       expect(await take(name, 500)).toBeUndefined();
       await expect.poll(() => isFree(name), { timeout: 10_000 }).toBe(true);
@@ -108,7 +108,7 @@ export function testLeases(tools: StoreTools): void {
       await join('a', [], 60_000);
       await new Promise((resolve) => setTimeout(resolve, 100));
       await join('a', [], -1);
-      // A reader that has been silent for a long time is removed when the next one joins.
+      // Expired readers are not listed, and those that expired long ago are deleted.
       await join('gone', [], -120_000);
       expect(await readAge().catch(() => 'none')).toBe('none');
       const since = Date.now();

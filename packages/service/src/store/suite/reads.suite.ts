@@ -1,4 +1,4 @@
-/** Reads for charts and explanations. */
+/** Tests the reads that charts and explanations need. */
 import { describe, expect, test } from 'vitest';
 import type { BlockRef } from '../blocks/contract.ts';
 import { newMatch } from '../blocks/newMatch.test-only.ts';
@@ -37,7 +37,7 @@ export function testReads(tools: StoreTools): void {
           expect(at % (stepMinutes * 60_000)).toBe(0);
           if (n > 0) expect(at - points[n - 1]!.at).toBe(stepMinutes * 60_000);
         }
-        // The clock may have reached the next step in the meantime.
+        // Sums all steps, because the clock may reach the next step during the test.
         const sum = (read: (point: (typeof points)[number]) => number): number =>
           points.reduce((total, point) => total + read(point), 0);
         expect(sum(({ delivered }) => delivered)).toBe(4);
@@ -184,7 +184,7 @@ export function testReads(tools: StoreTools): void {
         { ...halt, reason: 'another reason', ...over },
       ]);
 
-      // A process that lost the chain cannot record a halt.
+      // A process that does not hold the chain's lease cannot record a halt.
       await store.recordHalt({ chain, epoch: held.epoch + 1, why: 'stale' });
       expect((await listed())[0]!.reason).toBe('another chain');
     });

@@ -1,4 +1,4 @@
-/** Tests the rules that a matcher follows. */
+/** Tests how a matcher follows changes to the rules. */
 import { describe, expect, test } from 'vitest';
 import { createAddressChanges } from '../addresses/addressChanges.ts';
 import { splitFinalBody } from '../blocks/body.ts';
@@ -31,7 +31,8 @@ export function testRules(tools: StoreTools): void {
       const nothing = { revision: all.revision, whole: false, changed: [], gone: [] };
       expect(await tools.store.readRules(all.revision)).toEqual(nothing);
 
-      // Only the changes of a changed list are read, without its stream.
+      // If only the addresses of a stream changed, `readRules` omits the stream, and the changes
+      // are read separately.
       await add(active.id, [8]);
       await remove(active.id, [7]);
       const added = await tools.store.readRules(all.revision);

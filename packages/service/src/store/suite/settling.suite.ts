@@ -1,4 +1,7 @@
-/** Rule changes while blocks are committed, in several processes if the engine allows it. */
+/**
+ * Tests changes to the rules while blocks are committed, in several processes if the engine allows
+ * this.
+ */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { followRules } from '../../chains/matching.ts';
@@ -9,13 +12,13 @@ import type { Store } from '../store.ts';
 import { takeChain } from '../blocks/takeChain.test-only.ts';
 import { KEY_ID, address, draft, hashOf, newChain } from './storeTools.test-only.ts';
 
-/** @param open opens one store per process; the last one reads the chain */
+/** @param open opens one store per process; the last store reads the chain */
 export function testSettling(open: () => Promise<Store[]>): void {
   test('property: blocks match the rules that responses promised, in at most two commits each', async () => {
     const stores = await open();
     const reader = stores.at(-1)!;
     const run = fc.record({
-      /** Number of addresses that each client adds, one after the other. */
+      /** For each client, the number of addresses that it adds one after the other. */
       clients: fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 8 }),
       blocks: fc.integer({ min: 1, max: 12 }),
       ownStreams: fc.boolean(),
@@ -43,7 +46,7 @@ export function testSettling(open: () => Promise<Store[]>): void {
 
         const index = createStreamIndex();
         const refresh = followRules(index, reader);
-        /** The addresses that each block was matched with. */
+        /** The streams and addresses that each block was matched with. */
         const watched = new Map<number, Set<string>>();
         const commit = async (atLeast?: number): Promise<void> => {
           const ruleRevision = await refresh(atLeast);

@@ -1,5 +1,6 @@
-/** Requirements of every store engine. Run by `sqlite.test.ts` and `postgres.test.ts`. */
+/** Tests that every engine must pass. Run by `sqlite.test.ts` and `postgres.test.ts`. */
 import type { Store } from '../store.ts';
+import { testAddedUrls } from './addedUrls.suite.ts';
 import { testAddresses } from './addresses.suite.ts';
 import { testBlocks } from './blocks.suite.ts';
 import { testCoverage } from './coverage.suite.ts';
@@ -7,6 +8,7 @@ import { testDeliveries } from './deliveries.suite.ts';
 import { testEnrichment } from './enrichment.suite.ts';
 import { testLeases } from './leases.suite.ts';
 import { testReads } from './reads.suite.ts';
+import { testRetries } from './retries.suite.ts';
 import { testRules } from './rules.suite.ts';
 import { testStreams } from './streams.suite.ts';
 import { useStore } from './storeTools.test-only.ts';
@@ -17,9 +19,11 @@ export function testStore(open: () => Promise<Store>): void {
   testAddresses(tools);
   testRules(tools);
   testLeases(tools);
+  testAddedUrls(tools);
   testBlocks(tools);
   testCoverage(tools);
   testReads(tools);
   testEnrichment(tools);
   testDeliveries(tools);
+  testRetries(tools);
 }

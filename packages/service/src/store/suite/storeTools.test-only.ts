@@ -30,10 +30,10 @@ export const draft = (
 
 export const address = (n: number): string => `0x${n.toString(16).padStart(40, '0')}`;
 
-/** Default key with which the suites add addresses. */
+/** The API key with which the suites add addresses by default. */
 export const KEY_ID = 'bootstrap';
 
-/** A store that is open during the tests of a suite, and operations on it. */
+/** A store that is open while the tests of a suite run, with helpers for the tests. */
 export type StoreTools = ReturnType<typeof useStore>;
 
 export function useStore(open: () => Promise<Store>) {
@@ -70,19 +70,18 @@ export function useStore(open: () => Promise<Store>) {
       labels: new Map(labelsOf(labels)),
       keyId: KEY_ID,
     });
-  /** A page of addresses with their labels, without their times. */
   const labelsIn = async (id: string, page: { limit: number; after?: string | undefined }) => {
     const { addresses, next } = await store.listAddresses(id, page);
     return { addresses: addresses.map(({ address, label }) => ({ address, label })), next };
   };
   const listed = async (id: string): Promise<number[]> =>
     (await store.listAddresses(id, { limit: 100 })).addresses.map((row) => Number(row.address));
-  /** Runs the housekeeping of addresses until it is done. */
+  /** Cleans up address changes until nothing is left to do. */
   const cleanUp = async (ages: { keepMs?: number; staleMs?: number }): Promise<void> => {
     while (await store.cleanUpAddresses({ keepMs: 3_600_000, staleMs: 60_000, ...ages }));
   };
 
-  /** Starts a chain with a first checkpoint. */
+  /** Starts a new chain with a checkpoint at block 100. */
   const startChain = async () => {
     const chain = newChain();
     let tip: BlockHeader = {
@@ -95,7 +94,7 @@ export function useStore(open: () => Promise<Store>) {
     await store.startChain({ chain, epoch, block: tip, genesisHash: hashOf() });
     return {
       chain,
-      /** Common arguments of writes that move the chain. */
+      /** Arguments that all writes to the chain have in common. */
       held: { chain, epoch },
       tip: () => tip,
       next: (parent = tip): BlockHeader => ({
@@ -166,7 +165,7 @@ export function useStore(open: () => Promise<Store>) {
   });
 
   return {
-    /** The store, available once the tests run. */
+    /** Available once the tests run. */
     get store() {
       return store;
     },

@@ -1,4 +1,4 @@
-/** Streams: their fields, limits, states and inboxes; and settings. */
+/** Tests streams, their limits and states, inboxes and settings. */
 import type { DeliveryState, StreamLimits } from '@sluice/kit/contract';
 import { DEFAULT_INBOX_RESPONSE } from '@sluice/kit/contract';
 import { describe, expect, test } from 'vitest';
@@ -85,7 +85,7 @@ export function testStreams(tools: StoreTools): void {
     expect(await count('cancelled')).toBe(200);
     expect(await claimOf(id)).toEqual([]);
 
-    // Each step cancels some deliveries, regardless of its time.
+    // Each step cancels some deliveries, even with a time limit of 0.
     expect(await tools.store.cancelDeleted({ forMs: 0 })).toBe(true);
     expect(await count('cancelled')).toBe(400);
     while (await tools.store.cancelDeleted({ forMs: 0 }));
@@ -93,7 +93,7 @@ export function testStreams(tools: StoreTools): void {
   });
 
   describe('the limits of a stream', () => {
-    /** Creates a stream with `count` due deliveries, in block order. */
+    /** Creates a stream with `count` due deliveries. Their `ids` are in block order. */
     const limited = async (limits: Partial<StreamLimits>, count = 5, blocks: object[] = []) => {
       const chain = await startChain();
       const { id } = await tools.store.createStream(
@@ -147,7 +147,7 @@ export function testStreams(tools: StoreTools): void {
       ]);
       const [second] = await claimOf(id);
       expect(second?.id).toBe(ids[1]);
-      // A replayed delivery precedes later ones, but waits for the one in flight.
+      // A replayed delivery precedes newer ones, but waits for the one in flight.
       await tools.store.replayDelivery(id, ids[0]!);
       expect(await claimOf(id)).toEqual([]);
       await tools.store.completeDeliveries([outcomeOf(second!)]);
@@ -209,7 +209,7 @@ export function testStreams(tools: StoreTools): void {
       expect(failed).toMatchObject({ status: 'error', statusMessage: 'it is down' });
       expect(failed!.errorSince).toBeGreaterThan(Date.now() - 60_000);
       expect(await tools.store.failStream(id, 'it is still down')).toBeUndefined();
-      // A stream in error still matches.
+      // A stream in `error` is still matched.
       expect((await rulesOf(id))?.status).toBe('error');
       expect(await tools.store.recoverStream(id)).toMatchObject({
         status: 'active',
@@ -238,7 +238,7 @@ export function testStreams(tools: StoreTools): void {
       const chain = await startChain();
       const { id } = await tools.store.createStream(draft([chain.chain]));
       for (let n = 0; n < 5; n++) await chain.commit(chain.next(), [newMatch(id)], 100);
-      // A long queue alone is not an error.
+      // A long queue alone does not put the stream in error.
       expect((await tools.store.readStream(id))?.status).toBe('active');
       await tools.store.failStream(id, 'HTTP 410');
       await chain.commit(chain.next(), [newMatch(id)], 100);
@@ -264,7 +264,7 @@ export function testStreams(tools: StoreTools): void {
       expect(spell!.leftMs).toBeGreaterThan(0);
       expect(spell!.leftMs).toBeLessThanOrEqual(60_000);
 
-      // While the probe is in flight, the stream is no longer listed.
+      // After its end, a back-off is listed for another 30 s, while the probe may be in flight.
       await spare('failures', -20_000);
       expect((await read())?.leftMs).toBeLessThan(0);
       await spare('failures', -30_001);
@@ -284,7 +284,7 @@ export function testStreams(tools: StoreTools): void {
       await tools.store.updateStream(id, { description: 'the same receiver' });
       expect(await read()).toBeDefined();
 
-      // In error, the wait ends with the next probe.
+      // When the stream enters `error`, its back-off is replaced by the wait for the next probe.
       const failed = await tools.store.failStream(id, 'it is down');
       expect(await read()).toMatchObject({ reason: 'failures', since: failed!.errorSince });
       expect((await read())!.leftMs).toBeGreaterThan(9 * 60_000);

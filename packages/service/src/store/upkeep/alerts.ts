@@ -3,7 +3,7 @@ import { type Engine, readNow } from '../engine/engine.ts';
 import type { AlertReads, AlertWrites } from './contract.ts';
 import type { Tables } from '../engine/tables.ts';
 
-/** Writes alerts to the operator, with one row for each subject that may have a problem. */
+/** Reads alerts. Each receiver has one row per subject that has or had a problem. */
 export function createAlertReads(db: Kysely<Tables>, engine: Engine): AlertReads {
   return {
     async readProblems() {
@@ -37,9 +37,15 @@ export function createAlertReads(db: Kysely<Tables>, engine: Engine): AlertReads
       };
     },
 
-    async listAlerts() {
-      const rows = await db.selectFrom('alert').selectAll().orderBy('run_at').execute();
+    async listAlerts(receiver) {
+      const rows = await db
+        .selectFrom('alert')
+        .selectAll()
+        .where('receiver', '=', receiver)
+        .orderBy('run_at')
+        .execute();
       return rows.map((row) => ({
+        receiver: row.receiver,
         subject: row.subject,
         state: row.state,
         reported: row.reported,
@@ -67,13 +73,17 @@ export function createAlertWrites(db: Kysely<Tables>): AlertWrites {
       };
       await db
         .insertInto('alert')
-        .values({ subject: alert.subject, ...values })
-        .onConflict((conflict) => conflict.column('subject').doUpdateSet(values))
+        .values({ receiver: alert.receiver, subject: alert.subject, ...values })
+        .onConflict((conflict) => conflict.columns(['receiver', 'subject']).doUpdateSet(values))
         .execute();
     },
 
-    async deleteAlert(subject) {
-      await db.deleteFrom('alert').where('subject', '=', subject).execute();
+    async deleteAlert({ receiver, subject }) {
+      await db
+        .deleteFrom('alert')
+        .where('receiver', '=', receiver)
+        .where('subject', '=', subject)
+        .execute();
     },
   };
 }

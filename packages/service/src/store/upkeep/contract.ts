@@ -1,29 +1,39 @@
-/** Maintenance of the ledger: leases, settings, retention, integrity checks and alerts. */
+/**
+ * Maintenance of the ledger: alerts, added URLs, leases, integrity checks, retention, the state of
+ * the database server, and settings.
+ */
 import type { ChainHealth, StreamStatus } from '@sluice/kit/contract';
 
-/** The alert about a subject: the next one to send, and the last one that was sent. */
+/** The alert to a receiver about a subject: the next one to send, or the last one that was sent. */
 export interface AlertRow {
-  /** Subject: `stream <id>`, `quarantine <streamId>` or `chain <id>`. */
+  /** Id of the added URL; empty for `--notify-url`. */
+  receiver: string;
+  /** Subject of the alert: `stream <id>`, `quarantine <streamId>`, `chain <id>` or `disk`. */
   subject: string;
-  /** The state reported by the next or the last alert; empty if there is no problem. */
+  /** The current state of the subject; empty if it has no problem. */
   state: string;
-  /** Last reported state; empty before the first report and after a recovery. */
+  /**
+   * The state in the last alert that was delivered; empty before the first one and after a
+   * recovery.
+   */
   reported: string;
   id: string;
-  /** Body to send; null after it was sent, or if there is none. */
+  /** The body to send; null if no alert is waiting to be sent. */
   body: string | null;
   attempts: number;
   runAt: number;
-  /** Time of the last alert; null before the first one. */
+  /** When the last alert was sent or dropped; null before the first one. */
   sentAt: number | null;
 }
 
 export interface AlertReads {
-  /** Current problems according to the ledger, and its time. */
+  /** Returns the current problems of streams and deliveries, and the time by the ledger's clock. */
   readProblems(): Promise<{
     now: number;
     streams: { id: string; tag: string; status: StreamStatus; reason: string }[];
-    /** Number of quarantined deliveries per stream, and the newest one. */
+    /**
+     * For each stream, the number of quarantined deliveries, and the newest one with its reason.
+     */
     quarantined: {
       streamId: string;
       tag: string;
@@ -32,47 +42,79 @@ export interface AlertReads {
       reason: string;
     }[];
   }>;
-  /** Lists all alerts, due ones first. */
-  listAlerts(): Promise<AlertRow[]>;
+  /** Lists the alerts to a receiver, ordered by `runAt`. */
+  listAlerts(receiver: string): Promise<AlertRow[]>;
 }
 
 export interface AlertWrites {
   saveAlert(alert: AlertRow): Promise<void>;
-  deleteAlert(subject: string): Promise<void>;
+  deleteAlert(alert: Pick<AlertRow, 'receiver' | 'subject'>): Promise<void>;
 }
 
-/** A lease on a task that one process at a time performs, by the ledger's clock. */
+/** The URL of a node or an alert receiver that was added while the service ran. */
+export interface AddedUrl {
+  id: string;
+  /** The chain of the node; null for an alert receiver. */
+  chain: string | null;
+  /** The URL, encrypted by `vault.ts`. */
+  sealed: string;
+  createdAt: number;
+}
+
+export interface AddedUrlReads {
+  /** Lists all added URLs, oldest first. */
+  listAddedUrls(): Promise<AddedUrl[]>;
+}
+
+export interface AddedUrlWrites {
+  /**
+   * Adds a URL if the ids of all added URLs still equal `existing`; otherwise returns undefined.
+   * The caller can thus check the existing URLs first.
+   */
+  addUrl(
+    added: Omit<AddedUrl, 'createdAt'>,
+    existing: readonly string[],
+  ): Promise<AddedUrl | undefined>;
+  /** Removes a URL and the alerts to it; returns false if it is unknown. */
+  removeUrl(id: string): Promise<boolean>;
+  /** Replaces the encrypted text of a URL, if it still exists. */
+  resealUrl(added: Pick<AddedUrl, 'id' | 'sealed'>): Promise<void>;
+}
+
+/** A lease on a task that only one process performs at a time. Times are by the ledger's clock. */
 export interface Lease {
-  /** Name of the lease: the id of the chain that is read. */
+  /** Name of the lease: the id of the chain that is read, `housekeeping` or `alerts`. */
   name: string;
-  /** The process that took it last. */
+  /** The process that last took the lease. */
   holder: string;
-  /** Milliseconds since it became free; 0 while it is held. */
+  /** Milliseconds since the lease became free; 0 while it is held. */
   freeForMs: number;
-  /** The holder's last report; null if there is none, or if the task is not a chain. */
+  /**
+   * The last report about the chain; null if there is none, or if the task is not to read a chain.
+   */
   report: ChainReport | null;
 }
 
 /** The state of a chain, as reported by the process that reads it. */
 export type ChainReport = Omit<ChainHealth, 'blocks' | 'unverified'> & {
-  /** Whether no node of this chain is known to trace blocks. */
+  /** Whether it is known that no node of this chain traces blocks. */
   lacksTraces: boolean;
 };
 
 /** A process that reads chains. */
 export interface Reader {
-  /** The holder of its leases. */
+  /** Id of the reader, as in `holder` of its leases. */
   id: string;
   /** The chains that it can read now. */
   chains: readonly string[];
-  /** Milliseconds since it joined; it joins again after an interruption. */
+  /** Milliseconds since the reader joined, or joined again after its registration expired. */
   joinedForMs: number;
 }
 
-/** The readers, and which process holds each chain. */
+/** The readers, and the holder of each lease. */
 export interface Sharing {
   readers: Reader[];
-  /** Holders by lease; free leases are omitted. */
+  /** Holders by lease name. Free leases are omitted. */
   holders: Map<string, string>;
 }
 
@@ -83,15 +125,15 @@ export interface RenewedLease {
 }
 
 export interface LeaseReads {
-  /** Returns all leases that ever existed, by name. */
+  /** Returns all leases, including free ones, ordered by name. */
   listLeases(): Promise<Lease[]>;
   readSharing(): Promise<Sharing>;
 }
 
 export interface LeaseWrites {
   /**
-   * Takes a free lease, or with `force` a held one, for `forMs`. Returns its epoch, which is higher
-   * than all earlier ones; undefined if another process holds it.
+   * Takes a lease for `forMs` if it is free or `force` is set. Returns an epoch that is higher than
+   * all earlier ones of the lease; undefined if the lease is held.
    */
   takeLease(lease: {
     name: string;
@@ -99,16 +141,19 @@ export interface LeaseWrites {
     forMs: number;
     force?: boolean | undefined;
   }): Promise<number | undefined>;
-  /** Extends leases by `forMs` from now; omits the names of those that another process has taken. */
+  /**
+   * Extends leases to `forMs` from now, and stores their reports. Returns the names of the extended
+   * leases, which exclude those that another process has taken.
+   */
   renewLeases(leases: readonly RenewedLease[], forMs: number): Promise<string[]>;
   /** Ends the lease at once if it is still held with this epoch. */
   giveUpLease(lease: { name: string; epoch: number }): Promise<void>;
-  /** Lists a reader for `forMs` from now. */
+  /** Registers a reader, or extends its registration, for `forMs` from now. */
   joinReaders(reader: { id: string; chains: readonly string[]; forMs: number }): Promise<void>;
   leaveReaders(id: string): Promise<void>;
   /**
-   * Ends all leases and readers of a ledger that one process owns, because their previous holders
-   * are gone.
+   * Ends all leases and removes all readers. Called at the start of a process that alone uses the
+   * ledger, because all earlier processes have ended.
    */
   endLeases(): Promise<void>;
 }
@@ -118,7 +163,6 @@ export const INVARIANTS = ['chains', 'leases', 'matches', 'deliveries', 'totals'
 
 export type Invariant = (typeof INVARIANTS)[number];
 
-/** The kinds of integrity violations. */
 export const VIOLATIONS = [
   'checkpoint_off_window',
   'block_without_matches',
@@ -135,43 +179,45 @@ export interface Violation {
   kind: ViolationKind;
   /** The chain, block, match, delivery or stream with the violation. */
   subject: string;
-  /** A description for people. */
+  /** Description of the violation. */
   what: string;
 }
 
 export interface InvariantScan {
-  /** Rows younger than this are never deleted by retention. */
+  /** Milliseconds for which retention keeps all rows. */
   keptMs: number;
-  /** End of the previous check; undefined to start over. */
+  /** The `next` of the previous check; undefined to start over. */
   after: string | undefined;
-  /** Ids to check again. */
+  /** Ids to check again, because of earlier violations. */
   again: readonly string[];
 }
 
 export interface InvariantReads {
-  /** Checks a limited number of rows; `next` is undefined after the last ones. */
+  /** Runs a check on a limited number of rows. `next` is undefined after the last rows. */
   findViolations(
     invariant: Invariant,
     look: InvariantScan,
   ): Promise<{ violations: Violation[]; next: string | undefined }>;
 }
 
-/** Retention of deliveries that succeeded or were canceled, and of all others. */
+/**
+ * Retention periods: `deliveredMs` for deliveries that succeeded or were canceled, `undeliveredMs`
+ * for all others.
+ */
 export interface RetentionAges {
   deliveredMs: number;
   undeliveredMs: number;
 }
 
 /**
- * The setting with the time of the next retention sweep, in Unix milliseconds of the ledger's
- * clock.
+ * Setting with the time of the next retention sweep, in Unix milliseconds by the ledger's clock.
  */
 export const NEXT_SWEEP = 'nextSweepAt';
 
 export interface RetentionReads {
   /**
-   * Counts deliveries that will be old enough to be deleted at this time of the ledger's clock, and
-   * the bytes of their bodies; if `isCapped`, only among the 100,000 oldest.
+   * Counts the deliveries that retention would delete at `atMs` (by the ledger's clock), and the
+   * bytes of their bodies. With `isCapped`, only the 100,000 oldest deliveries were examined.
    */
   countExpiring(
     asked: RetentionAges & { atMs: number },
@@ -180,26 +226,28 @@ export interface RetentionReads {
 
 export interface RetentionWrites {
   /**
-   * Deletes expired deliveries with their attempts, and matches without deliveries, after this id
-   * (`''` for the first), for about `forMs`. `undelivered` counts deliveries that had not ended;
-   * `next` is undefined if no more have expired.
+   * Deletes expired deliveries with their attempts, and old matches without deliveries, for about
+   * `forMs`. Starts after the id `after`: `''` on the first call, then the last `next`.
+   * `undelivered` is the number of deleted deliveries that had not ended; `next` is undefined if no
+   * more have expired.
    */
   deleteExpired(
     rule: RetentionAges & { forMs: number; after: string },
   ): Promise<{ deliveries: number; undelivered: number; next: string | undefined }>;
   /**
-   * Creates partitions for the coming days, drops old ones without rows to keep, and empties old
-   * ones with only a few; does nothing on SQLite. Returns their names.
+   * Creates partitions for the coming days, drops old partitions without rows to keep, and
+   * truncates old partitions with only a few such rows, which it inserts again. Returns the names
+   * of the dropped and the truncated partitions. Does nothing on SQLite.
    */
   tendPartitions(ages: RetentionAges): Promise<{ dropped: string[]; shrunk: string[] }>;
 }
 
 export interface ServerReads {
-  /** Commits that have waited for a PostgreSQL standby for at least 2 s. */
+  /** Counts the commits that have waited for a PostgreSQL standby for at least 2 s; 0 on SQLite. */
   countWaitingCommits(): Promise<number>;
   /**
-   * Age in milliseconds of the oldest transaction that keeps the database from cleaning up; null on
-   * engines without this problem.
+   * Returns the age in milliseconds of the oldest transaction, which keeps PostgreSQL from removing
+   * old row versions; null on SQLite.
    */
   readOldestTransactionAge(): Promise<number | null>;
 }
@@ -210,8 +258,8 @@ export interface SettingReads {
 
 export interface SettingWrites {
   saveSetting(key: string, value: string): Promise<void>;
-  /** Stores the value if there is none yet; returns the stored value. */
+  /** Stores the value unless the setting already has one. Returns the stored value. */
   keepSetting(key: string, value: string): Promise<string>;
-  /** Writes an unused value; rejects if the ledger cannot be written. */
+  /** Writes an unused setting, as a check. Rejects if the ledger cannot be written to. */
   checkWritable(): Promise<void>;
 }

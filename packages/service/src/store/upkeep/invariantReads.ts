@@ -1,7 +1,7 @@
 /**
- * Finds rows that contradict each other, which no code path may leave behind. Each check reads a
- * limited number of rows, so that its cost does not grow with the ledger: the newest rows, the next
- * section of a walk through all others, and rows with earlier violations.
+ * Finds rows that contradict each other, which the service must never write. To limit their cost,
+ * checks of matches and deliveries read only the newest rows, the next section of a walk through
+ * all rows, and the rows of earlier violations.
  */
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { DELIVERY_STATES } from '@sluice/kit/sluice';
@@ -11,14 +11,21 @@ import { firstIdAt } from '../ids.ts';
 import { TOTAL_MINUTE } from '../stats/statWrites.ts';
 import type { Invariant, InvariantScan, InvariantReads, Violation } from './contract.ts';
 
-/** Number of rows per check, for the newest rows and for the walk. */
+/**
+ * Maximum number of rows per query: of the newest rows, of a section of the walk, or of violations.
+ */
 const ROWS = 2_000;
-/** Maximum number of finished deliveries to count in one check. */
+/**
+ * Number of finished deliveries after which a check stops, and maximum that it counts per stream
+ * and state.
+ */
 const COUNTED_ROWS = 50_000;
 const STREAMS = 50;
 const BLOCKS = 200;
 const BLOCKS_MS = 10 * 60_000;
-/** Maximum age of a lease. Expired leases are released sooner. */
+/**
+ * Maximum time from now until the lease of a delivery expires, and from then until it is released.
+ */
 const LEASE_SLACK_MS = 60_000;
 
 interface ScanState {
@@ -35,7 +42,7 @@ export const createInvariantReads = (db: Kysely<Tables>, engine: Engine): Invari
     totals: (trx, scan) => scanTotals(trx, engine, scan),
   };
   return {
-    // Uses one transaction, so that all compared rows are from the same moment.
+    // Uses one transaction, so that all compared rows are from the same snapshot.
     findViolations: (invariant, scan) =>
       db
         .transaction()
@@ -45,8 +52,8 @@ export const createInvariantReads = (db: Kysely<Tables>, engine: Engine): Invari
 };
 
 /**
- * Checks that the checkpoint is the newest block of the window, that the window's blocks are
- * consecutive, and that their matches exist.
+ * For each chain, checks that the checkpoint is the newest block of the window, that the window's
+ * blocks are consecutive, and that the newest blocks have their matches.
  */
 async function scanChains(trx: Db, engine: Engine): Promise<ScanState> {
   const now = await readNow(engine, trx);
@@ -120,12 +127,13 @@ async function scanLeases(trx: Db, engine: Engine): Promise<ScanState> {
 }
 
 /**
- * Checks that each match has its deliveries: the confirmed one if it is confirmed, otherwise the
- * unconfirmed one if its stream delivers both, unless the stream changed after the match.
+ * Checks that each confirmed match has a confirmed delivery. A live match on an EVM chain must also
+ * have an unconfirmed delivery, unless the match is orphaned, its stream delivers only one phase,
+ * or its stream has changed since the match.
  */
 async function scanMatches(trx: Db, engine: Engine, scan: InvariantScan): Promise<ScanState> {
   const now = await readNow(engine, trx);
-  // Retention may have deleted some deliveries of older ones.
+  // Retention may have deleted some deliveries of older matches.
   const oldest = firstIdAt(now - scan.keptMs);
   const chosen = await choose(trx, engine, 'match', scan, oldest);
   const { rows } = await sql<{ id: string; phase: string }>`
@@ -156,8 +164,8 @@ async function scanMatches(trx: Db, engine: Engine, scan: InvariantScan): Promis
 }
 
 /**
- * Checks that each delivery is in a known state with consistent fields, and has as many attempts as
- * it counts.
+ * Checks that each delivery has a known state, fields that fit this state, and an attempt counter
+ * that equals its number of attempts.
  */
 async function scanDeliveries(trx: Db, engine: Engine, scan: InvariantScan): Promise<ScanState> {
   const chosen = await choose(trx, engine, 'delivery', scan, firstIdAt(0));
@@ -182,7 +190,7 @@ async function scanDeliveries(trx: Db, engine: Engine, scan: InvariantScan): Pro
             or coalesce(last_status, 0) not between 200 and 299)
             then 'succeeded without a 2xx'
           when delivery.state in ('failed', 'quarantined') and last_error is null
-            then 'given up without a reason'
+            then 'failed or quarantined without a reason'
           when delivery.state in ('enriching', 'pending', 'leased') and match.id is null
             then 'without a match'
           when delivery.state = 'enriching' and match.enrichment is null
@@ -212,8 +220,9 @@ async function scanDeliveries(trx: Db, engine: Engine, scan: InvariantScan): Pro
 }
 
 /**
- * Checks the totals of the next streams: they must equal the number of rows, or exceed it if
- * retention deleted some. Streams with too many finished deliveries to count quickly are skipped.
+ * Checks the totals of the next streams and of those with earlier violations. A total must equal
+ * the number of deliveries, or exceed it if retention may have deleted some. Skips totals with too
+ * many deliveries to count.
  */
 async function scanTotals(
   trx: Db,
@@ -279,7 +288,10 @@ async function countStream(
   return { examined, wrong };
 }
 
-/** Sums of bigints in PostgreSQL are numeric, which its driver returns as strings. */
+/**
+ * Converts all values to numbers, because PostgreSQL's sums of bigints are `numeric`, which its
+ * driver returns as strings.
+ */
 const numbersOf = <Row extends object>(row: Row): Record<keyof Row, number> =>
   Object.fromEntries(Object.entries(row).map(([name, value]) => [name, Number(value)])) as Record<
     keyof Row,
@@ -287,7 +299,7 @@ const numbersOf = <Row extends object>(row: Row): Record<keyof Row, number> =>
   >;
 
 /**
- * Selects the ids to check: the newest, the next ones of the walk, and the ids of earlier
+ * Selects the ids to check: the newest ones, the next section of the walk, and those of earlier
  * violations.
  */
 async function choose(

@@ -1,10 +1,13 @@
-/** Leases of tasks that one process at a time performs; their epochs fence off earlier holders. */
+/**
+ * Leases of tasks that only one process performs at a time, and the processes that read chains.
+ * Epochs prevent writes by former holders.
+ */
 import { type Kysely, sql } from 'kysely';
 import type { Db, Tables } from '../engine/tables.ts';
 import { type Engine, readNow } from '../engine/engine.ts';
 import type { ChainReport, LeaseReads, LeaseWrites } from './contract.ts';
 
-/** Milliseconds after its registration expires until a reader is deleted. */
+/** Milliseconds until a reader is deleted after its registration expires. */
 const GONE_MS = 60_000;
 
 export const createLeaseReads = (db: Kysely<Tables>, engine: Engine): LeaseReads => ({
@@ -45,7 +48,8 @@ export function createLeaseWrites(db: Kysely<Tables>, engine: Engine): LeaseWrit
           .values({ name, holder, epoch: 0, until: 0, report: null })
           .onConflict((conflict) => conflict.doNothing())
           .execute();
-        // Waits for the holder's current write, so that none comes after the new epoch.
+        // On PostgreSQL, waits for the holder's current write, so that none of its writes follows
+        // the new epoch.
         const { rows } = await sql<{ epoch: number; until: number }>`
           select epoch, until from lease where name = ${name} ${
             engine.name === 'postgres' ? sql`for update` : sql``
@@ -118,7 +122,7 @@ export function createLeaseWrites(db: Kysely<Tables>, engine: Engine): LeaseWrit
 }
 
 /**
- * Returns whether this epoch is the newest one of the lease, and locks it until the transaction
+ * Returns whether this epoch is the newest of the lease, and locks the lease until the transaction
  * ends. Renewals do not wait for this lock, because `for key share` conflicts only with `for
  * update`.
  */

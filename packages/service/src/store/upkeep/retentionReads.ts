@@ -1,20 +1,23 @@
-/** Reads what will be deleted next. */
+/** Counts what retention will delete next. */
 import { type ExpressionBuilder, type Kysely, sql } from 'kysely';
 import { firstIdAt } from '../ids.ts';
 import type { RetentionAges, RetentionReads } from './contract.ts';
 import type { Tables } from '../engine/tables.ts';
 
-/** Number of oldest deliveries to examine, which takes less than a second on two cores. */
+/** Maximum number of deliveries to examine, which takes less than a second on two cores. */
 const READ_LIMIT = 100_000;
 
-/** Returns the ids before which deliveries are old enough to be deleted. */
+/**
+ * Returns the ids below which delivered and undelivered deliveries are old enough to be deleted;
+ * `youngest` is the higher one.
+ */
 export function agedIds({ deliveredMs, undeliveredMs }: RetentionAges, atMs: number) {
   const delivered = firstIdAt(atMs - deliveredMs);
   const undelivered = firstIdAt(atMs - undeliveredMs);
   return { delivered, undelivered, youngest: delivered > undelivered ? delivered : undelivered };
 }
 
-/** Deliveries that are being sent are kept, regardless of their age. */
+/** Condition that a delivery has expired. Deliveries that are being sent never expire. */
 export const isExpired =
   ({ delivered, undelivered }: Pick<ReturnType<typeof agedIds>, 'delivered' | 'undelivered'>) =>
   (eb: ExpressionBuilder<Tables, 'delivery'>) =>

@@ -5,8 +5,9 @@ import { agedIds, isExpired } from './retentionReads.ts';
 import type { RetentionWrites } from './contract.ts';
 
 /**
- * Number of rows to examine before the first check of the clock, and at most between two checks.
- * Deleting a row touches many pages in SQLite and blocks its single writer.
+ * Number of rows in the first batch, and maximum in later ones. The clock is checked after each
+ * batch. On SQLite, batches are small, because deleting a row touches many pages and blocks the
+ * only writer.
  */
 const ROWS = {
   sqlite: { first: 5, most: 80 },
@@ -14,16 +15,16 @@ const ROWS = {
 } as const;
 
 /**
- * Deletes rows in small batches, so that other work does not wait: all rows on SQLite, and rows in
- * partitions that cannot be dropped on PostgreSQL (`partitionWrites.ts`).
+ * Deletes expired rows in small batches, so that other work does not wait. On SQLite, these are all
+ * expired rows; on PostgreSQL, those in partitions that cannot be dropped (`partitionWrites.ts`).
  */
 export function createRetentionWrites(
   db: Kysely<Tables>,
   engine: Engine,
 ): Pick<RetentionWrites, 'deleteExpired'> {
   /**
-   * Returns the end of the range after this id in which neither table has more than this number of
-   * rows.
+   * Returns the last id of a range after `after` that has at most `rows` rows in each table;
+   * undefined if the range ends at `youngest`.
    */
   const findEnd = async (
     trx: Db,
@@ -31,7 +32,7 @@ export function createRetentionWrites(
     youngest: string,
     rows: number,
   ): Promise<string | undefined> => {
-    // Ids of both tables are ordered by time, so ranges of ids are ranges of time.
+    // The ids of both tables are ordered by time, so a range of ids covers the same time in both.
     let last: string | undefined;
     for (const table of ['delivery', 'match'] as const) {
       const end = await trx
@@ -48,9 +49,10 @@ export function createRetentionWrites(
     return last;
   };
 
-  /** Deletes matches without deliveries, except those that may still be confirmed. */
+  /** Deletes old matches without deliveries, except those that may still be confirmed. */
   const deleteBare = async (trx: Db, after: string, last: string, delivered: string) => {
-    // Uses only the keys of both tables, because on SQLite, a row with its body fills its own page.
+    // This search reads only the keys of both tables, because on SQLite, a row with its body fills
+    // a page.
     const sameDay =
       engine.name === 'postgres' ? sql`and delivery.block_day = match.block_day` : sql``;
     const bare = await trx
@@ -130,7 +132,8 @@ export function createRetentionWrites(
           const ended = performance.now();
           if (end === undefined || ended >= until) return { ...sum, next: end };
           position = end;
-          // Increases the number of rows if the duration of this batch leaves time for more.
+          // Doubles the number of rows, up to the maximum, if this batch took less than a quarter
+          // of the remaining time.
           if (ended - began < (until - ended) / 4)
             rows = Math.min(2 * rows, ROWS[engine.name].most);
         }

@@ -1,4 +1,4 @@
-/** Reads the state of the database server; SQLite has none. */
+/** Reads the state of the database server. SQLite has no server. */
 import { type Kysely, sql } from 'kysely';
 import type { Engine } from '../engine/engine.ts';
 import { WAITING_COMMITS } from '../engine/postgres/postgresServers.ts';

@@ -1,4 +1,4 @@
-/** Settings of the ledger, as strings by name. */
+/** Settings of the ledger: strings by name. */
 import type { Kysely } from 'kysely';
 import type { Tables } from '../engine/tables.ts';
 import type { SettingReads, SettingWrites } from './contract.ts';
@@ -30,7 +30,7 @@ export function createSettingWrites(db: Kysely<Tables>): SettingWrites {
       const row = await db
         .insertInto('setting')
         .values({ key, value })
-        // Keeps the stored value and returns it.
+        // A conflict changes nothing, so that the statement returns the stored value.
         .onConflict((conflict) => conflict.column('key').doUpdateSet({ key }))
         .returning('value')
         .executeTakeFirstOrThrow();

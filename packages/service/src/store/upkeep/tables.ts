@@ -1,22 +1,29 @@
-/** Tables of settings, leases and alerts. */
-
 export interface UpkeepTables {
   setting: { key: string; value: string };
   lease: LeaseTable;
   reader: ReaderTable;
   alert: AlertTable;
+  added_url: AddedUrlTable;
 }
 
-/** A lease on a task that one process at a time performs. */
+/** Stores an `AddedUrl`. */
+interface AddedUrlTable {
+  id: string;
+  chain: string | null;
+  sealed: string;
+  created_at: number;
+}
+
+/** A lease on a task that only one process performs at a time. */
 interface LeaseTable {
-  /** Name of the lease: the id of the chain that is read. */
+  /** Name of the lease: the id of the chain that is read, `housekeeping` or `alerts`. */
   name: string;
-  /** The process that took it last. */
+  /** The process that last took the lease. */
   holder: string;
-  /** Raised each time the lease is taken, so that writes of an earlier holder are rejected. */
+  /** Increases each time the lease is taken, so that writes of former holders are rejected. */
   epoch: number;
   until: number;
-  /** JSON of the holder's last report about the chain. */
+  /** JSON of the last report about the chain; null if there is none. */
   report: string | null;
 }
 
@@ -29,8 +36,9 @@ interface ReaderTable {
   until: number;
 }
 
-/** Like `AlertRow`. */
+/** Stores an `AlertRow`. */
 interface AlertTable {
+  receiver: string;
   subject: string;
   state: string;
   reported: string;

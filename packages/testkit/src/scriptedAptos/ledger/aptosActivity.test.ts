@@ -49,7 +49,6 @@ test('mines blocks at the current time with every kind of activity, for over a r
   expect(ledger.readResource(aptosDevAsset, '0x1::fungible_asset::Metadata')).toMatchObject({
     symbol: 'USDS',
   });
-  // Every dev account takes part.
   const senders = new Set(users.map(({ sender }) => BigInt(sender)));
   expect(senders).toEqual(new Set(aptosDevAccounts.map(BigInt)));
 });

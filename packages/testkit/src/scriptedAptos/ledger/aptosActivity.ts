@@ -5,11 +5,9 @@ import type { ScriptedAptosLedger } from './scriptedAptosLedger.ts';
 import type { ScriptedAptosTransaction } from './transactions/scriptedAptosTransaction.ts';
 import { scriptedAptos } from './transactions/scriptedAptos.ts';
 
-/** A continuous flow of blocks, as on a chain in use. */
+/** A running activity, which mines blocks continuously, as on a live chain. */
 export interface AptosActivity {
-  /** Number of blocks mined so far. */
   readonly mined: number;
-  /** Stops mining. */
   stop(): void;
 }
 
@@ -19,20 +17,24 @@ export interface AptosActivityOptions {
   perSecond?: number;
 }
 
-/** Five accounts (long addresses) without keys, because a scripted ledger has no signatures. */
+/**
+ * Long addresses of five accounts. They have no keys, because a scripted ledger does not check
+ * signatures.
+ */
 export const aptosDevAccounts: readonly Hex[] = ['Ada', 'Bo', 'Cy', 'Di', 'Ed'].map((name) =>
   sha3OfText(`sluice dev account ${name}`),
 );
 
-/** The fungible asset that moves in addition to APT; the activity creates it. */
+/** Metadata address of the fungible asset USDS, which the activity creates and transfers. */
 export const aptosDevAsset = namedObjectOf(aptosDevAccounts[0] as Hex, 'USDS');
 
 /**
- * Mines a rotating mix of transactions at the current time: APT as a fungible asset and as a legacy
- * coin, another fungible asset, token mints, transfers and burns, and sponsored, multisig and
- * failed transactions.
+ * Mines a rotating mix of transactions at the current time: transfers of APT, as a fungible asset
+ * and as a legacy coin, and of another fungible asset; mints, transfers and burns of tokens; and
+ * sponsored, multisig and failed transactions.
  *
- * Its only state is the ledger, so it can continue on any ledger.
+ * The next transaction depends only on the ledger, so a new activity continues where an earlier one
+ * stopped.
  */
 export function startAptosActivity({ ledger, perSecond = 1 }: AptosActivityOptions): AptosActivity {
   let mined = 0;
@@ -66,7 +68,10 @@ function nextTransaction(ledger: ScriptedAptosLedger): ScriptedAptosTransaction 
   return step(turn, ledger);
 }
 
-/** Creates a transaction; `turn` counts up and determines the parties and the amount. */
+/**
+ * Creates a transaction. `turn` is the height of the ledger's head; it determines the sender, the
+ * recipient and the amount.
+ */
 type Step = (turn: number, ledger: ScriptedAptosLedger) => ScriptedAptosTransaction;
 
 const sendApt: Step = (turn) => scriptedAptos.transfer(partiesOf(turn));
@@ -76,7 +81,7 @@ const sendAsset: Step = (turn) =>
 
 const sendCoin: Step = (turn) => scriptedAptos.coinTransfer(partiesOf(turn));
 
-/** Mints, transfers or burns the token of this round, whichever is next. */
+/** Mints the token of this round, then transfers it, then burns it: one step per call. */
 const moveToken: Step = (turn, ledger) => {
   const round = Math.floor(turn / mix.length);
   const name = `Cat ${round}`;
@@ -105,7 +110,6 @@ const actTogether: Step = (turn, ledger) =>
 
 const fail: Step = (turn, ledger) => scriptedAptos.failed(sendApt(turn, ledger));
 
-/** Steps in the order of mining. */
 const mix: readonly Step[] = [
   sendApt,
   sendAsset,
@@ -132,9 +136,12 @@ function playerAt(turn: number): Hex {
   return aptosDevAccounts[turn % aptosDevAccounts.length] as Hex;
 }
 
-/** Ranges from hundredths of a cent to hundreds of units, so that wrong decimals are noticed. */
+/**
+ * Returns a sender, a recipient and an amount. With 6 decimals, amounts range from 0.0001 to almost
+ * 100 units, so that wrong decimals are noticed.
+ */
 function partiesOf(turn: number) {
   const amount = BigInt(((turn * 7_919) % 1_000) + 1) * 10n ** BigInt(2 + (turn % 4)) + 1n;
-  // The distance is never a multiple of five, so sender and receiver always differ.
+  // With five players, an offset of one to four never selects the sender as the recipient.
   return { from: playerAt(turn), to: playerAt(turn + 1 + (turn % 4)), amount };
 }

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import type { Hex } from 'viem';
 
-/** The native coin as a legacy coin. */
+/** The type of APT as a legacy coin. */
 export const aptCoinType = '0x1::aptos_coin::AptosCoin';
 
-/** The native coin as a fungible asset: the metadata object at 0xa. */
+/** The metadata address of APT as a fungible asset: 0xa. */
 export const aptMetadata: Hex = `0x${'a'.padStart(64, '0')}`;
 
 /**
@@ -29,7 +29,7 @@ export function toShortAddress(address: string): Hex {
     .replace(/^0{1,63}/, '')}`;
 }
 
-/** Returns the address of a named object of `creator`; a fungible asset's name is its symbol. */
+/** Returns the address of a named object of `creator`. A fungible asset is named by its symbol. */
 export function namedObjectOf(creator: string, name: string): Hex {
   return derive(creator, Buffer.from(name), 0xfe);
 }
@@ -44,7 +44,10 @@ export function namedTokenOf(creator: string, collection: string, name: string):
   return namedObjectOf(creator, `${collection}::${name}`);
 }
 
-/** Hashes a string, for plausible values that are the same on every run. */
+/**
+ * Returns the SHA3-256 hash of a string. Hashes serve as values that look random but are the same
+ * on every run.
+ */
 export function sha3OfText(text: string): Hex {
   return `0x${hash('sha3-256', text)}`;
 }

@@ -26,17 +26,17 @@ import type {
   ScriptedAptosTransaction,
 } from './transactions/scriptedAptosTransaction.ts';
 
-/** The position of a transaction in the ledger. */
+/** Values of a transaction that depend on its position in the ledger, not on its content. */
 export interface AptosPosition {
   version: bigint;
-  /** Root hash of all earlier transactions. */
+  /** Accumulator root hash after the previous transaction; `0x0` for the first one. */
   previousRoot: Hex;
   timestampUsecs: bigint;
-  /** Seed that makes the hashes of two ledgers different. */
+  /** Seed and chain id of the ledger, so that the hashes of two ledgers differ. */
   salt: string;
 }
 
-/** Block data that is known before its transactions. */
+/** Block data that is known before the block's transactions are created. */
 export interface AptosBlockHead {
   height: bigint;
   hash: Hex;
@@ -44,14 +44,16 @@ export interface AptosBlockHead {
   timestampUsecs: bigint;
 }
 
-/** The only validator. */
+/** Address of the only validator. */
 const proposer = sha3OfText('proposer');
 
-/** Hash of an empty list of changes or events; the same on every chain. */
+/**
+ * Hashes of an empty list of changes and of an empty list of events, the same on every Aptos chain.
+ */
 const noChangesHash: Hex = '0xafb6e14fe47d850fd0a7395bcfb997ffacf4715e0f895cc162c218e4a7564bc6';
 const noEventsHash: Hex = '0x414343554d554c41544f525f504c414345484f4c4445525f4841534800000000';
 
-/** Writes the resources that the metadata transaction of every block changes. */
+/** Writes the resources that a block's metadata transaction changes. */
 export function writeBlockMetadata(workspace: AptosWorkspace, block: AptosBlockHead): void {
   const system = toLongAddress('0x1');
   const { height, epoch, timestampUsecs } = block;
@@ -74,7 +76,7 @@ export function writeBlockMetadata(workspace: AptosWorkspace, block: AptosBlockH
   });
 }
 
-/** Two hours, as on mainnet. */
+/** Duration of an epoch: two hours, as on mainnet. */
 export const epochUsecs = 7_200_000_000n;
 
 export function toBlockMetadata(
@@ -87,7 +89,7 @@ export function toBlockMetadata(
   const event = toHandleEvent('0x1::block::NewBlockEvent', '0x1', '3', String(height), {
     epoch: String(epoch),
     failed_proposer_indices: [],
-    // A hash with the type of an address, so nodes print it without leading zeros.
+    // In this event, the hash has the Move type `address`, so nodes omit leading zeros.
     hash: short(hash),
     height: String(height),
     previous_block_votes_bitvec: '0x80',
@@ -110,7 +112,7 @@ export function toBlockMetadata(
   };
 }
 
-/** Creates the transaction that ends a block. It has no changes. */
+/** Creates the transaction that ends a block. It changes no resources. */
 export function toBlockEnd(
   end: 'block_epilogue' | 'state_checkpoint',
   { timestampUsecs }: AptosBlockHead,
@@ -182,7 +184,10 @@ export function toUserTransaction(
   };
 }
 
-/** Returns the common fields. Their hash covers all content. */
+/**
+ * Returns the fields that every transaction has. `hash` depends on the content and on all earlier
+ * transactions.
+ */
 function toInfo(
   { version, previousRoot, salt }: AptosPosition,
   content: {
@@ -266,7 +271,7 @@ function toSignature(script: ScriptedAptosTransaction & { sender: Hex }): RestSi
   return secondarySigners.length > 0 ? { ...many, type: 'multi_agent_signature' } : many.sender;
 }
 
-/** Returns a placeholder of the correct length, because clients do not check signatures. */
+/** Returns a placeholder key and signature of the correct length. Clients do not check them. */
 function toAccountSignature(address: Hex): RestAccountSignature {
   const [r, s] = [sha3OfText(`r:${address}`), sha3OfText(`s:${address}`)];
   return {

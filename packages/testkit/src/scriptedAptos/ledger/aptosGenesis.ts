@@ -9,10 +9,13 @@ import { fungibleAssetResources } from './transactions/scriptedAptos.ts';
 
 const apt: AptosFungibleAsset = { name: 'Aptos Coin', symbol: 'APT', decimals: 8 };
 
-/** Initial supply in octas, before any account holds more than its start balance. */
+/** Initial supply of APT in octas. The start balances of accounts do not increase it. */
 const aptSupply = 10n ** 17n;
 
-/** Writes the resources of block 0: APT in its two forms, and the requested assets. */
+/**
+ * Writes the resources of the first block: the chain id, APT as a coin and as a fungible asset, and
+ * the requested coins and fungible assets.
+ */
 export function writeGenesis(
   workspace: AptosWorkspace,
   options: {

@@ -1,7 +1,7 @@
 import type { Hex } from 'viem';
 import type { RestTransaction } from '../rest/restShapes.ts';
 
-/** A mined block. */
+/** A mined block, as a watcher should see it. */
 export interface ScriptedAptosBlock {
   readonly height: bigint;
   readonly hash: Hex;
@@ -10,11 +10,17 @@ export interface ScriptedAptosBlock {
   readonly epoch: bigint;
   readonly firstVersion: bigint;
   readonly lastVersion: bigint;
-  /** As returned by nodes: the block's metadata, user transactions, and the end of the block. */
+  /**
+   * The block metadata, the user transactions, and the block epilogue or state checkpoint, as nodes
+   * return them. The first block has only the genesis transaction.
+   */
   readonly transactions: readonly RestTransaction[];
 }
 
-/** Blocks and transactions of a ledger, by height, version and hash; the oldest are dropped. */
+/**
+ * The kept blocks and transactions of a ledger. `add` drops the oldest block if there are more than
+ * `keptBlocks`.
+ */
 export interface AptosHistory {
   /** Undefined before the first block. */
   readonly head: ScriptedAptosBlock | undefined;
@@ -27,7 +33,7 @@ export interface AptosHistory {
   transactionOf(hash: string): RestTransaction | undefined;
 }
 
-/** @param onDrop called with the first version that is still kept. */
+/** @param onDrop called when a block is dropped, with the first version that is still kept. */
 export function createAptosHistory(
   keptBlocks: number,
   onDrop: (firstVersion: bigint) => void,
@@ -70,7 +76,7 @@ export function createAptosHistory(
     blockAt: (height) => blocks.get(height),
     blockOfVersion(version) {
       if (head === undefined || oldest === undefined) return undefined;
-      // Binary search, because ledgers of long tests have many blocks.
+      // Uses a binary search, because ledgers of long tests have many blocks.
       let [low, high] = [oldest.height, head.height];
       while (low <= high) {
         const middle = (low + high) / 2n;

@@ -1,17 +1,17 @@
 import { toLongAddress, toShortAddress as short } from './aptosAddress.ts';
 import type { MoveValue } from '../rest/restShapes.ts';
 
-/** Types of the framework resources that the ledger maintains. */
+/** Types of framework resources that several modules use. */
 export const resourceTypes = {
   account: '0x1::account::Account',
-  /** Makes an address an object and has its owner. */
+  /** An address with this resource is an object. The resource contains the object's owner. */
   object: '0x1::object::ObjectCore',
   fungibleStore: '0x1::fungible_asset::FungibleStore',
   fungibleAsset: '0x1::fungible_asset::Metadata',
   supply: '0x1::fungible_asset::ConcurrentSupply',
 } as const;
 
-/** First creation number of an object's event handles; accounts start at 0. */
+/** First creation number of an object's event handles. The numbers of an account start at 0. */
 const firstObjectCreationNumber = 1_125_899_906_842_624n;
 
 interface Resource {
@@ -44,7 +44,7 @@ export interface CoinStore extends Resource {
   readonly withdraw_events: EventHandle;
 }
 
-/** Counts the events of one type of its owner. */
+/** Move's `EventHandle`, which counts the events of one type that an account or object emits. */
 export type EventHandle = ReturnType<typeof toHandle>;
 
 export function toHandle(owner: string, creationNumber: bigint, counter = '0') {

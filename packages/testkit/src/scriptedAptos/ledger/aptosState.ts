@@ -2,25 +2,28 @@ import type { Hex } from 'viem';
 import { toShortAddress } from './aptosAddress.ts';
 import type { MoveValue } from '../rest/restShapes.ts';
 
-/** Resources by address (long) and type; undefined if deleted. */
+/** The written resources by long address and type; undefined for a deleted resource. */
 export type ResourceWrites = ReadonlyMap<Hex, ReadonlyMap<string, MoveValue | undefined>>;
 
-/** All resources of the ledger at every version; modules have `moduleKey` types. */
+/**
+ * All resources and modules of the ledger at every version. The type of a module is its
+ * `moduleKey`.
+ */
 export interface AptosState {
-  /** Reads a resource; `version` defaults to the newest. */
+  /** Returns a resource as of `version`, by default the newest version. */
   read(address: Hex, type: string, version?: bigint): MoveValue | undefined;
   /** Returns all resources of the address, sorted by type. */
   list(address: Hex, version?: bigint): Map<string, MoveValue>;
-  /** Records writes; versions must ascend. */
+  /** Records the writes of a version. Versions must be committed in ascending order. */
   commit(version: bigint, writes: ResourceWrites): void;
-  /** Drops values that only versions below this one can read. */
+  /** Drops values that can be read only at versions below this one. */
   prune(belowVersion: bigint): void;
 }
 
 export function createAptosState(): AptosState {
   type History = { version: bigint; data: MoveValue | undefined }[];
   const histories = new Map<Hex, Map<string, History>>();
-  /** Histories with replaced entries, oldest replacement first, for `prune`. */
+  /** Histories with a replaced value, and the version that replaced it, in ascending order. */
   const replaced: { history: History; version: bigint }[] = [];
 
   const readHistory = (history: History | undefined, version: bigint | undefined) =>
@@ -56,12 +59,14 @@ export function createAptosState(): AptosState {
   };
 }
 
-/** Returns the type under which a module is stored. */
+/** Returns the type under which a module is stored, as if it were a resource. */
 export function moduleKey(name: string): string {
   return `module ${name}`;
 }
 
-/** Returns the module's name, or undefined if the type is not a `moduleKey`. */
+/**
+ * Returns the name of a module by its `moduleKey`, or undefined if the type is not a `moduleKey`.
+ */
 export function toModuleName(type: string): string | undefined {
   return type.startsWith('module ') ? type.slice('module '.length) : undefined;
 }

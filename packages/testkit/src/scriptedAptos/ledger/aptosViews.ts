@@ -12,7 +12,7 @@ import { resourceTypes } from './aptosResources.ts';
 import { RestRefusal } from '../rest/restRefusal.ts';
 import type { MoveValue } from '../rest/restShapes.ts';
 
-/** A call of a view function, in the form of its JSON. */
+/** The body of a request that calls a view function. */
 export interface AptosViewCall {
   function: string;
   type_arguments?: readonly string[];
@@ -20,10 +20,10 @@ export interface AptosViewCall {
 }
 
 /**
- * Evaluates a view function at the state after a version: metadata of an asset, owner of an object,
- * balance of a store.
+ * Evaluates a view function on the state after a version. Supports only the functions in `views`,
+ * which read, for example, an asset's metadata, an object's owner or a store's balance.
  *
- * @throws RestRefusal for unknown functions and missing resources.
+ * @throws RestRefusal for other functions, arguments that are not addresses, and missing resources.
  */
 export function answerView(call: AptosViewCall, version: bigint, view: AptosNodeView): MoveValue[] {
   const known = views[toCanonicalType(call.function)];
@@ -46,8 +46,8 @@ export function answerView(call: AptosViewCall, version: bigint, view: AptosNode
       read: (address, type) => {
         const found = read(address, type);
         if (found) return found;
-        // Move's status code for a missing resource.
         const message = `VM Error: resource ${type} does not exist at ${short(address)}`;
+        // 4008 is Move's status code for a missing resource.
         throw new RestRefusal(400, 'invalid_input', message, 4008);
       },
     }),
@@ -61,7 +61,7 @@ interface ViewInput {
   secondAddress(): Hex;
   typeArgument(): string;
   find(address: string, type: string): Fields | undefined;
-  /** @throws RestRefusal */
+  /** @throws RestRefusal if the resource does not exist. */
   read(address: string, type: string): Fields;
 }
 
@@ -122,7 +122,7 @@ const views: Record<string, (input: ViewInput) => MoveValue> = {
   '0x1::primary_fungible_store::balance': (input) => balanceOf(input, primaryStore(input)),
 };
 
-/** An address, or an object as `{ inner: address }`. */
+/** Parses an argument: an address, or an object in the form `{ inner: address }`. */
 function toAddress(argument: unknown): Hex {
   const inner = (argument as { inner?: unknown } | undefined)?.inner ?? argument;
   try {

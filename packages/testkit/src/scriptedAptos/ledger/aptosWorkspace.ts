@@ -4,7 +4,7 @@ import type { MoveValue } from '../rest/restShapes.ts';
 
 /**
  * The state during the execution of a block, before the block is committed. Addresses are long and
- * types are canonical.
+ * types are in the form of `toCanonicalType`.
  */
 export interface AptosWorkspace {
   read(address: Hex, type: string): MoveValue | undefined;
@@ -13,8 +13,8 @@ export interface AptosWorkspace {
   /** Returns all current resources of the address, by type. */
   list(address: Hex): Map<string, MoveValue>;
   /**
-   * Ends a transaction and returns its writes. The resources of an object form a group that is
-   * written completely, so the writes include unchanged ones.
+   * Ends a transaction and returns its writes. A node writes all resources of an object as one
+   * group, so the writes include the unchanged resources of a changed object.
    */
   endTransaction(): ResourceWrites;
 }
@@ -66,7 +66,8 @@ export function createAptosWorkspace(state: AptosState): AptosWorkspace {
 }
 
 /**
- * Returns whether a type belongs to the resource group of an object. Custom types never do here.
+ * Returns whether a type belongs to the resource group of an object. In the scripted ledger, custom
+ * types never belong to it.
  */
 export function isOfObjectGroup(type: string): boolean {
   return /^0x1::(?:object|fungible_asset|primary_fungible_store)::|^0x1::coin::Paired|^0x4::/.test(

@@ -37,12 +37,12 @@ function mineOne(transaction: ScriptedAptosTransaction): RestUserTransaction {
   return mine(transaction)[0] as RestUserTransaction;
 }
 
-/** Returns the events except for the fee statement, which all transactions have. */
+/** Returns the events other than the fee statement. */
 function eventsOf(transaction: RestUserTransaction): RestEvent[] {
   return transaction.events.filter(({ type }) => !type.endsWith('::FeeStatement'));
 }
 
-/** Returns the changes as `address type`, in order. */
+/** Returns each change as its address, if any, and the type of its resource or of the change. */
 function changesOf(transaction: RestUserTransaction): string[] {
   return transaction.changes.map((change) => {
     if (!('address' in change)) return change.type;
@@ -166,7 +166,7 @@ describe('blocks', () => {
         '0x1::fungible_asset::FungibleStore',
         version,
       );
-    // The seventh payment is the second transaction of that block.
+    // The second transaction of block 7 is the seventh payment; the first is the block's metadata.
     expect(balance(firstVersion)).toMatchObject({ balance: String(start + 6n) });
     expect(balance(firstVersion + 1n)).toMatchObject({ balance: String(start + 7n) });
     expect(balance(firstVersion - 3n)).toBeUndefined();
@@ -241,7 +241,7 @@ describe('fungible assets', () => {
         return one === other ? 0 : (one as string) < (other as string) ? -1 : 1;
       }),
     );
-    // 12 units of gas at 100 octas.
+    // Gas costs 12 units at 100 octas each.
     expect([balanceOf(from), balanceOf(to)]).toEqual([
       String(start - 5n - 1_200n),
       String(start + 5n),
@@ -259,7 +259,7 @@ describe('fungible assets', () => {
     expect(balances).toEqual([undefined, one, two, two, two, three, three]);
   });
 
-  test('owners can be absent from the changes and only in the state', () => {
+  test('owners can be in the state but absent from the changes', () => {
     const transaction = mineOne(
       scriptedAptos.hidingStoreOwners(scriptedAptos.transfer({ from: alice, to: bob, amount: 5n })),
     );
@@ -269,7 +269,7 @@ describe('fungible assets', () => {
       expect.arrayContaining(stores.map((store) => `${store} 0x1::fungible_asset::FungibleStore`)),
     );
     for (const store of stores) expect(changes).not.toContain(`${store} 0x1::object::ObjectCore`);
-    // The object of the asset is not a store.
+    // 0xa is the metadata object of the asset, not a store.
     expect(changes).toContain('0xa 0x1::object::ObjectCore');
     expect(ownerOf(stores[1] as Hex)).toBe('0xb0b');
   });
@@ -375,7 +375,7 @@ describe('coins', () => {
     const [, transaction] = chain.mine({ transactions: [pay] }).transactions;
     const events = eventsOf(transaction as RestUserTransaction);
     expect(events.map(({ guid }) => guid.creation_number)).toEqual(['3', '2']);
-    // Gas is paid in APT, Alice's other coin.
+    // Creation numbers 2 to 5 belong to the handles of Gold and of APT, which pays the gas.
     expect(chain.readResource(alice, '0x1::account::Account')).toMatchObject({
       guid_creation_num: '6',
     });

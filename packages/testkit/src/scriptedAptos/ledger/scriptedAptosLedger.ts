@@ -22,79 +22,80 @@ import type {
 } from './transactions/scriptedAptosTransaction.ts';
 
 /**
- * An Aptos chain under the control of a test: transactions with contiguous versions, in blocks that
- * start with their metadata and never reorganize. It returns long addresses and accepts short and
- * long ones; `blocks` returns the blocks that a watcher should have seen.
+ * An Aptos chain under the control of a test, with contiguous versions and without reorgs. Methods
+ * accept short and long addresses. `blocks` returns the blocks that a watcher should have seen.
  */
 export interface ScriptedAptosLedger {
   readonly chainId: number;
-  /** The last block. */
   readonly head: ScriptedAptosBlock;
-  /** The first block that is still kept. */
+  /** The oldest block that is still kept. */
   readonly oldest: ScriptedAptosBlock;
   /**
    * Mines one block.
    *
-   * @throws Error if a transaction spends more than its balance or uses something that does not
-   *   exist; the block is then discarded.
+   * @throws Error, without mining a block, if the block is not later than the previous one, or if a
+   *   transaction is impossible, for example because a balance is too low.
    */
   mine(block?: AptosBlockScript): ScriptedAptosBlock;
   /** Mines `count` blocks without user transactions. */
   mineMany(count: number): ScriptedAptosBlock[];
-  /** Returns all kept blocks; the block of height 0 has only the genesis transaction. */
+  /** Returns all kept blocks, oldest first. */
   blocks(): readonly ScriptedAptosBlock[];
   blockAt(height: bigint): ScriptedAptosBlock | undefined;
-  /** Returns the block that contains the version. */
+  /** Returns the kept block that contains the version. */
   blockOfVersion(version: bigint): ScriptedAptosBlock | undefined;
   /** Returns the transaction in the form of the REST API. */
   transactionAt(version: bigint): RestTransaction | undefined;
   transactionOf(hash: string): RestTransaction | undefined;
-  /** Returns a resource after a version, by default the newest. */
+  /** Returns a resource as of `version`, by default the newest version. */
   readResource(address: string, type: string, version?: bigint): MoveValue | undefined;
   /** Returns all resources and modules of the address, by type. */
   listResources(address: string, version?: bigint): ReadonlyMap<string, MoveValue>;
 }
 
-/** The content of a block to mine. */
 export interface AptosBlockScript {
   /** Default: none. */
   transactions?: readonly ScriptedAptosTransaction[];
   /** Microseconds since 1970. Default: `blockTimeUsecs` after the previous block. */
   timestampUsecs?: bigint;
-  /** The transaction that ends the block: the current kind (default), or the older one. */
+  /**
+   * The transaction that ends the block. Default: `block_epilogue`; older chains have
+   * `state_checkpoint`.
+   */
   end?: 'block_epilogue' | 'state_checkpoint';
 }
 
 export interface ScriptedAptosLedgerOptions {
-  /** Chain id. Default: 4, the id of a local network. */
+  /** Default: 4, the id of a local network. */
   chainId?: number;
   /** Ledgers with equal seeds and scripts have equal hashes. Default: `sluice`. */
   seed?: string;
-  /** Microseconds between the timestamps of blocks; does not mine blocks. Default: 250,000. */
+  /** Microseconds between the timestamps of blocks; starts no timer. Default: 250,000. */
   blockTimeUsecs?: bigint;
   /**
-   * Timestamp of block 0, in microseconds since 1970. Default: 1,700,000,000,000,000 (2023-11-14).
+   * Timestamp of the first block, in microseconds since 1970. Default: 1,700,000,000,000,000
+   * (2023-11-14).
    */
   genesisTimestampUsecs?: bigint;
-  /** Fungible assets that exist from block 0, in addition to APT, at any address. Default: none. */
+  /** Fungible assets that exist from the first block, in addition to APT. Default: none. */
   fungibleAssets?: readonly (AptosFungibleAsset & { metadata: Hex })[];
-  /** Legacy coins that exist from block 0, in addition to APT. Default: none. */
+  /** Legacy coins that exist from the first block, in addition to APT. Default: none. */
   coins?: readonly (AptosFungibleAsset & { coinType: string })[];
   /**
-   * Initial balance of every account in each coin and, in primary stores, each fungible asset, in
-   * the asset's smallest unit. Default: 10^15.
+   * Balance of an account's coin stores and primary stores before their first use, in the smallest
+   * unit of the coin or asset. Default: 10^15.
    */
   startBalance?: bigint;
   /**
-   * Height and first version of the first block, as on a node that has pruned earlier ones. The
-   * block still contains the genesis transaction. Default: 0 and 0.
+   * Height and first version of the first block, which contains the genesis transaction. Simulates
+   * a node that has pruned earlier blocks. Default: 0 and 0.
    */
   start?: { height: bigint; version: bigint };
-  /** Number of blocks to keep; older ones are pruned, as on nodes. Default: all. */
+  /** Number of newest blocks to keep; older ones are pruned, as on nodes. Default: all. */
   keptBlocks?: number;
 }
 
-/** Creates a ledger with one block, at height 0 by default. `startScriptedAptos` serves it. */
+/** Creates a ledger with its first block. `startScriptedAptos` serves the ledger over HTTP. */
 export function createScriptedAptosLedger(
   options: ScriptedAptosLedgerOptions = {},
 ): ScriptedAptosLedger {
@@ -114,7 +115,7 @@ export function createScriptedAptosLedger(
 
   const state = createAptosState();
   const history = createAptosHistory(keptBlocks, (firstVersion) => state.prune(firstVersion));
-  /** Number of events of each handle, by account and creation number. */
+  /** Number of events that `event` effects have emitted from each handle. */
   const handleCounts = new Map<string, bigint>();
 
   const lastTransaction = () => history.head?.transactions.at(-1);
@@ -126,7 +127,7 @@ export function createScriptedAptosLedger(
     return count;
   };
 
-  /** Mines a block with the transactions that `fill` adds; discards it if `fill` throws. */
+  /** Mines a block with the transactions that `fill` adds. If `fill` throws, no block is mined. */
   const append = (
     start: AptosBlockHead,
     fill: (add: (make: MakeTransaction) => void) => void,

@@ -6,17 +6,17 @@ import { RestRefusal } from './restRefusal.ts';
 import type { RestTransaction } from './restShapes.ts';
 import type { ScriptedAptosLedger } from '../ledger/scriptedAptosLedger.ts';
 
-/** Responds to requests, or applies the current troubles. */
+/** A scripted fullnode, which responds to requests and applies the current troubles. */
 export interface AptosNode {
   readonly calls: Readonly<Partial<Record<AptosRoute, number>>>;
-  /** Resolves with `hang` if nothing must be sent. */
+  /** Resolves with `hang` if the request must not get a response. */
   answer(request: AptosRequest): Promise<AptosAnswer | 'hang'>;
 }
 
 export interface AptosAnswer {
   status: number;
   headers: Record<string, string>;
-  /** JSON unless a trouble replaces it. */
+  /** JSON, unless a trouble replaces or truncates it. */
   body: string;
 }
 
@@ -50,7 +50,7 @@ export function createAptosNode(options: {
     }
   };
 
-  /** Applies the troubles to a page. */
+  /** Applies the troubles that remove transactions from a page. */
   const distort = (page: RestTransaction[]): RestTransaction[] => {
     const limitOf = ({ limit }: AptosTroubleOf<'truncatedPage'>) =>
       limit ?? Math.floor(page.length / 2);
@@ -92,7 +92,7 @@ export function createAptosNode(options: {
 function toLimited(trouble: Extract<AptosTrouble, { kind: 'rateLimit' }>): AptosAnswer {
   const { status = 429, retryAfterSeconds = 1 } = trouble;
   const headers = { ...json, 'retry-after': String(retryAfterSeconds) };
-  // A 429 has the body of a gateway; a 503 has the body of a busy node.
+  // A 429 has the body that a gateway sends, and a 503 has the body that a busy node sends.
   const body =
     status === 429
       ? { code: 429, message: 'Per anonymous IP rate limit exceeded.' }

@@ -3,21 +3,21 @@ import type { RestLedgerInfo } from './restShapes.ts';
 import type { ScriptedAptosBlock } from '../ledger/aptosHistory.ts';
 import type { ScriptedAptosLedger } from '../ledger/scriptedAptosLedger.ts';
 
-/** The ledger as one node sees it, possibly without its newest or oldest blocks. */
+/** The ledger as one node knows it, possibly without the newest or oldest blocks. */
 export interface AptosNodeView {
   readonly ledger: ScriptedAptosLedger;
   readonly chainId: number;
-  /** The last block that the node knows. */
+  /** The newest block that the node knows. */
   readonly head: ScriptedAptosBlock;
-  /** The first version that the node has not pruned. */
+  /** The oldest version that the node has not pruned. */
   readonly oldestVersion: bigint;
-  /** The first block that the node has completely. */
+  /** Height of the oldest block of which the node has every version. */
   readonly oldestHeight: bigint;
 }
 
 export function createNodeView(options: {
   ledger: ScriptedAptosLedger;
-  /** Number of the newest blocks that the node does not know. */
+  /** Number of blocks by which the node lags behind the ledger. */
   lagBlocks: number;
   prunedBelow: bigint;
   chainId: number;
@@ -54,7 +54,7 @@ export function toLedgerInfo(view: AptosNodeView): RestLedgerInfo {
   };
 }
 
-/** Returns the headers of every response. */
+/** Returns the `x-aptos-` headers of the node's responses. */
 export function toHeaders(view: AptosNodeView): Record<string, string> {
   const info = toLedgerInfo(view);
   return {
@@ -69,9 +69,9 @@ export function toHeaders(view: AptosNodeView): Record<string, string> {
 }
 
 /**
- * Returns the version of a state request, by default the newest.
+ * Returns the version that a request for state reads, by default the newest that the node knows.
  *
- * @throws RestRefusal if the node does not have the version.
+ * @throws RestRefusal if the node has pruned the version or does not know it yet.
  */
 export function stateVersionOf(version: bigint | undefined, view: AptosNodeView): bigint {
   if (version === undefined) return view.head.lastVersion;
@@ -83,7 +83,7 @@ export function stateVersionOf(version: bigint | undefined, view: AptosNodeView)
   return version;
 }
 
-/** @throws RestRefusal */
+/** @throws RestRefusal if the node has pruned the version. */
 export function refusePruned(version: bigint, view: AptosNodeView): void {
   if (version >= view.oldestVersion) return;
   throw new RestRefusal(410, 'version_pruned', `Ledger version(${version}) has been pruned`);

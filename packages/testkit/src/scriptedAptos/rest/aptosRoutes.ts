@@ -8,7 +8,6 @@ import { RestRefusal } from './restRefusal.ts';
 import type { RestBlock, RestTransaction } from './restShapes.ts';
 import type { ScriptedAptosBlock } from '../ledger/aptosHistory.ts';
 
-/** A request to the REST API. */
 export interface AptosRequest {
   route: AptosRoute;
   /** Decoded parameters of the path. */
@@ -18,11 +17,11 @@ export interface AptosRequest {
   body: string;
 }
 
-/** Largest page, and most transactions returned with a block, as on mainnet. */
+/** Maximum number of transactions in a page, or in a response with a block, as on mainnet. */
 const largestPage = 100;
 const defaultPage = 25;
 
-/** Finds the call of a request; `unknown` if there is none. */
+/** Parses a request. Its route is `unknown` if no route matches. */
 export function toAptosRequest(
   method: string,
   url: string,
@@ -36,7 +35,9 @@ export function toAptosRequest(
   return { route: 'unknown', parameters: [], query, ...rest };
 }
 
-/** Decodes URL escapes. Invalid ones are kept, and later fail as an address or a number. */
+/**
+ * Decodes URL escapes. Returns text with invalid escapes unchanged, so that the route rejects it.
+ */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -61,9 +62,9 @@ const routes: readonly (readonly [AptosRoute, 'GET' | 'POST', RegExp])[] = [
 ];
 
 /**
- * Responds to a request like a fullnode.
+ * Returns the JSON value with which a fullnode responds to the request.
  *
- * @throws RestRefusal
+ * @throws RestRefusal if the fullnode rejects the request.
  */
 export function answerAptosRequest(request: AptosRequest, view: AptosNodeView): unknown {
   return answers[request.route](request, view);
@@ -194,7 +195,7 @@ function toRestBlock(
     block_timestamp: String(block.timestampUsecs),
     first_version: String(block.firstVersion),
     last_version: String(block.lastVersion),
-    // The rest of a larger block must be read by version.
+    // Clients must read the remaining transactions of a larger block by version.
     transactions:
       query.get('with_transactions') === 'true' ? block.transactions.slice(0, largestPage) : null,
   };
@@ -234,7 +235,7 @@ function parseViewCall(body: string): AptosViewCall {
     const call = JSON.parse(body) as AptosViewCall | null;
     if (typeof call?.function === 'string') return call;
   } catch {
-    // Reported below, like JSON that is not a call.
+    // Invalid JSON is reported below, like JSON that is not a call.
   }
   throw unparsable('payload', body.slice(0, 100));
 }

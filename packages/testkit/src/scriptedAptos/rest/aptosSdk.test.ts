@@ -1,4 +1,7 @@
-/** Tests that the official Aptos client reads the scripted node and derives the same addresses. */
+/**
+ * Tests that the official Aptos client can read from the scripted node, and that it derives the
+ * same addresses as the scripted ledger.
+ */
 import {
   AccountAddress,
   Aptos,

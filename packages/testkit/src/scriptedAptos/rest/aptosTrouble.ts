@@ -1,10 +1,7 @@
-/**
- * A failure or a wrong response of a fullnode. It lasts until `heal`, or `times` times, and affects
- * the routes listed with it.
- */
+/** A failure or a wrong response of a fullnode, until `heal` or for `times` requests. */
 export type AptosTrouble = AptosTroubleScope & AptosTroubleKind;
 
-/** A kind of request; `calls` counts by it. */
+/** An endpoint of the REST API, or `unknown` for any other request. */
 export type AptosRoute =
   | 'ledger'
   | 'transactions'
@@ -21,13 +18,16 @@ export type AptosRoute =
   | 'unknown';
 
 export interface AptosTroubleScope {
-  /** Default: all routes that the kind affects. */
+  /** The routes that the trouble affects. Default: all to which its kind applies. */
   routes?: readonly AptosRoute[];
-  /** Number of requests that it affects, without those that it leaves unchanged. Default: all. */
+  /**
+   * Number of requests that the trouble affects. Pages that are too short to change do not count.
+   * Default: all until `heal`.
+   */
   times?: number;
   /**
-   * Affects every nth request; 2 simulates a load balancer that alternates between a good node and
-   * a bad one. Default: 1.
+   * Affects only every nth request. 2 simulates a load balancer that alternates between a good node
+   * and a bad one. Default: 1.
    */
   every?: number;
 }
@@ -35,25 +35,30 @@ export interface AptosTroubleScope {
 export type AptosTroubleKind =
   /** The node never responds, and the connection stays open. */
   | { kind: 'hang' }
-  /** The response is delayed. */
   | { kind: 'delay'; delayMs: number }
-  /** 429 with Retry-After, as gateways do; or 503 with Aptos' own error body. Default: 429, 1 s. */
+  /**
+   * Status 429 with a gateway's body, or 503 with Aptos' own error body; both have Retry-After.
+   * Default: 429, 1 s.
+   */
   | { kind: 'rateLimit'; status?: 429 | 503; retryAfterSeconds?: number }
-  /** An HTTP status of a proxy before the node, such as 502, with a page of HTML. */
+  /** A proxy in front of the node responds with this status, such as 502, and an HTML page. */
   | { kind: 'httpError'; status: number }
   /** The JSON of the response is truncated. */
   | { kind: 'malformedJson' }
-  /** 500 with Aptos' error body, `internal_error`. */
+  /** The node responds with status 500 and the Aptos error code `internal_error`. */
   | { kind: 'internalError' }
-  /** The node lags by `blocks`, in its headers and in its data. */
+  /** The node lags by `blocks` blocks, both in its headers and in its data. */
   | { kind: 'lag'; blocks: number }
-  /** The node has pruned all versions below this one: 410, and matching headers. */
+  /**
+   * The node has pruned all versions below this one, and its headers match. Requests for these
+   * versions or their blocks get status 410.
+   */
   | { kind: 'pruned'; belowVersion: bigint }
-  /** A page ends early, although more was requested and exists. Default limit: half. */
+  /** A page has only its first `limit` transactions, although more exist. Default: half of them. */
   | { kind: 'truncatedPage'; limit?: number }
-  /** A transaction is missing from the middle of a page. */
+  /** The middle transaction is missing from each page with at least three transactions. */
   | { kind: 'versionGap' }
-  /** Responses and headers name a different chain. */
+  /** The ledger info and the headers contain a different chain id. */
   | { kind: 'wrongChainId'; chainId: number };
 
 export type AptosTroubleOf<Kind extends AptosTrouble['kind']> = Extract<
@@ -61,12 +66,12 @@ export type AptosTroubleOf<Kind extends AptosTrouble['kind']> = Extract<
   { kind: Kind }
 >;
 
-/** The troubles that a node has now. */
 export interface AptosTroubles {
   add(trouble: AptosTrouble): void;
   heal(): void;
   /**
-   * Returns the oldest trouble of this kind that affects the request, and uses one of its times.
+   * Returns the oldest trouble of this kind that affects the request, and counts the request toward
+   * the trouble's `times`.
    */
   take<Kind extends AptosTrouble['kind']>(
     kind: Kind,

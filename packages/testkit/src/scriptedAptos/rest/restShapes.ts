@@ -34,7 +34,7 @@ export interface RestBlock {
   block_timestamp: string;
   first_version: string;
   last_version: string;
-  /** Null if the request did not include them. */
+  /** Null unless the request has `with_transactions=true`. */
   transactions: readonly RestTransaction[] | null;
 }
 
@@ -44,7 +44,7 @@ export interface RestResource {
 }
 
 export interface RestEvent {
-  /** Names the account 0x0 for module events, which have no handle. */
+  /** Contains the account 0x0 for module events, which have no handle. */
   guid: { creation_number: string; account_address: Hex };
   sequence_number: string;
   type: string;
@@ -93,7 +93,7 @@ export interface RestScript {
 
 export interface RestMultisig {
   multisig_address: Hex;
-  /** Omitted if the call is already stored on-chain and is only executed. */
+  /** Omitted if the transaction executes a call that is already stored on-chain. */
   transaction_payload?: RestEntryFunction;
   type: 'multisig_payload';
 }
@@ -149,7 +149,7 @@ export type RestGenesisTransaction = RestTransactionInfo & {
 };
 
 export type RestBlockMetadataTransaction = RestTransactionInfo & {
-  /** The block's hash. */
+  /** Hash of the block. */
   id: Hex;
   epoch: string;
   round: string;
@@ -164,7 +164,7 @@ export type RestBlockMetadataTransaction = RestTransactionInfo & {
 
 export type RestUserTransaction = RestTransactionInfo & {
   sender: Hex;
-  /** The largest 64-bit number for an orderless transaction. */
+  /** 2^64 - 1 for an orderless transaction. */
   sequence_number: string;
   max_gas_amount: string;
   gas_unit_price: string;
@@ -203,6 +203,6 @@ export type RestTransaction =
 export interface RestError {
   message: string;
   error_code: string;
-  /** Status code of the virtual machine if a view aborts, otherwise null. */
+  /** Status code of the Move VM if a view function fails in it, otherwise null. */
   vm_error_code: number | null;
 }

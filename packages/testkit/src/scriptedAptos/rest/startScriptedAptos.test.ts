@@ -22,7 +22,7 @@ async function get(path: string, at = node): Promise<unknown> {
   return response.json();
 }
 
-/** Returns the status and body of a rejected request. */
+/** Requests a path that the node rejects, and returns the status and the body. */
 async function refusalOf(path: string): Promise<[number, RestError]> {
   const response = await fetch(`${node.url}${path}`);
   return [response.status, (await response.json()) as RestError];
@@ -75,7 +75,7 @@ describe('the node returns', () => {
     }
   });
 
-  test('pages of 25 transactions by default and 100 at most, without start the last ones', async () => {
+  test('pages of 25 transactions by default and 100 at most; the last page without `start`', async () => {
     node.mineMany(80);
     expect(versionsOf(await get('/transactions?start=3&limit=4'))).toEqual(['3', '4', '5', '6']);
     expect(versionsOf(await get('/transactions?start=0&limit=500'))).toHaveLength(100);
@@ -207,7 +207,7 @@ describe('the node returns', () => {
     ).toEqual([true]);
   });
 
-  test('health, and counts calls by route', async () => {
+  test('its health; calls are counted by route', async () => {
     expect(await get('/-/healthy')).toEqual({ message: 'aptos-node:ok' });
     await get('/transactions');
     await get('/transactions');
@@ -357,7 +357,7 @@ describe('troubles', () => {
     expect(versionsOf(await get('/transactions?start=0&limit=5'))).toHaveLength(5);
   });
 
-  test('another chain, in the response and its headers', async () => {
+  test('a wrong chain id, in the response and its headers', async () => {
     node.trouble({ kind: 'wrongChainId', chainId: 1 });
     const response = await fetch(node.url);
     expect(await response.json()).toMatchObject({ chain_id: 1 });

@@ -12,27 +12,30 @@ import {
 
 /** A scripted ledger with a fullnode that serves it over HTTP and fails on demand. */
 export interface RunningScriptedAptos extends ScriptedAptosLedger {
-  /** The REST API's root, `http://127.0.0.1:<port>/v1`. */
+  /** Base URL of the REST API: `http://127.0.0.1:<port>/v1`. */
   readonly url: string;
   readonly port: number;
-  /** Number of requests to each route. */
+  /** Number of received requests, by route. */
   readonly calls: Readonly<Partial<Record<AptosRoute, number>>>;
-  /** Adds a trouble to those that the node has. */
+  /** Adds a trouble. Earlier troubles stay active. */
   trouble(trouble: AptosTrouble): void;
-  /** Ends all troubles. Hanging requests never get a response. */
+  /** Ends all troubles. Requests that already hang never get a response. */
   heal(): void;
   /** Closes every connection, including hanging ones, and frees the port. */
   stop(): Promise<void>;
 }
 
 export interface StartScriptedAptosOptions extends ScriptedAptosLedgerOptions {
-  /** Ledger to serve instead of a new one; two nodes of one chain may disagree. */
+  /**
+   * Ledger to serve. Several nodes can serve one ledger, each with its own troubles. Default: a new
+   * ledger with these options.
+   */
   ledger?: ScriptedAptosLedger;
   /** Default: a free port. */
   port?: number;
 }
 
-/** Starts a fullnode on 127.0.0.1. */
+/** Starts a scripted fullnode on 127.0.0.1. */
 export async function startScriptedAptos(
   options: StartScriptedAptosOptions = {},
 ): Promise<RunningScriptedAptos> {

@@ -1,4 +1,7 @@
-/** Serves a scripted ledger as a gRPC transaction stream. Loaded only on demand. */
+/**
+ * Serves a scripted ledger as a gRPC transaction stream. Imported only on demand, because its
+ * dependencies are optional.
+ */
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
@@ -48,7 +51,10 @@ const MAX_BATCH = 1_000;
 /** Milliseconds between checks for new transactions. */
 const CHECK_MS = 5;
 
-/** Encodes a message of the stream. */
+/**
+ * Encodes transactions of the REST API as one message of the stream. `block` returns the height and
+ * epoch of a transaction's block.
+ */
 export function encodeAptosBatch(
   transactions: readonly object[],
   block: (transaction: object) => { height: string; epoch: string },
@@ -153,7 +159,7 @@ export async function serveAptosStream({
   };
 }
 
-/** Returns at most `size` existing versions, without the last `lag` ones. */
+/** Returns up to `size` versions from `next` on, without the last `lag` versions of the ledger. */
 function versionsFrom(
   ledger: ScriptedAptosLedger,
   next: bigint,

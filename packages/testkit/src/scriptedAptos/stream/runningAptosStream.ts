@@ -2,37 +2,37 @@ import type { ScriptedAptosLedger } from '../ledger/scriptedAptosLedger.ts';
 
 /** An endpoint of the gRPC transaction stream that serves a scripted ledger and fails on demand. */
 export interface RunningScriptedAptosStream {
-  /** `grpc://127.0.0.1:<port>`, with the required key as its password. */
+  /** `grpc://127.0.0.1:<port>`, or `grpc://:<key>@127.0.0.1:<port>` if a key is required. */
   readonly url: string;
   readonly port: number;
-  /** The first requested version of each stream opened so far. */
+  /** First requested version of each stream accepted so far. */
   readonly calls: readonly number[];
-  /** Number of transactions sent. */
+  /** Number of transactions sent so far, including those that `versionGap` or `garbage` drops. */
   readonly sent: number;
-  /** Replaces the endpoint's trouble, which also affects open streams. */
+  /** Replaces the current trouble. The new one also affects open streams. */
   trouble(trouble: AptosStreamTrouble): void;
-  /** Ends the trouble. Hanging streams keep hanging. */
+  /** Ends the trouble. Hanging streams continue. */
   heal(): void;
-  /** Breaks every connection and frees the port. */
+  /** Closes every connection at once and frees the port. */
   stop(): Promise<void>;
 }
 
 export type AptosStreamTrouble =
   /** Open and new streams fail with this gRPC status; 14 is `UNAVAILABLE`. */
   | { kind: 'status'; code: number; details?: string }
-  /** `RESOURCE_EXHAUSTED`, with `retry-after`. */
+  /** Open and new streams fail with `RESOURCE_EXHAUSTED`, with `retry-after` in the metadata. */
   | { kind: 'rateLimit'; retryAfterSeconds: number }
-  /** Streams end without an error after each message. */
+  /** Each stream ends without an error after its next message. */
   | { kind: 'ends' }
   /** Streams stay open but send nothing. */
   | { kind: 'hangs' }
-  /** The endpoint is behind by this number of versions. */
+  /** The endpoint lags behind the ledger by this number of versions. */
   | { kind: 'lag'; versions: number }
-  /** A transaction is missing from the middle of each message. */
+  /** The middle transaction is missing from each message with at least three transactions. */
   | { kind: 'versionGap' }
-  /** Messages name a different chain. */
+  /** Messages contain a different chain id. */
   | { kind: 'wrongChainId'; chainId: number }
-  /** Messages are invalid. */
+  /** Messages are not valid Protobuf. */
   | { kind: 'garbage' };
 
 export interface StartScriptedAptosStreamOptions {

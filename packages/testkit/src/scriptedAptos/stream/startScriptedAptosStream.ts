@@ -3,7 +3,10 @@ import type {
   StartScriptedAptosStreamOptions,
 } from './runningAptosStream.ts';
 
-/** Starts an endpoint on 127.0.0.1, without TLS. Requires `@grpc/grpc-js` and `protobufjs`. */
+/**
+ * Starts an endpoint on 127.0.0.1, without TLS. Requires the packages `@grpc/grpc-js` and
+ * `protobufjs`.
+ */
 export async function startScriptedAptosStream(
   options: StartScriptedAptosStreamOptions,
 ): Promise<RunningScriptedAptosStream> {
@@ -12,9 +15,10 @@ export async function startScriptedAptosStream(
 }
 
 /**
- * Encodes a message of the stream with these transactions, which have the form of the REST API.
+ * Encodes transactions in the form of the REST API as one message of the stream.
  *
- * @param block block data to add to each transaction; a watcher does not need it
+ * @param block chain id of the message, and height and epoch for every transaction. Default: 4, 0
+ *   and 0.
  */
 export async function encodeAptosMessage(
   transactions: readonly object[],

@@ -9,8 +9,8 @@ const object = (value: unknown): Json =>
 const bytes = (hex: unknown): Buffer => Buffer.from(text(hex).replace(/^0x/, ''), 'hex');
 
 /**
- * @param transaction as returned by a fullnode, of any age
- * @param block fields that the REST API returns only with the block
+ * @param transaction in the form of the REST API, current or older
+ * @param block data of the block, which most transactions of the REST API do not contain
  */
 export function toStreamedTransaction(
   transaction: Json,
@@ -173,7 +173,7 @@ function toChange(raw: Json): object {
   const place = { address: text(raw['address']), stateKeyHash };
   const data = object(raw['data']);
   const item = { stateKeyHash, handle: text(raw['handle']), key: text(raw['key']) };
-  // Fullnodes that feed the stream decode table items; from others there are only bytes.
+  // Only nodes that feed the stream decode table items. Others return `key` and `value` as hex.
   const known = (side: 'key' | 'value'): object => ({
     [side]: JSON.stringify(data[side] ?? raw[side] ?? null),
     [`${side}Type`]: text(data[`${side}_type`]),
@@ -206,7 +206,10 @@ function toChange(raw: Json): object {
 const toStructTag = (type: string): object | undefined =>
   (parseMoveType(type) as { struct?: object }).struct;
 
-/** Parses a Move type; primitive types become their names in the enumeration. */
+/**
+ * Converts a Move type to a `MoveType` message. The name of a primitive type is also its name in
+ * `MoveTypes`.
+ */
 function parseMoveType(written: string): object {
   const type = written.trim();
   if (type.startsWith('&')) {
@@ -229,7 +232,7 @@ function parseMoveType(written: string): object {
   return { type: 'generic_type_param', genericTypeParamIndex: Number(parameter) };
 }
 
-/** Splits a list of types at the commas outside brackets. */
+/** Splits a list of types at the commas outside angle brackets. */
 function splitTypes(types: string): string[] {
   if (types.trim() === '') return [];
   const parts: string[] = [];

@@ -14,41 +14,42 @@ import { toRpcTraces } from './rpcTraces.ts';
 import { type ScriptedBlock, lower } from '../scriptedBlock.ts';
 import type { ScriptedChain } from '../scriptedChain.ts';
 
-/** A read-only call that the test responds to. */
+/** An `eth_call`, to which a function of the test responds. */
 export interface ScriptedCall {
   to: Address;
-  /** The call's input. */
   data: Hex;
   /** The block at which the call reads state. */
   block: ScriptedBlock;
 }
 
-/** Functions of a test that replace the state, which a scripted chain does not have. */
+/** Functions of a test that respond to reads of state, because a scripted chain has no state. */
 export interface StateAnswers {
   /** Returns the call's output; throws an Error to make the call revert. */
   call: (call: ScriptedCall) => Hex;
-  /** Returns wei. */
+  /** Returns the balance in wei. */
   balance: (account: { address: Address; block: ScriptedBlock }) => bigint;
 }
 
-/** The chain as one node sees it. A node that lags does not know the newest blocks. */
+/** The chain as one node knows it. A lagging node does not know the newest blocks. */
 export interface ChainView {
   chain: ScriptedChain;
-  /** Number of the newest blocks that the node does not know. */
+  /** Number of blocks by which the node lags behind the chain. */
   lag: number;
   answers: StateAnswers;
 }
 
 type Params = readonly unknown[];
 
-/** Distance of the finalized and the safe block from the head: two epochs and one. */
+/**
+ * Distances of the finalized and the safe block from the head: two epochs and one epoch.
+ */
 const finalizedDepth = 64n;
 const safeDepth = 32n;
 
 /**
- * Responds to one call like geth, including errors.
+ * Returns the result of one call, like geth.
  *
- * @throws RpcError
+ * @throws RpcError for an unknown method, invalid parameters, an unknown block or a reverted call.
  */
 export function answerCall(method: string, params: Params, view: ChainView): unknown {
   const answer = methods[method];
@@ -165,7 +166,10 @@ function numberOf(view: ChainView, tag: unknown): bigint {
   }
 }
 
-/** The block of a state read: a number, a tag, or `{ blockHash }` of EIP-1898. */
+/**
+ * Returns the block whose state a call reads. `tag` is a number, a tag such as `latest`, or an
+ * object of EIP-1898 with `blockHash` or `blockNumber`.
+ */
 function stateBlock(view: ChainView, tag: unknown = 'latest'): ScriptedBlock {
   const byHash = (tag as { blockHash?: unknown } | null)?.blockHash;
   const byNumber = (tag as { blockNumber?: unknown } | null)?.blockNumber;
@@ -175,8 +179,8 @@ function stateBlock(view: ChainView, tag: unknown = 'latest'): ScriptedBlock {
 }
 
 /**
- * Returns whether the address has emitted logs, which alone identifies contracts on a scripted
- * chain.
+ * Returns whether the address has emitted a log up to this block. A scripted chain has no code, so
+ * such addresses count as contracts.
  */
 function hasEmitted({ chain }: ChainView, address: Hex, { number }: ScriptedBlock): boolean {
   for (
@@ -207,11 +211,14 @@ interface LogFilter {
   /** Default: `latest`. */
   toBlock?: string;
   address?: Address | readonly Address[];
-  /** By position: null for any, a topic, or a list of alternatives. */
+  /** For each position: a topic, a list of alternatives, or null for any topic. */
   topics?: readonly (Hex | readonly Hex[] | null)[];
 }
 
-/** Returns the first block that a filter covers and their number; undefined for one by hash. */
+/**
+ * Returns the number of the first block and the number of blocks that a filter covers; undefined
+ * for a filter by block hash.
+ */
 export function rangeOf(
   filter: unknown,
   view: ChainView,
@@ -237,7 +244,8 @@ function readLogs(view: ChainView, filter: LogFilter): RpcLog[] {
   const last = to < headNumber(view) ? to : headNumber(view);
   const logs: RpcLog[] = [];
   for (let number = from; number <= last; number += 1n) {
-    // One by one, because spreading the 50,000 logs of a huge block would overflow the stack.
+    // Adds logs one by one, because passing the 50,000 logs of a huge block as arguments would
+    // overflow the stack.
     for (const log of logsOf(view.chain.blockAt(number) as ScriptedBlock, filter)) logs.push(log);
   }
   return logs;

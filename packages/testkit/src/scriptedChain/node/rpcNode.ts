@@ -4,21 +4,22 @@ import { type ChainView, type StateAnswers, answerCall, rangeOf } from './rpcMet
 import type { ScriptedChain } from '../scriptedChain.ts';
 import type { Trouble, Troubles } from './trouble.ts';
 
-/** Responds to JSON-RPC requests, or applies the current troubles. */
+/** A scripted node, which responds to JSON-RPC requests and applies the current troubles. */
 export interface RpcNode {
-  /** Number of calls by method. */
+  /** Number of calls, by method. */
   readonly calls: Readonly<Record<string, number>>;
   /**
-   * @param own methods of the connection, such as `eth_subscribe`, which take precedence.
-   * @returns the response, or `hang` if nothing must be sent.
+   * @param own methods of the connection, such as `eth_subscribe`, which override the node's
+   *   methods.
+   * @returns the response, or `hang` if the request must not get a response.
    */
   answer(request: string, own?: OwnMethods): Promise<RpcAnswer | 'hang'>;
 }
 
 export interface RpcAnswer {
-  /** JSON unless a trouble replaces it. */
+  /** JSON, unless a trouble replaces or truncates it. */
   body: string;
-  /** HTTP status. */
+  /** HTTP status, which is unused over WebSocket. */
   status: number;
   headers: Record<string, string>;
 }
@@ -89,7 +90,7 @@ export function createRpcNode(options: {
       const batch = [parsed].flat();
       for (const { method } of batch) calls[method] = (calls[method] ?? 0) + 1;
 
-      // A trouble of one call affects the complete batch, which shares one connection.
+      // A trouble of one call affects the entire batch, because all calls share one response.
       const takeAny = <Kind extends Trouble['kind']>(kind: Kind) => {
         for (const { method } of batch) {
           const taken = troubles.take(kind, method);
@@ -148,7 +149,7 @@ function refusalOf(message: string, from: number, blocks: number): RpcError {
   return new RpcError(-32005, text);
 }
 
-/** A bucket of tokens for one second, which refills at the same rate. */
+/** A token bucket that holds the calls of one second and refills continuously. */
 function createBucket(): { take(perSecond: number): boolean } {
   let tokens = Number.POSITIVE_INFINITY;
   let at = performance.now();

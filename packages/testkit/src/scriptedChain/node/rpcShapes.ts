@@ -47,7 +47,7 @@ export function quantity(value: bigint | number): Hex {
   return `0x${value.toString(16)}`;
 }
 
-/** The header, as `newHeads` sends it. */
+/** Returns the block's header in the form in which `newHeads` announces it. */
 export function toRpcHeader(block: ScriptedBlock) {
   return {
     parentHash: block.parentHash,

@@ -54,7 +54,7 @@ async function result<Result>(method: string, ...params: unknown[]): Promise<Res
   return answer.result as Result;
 }
 
-describe('viem reads it', () => {
+describe('viem reads the chain', () => {
   const client = () => createPublicClient({ transport: http(chain.url, { retryCount: 0 }) });
 
   test('blocks by number, hash and tag', async () => {
@@ -173,7 +173,8 @@ describe('viem reads it', () => {
       onBlock: ({ number, hash }) => heads.push([number, hash]),
     });
     await expect.poll(() => chain.calls['eth_subscribe']).toBe(1);
-    // One at a time, because viem fetches each announced block by number.
+    // Mines one block at a time: viem fetches each announced block by number, and two fetches could
+    // end in either order.
     for (let i = 0; i < 2; i += 1) {
       const expected = chain.mine();
       await expect.poll(() => heads.at(-1)).toEqual([expected.number, expected.hash]);
@@ -183,7 +184,7 @@ describe('viem reads it', () => {
     (await socket.transport.getRpcClient()).close();
   });
 
-  test('calls and balances with answers of the test', async () => {
+  test('calls and balances with responses from the test', async () => {
     chain.mineMany(2);
     chain.answerCalls(({ to, data, block }) => {
       if (data !== '0x313ce567') throw new Error(`what is ${data}?`);
@@ -538,7 +539,7 @@ describe('WebSocket', () => {
     send(2, 'eth_unsubscribe', subscription);
     expect((await answerTo(2))?.result).toBe(true);
     chain.mine();
-    send(3, 'eth_chainId'); // answered after a head would have been
+    send(3, 'eth_chainId'); // a head would have been announced before its response
     await answerTo(3);
     expect(heads()).toHaveLength(4);
   });

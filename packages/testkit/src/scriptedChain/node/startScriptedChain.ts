@@ -14,16 +14,16 @@ import { serveWebSockets } from './webSockets.ts';
 
 /** A scripted chain with a node that serves it over HTTP and WebSocket and fails on demand. */
 export interface RunningScriptedChain extends ScriptedChain {
-  /** JSON-RPC over HTTP, `http://127.0.0.1:<port>`. */
+  /** JSON-RPC over HTTP: `http://127.0.0.1:<port>`. */
   readonly url: string;
-  /** JSON-RPC over WebSocket, on the same port. */
+  /** JSON-RPC over WebSocket: `ws://127.0.0.1:<port>`, on the same port as HTTP. */
   readonly wsUrl: string;
   readonly port: number;
   /** Number of calls of each method, including those in batches. */
   readonly calls: Readonly<Record<string, number>>;
-  /** Adds a trouble to those that the node has. */
+  /** Adds a trouble. Earlier troubles stay active. */
   trouble(trouble: Trouble): void;
-  /** Ends all troubles. Hanging calls never get a response. */
+  /** Ends all troubles. Calls that already hang never get a response. */
   heal(): void;
   /** Sets the function that responds to `eth_call`. By default, every call returns `0x`. */
   answerCalls(answer: StateAnswers['call']): void;
@@ -34,13 +34,16 @@ export interface RunningScriptedChain extends ScriptedChain {
 }
 
 export interface StartScriptedChainOptions extends ScriptedChainOptions {
-  /** Chain to serve instead of a new one; two nodes of one chain may disagree. */
+  /**
+   * Chain to serve. Several nodes can serve one chain, each with its own troubles. Default: a new
+   * chain with these options.
+   */
   chain?: ScriptedChain;
   /** Default: a free port. */
   port?: number;
 }
 
-/** Starts a node on 127.0.0.1. */
+/** Starts a scripted node on 127.0.0.1. */
 export async function startScriptedChain(
   options: StartScriptedChainOptions = {},
 ): Promise<RunningScriptedChain> {

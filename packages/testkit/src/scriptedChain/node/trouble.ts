@@ -2,22 +2,25 @@ import type { Hex } from 'viem';
 import type { RpcBlock, RpcLog, RpcReceipt } from './rpcShapes.ts';
 
 /**
- * A failure or a wrong response of a node, until `heal` or for `times` calls. It affects the
- * methods listed with it unless `methods` is set; `newHeads` counts as a method.
+ * A failure or a wrong response of a node, until `heal` or for `times` calls. An announced head
+ * counts as a call of the method `newHeads`.
  */
 export type Trouble = TroubleScope & TroubleKind;
 
 export interface TroubleScope {
-  /** Default: the methods of this kind; all methods for connection failures. */
+  /**
+   * The methods that the trouble affects. Default: the methods of its kind in `defaultMethods`,
+   * or all methods if its kind has none there.
+   */
   methods?: readonly string[];
   /**
-   * Number of calls that it affects, not counting calls without anything to change, such as logs to
-   * hide. Default: all until `heal`.
+   * Number of calls that the trouble affects. A kind that hides or changes data counts only calls
+   * that return such data. Default: all until `heal`.
    */
   times?: number;
   /**
-   * Affects every nth call; 2 simulates a load balancer that alternates between a good node and a
-   * bad one. Default: 1.
+   * Affects only every nth call. 2 simulates a load balancer that alternates between a good node
+   * and a bad one. Default: 1.
    */
   every?: number;
 }
@@ -25,32 +28,43 @@ export interface TroubleScope {
 export type TroubleKind =
   /** The node never responds, and the connection stays open. */
   | { kind: 'hang' }
-  /** The response is delayed. */
   | { kind: 'delay'; delayMs: number }
-  /** HTTP 429 with Retry-After, and error -32005; over WebSocket the error alone. */
+  /** Error -32005; over HTTP, also status 429 and Retry-After (default: 1 s). */
   | { kind: 'rateLimit'; retryAfterSeconds?: number }
-  /** An HTTP status of a proxy before the node, such as 502, with a page of HTML. HTTP only. */
+  /**
+   * A proxy in front of the node responds with this status, such as 502, and an HTML page. Over
+   * WebSocket, only the page is sent.
+   */
   | { kind: 'httpError'; status: number }
   /** The JSON of the response is truncated. */
   | { kind: 'malformedJson' }
-  /** A JSON-RPC error. Default: -32000, "internal error". */
+  /** The call returns a JSON-RPC error. Default: code -32000 and message `internal error`. */
   | { kind: 'error'; code?: number; message?: string }
-  /** The responding node behind a load balancer lags by `blocks`. Default: `eth_getLogs`. */
+  /**
+   * Calls do not see the newest `blocks` blocks, as if a load balancer sent them to a lagging node.
+   * By default, this affects only `eth_getLogs`.
+   */
   | { kind: 'lag'; blocks: number }
   /**
    * `eth_getLogs` rejects ranges of more than `blocks` blocks with error -32005. In the message,
-   * `$blocks` is that number, and `$from` and `$to` are the ends of a range that it allows.
+   * `$blocks` is replaced with that number, and `$from` and `$to` with the ends of an allowed
+   * range.
    */
   | { kind: 'rangeLimit'; blocks: number; message?: string }
-  /** `eth_getLogs` rejects ranges with more than `logs` logs; the message as for `rangeLimit`. */
+  /**
+   * `eth_getLogs` rejects ranges with more than `logs` logs. The message is as for `rangeLimit`,
+   * but `$blocks` is half of the requested range.
+   */
   | { kind: 'resultLimit'; logs: number; message?: string }
-  /** HTTP 429 for calls above this rate. The calls of one second may come at once. */
+  /**
+   * Calls above this rate get the response of `rateLimit`. A burst of `perSecond` calls is allowed.
+   */
   | { kind: 'rateCap'; perSecond: number }
-  /** Batches of more than `calls` calls get one error instead of a list of responses. */
+  /** Batches of more than `calls` calls get a single error instead of a list of responses. */
   | { kind: 'batchLimit'; calls: number }
-  /** The node does not know the tags `finalized` and `safe`, as nodes of some chains do not. */
+  /** `eth_getBlockByNumber` rejects the tags `finalized` and `safe`, as nodes of some chains do. */
   | { kind: 'unknownTags' }
-  /** A block is null. Default: only `eth_getBlockByHash`, so that it is known by number. */
+  /** `eth_getBlockByHash` returns null, although the block can be read by number. */
   | { kind: 'withhold' }
   /** `eth_getBlockReceipts` and `eth_getTransactionReceipt` return null. */
   | { kind: 'nullReceipts' }
@@ -58,23 +72,32 @@ export type TroubleKind =
   | { kind: 'emptyLogs' }
   /** The last receipt is missing from `eth_getBlockReceipts`. */
   | { kind: 'truncatedReceipts' }
-  /** The first log is missing from `eth_getLogs` and `eth_getBlockReceipts`; indices reveal it. */
+  /**
+   * The first log is missing from `eth_getLogs` and `eth_getBlockReceipts`, which the indices of
+   * the other logs reveal.
+   */
   | { kind: 'missingFirstLog' }
-  /** Log indices after the first are higher by `by`, as on chains that count omitted logs. */
+  /**
+   * Log indices other than 0 are increased by `by`, as on chains that also count logs that they do
+   * not return.
+   */
   | { kind: 'gappedIndices'; by: number }
-  /** These fields of transactions and receipts are null. */
+  /** These fields are null in each transaction and receipt that has them. */
   | { kind: 'nullFields'; fields: readonly string[] }
-  /** Headers have an empty bloom, which does not match their hash. */
+  /** Blocks have an empty bloom, so that their hash does not match. */
   | { kind: 'emptyBloom' }
   /** Blocks have a wrong hash. */
   | { kind: 'wrongHash' }
-  /** The last log is missing from `eth_getLogs` and `eth_getBlockReceipts`, but not from blooms. */
+  /**
+   * The last log is missing from `eth_getLogs` and `eth_getBlockReceipts`, but blooms still cover
+   * it.
+   */
   | { kind: 'missingLog' }
-  /** The logs of both name another block's hash. */
+  /** Logs of `eth_getLogs` and `eth_getBlockReceipts` have a block hash that does not exist. */
   | { kind: 'foreignLogs' }
-  /** Blocks and `newHeads` name a parent that does not exist. */
+  /** Blocks and announced heads have a parent hash that does not exist. */
   | { kind: 'wrongParentHash' }
-  /** `eth_chainId` and `net_version` name a different chain. */
+  /** `eth_chainId` and `net_version` return a different chain id. */
   | { kind: 'wrongChainId'; chainId: number }
   /** `newHeads` subscriptions stay open but send nothing. */
   | { kind: 'silentHeads' }
@@ -83,17 +106,19 @@ export type TroubleKind =
 
 export type TroubleOf<Kind extends Trouble['kind']> = Extract<Trouble, { kind: Kind }>;
 
-/** The troubles that a node has now. */
 export interface Troubles {
   add(trouble: Trouble): void;
   heal(): void;
-  /** Returns the oldest trouble of this kind that affects the call, and uses one of its times. */
+  /**
+   * Returns the oldest trouble of this kind that affects the call, if `strikes` accepts it, and
+   * counts the call toward the trouble's `times`.
+   */
   take<Kind extends Trouble['kind']>(
     kind: Kind,
     method: string,
     strikes?: (trouble: TroubleOf<Kind>) => boolean,
   ): TroubleOf<Kind> | undefined;
-  /** Applies the troubles of a method to its result. */
+  /** Returns the result with the changes of the troubles that affect the method. */
   distort(method: string, result: unknown): unknown;
 }
 
@@ -138,7 +163,7 @@ export function createTroubles(): Troubles {
   };
 }
 
-/** Methods that a kind affects by default; missing if it affects all methods. */
+/** Methods that a kind affects by default. A kind that is missing here affects all methods. */
 const defaultMethods: Partial<Record<Trouble['kind'], readonly string[]>> = {
   lag: ['eth_getLogs'],
   rangeLimit: ['eth_getLogs'],
@@ -165,7 +190,7 @@ function methodsOf(trouble: Trouble): { includes(method: string): boolean } {
 
 interface Distortion {
   kind: Trouble['kind'];
-  /** Distorts the result; undefined if there is nothing to distort. */
+  /** Returns the changed result, or undefined if there is nothing to change. */
   apply: (result: unknown, trouble: Trouble) => unknown;
 }
 

@@ -5,7 +5,6 @@ import { quantity, toRpcHeader } from './rpcShapes.ts';
 import type { ScriptedChain } from '../scriptedChain.ts';
 import type { Troubles } from './trouble.ts';
 
-/** The WebSocket side of a node. */
 export interface WebSockets {
   /** Terminates every open connection without a closing handshake. */
   drop(): void;
@@ -21,7 +20,7 @@ export function serveWebSockets(options: {
   node: RpcNode;
 }): WebSockets {
   const { server, chain, troubles, node } = options;
-  /** Subscriptions by id. */
+  /** The connection of each subscription, by the subscription's id. */
   const subscribers = new Map<string, WebSocket>();
   let subscriptionsMade = 0;
 
@@ -32,7 +31,8 @@ export function serveWebSockets(options: {
       }
       subscriptionsMade += 1;
       const id = quantity(subscriptionsMade);
-      // After the response, because a client cannot assign a head to an unknown subscription.
+      // Subscribes after the response is sent, because a client cannot assign a head to an unknown
+      // subscription.
       setImmediate(() => subscribers.set(id, socket));
       return id;
     },
@@ -44,7 +44,7 @@ export function serveWebSockets(options: {
   });
 
   server.on('connection', (socket) => {
-    socket.on('error', () => {}); // the client disconnected; `close` follows
+    socket.on('error', () => {}); // the client has disconnected; a `close` event follows
     if (troubles.take('dropWebSockets', '')) {
       socket.terminate();
       return;

@@ -7,8 +7,9 @@ export const APTOS_NETWORKS = ['mainnet', 'testnet', 'devnet', 'local'] as const
 const ADDRESS = /^(?:0[xX])?([0-9a-fA-F]{1,64})$/;
 
 /**
- * Returns `0x` and 64 hex digits, or undefined if `value` is not an Aptos address. Keeps the casing
- * like the official client, because a service may compare it with a stored address.
+ * Returns `0x` and 64 hex digits, or undefined if `value` is not an Aptos address. Keeps the
+ * casing, as the official client does, because a service may compare the result with a stored
+ * address.
  */
 export function padAptosAddress(value: unknown): string | undefined {
   const digits = typeof value === 'string' ? ADDRESS.exec(value)?.[1] : undefined;
@@ -16,8 +17,8 @@ export function padAptosAddress(value: unknown): string | undefined {
 }
 
 /**
- * Normalizes a Move path or type for comparison. Each address gets `0x` and 64 lowercase hex
- * digits, and spaces are removed.
+ * Normalizes a Move path or type for comparison: removes whitespace, and pads each address before
+ * `::` to `0x` and 64 lowercase hex digits.
  */
 export const toMovePath = (path: string): string =>
   path
@@ -27,11 +28,11 @@ export const toMovePath = (path: string): string =>
       (_, digits: string) => `0x${digits.toLowerCase().padStart(64, '0')}`,
     );
 
-/** Shortens special addresses in a path (AIP-40): `0x0` to `0xf`. */
+/** Shortens the special addresses `0x0` to `0xf` (AIP-40) in a normalized path. */
 export const shortenMovePath = (path: string): string =>
   path.replace(/0x0{63}([0-9a-f])(?![0-9a-f])/g, '0x$1');
 
-/** Returns the network for a name or a chain id (`1`, `2`), or undefined. */
+/** Returns the network with this name or chain id (`1`, `2`); undefined for any other value. */
 export function toAptosNetwork(value: unknown): AptosNetwork | undefined {
   if (value === '1' || value === 1) return 'mainnet';
   if (value === '2' || value === 2) return 'testnet';
@@ -39,8 +40,9 @@ export function toAptosNetwork(value: unknown): AptosNetwork | undefined {
 }
 
 /**
- * Chain ids of Aptos networks in lists of both families, such as delivery logs. They are hex,
- * because the official client accepts nothing else, and larger than any EVM chain id (EIP-2294).
+ * Chain ids of Aptos networks in lists that contain both chain families, such as delivery logs.
+ * They are hex, because the official client accepts nothing else, and larger than any EVM chain id
+ * (EIP-2294).
  */
 export const APTOS_CHAINS = {
   mainnet: '0xa970500000000001',
@@ -52,7 +54,6 @@ export const APTOS_CHAINS = {
 /** Chain id of an Aptos network in Sluice's own routes and live events. */
 export type AptosChain = `aptos:${AptosNetwork}`;
 
-/** Returns the {@link AptosChain} of a network. */
 export const toAptosChain = (network: AptosNetwork): AptosChain => `aptos:${network}`;
 
 /**

@@ -1,8 +1,8 @@
-/** Normalizes chain ids, without the table of chains, which clients do not need. */
+/** Normalizes chain ids. Separate from the table in `evmChains.ts`, which clients do not need. */
 
 /**
  * Returns the canonical spelling of a chain id: lowercase hex without leading zeros. Like the
- * official client, it accepts hex (`0x89`, `0X089`), a positive number or a decimal string;
+ * official client, accepts hex (`0x89`, `0X089`), a positive number, or a decimal string. Returns
  * undefined for anything else.
  */
 export function toChainId(value: unknown): string | undefined {

@@ -1,4 +1,3 @@
-/** EVM addresses. */
 const ADDRESS = /^0[xX][0-9a-fA-F]{40}$/;
 
 /**

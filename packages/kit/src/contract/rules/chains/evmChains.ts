@@ -1,6 +1,6 @@
 /**
- * An EVM chain that the hosted Streams API lists, with its confirmations. Other chains work too,
- * with {@link DEFAULT_CONFIRMATIONS}.
+ * A known EVM chain: one that the hosted Streams API lists, or the local development chain. Other
+ * chains work too, with {@link DEFAULT_CONFIRMATIONS}.
  */
 export interface EvmChain {
   /** `0x`-prefixed lowercase hex without leading zeros, such as `0x1`. */
@@ -12,11 +12,11 @@ export interface EvmChain {
   readonly currency: string;
   /** Number of blocks that must follow before the `confirmed: true` delivery. */
   readonly confirmations: number;
-  /** True if the hosted service offers internal transactions. */
+  /** True if the hosted service offers internal transactions on this chain. */
   readonly internalTransactions: boolean;
 }
 
-/** Confirmations for a chain that the contract does not list. */
+/** Number of confirmations of a chain that is not in {@link EVM_CHAINS}. */
 export const DEFAULT_CONFIRMATIONS = 12;
 
 const chain = (
@@ -74,7 +74,9 @@ export function findEvmChain(id: string): EvmChain | undefined {
   return byId.get(id);
 }
 
-/** Returns the number of blocks that must follow before a block of this chain is confirmed. */
+/**
+ * Returns the default number of blocks that must follow before a block of this chain is confirmed.
+ */
 export function confirmationsOf(id: string): number {
   return byId.get(id)?.confirmations ?? DEFAULT_CONFIRMATIONS;
 }

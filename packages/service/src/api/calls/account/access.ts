@@ -15,7 +15,7 @@ export interface AccessHandlerNeeds {
   store: Store;
   keyRing: KeyRing;
   streamSecrets: StreamSecrets;
-  /** Whether secrets are returned only at creation. */
+  /** Whether a stream's secret is returned only once, when it is created or rotated. */
   hidesSecrets: boolean;
 }
 
@@ -73,6 +73,18 @@ export function createAccessHandlers({
       const secret = await streamSecrets.rotate(id, { overlapMs, keyId });
       if (secret === undefined) throw notFound('Stream');
       return hidesSecrets ? { ...secret, previous: [] } : secret;
+    },
+
+    async getStreamSecretTimes({ params: { id } }) {
+      const times = await streamSecrets.readTimes(id);
+      if (times === undefined) throw notFound('Stream');
+      return times;
+    },
+
+    async endStreamSecretOverlap({ context, params: { id } }) {
+      const times = await streamSecrets.endOverlap(id, callerOf(context).keyId);
+      if (times === undefined) throw notFound('Stream');
+      return times;
     },
 
     async listAudit({ query: { limit, cursor } }) {

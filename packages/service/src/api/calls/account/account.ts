@@ -9,11 +9,11 @@ export interface AccountHandlerNeeds {
   store: Store;
   settings: {
     read(): Settings;
-    /** Whether the secret was set at startup, so that it cannot be changed here. */
+    /** Whether `--secret` sets the secret, so that API calls cannot change it. */
     readonly hasFixedSecret: boolean;
     save(changes: Settings): Promise<void>;
   };
-  /** Whether secrets may be set but are never returned. */
+  /** Whether responses never contain the secret, although calls may set it. */
   hidesSecrets: boolean;
 }
 
@@ -77,7 +77,7 @@ function toCounters(all: readonly StreamTotals[]): StatsCounters {
   };
 }
 
-/** Returns the period since the creation of the stream, or of the oldest stream. */
+/** Returns the period that statistics cover: from the creation of a stream until now. */
 const toPeriod = ({ streamCreatedAt }: StreamTotals) => ({
   createdAt: new Date(streamCreatedAt).toISOString(),
   updatedAt: new Date().toISOString(),

@@ -1,4 +1,7 @@
-/** Sluice's own routes, for the console and the command line (`@sluice/kit/contract`, sluice.ts). */
+/**
+ * Calls that only Sluice has, for the console and the command line: sessions, streams, deliveries,
+ * chains and live events.
+ */
 import {
   type About,
   type ChainFamily,
@@ -32,22 +35,29 @@ export interface SluiceHandlerNeeds extends ProblemNeeds {
   /** Base URLs of block explorers by chain id. */
   explorers: Readonly<Record<string, string>>;
   version: string;
+  commit: string;
   environment: About['environment'];
+  /** Whether calls may add, test and remove nodes and alert URLs. */
+  allowsNodeChanges: boolean;
   /** Retention of deliveries. */
   kept: { deliveredMs: number; undeliveredMs: number };
-  /** Returns the waits after the next attempt of a delivery, given its number of attempts. */
+  /**
+   * Returns the scheduled waits that remain after the next attempt of a delivery. `attempts` is the
+   * number of attempts so far; `fastRetried` is true if one of them was the fast retry.
+   */
   remainingWaitsMs(attempts: number, fastRetried: boolean): number[];
-  /** Wait of the fast retry before the schedule; undefined without one. */
+  /** Wait before the fast retry, which precedes the schedule; undefined if there is none. */
   fastRetryMs: number | undefined;
 }
 
 export function createSluiceHandlers(needs: SluiceHandlerNeeds) {
-  const { store, auth, live, chains, version, environment, kept, abiSource, explorers } = needs;
+  const { store, auth, live, chains, version, commit, environment, kept, abiSource, explorers } =
+    needs;
   const { remainingWaitsMs, fastRetryMs } = needs;
 
   return {
-    async createSession({ context, body: { apiKey } }) {
-      await auth.signIn(context, apiKey);
+    async createSession({ context, body: { apiKey, sessionName } }) {
+      await auth.signIn(context, apiKey, sessionName);
       return undefined;
     },
     checkSession: () => undefined,
@@ -58,6 +68,7 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds) {
     async getAbout() {
       return {
         version,
+        commit,
         environment,
         database: store.engine,
         ...kept,
@@ -65,6 +76,7 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds) {
         quickRetryMs: fastRetryMs ?? null,
         oldestDeliveryAt: await store.readOldestDelivery(),
         abiChains: [...abiSource.chains],
+        allowsNodeChanges: needs.allowsNodeChanges,
         explorers: { ...explorers },
       };
     },
@@ -176,7 +188,7 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds) {
         'cache-control': 'no-store, no-transform',
         'x-accel-buffering': 'no',
       };
-      // A stream for a HEAD request would have no reader and fill its buffer.
+      // A HEAD request gets only the headers, because nothing would read a stream.
       if (context.req.method === 'HEAD') return context.body(null, 200, headers);
       const events = live.open(
         context.req.header('last-event-id'),
@@ -187,10 +199,13 @@ export function createSluiceHandlers(needs: SluiceHandlerNeeds) {
   } satisfies Partial<Handlers>;
 }
 
-/** Maximum number of addresses to find in a body; no page shows more. */
+/** Maximum number of addresses in a body for which labels are read. */
 const ADDRESSES = 1_000;
 
-/** Returns possible addresses in a body, in lowercase. In topics, EVM addresses follow zeros. */
+/**
+ * Returns the hex values in a body that may be addresses, in lowercase. Removes the zeros in front
+ * of an EVM address in a topic.
+ */
 function addressesIn(body: string, family: ChainFamily): string[] {
   const found = new Set<string>();
   for (const [hex] of body.matchAll(/0x(?:[0-9a-f]{64}|[0-9a-f]{40})(?![0-9a-f])/gi)) {

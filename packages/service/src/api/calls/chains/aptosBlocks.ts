@@ -1,4 +1,7 @@
-/** Calls about existing Aptos blocks. The compatible API has these only for EVM. */
+/**
+ * Calls about existing Aptos blocks: dry runs, sending one block, and backfills. The hosted API has
+ * such calls only for EVM chains.
+ */
 import { randomUUID } from 'node:crypto';
 import { type AptosBlockChoice, type AptosNetwork, toAptosChain } from '@sluice/kit/contract';
 import {
@@ -16,7 +19,9 @@ import { withGiven } from '../streams/streamCalls.ts';
 
 export interface AptosBlockHandlerNeeds {
   store: Store;
-  /** Returns the calls of a network; undefined if the network is not read. */
+  /**
+   * Returns the functions that query the nodes of a network; undefined if the network is not read.
+   */
   aptosCallsOf(chain: string): AptosCalls | undefined;
 }
 
@@ -71,7 +76,7 @@ export function createAptosBlockHandlers({ store, aptosCallsOf }: AptosBlockHand
   } satisfies Partial<Handlers>;
 }
 
-/** Creates a temporary stream for a dry run. */
+/** Creates a stream for a dry run, without saving it. */
 const toRecord = (
   network: AptosNetwork,
   options: AptosStreamRecord['options'],

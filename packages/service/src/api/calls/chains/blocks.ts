@@ -1,15 +1,9 @@
 /**
- * Calls about existing blocks: dry runs, the webhook of one block, backfills, and which blocks were
- * evaluated.
+ * Calls about blocks: dry runs, sending one block, backfills, the coverage of a stream, and
+ * resuming a chain.
  */
 import { randomUUID } from 'node:crypto';
-import {
-  type DryRunBlock,
-  type EvmDryRun,
-  type EvmWebhook,
-  JOB_STATES,
-  toChainId,
-} from '@sluice/kit/contract';
+import { type DryRunBlock, type EvmDryRun, type EvmWebhook, toChainId } from '@sluice/kit/contract';
 import type { AptosCalls, EvmCalls } from '../../../chains/calls.ts';
 import {
   DEFAULT_DELIVERY,
@@ -26,9 +20,15 @@ import { type EvmStreamNeeds, refuseContradictions } from '../streams/streams.ts
 
 export interface BlockHandlerNeeds extends Pick<EvmStreamNeeds, 'checkOptions'> {
   store: Store;
-  /** Returns the calls of an EVM chain; undefined if it is not read or not an EVM chain. */
+  /**
+   * Returns the functions that query the nodes of an EVM chain; undefined if no EVM chain with this
+   * id is read.
+   */
   callsOf(chain: string): EvmCalls | undefined;
-  /** Returns the calls of an Aptos network; undefined if it is not read. */
+  /**
+   * Returns the functions that query the nodes of an Aptos network; undefined if the network is not
+   * read.
+   */
   aptosCallsOf(chain: string): AptosCalls | undefined;
 }
 
@@ -49,7 +49,7 @@ export function createBlockHandlers({
   const requireStream = async (id: string): Promise<EvmStreamRecord> =>
     ofFamily(await store.readStream(id), 'evm');
 
-  /** @throws HttpError if the options contradict each other */
+  /** @throws HttpError 422 if the options are invalid or contradict each other */
   const toChecked = (chain: string, wanted: DryRunBlock | EvmDryRun, body: unknown) => {
     const record = toRecord(chain, wanted);
     refuseContradictions(record.options, body, checkOptions(record.options));
@@ -112,7 +112,7 @@ export function createBlockHandlers({
       if (job === undefined) {
         throw new HttpError(409, `The backfill is ${before.state} and cannot become ${state}`, {
           'requestBody.state': {
-            message: `should change one of ${JOB_STATES.join(', ')}: done and cancelled are final`,
+            message: 'a backfill that is done or cancelled cannot change; start a new one',
             value: state,
           },
         });
@@ -146,7 +146,7 @@ function requireChainId(given: string): string {
   throw validationFailed('path', [{ path: ['id'], message }], { id: given });
 }
 
-/** Creates a temporary stream for a dry run. */
+/** Creates a stream for a dry run, without saving it. */
 function toRecord(chain: string, wanted: DryRunBlock): EvmStreamRecord {
   return {
     family: 'evm',
@@ -166,7 +166,7 @@ function toRecord(chain: string, wanted: DryRunBlock): EvmStreamRecord {
   };
 }
 
-/** Returns the result of a dry run without matches, which would send no webhook. */
+/** Returns the response to a dry run that matched nothing: a webhook without records. */
 const emptyWebhook = (chain: string, { tag, options }: EvmStreamRecord): Partial<EvmWebhook> => ({
   chainId: chain,
   abi: options.abi ?? [],

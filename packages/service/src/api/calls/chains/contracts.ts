@@ -7,7 +7,7 @@ import { notRead } from './findChain.ts';
 
 export interface ContractHandlerNeeds {
   abiSource: AbiSource;
-  /** Returns the calls of a chain; undefined if it is not read. */
+  /** Returns the functions that query the nodes of a chain; undefined if the chain is not read. */
   callsOf(chain: string): EvmCalls | undefined;
 }
 
@@ -33,7 +33,8 @@ export function createContractHandlers({ abiSource, callsOf }: ContractHandlerNe
           `No ABI source for ${chain}: start the service with --abi-url ${chain}=https://…/{address}`,
         );
       }
-      // Uses the ABI of the proxy itself if its implementation cannot be read.
+      // If the implementation of a proxy cannot be read, the response has only the ABI of the
+      // proxy.
       const implementation = await callsOf(chain)
         ?.readImplementation(address)
         .catch(() => undefined);

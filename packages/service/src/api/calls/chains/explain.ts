@@ -25,7 +25,7 @@ export interface ExplainHandlerNeeds {
   aptosCallsOf(chain: string): AptosCalls | undefined;
 }
 
-/** Matches ENS names that end in `.eth`. Only `GET /sluice/names/{ensName}` resolves others. */
+/** Matches ENS names ending in `.eth`. Only `GET /sluice/names/{ensName}` resolves other names. */
 const NAME = /^[^\s/:]+\.eth$/i;
 
 export function createExplainHandler(needs: ExplainHandlerNeeds) {
@@ -72,7 +72,7 @@ export function createExplainHandler(needs: ExplainHandlerNeeds) {
       if (address !== undefined) return explainAddress(query, address);
       const place = await findPlace(query, named);
       if (typeof place !== 'string') return explainBlock(query, place);
-      // An unknown hash may be an Aptos account, because its address has the same length.
+      // An unknown hash may be the address of an Aptos account, which has the same length.
       const account = padAptosAddress(query);
       if (account !== undefined && (await store.listWatchers(account)).length > 0) {
         return explainAddress(query, account);
@@ -82,7 +82,9 @@ export function createExplainHandler(needs: ExplainHandlerNeeds) {
   } satisfies Partial<Handlers>;
 }
 
-/** Reads an EVM address, or an Aptos address that is shorter than a hash. */
+/**
+ * Returns the address in a query: an EVM address, or an Aptos address that is shorter than a hash.
+ */
 function readAddress(query: string): string | undefined {
   if (/^0x[0-9a-f]{40}$/i.test(query)) return toAddress(query);
   return /^0x[0-9a-f]{1,63}$/i.test(query) ? padAptosAddress(query) : undefined;
@@ -94,6 +96,7 @@ const nothing = (query: string): Explanation => ({
   chainId: null,
   block: null,
   transactionHash: null,
+  transaction: null,
   message: '',
   stages: [],
   streams: [],

@@ -15,8 +15,8 @@ import { type Place, familyOf } from './findPlace.ts';
 
 const RECORDS = 50;
 /**
- * Maximum number of records, as in a body of `DEFAULT_MAX_WEBHOOK_BYTES`: 4.4 MB here, 50 kB
- * compressed.
+ * Maximum number of records of a delivery, about as many as a body of `DEFAULT_MAX_WEBHOOK_BYTES`
+ * can contain. They take 4.4 MB in a response, and 50 kB compressed.
  */
 const RECORDS_OF_DELIVERY = 20_000;
 
@@ -29,7 +29,10 @@ export interface BlockSources {
 }
 
 export function createExplainBlock({ store, chains, callsOf }: BlockSources) {
-  /** Queries the nodes. The explanation reports a failed node. */
+  /**
+   * Returns the block from the nodes, with the result of matching it. If the nodes fail, returns
+   * the reason, which the explanation reports.
+   */
   const queryNodes = async ({
     chain,
     at,
@@ -106,10 +109,8 @@ export function createExplainBlock({ store, chains, callsOf }: BlockSources) {
           ? null
           : { number: ref.number, hash: ref.hash, timestamp: facts.timestamp ?? null },
       transactionHash:
-        transactionHash ??
-        [...(explained?.streams.values() ?? [])].flat().find(({ index }) => index === version)
-          ?.transactionHash ??
-        null,
+        transactionHash ?? (version === undefined ? null : (explained?.transaction?.hash ?? null)),
+      transaction: explained?.transaction ?? null,
       message:
         trouble ??
         (ref === undefined

@@ -29,7 +29,7 @@ test.each([
   { facts: { checkpoint: null }, last: 'committed waiting: nothing is committed yet' },
   {
     facts: { isReplaced: true },
-    last: 'committed stopped: another block replaced it in the chain',
+    last: 'committed stopped: another block replaced this one',
   },
 ])('a block that is not committed has the reason: $last', ({ facts, last }) => {
   expect(stagesOf(facts).at(-1)).toBe(last);

@@ -1,4 +1,4 @@
-/** Computes the progress of a block and the verdict of each stream. Pure. */
+/** Computes the progress of a block and the verdict of each stream. */
 import {
   type ChainCoverage,
   type ExplainedRecord,
@@ -14,15 +14,15 @@ import type { StreamRecord } from '../../../store/streams/contract.ts';
 
 export interface BlockFacts {
   chain: string;
-  /** Undefined if no block was found. */
+  /** Block number; undefined if no block was found. */
   number: number | undefined;
   /** Unix seconds; undefined if no node has the block. */
   timestamp: number | undefined;
-  /** The matcher's result by stream; undefined if reading the block failed. */
+  /** The matcher's result by stream; undefined if no node returned the block. */
   records: ReadonlyMap<string, ExplainedRecord[]> | undefined;
-  /** The last block that is committed. */
+  /** Number of the last committed block; null if there is none. */
   checkpoint: number | null;
-  /** Whether another block has replaced it. */
+  /** Whether the chain now has another block at this height. */
   isReplaced: boolean;
 }
 
@@ -33,8 +33,9 @@ const reason = (
 ): ExplainReason => ({ stage, outcome, message });
 
 /**
- * @param health of the chain; undefined if it is not read
- * @param trouble readable reason why no node could be queried
+ * Returns the progress of a block, by stage.
+ * @param health of the chain; undefined if the chain is not read
+ * @param trouble readable reason why the nodes could not be queried; undefined if they could
  */
 export function toBlockStages(
   { chain, number, records, checkpoint, isReplaced }: BlockFacts,
@@ -62,7 +63,7 @@ export function toBlockStages(
     checkpoint === null ? 'nothing is committed yet' : `committed up to block ${checkpoint}`;
   stages.push(
     isReplaced
-      ? reason('committed', 'stopped', 'another block replaced it in the chain')
+      ? reason('committed', 'stopped', 'another block replaced this one')
       : reason(
           'committed',
           checkpoint !== null && checkpoint >= number ? 'passed' : 'waiting',
@@ -73,7 +74,9 @@ export function toBlockStages(
 }
 
 /**
- * @param coverage of the stream on the chain, if its rules match the block but there is no match
+ * Returns the verdict of a stream for a block, with its reasons.
+ * @param coverage of the stream on the chain; read only if the current rules match the block but
+ * the ledger has no match
  * @param most maximum number of returned records
  */
 export function toStreamVerdict(
@@ -99,7 +102,9 @@ export function toStreamVerdict(
     records: [
       ...records.filter(({ included }) => included),
       ...records.filter(({ included }) => !included),
-    ].slice(0, most),
+    ]
+      .slice(0, most)
+      .map((record, n) => (n < WITH_CONDITIONS ? record : withoutConditions(record))),
     deliveries,
   });
 
@@ -110,7 +115,8 @@ export function toStreamVerdict(
       ...matchReasons(matches),
     ];
     const name = verdictOf(matches);
-    // A failure takes precedence, even if a confirmation is still pending.
+    // If the delivery failed, the verdict shows that failure, even if a later check is still
+    // waiting.
     const failed = stages.findLast(({ outcome }) => outcome === 'stopped');
     return name === 'failed' ? verdict(name, stages, failed) : verdict(name, stages);
   }
@@ -154,6 +160,14 @@ export function toStreamVerdict(
   return verdict('not-evaluated', stages);
 }
 
+/** Maximum number of records with conditions, which triple the size of a record. */
+const WITH_CONDITIONS = 50;
+
+const withoutConditions = (record: ExplainedRecord): ExplainedRecord => ({
+  ...record,
+  reasons: record.reasons.map(({ stage, outcome, message }) => reason(stage, outcome, message)),
+});
+
 /** Returns the reasons of the record that passed the most checks. */
 function recordReasons(records: readonly ExplainedRecord[]): ExplainReason[] {
   const reach = ({ included, reasons }: ExplainedRecord): number =>
@@ -162,7 +176,7 @@ function recordReasons(records: readonly ExplainedRecord[]): ExplainReason[] {
       : Math.max(-1, ...reasons.map(({ stage }) => EXPLAIN_STAGES.indexOf(stage)));
   const furthest = records.toSorted((a, b) => reach(b) - reach(a))[0];
   if (furthest === undefined) return [];
-  // One passing filter is enough.
+  // A record must pass only one of the stream's filters, so the other filters are left out.
   const { included, reasons } = furthest;
   return included ? reasons.filter(({ outcome }) => outcome === 'passed') : reasons;
 }
@@ -176,7 +190,7 @@ function unmatchedReason({ addressCount, options }: StreamRecord): ExplainReason
     : reason('address', 'stopped', `no record involves ${countAddresses('its', addressCount)}`);
 }
 
-/** Explains why there is no match, although the current rules match the block. */
+/** Explains why the ledger has no match, although the current rules match the block. */
 function coverageReasons(
   stream: StreamRecord,
   { timestamp }: BlockFacts,
@@ -254,7 +268,7 @@ function verdictOf(matches: readonly LedgerMatch[]): ExplainVerdict {
   return matches.some(({ state }) => state === 'frozen') ? 'waiting' : 'cancelled';
 }
 
-/** Returns whether a stream watches an address, and its label. */
+/** Returns the verdict for an address: whether the stream watches it, and with which label. */
 export function toWatchVerdict(
   stream: StreamRecord,
   labels: ReadonlyMap<string, string | null>,

@@ -13,7 +13,7 @@ type Answer = Awaited<
   ReturnType<NonNullable<ReturnType<PlaceSources['callsOf']>>['findTransaction']>
 >;
 
-/** Finds places in a ledger and on nodes that have only the given data. */
+/** Creates a finder for a ledger and nodes that have only the given data. */
 function finder({
   transaction,
   block,

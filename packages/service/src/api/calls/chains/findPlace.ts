@@ -1,4 +1,4 @@
-/** Finds the block of a query: a hash, block number, ledger version or delivery id. */
+/** Finds the block for a query: a hash, block number, ledger version or delivery id. */
 import { type ChainFamily, type Explanation, findAptosNetwork } from '@sluice/kit/contract';
 import * as z from 'zod';
 import { messageOf } from '../../../base/errors.ts';
@@ -13,7 +13,7 @@ export interface Place {
   /** Hash or number of the block. */
   at: number | string;
   transactionHash?: string | undefined;
-  /** An Aptos ledger version. */
+  /** Ledger version of the query; only on Aptos. */
   version?: number | undefined;
   /** Limits the explanation to the stream and transactions of a delivery. */
   delivery?: { streamId: string; transactions: ReadonlySet<string> } | undefined;
@@ -26,20 +26,23 @@ export interface PlaceSources {
   aptosCallsOf(chain: string): Pick<AptosCalls, 'heightOf'> | undefined;
 }
 
-/** Returns the place that a query refers to, or a readable reason why there is none. */
+/** Returns the {@link Place} of a query, or a readable reason why it was not found. */
 export type FindPlace = (query: string, chain: string | undefined) => Promise<Place | string>;
 
 export const familyOf = (chain: string): ChainFamily =>
   findAptosNetwork(chain) === undefined ? 'evm' : 'aptos';
 
-/** Looks up EVM blocks by hash, so that orphaned blocks are found; Aptos blocks by height. */
+/**
+ * Returns the key to look up a block by: the hash on EVM chains, so that removed blocks are found;
+ * the height on Aptos.
+ */
 const atOf = (
   chain: string,
   { number, hash }: { number: number; hash: string },
 ): number | string => (familyOf(chain) === 'evm' ? hash : number);
 
 export function createFindPlace({ store, chains, callsOf, aptosCallsOf }: PlaceSources): FindPlace {
-  /** The chains to search. */
+  /** Returns the chains to search: only the named chain, or all. */
   const candidates = (named: string | undefined): string[] =>
     named === undefined ? chains().map(({ id }) => id) : [named];
 

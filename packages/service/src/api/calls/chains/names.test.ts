@@ -1,4 +1,7 @@
-/** Tests when a service unpacks the tables for ENS names, which blocks all callers. */
+/**
+ * Tests when a service unpacks the Unicode tables for ENS names, because it cannot respond
+ * meanwhile.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,7 +35,7 @@ async function start(...chains: string[]): Promise<void> {
       apiKey: API_KEY,
       chains: chains.map((id) => ({
         id,
-        // No node listens there.
+        // No node listens on this port.
         urls: ['http://127.0.0.1:9'],
         confirmations: 1,
         pollMs: 1_000,
@@ -49,14 +52,17 @@ const ask = (name: string): Promise<Response> =>
     headers: { 'x-api-key': API_KEY },
   });
 
-test.each(['0x1', '0xaa36a7'])('before it listens if %s is read', async (chain) => {
-  await start(chain, '0x7a69');
-  expect(spelled).toHaveBeenCalledOnce();
-  // Plain ASCII needs no tables.
-  expect(spelled.mock.calls[0]![0]).toMatch(/[^\0-\x7f]/);
-});
+test.each(['0x1', '0xaa36a7'])(
+  'the tables are unpacked before the service listens if %s is read',
+  async (chain) => {
+    await start(chain, '0x7a69');
+    expect(spelled).toHaveBeenCalledOnce();
+    // A plain ASCII name would not unpack the tables.
+    expect(spelled.mock.calls[0]![0]).toMatch(/[^\0-\x7f]/);
+  },
+);
 
-test('never if no chain has names', async () => {
+test('the tables are never unpacked if no chain has names', async () => {
   await start('0x7a69');
   const { status } = await ask('é.eth');
   expect(status).toBe(400);

@@ -6,11 +6,11 @@ import type { Handlers } from '../../handlers.ts';
 import type { EvmCalls } from '../../../chains/calls.ts';
 
 export interface NameNeeds {
-  /** Returns the names of a chain; undefined if the chain is not read. */
+  /** Returns the functions that query the nodes of a chain; undefined if the chain is not read. */
   callsOf(chain: string): EvmCalls | undefined;
 }
 
-/** Returns the chain that resolves names; undefined if no such chain is read. */
+/** Returns the first chain that can resolve names; undefined if no such chain is read. */
 export const findNameChain = ({ callsOf }: NameNeeds): string | undefined =>
   NAME_CHAINS.find((chain) => callsOf(chain) !== undefined);
 

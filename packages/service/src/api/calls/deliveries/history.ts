@@ -1,4 +1,4 @@
-/** Calls for the history, logs and replays of both chain families. */
+/** Calls for the history and logs of both chain families, and for replaying a delivery. */
 import type { Context } from 'hono';
 import {
   type DeliveryLog,
@@ -24,7 +24,9 @@ import { fromCursor, pageEnd } from '../../pages.ts';
 
 export interface HistoryHandlerNeeds {
   store: Store;
-  /** Called when a delivery is replayed; `isNew` is true if it was not waiting before. */
+  /**
+   * Called when a delivery is replayed; `isNew` is true if this changed its state to `pending`.
+   */
   onReplay(delivery: DeliverySummary, isNew: boolean): void;
 }
 
@@ -38,7 +40,7 @@ export function createHistoryHandlers({ store, onReplay }: HistoryHandlerNeeds) 
       store.listAttempted({ ...filter, limit, withBody, after: after?.id }),
       after?.total ?? store.countAttempted(filter),
     ]);
-    // Includes rows that were added between the two reads.
+    // The page may contain rows that were added after the count.
     const total = after === undefined ? Math.max(counted, page.rows.length) : counted;
     return {
       rows: page.rows,
@@ -126,7 +128,7 @@ function toFilter(
   };
 }
 
-/** Returns both results unless a status is requested. */
+/** Returns the results to list for the requested statuses; both if none is requested. */
 function toResults(statuses: readonly DeliveryStatus[] | undefined): AttemptResult[] {
   const results: AttemptResult[] = [];
   if (statuses?.includes('failed') ?? true) results.push('undelivered');
@@ -134,7 +136,10 @@ function toResults(statuses: readonly DeliveryStatus[] | undefined): AttemptResu
   return results;
 }
 
-/** Returns the chain id for lists of both families, in which the official client reads only hex. */
+/**
+ * Returns the chain id as lists of both families contain it: in hex even for Aptos, because the
+ * official client reads only hex.
+ */
 function toListed(chain: string): string {
   const network = findAptosNetwork(chain);
   return network === undefined ? chain : APTOS_CHAINS[network];
@@ -146,7 +151,7 @@ function fromListed(chain: string): string {
   return network === undefined ? chain : toAptosChain(network);
 }
 
-/** Matches the number of retries that the last attempt sent. */
+/** Returns the number of retries that the body of the last attempt contains. */
 const retriesOf = ({ attempts }: DeliverySummary): number => Math.max(0, attempts - 1);
 
 const sendJson = (context: Context, json: string): Response =>

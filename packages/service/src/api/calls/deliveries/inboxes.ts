@@ -1,4 +1,4 @@
-/** Calls about inboxes: their requests and their responses. */
+/** Calls for inboxes: the responses that they send and the requests that they received. */
 import { DEFAULT_INBOX_RESPONSE } from '@sluice/kit/contract';
 import type { Store } from '../../../store/store.ts';
 import { notFound } from '../../answers.ts';

@@ -8,7 +8,7 @@ import type { Handlers } from '../../handlers.ts';
 export interface ReplayHandlerNeeds {
   store: Store;
   onReplayChange(replay: Replay): void;
-  /** Called when a delivery will no longer be retried. */
+  /** Called when a delivery was stopped. It will not be retried. */
   onStopped(delivery: DeliverySummary): void;
 }
 
@@ -64,7 +64,7 @@ export function createReplayHandlers({ store, onReplayChange, onStopped }: Repla
       if (delivery === undefined) throw notFound('Delivery');
       const why =
         delivery.state === 'leased'
-          ? 'is being sent, try again in a moment'
+          ? 'is being sent; try again in a moment'
           : `is ${delivery.state}`;
       throw new HttpError(409, `Only a waiting delivery can be stopped: this one ${why}`);
     },

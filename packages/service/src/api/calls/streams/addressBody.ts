@@ -1,6 +1,7 @@
 /**
- * Bodies of the address calls: one address or up to a million, with or without labels. Bodies in
- * any other shape are parsed as JSON, with the usual size limit.
+ * Reads the bodies of address calls, with or without labels. A body in the usual shape
+ * (`plainAddressBody.ts`) can be as large as its route allows; any other body is parsed as JSON,
+ * with the default size limit.
  */
 import type { AddressesBody, ChainFamily, LabelledAddressesBody } from '@sluice/kit/contract';
 import type { Context } from 'hono';
@@ -30,10 +31,13 @@ export async function readAddressBody(
   return readAny(readJson(context), family, { takesLabels, where: 'requestBody' });
 }
 
-/** Large enough for `{}` with white space. */
+/** Maximum size of a body that can count as empty: `{}` with white space. */
 const EMPTY_BODY_BYTES = 16;
 
-/** Reads addresses to remove from the body, or else from `?address=…`, which may be repeated. */
+/**
+ * Reads the addresses to remove from the body, or if it is empty, from the query parameter
+ * `address`, which may be repeated.
+ */
 export async function readRemovedAddresses(
   context: Context,
   family: ChainFamily,
@@ -47,7 +51,7 @@ export async function readRemovedAddresses(
   return readAny({ address }, ADDRESS_FAMILIES[family], { takesLabels: false, where: 'query' });
 }
 
-/** Accepts any JSON, including escapes and duplicate keys, and reports invalid values. */
+/** Validates addresses and labels that were parsed as JSON, or addresses from the query. */
 function readAny(
   body: unknown,
   family: AddressFamily,

@@ -16,7 +16,7 @@ export const ADDRESS_FAMILIES = {
     width: 20,
     schema: evmAddressesSchema,
     labelledSchema: evmLabelledAddressesSchema,
-    /** Returns the address in lowercase with all leading zeros. */
+    /** Returns the address in lowercase with all leading zeros; undefined if it is invalid. */
     toAddress,
     should: 'an EVM address: 0x and 40 hex digits',
   },

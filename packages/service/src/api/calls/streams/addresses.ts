@@ -17,9 +17,9 @@ export interface AddressHandlerNeeds {
   addressChanges: AddressChanges;
 }
 
-/** Size of the chunks of a response. */
+/** Size of the chunks in which long responses are sent. */
 const CHUNK_BYTES = 1 << 16;
-/** Retry-After while another client changes the same stream. */
+/** Retry-After while another client changes the addresses of the same stream. */
 const RETRY_AFTER_SECONDS = 5;
 
 type Asked = Received<'removeEvmAddresses'>;
@@ -69,7 +69,7 @@ function createFamilyHandlers(
 
     async add({ context, params: { id } }: Asked) {
       // Does not read the stream first, because the transaction that adds the addresses checks that
-      // it exists.
+      // the stream exists.
       const body = await readAddressBody(context, { family, takesLabels: true });
       const { keyId } = callerOf(context);
       const outcome = await changes.add(id, { ...body, keyId });
@@ -133,7 +133,10 @@ const toStreamAddress = ({
   label: string | null;
 }): StreamAddress => ({ address, ...(label !== null && { label }) });
 
-/** Streams `AddressesAnswer` with up to a million addresses as they were sent. */
+/**
+ * Responds with an `AddressesAnswer` that repeats the addresses as they were sent, in chunks if
+ * there are many.
+ */
 function repeat(
   context: Context,
   streamId: string,
@@ -162,7 +165,7 @@ function repeat(
   );
 }
 
-/** Formats chains like the streams of their family. */
+/** Replaces the chain ids of Aptos networks with their names, as in Aptos streams. */
 const byName = (effectiveFrom: EffectiveFrom): EffectiveFrom =>
   Object.fromEntries(
     Object.entries(effectiveFrom).map(([chain, from]) => [findAptosNetwork(chain) ?? chain, from]),

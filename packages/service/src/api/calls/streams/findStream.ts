@@ -5,7 +5,7 @@ import { notFound } from '../../answers.ts';
 
 export type StreamOf<Family extends ChainFamily> = Extract<StreamRecord, { family: Family }>;
 
-/** Returns the stream with this id; throws a 404 if this family has no such stream. */
+/** Returns the stream with this id; throws a 404 if the family has no such stream. */
 export async function findStream<Family extends ChainFamily>(
   store: Store,
   id: string,

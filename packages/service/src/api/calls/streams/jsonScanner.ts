@@ -1,6 +1,6 @@
 /**
- * Scans the bytes of JSON with a known shape without parsing it. Throws `otherShape` for any other
- * JSON, which needs a parser.
+ * Scans the bytes of JSON that has a known shape, without parsing it. Throws `otherShape` for any
+ * other JSON, which must be parsed instead.
  */
 import { CallerError } from '../../../base/errors.ts';
 import { parseJson } from '../../../base/json.ts';
@@ -8,19 +8,18 @@ import { parseJson } from '../../../base/json.ts';
 export interface JsonScanner {
   readonly position: number;
   skipSpaces(): void;
-  /** Skips this number of bytes. */
   skip(count: number): void;
-  /** Skips this character if it comes next, and returns whether it did. */
+  /** Skips white space, then this character. Returns false if it does not come next. */
   take(character: string): boolean;
-  /** Skips this character, which must come next. */
+  /** Skips white space and this character, which must come next. */
   need(character: string): void;
-  /** Reads a string without escapes. */
+  /** Reads a string, which must not contain escapes. */
   readPlain(): string;
-  /** Reads any string. */
+  /** Reads a string, which may contain escapes. */
   readText(): string;
 }
 
-/** Limits of the shape, in bytes: white space between two tokens, and a string. */
+/** Maximum bytes of white space between two tokens, and of a string. Above it, JSON is parsed. */
 const MAX_SPACE = 1_024;
 const MAX_TEXT = 4_096;
 
@@ -29,7 +28,7 @@ const QUOTE = byteOf('"');
 const BACKSLASH = byteOf('\\');
 const SPACES: ReadonlySet<number | undefined> = new Set([' ', '\t', '\r', '\n'].map(byteOf));
 
-/** Thrown by the scanner and its callers if the JSON has a different shape. */
+/** Creates the error that the scanner and its callers throw if the JSON has a different shape. */
 export const otherShape = (): CallerError => new CallerError('validation_failed', 'another shape');
 
 export function createJsonScanner(bytes: Buffer): JsonScanner {

@@ -79,7 +79,7 @@ describe('the invalid field is reported', () => {
     ['requestBody.address', '{"address":"0x12"}'],
     ['requestBody.address.1', `{"address":["${A}","0x12"]}`],
     [`requestBody.labels.0x12`, `{"address":"${A}","labels":{"0x12":"a"}}`],
-    [`requestBody.labels.${A}`, `{"address":"${A}","labels":{"${A}":""}}`],
+    [`requestBody.labels.${A}`, `{"address":"${A}","labels":{"${A}":"\\n"}}`],
     [
       `requestBody.labels.${addressOf(2).toLowerCase()}`,
       `{"address":"${A}","labels":{"${A}":"a","${addressOf(2)}":"b"}}`,

@@ -1,5 +1,5 @@
 /**
- * Reads the address body that clients send, `{"address": […], "labels": {…}}`, into packed addresses,
+ * Reads the usual address body, `{"address": […], "labels": {…}}`, into packed addresses,
  * and regularly yields to the event loop.
  */
 import { isAddressLabel } from '@sluice/kit/contract';
@@ -27,7 +27,7 @@ const STEP_BYTES = 1 << 19;
 const COMPARED = 50_000;
 
 /**
- * Returns undefined if the body has a different shape.
+ * Reads a body in the usual shape; returns undefined for any other shape.
  * @throws HttpError 400 or 422 that names the field, its value and what it should be
  */
 export async function readPlainBody(
@@ -66,7 +66,9 @@ export async function readPlainBody(
   return { addresses, labels: labelling?.labels ?? new Map(), sent };
 }
 
-/** Yields to the event loop once per step of the scanner. */
+/**
+ * Returns a function that yields to the event loop after every `STEP_BYTES` that the scanner read.
+ */
 function createYield(scanner: JsonScanner): () => Promise<void> {
   let nextTurn = scanner.position + STEP_BYTES;
   return async () => {
@@ -76,7 +78,7 @@ function createYield(scanner: JsonScanner): () => Promise<void> {
   };
 }
 
-/** Number of characters in an address with its quotes. */
+/** Number of characters in a quoted address of `width` bytes. */
 const quotedLength = (width: number): number => 2 + 2 * width + 2;
 /** Maximum number of bytes that the addresses of a body take when packed. */
 const roomFor = (bytes: Uint8Array, width: number): number =>
@@ -89,7 +91,9 @@ for (const digit of '0123456789abcdefABCDEF') {
   DIGITS[byteOf(digit)] = Number.parseInt(digit, 16);
 }
 
-/** Packs the quoted address of `width` bytes at `at`; returns false if there is none. */
+/**
+ * Packs the quoted address of `width` bytes that starts at `at`; returns false if there is none.
+ */
 function packQuoted(
   bytes: Uint8Array,
   at: number,
@@ -118,7 +122,7 @@ async function readAddresses(
   const breathe = createYield(scanner);
   const packed = new Uint8Array(roomFor(bytes, width));
   let length = 0;
-  /** @param number index of the address in a list */
+  /** @param number index of the address in a list; undefined for a single address */
   const readAddress = (number: number | undefined): void => {
     scanner.skipSpaces();
     if (!packQuoted(bytes, scanner.position, width, packed, length)) {
@@ -166,9 +170,9 @@ async function readLabels(
       scanner.need(':');
       const value = scanner.readText();
       const address = family.toAddress(key);
-      if (address === undefined) throw wrongLabel(key, `should be of ${family.should}`, value);
+      if (address === undefined) throw wrongLabel(key, `should label ${family.should}`, value);
       if (!isAddressLabel(value)) {
-        throw wrongLabel(key, 'should be 1 to 64 characters, without control characters', value);
+        throw wrongLabel(key, 'should be at most 64 characters, without control characters', value);
       }
       if (key.length !== address.length) throw otherShape();
       labels.set(address, value);

@@ -12,7 +12,7 @@ import { fromCursor, pageEnd } from '../../pages.ts';
 import { type StreamOf, findStream, ofFamily } from './findStream.ts';
 import type { ProblemNeeds } from './streamProblems.ts';
 
-/** A webhook URL, and the secrets that sign its webhooks. */
+/** Target of a test webhook: the URL, the headers, and the secrets that sign the webhook. */
 export interface Endpoint {
   url: string;
   headers: Record<string, string>;
@@ -29,7 +29,7 @@ export interface StreamCallNeeds extends ProblemNeeds {
   streamSecrets: StreamSecrets;
 }
 
-/** The differences between the families. */
+/** The differences between the chain families. */
 export interface Family<Name extends ChainFamily, Wanted, Changes, Shown> {
   readonly name: Name;
   /** Returns the stream that a create call requests. Throws a 422 for invalid options. */
@@ -40,7 +40,7 @@ export interface Family<Name extends ChainFamily, Wanted, Changes, Shown> {
   toAnswer(record: StreamOf<Name>): Shown;
 }
 
-/** A request about the stream in its path, with a body of this type. */
+/** A request for the stream in its path, with a body of this type. */
 type Asked<Body = unknown> = Omit<Received<'setEvmStreamStatus'>, 'body'> & { readonly body: Body };
 
 export function createStreamCalls<Name extends ChainFamily, Wanted, Changes, Shown>(
@@ -125,7 +125,7 @@ export function createStreamCalls<Name extends ChainFamily, Wanted, Changes, Sho
   };
 }
 
-/** Returns the fields that a patch changes, as named in the contract. */
+/** Returns the names of the fields that a patch changes, as in the contract. */
 function changedFields(before: StreamRecord, patch: StreamPatch): string[] {
   const flat = ({ options, limits, ...others }: StreamPatch): Record<string, unknown> => ({
     ...others,
@@ -163,8 +163,8 @@ export async function tryWebhook(
 }
 
 /**
- * Returns the status fields that both families share. `problem` is the problem of an active stream,
- * or ''.
+ * Returns the status fields that both families share. A `problem` that is not empty replaces the
+ * status message of an active stream.
  */
 export function toLife(
   record: StreamRecord,
@@ -186,7 +186,8 @@ export function toLife(
 }
 
 /**
- * Overrides fields of `base` with the given fields. Schemas reject null unless it is a valid value.
+ * Returns a copy of `base` with the given fields. Null is copied like any other value, because
+ * schemas reject it where it is invalid.
  */
 export function withGiven<Options extends object>(
   base: Options,
@@ -200,7 +201,7 @@ export function withGiven<Options extends object>(
   return options;
 }
 
-/** Returns the given fields that every stream has. */
+/** Returns the changes to the fields that streams of both families have. */
 export const commonPatch = (
   given: {
     webhookUrl?: string | undefined;

@@ -2,11 +2,11 @@ import { toAptosChain } from '@sluice/kit/contract';
 import type { StreamOptions, StreamRecord } from '../../../store/streams/contract.ts';
 
 export interface ProblemNeeds {
-  /** Whether blocks of this chain are read. */
+  /** Returns whether blocks of this chain are read. */
   hasSource(chain: string): boolean;
-  /** Whether no node of this chain is known to trace blocks. */
+  /** Returns whether it is known that no node of this chain traces blocks. */
   lacksTraces(chain: string): boolean;
-  /** Events whose filters cannot be read, because the stream's ABI does not contain the events. */
+  /** Returns the events whose filters cannot be read, because they are not in the stream's ABI. */
   unreadEvents(options: StreamOptions): string[];
 }
 
@@ -35,7 +35,7 @@ export function problemOf(record: StreamRecord, needs: ProblemNeeds): string {
   const untraced = record.chainIds.filter(needs.lacksTraces);
   if (record.options.includeInternalTxs && untraced.length > 0 && missing.length === 0) {
     problems.push(
-      `No internal transactions on ${untraced.join(', ')}: no node of it supports debug_traceBlockByHash or trace_block`,
+      `No internal transactions on ${untraced.join(', ')}: none of the nodes supports debug_traceBlockByHash or trace_block`,
     );
   }
   return problems.join('. ');
@@ -44,6 +44,6 @@ export function problemOf(record: StreamRecord, needs: ProblemNeeds): string {
 /** Maximum number of events that are named; the rest are counted. */
 const NAMED = 3;
 
-/** Aptos chains are shown by network name, EVM chains by id. */
+/** Returns a chain as messages show it: an Aptos chain by network name, an EVM chain by id. */
 const networkOf = (chain: string): string => chain.replace(APTOS_PREFIX, '');
 const APTOS_PREFIX = toAptosChain('mainnet').replace('mainnet', '');

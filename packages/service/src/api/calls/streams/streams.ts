@@ -24,7 +24,10 @@ import {
 } from './streamCalls.ts';
 
 export interface EvmStreamNeeds extends StreamCallNeeds {
-  /** Returns invalid filters, triggers and balances of a stream, by path; empty if all are valid. */
+  /**
+   * Returns the problems of a stream's filters, triggers and balances, by path; empty if all are
+   * valid.
+   */
   checkOptions(options: StreamOptions): { path: (string | number)[]; message: string }[];
   addressChanges: AddressChanges;
 }
@@ -87,8 +90,9 @@ export function createEvmStreamHandlers(needs: EvmStreamNeeds) {
     deleteEvmStream: calls.delete,
     setEvmStreamStatus: calls.setStatus,
     /**
-     * Tests and activates the copy like a new stream, unless the original is paused. The copy is
-     * paused until it has all its addresses, so that it never matches with only some of them.
+     * Tests the copy's URL and activates the copy, as for a new stream, unless the original is
+     * paused. The copy stays paused until it has all its addresses, so that it never matches with
+     * only some of them.
      */
     async duplicateEvmStream({ context, params }) {
       const original = await findStream(store, params.id, 'evm');

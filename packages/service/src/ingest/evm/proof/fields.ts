@@ -24,7 +24,6 @@ export function quantityBytes(quantity: string): Buffer {
 
 export const numberBytes = (number: number): Buffer => quantityBytes(`0x${number.toString(16)}`);
 
-/** Reads a field as bytes. */
 export const bytesOf = (from: Json, key: string): Buffer => toBytes(from[key]);
 
 /** Reads a field as bytes; empty if it is null or missing. */

@@ -1,4 +1,4 @@
-/** Tests lies of a node about a block under the hash of the real block. */
+/** Tests that a response is rejected if it falsifies a block but keeps its hash. */
 import { createScriptedChain, scripted, startScriptedChain } from '@sluice/testkit';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
@@ -13,7 +13,9 @@ import { createProver } from './prover.ts';
 const address = (n: number): `0x${string}` => `0x${n.toString(16).padStart(40, '0')}`;
 const topic = (n: number): `0x${string}` => `0x${n.toString(16).padStart(64, '0')}`;
 
-/** Blocks with transactions of several kinds; some have no logs, some have several. */
+/**
+ * Reads scripted blocks with transactions of several kinds; some have no logs, some have several.
+ */
 async function readBlocks(): Promise<{ block: Json; receipts: Json[] }[]> {
   const chain = createScriptedChain({ chainId: 1 });
   let n = 0;
@@ -51,7 +53,10 @@ async function readBlocks(): Promise<{ block: Json; receipts: Json[] }[]> {
   return blocks;
 }
 
-/** Reads the node's response like the source; throws if it is not accepted. */
+/**
+ * Reads a node's response as the source does. Returns the parts as JSON; throws if the response is
+ * rejected.
+ */
 async function accept(
   header: BlockHeader,
   block: Json,
@@ -98,7 +103,7 @@ beforeAll(async () => {
 
 const at = <T>(items: readonly T[], pick: number): T => items[pick % items.length]!;
 const logsOf = (receipt: Json): Json[] => receipt['logs'] as Json[];
-/** Gives logs the indices and the transaction of their position, like a careful liar. */
+/** Gives logs the index and transaction of their position, as a careful liar would. */
 function renumber(receipts: readonly Json[]): void {
   let logIndex = 0;
   for (const receipt of receipts) {

@@ -15,8 +15,8 @@ import { encodeTransaction, typeOf } from './transactions.ts';
 import { EMPTY_ROOT, type ListTrie, createListTrie } from './trie.ts';
 
 /**
- * Returns why the block is not proven by the standard rules; empty if it is proven. The reasons are
- * the same for every block with this problem.
+ * Returns the reasons why the block is not proven by the standard rules; empty if it is proven. A
+ * reason does not name the block, so it is the same for every block with this problem.
  *
  * @param block with full transactions
  * @param receipts in transaction order
@@ -30,7 +30,7 @@ export function findUnproven(block: Json, receipts: readonly Json[]): string[] {
   ];
 }
 
-/** Returns the proofs of a block of which every part is proven. */
+/** Creates the proofs of a block for which {@link findUnproven} found no reasons. */
 export function createProofs(block: Json, receipts: readonly Json[]): BlockProofs {
   const trie = toReceiptTrie(transactionsOf(block), receipts);
   return {
@@ -76,7 +76,10 @@ function findUnprovenTransactions(block: Json, transactions: readonly Json[]): s
     : ['the transactions do not match the transactions root'];
 }
 
-/** Transaction types with an effective gas price and a created contract by Ethereum's rules. */
+/**
+ * Transaction types whose effective gas price must follow Ethereum's rules, and types whose
+ * contract address must follow them. Types of other chains may follow different rules.
+ */
 const FEE_MARKET_TYPES = new Set(['0x2', '0x3', '0x4']);
 const STANDARD_TYPES = new Set(['0x0', '0x1', ...FEE_MARKET_TYPES]);
 
@@ -126,8 +129,9 @@ function findUnprovenReceipts(
 }
 
 /**
- * Returns whether the created contract, if any, has the address that follows from its creator's
- * nonce.
+ * Returns whether the receipt's contract address is correct. A creation has the address that
+ * follows from the creator and its nonce, or none if it failed; any other transaction has none.
+ * Nonstandard types always pass.
  */
 function hasItsContract(transaction: Json, receipt: Json): boolean {
   const { contractAddress } = receipt;

@@ -1,4 +1,4 @@
-/** Tests which chains require proofs, and the consequences for the nodes. */
+/** Tests which chains require proofs, and what is read and rejected as a result. */
 import { type RunningScriptedChain, scripted, startScriptedChain } from '@sluice/testkit';
 import { test as base, describe, expect } from 'vitest';
 import { createLog } from '../../../base/log.ts';
@@ -14,7 +14,7 @@ const OTHER = '0x7a69';
 
 interface World {
   start(chainId?: number): Promise<RunningScriptedChain>;
-  /** Adds a second node of the same chain. */
+  /** Starts another node of the same chain. */
   join(chain: RunningScriptedChain): Promise<RunningScriptedChain>;
   open(nodes: readonly RunningScriptedChain[], options?: Partial<EvmSourceOptions>): Source;
 }
@@ -41,7 +41,7 @@ const test = base.extend<{ world: World }>({
   },
 });
 
-/** Emits two equal logs. Without the second, the first still sets every bit of the blooms. */
+/** A block with two equal logs. If one is missing, the other still sets every bit of the blooms. */
 const twins = () => {
   const log = { address: TOKEN, topics: [`0x${'fa'.repeat(32)}`] as const };
   const to = `0x${'bb'.repeat(20)}` as const;
@@ -53,7 +53,7 @@ const twins = () => {
 const readHead = async (source: Source, needs = LOGS) =>
   source.readBlock(await source.readHead(), needs);
 
-/** Creates a ledger that knows this chain and keeps settings. */
+/** Creates a ledger with this genesis hash, and with settings in memory. */
 function createLedger(genesisHash: string): VerdictStore & { settings: Map<string, string> } {
   const settings = new Map<string, string>();
   return {
@@ -65,7 +65,7 @@ function createLedger(genesisHash: string): VerdictStore & { settings: Map<strin
 }
 
 describe('on Ethereum', () => {
-  test('a log cut off the end is noticed, also where only logs are needed', async ({ world }) => {
+  test('a missing last log is detected, even if only logs are needed', async ({ world }) => {
     const chain = await world.start(1);
     chain.mine(twins());
     const source = world.open([chain], { chain: ETHEREUM });
@@ -92,9 +92,7 @@ describe('on Ethereum', () => {
     });
   });
 
-  test('a node that returns receipts one by one is read and proven all the same', async ({
-    world,
-  }) => {
+  test('blocks of a node that returns receipts one by one are also proven', async ({ world }) => {
     const chain = await world.start(1);
     chain.mine(twins());
     chain.trouble({ kind: 'error', code: -32601, methods: ['eth_getBlockReceipts'] });
@@ -116,14 +114,14 @@ describe('on Ethereum', () => {
 
 describe('on another chain', () => {
   const BLOCKS = 16;
-  /** Reads every block of the chain, as for a stream that needs only logs. */
+  /** Reads every block after block 0, as for a stream that needs only logs. */
   const readAll = async (source: Source, chain: RunningScriptedChain) => {
     for (const { number } of chain.canonical().slice(1)) {
       await source.readBlock((await source.readHeader(Number(number)))!, LOGS);
     }
   };
 
-  test('two nodes that agree find the verdict, which is kept and never falls back', async ({
+  test('two nodes that agree determine a verdict, which is stored and permanent', async ({
     world,
   }) => {
     const chain = await world.start();
@@ -147,7 +145,7 @@ describe('on another chain', () => {
     expect(replaced.proof!().isProven).toBe(false);
   });
 
-  test('a single node finds none, and is read as before', async ({ world }) => {
+  test('a single node determines no verdict, and blocks are read as before', async ({ world }) => {
     const chain = await world.start();
     const verdicts = createLedger(chain.blockAt(0n)!.hash);
     for (let n = 0; n < BLOCKS; n++) chain.mine(twins());
@@ -160,7 +158,7 @@ describe('on another chain', () => {
     expect(chain.calls['eth_getBlockReceipts']).toBeUndefined();
   });
 
-  test('the operator decides it for a single node', async ({ world }) => {
+  test('the operator can require proofs from a single node', async ({ world }) => {
     const chain = await world.start();
     chain.mine(twins());
     const source = world.open([chain], { proof: 'on' });
@@ -170,7 +168,7 @@ describe('on another chain', () => {
     await expect(readHead(source)).rejects.toThrow();
   });
 
-  test('a second node with other roots, or blocks that do not prove, find none', async ({
+  test('blocks that cannot be proven determine no verdict that requires proofs', async ({
     world,
   }) => {
     const chain = await world.start();

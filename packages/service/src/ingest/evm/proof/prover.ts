@@ -1,7 +1,7 @@
 /**
- * Decides whether the blocks of a chain must be proven: always on known chains, and on others by a
- * verdict that is determined once, from proven blocks whose headers two nodes share. Only the
- * operator can undo a verdict that requires proofs.
+ * Decides whether the blocks of a chain must be proven, unless the operator has decided. Known
+ * chains require proofs. Other chains require them once enough sample blocks were proven and a
+ * second node had the same headers; only the operator can undo this verdict.
  */
 import type { ChainProof } from '@sluice/kit/contract';
 import type { Log } from '../../../base/log.ts';
@@ -12,20 +12,18 @@ import type { Provider } from '../provider.ts';
 import { SourceError } from '../../source.ts';
 import { findUnproven } from './proveBlock.ts';
 
-/** Storage for verdicts. */
 export type VerdictStore = Pick<Store, 'readCheckpoint' | 'readSetting' | 'saveSetting'>;
 
 export interface Prover {
   /** Loads the verdict. Must be called before the first block is read. */
   load(): Promise<void>;
-  /** Strictness of header checks. */
   headers(): HeaderProof;
-  /** Whether unproven blocks are rejected. */
+  /** Returns whether unproven blocks are rejected. */
   isRequired(): boolean;
-  /** Whether blocks are needed to determine a verdict. */
+  /** Returns whether complete blocks are needed as samples for a verdict. */
   isJudging(): boolean;
   /**
-   * Proves a block if proofs are required; otherwise, it may use the block as a sample.
+   * Proves a block if proofs are required; otherwise, may use it as a sample for the verdict.
    *
    * @param block with full transactions
    * @param receipts in transaction order
@@ -35,7 +33,10 @@ export interface Prover {
   health(): ChainProof;
 }
 
-/** Number of blocks with transactions that must be proven before proofs are required on a chain. */
+/**
+ * Number of sample blocks that must be proven in a row before a chain requires proofs. Blocks
+ * without transactions are not used as samples.
+ */
 const SAMPLE_BLOCKS = 16;
 
 export function createProver({
@@ -46,19 +47,25 @@ export function createProver({
   log,
 }: {
   chain: string;
-  /** `on` or `off`, set by the operator; undefined to determine a verdict. */
+  /**
+   * The operator's decision; undefined for the default: proofs on known chains, and a verdict on
+   * others.
+   */
   setting: 'on' | 'off' | undefined;
   nodes(): readonly Provider[];
-  /** Without it, no verdict is determined. */
+  /** Storage for the verdict; if undefined, there is no verdict. */
   store: VerdictStore | undefined;
   log: Log;
 }): Prover {
   const isKnown = isProvableChain(chain);
-  /** The value is the hash of block 0, so that a replaced chain has no verdict. */
+  /**
+   * The setting that stores the verdict. Its value is the hash of block 0, so that a replaced chain
+   * has no verdict.
+   */
   const verdictKey = `provable:${chain}`;
   let isRequired = setting === 'on' || (setting === undefined && isKnown);
   let reason = setting === 'off' ? 'proof=off' : '';
-  /** The chain that the verdict is about; unknown before the first load. */
+  /** Hash of block 0 of the chain that the verdict is about; undefined until it is loaded. */
   let genesisHash: string | undefined;
   let proven = 0;
 

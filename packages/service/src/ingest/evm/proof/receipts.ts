@@ -6,7 +6,7 @@ import { bytesOf, optionalBytes, quantityOf, toBytes } from './fields.ts';
 import { type RlpItem, encodeRlp } from './rlp.ts';
 import { LEGACY, toTypeByte } from './transactions.ts';
 
-/** @param type type of its transaction */
+/** @param type type of the receipt's transaction */
 export function encodeReceipt(receipt: Json, type: string, known: KnownBits): Buffer {
   const logs = list(receipt['logs'], 'logs').map((item) => object(item, 'log'));
   const fields: RlpItem[] = [
@@ -20,14 +20,14 @@ export function encodeReceipt(receipt: Json, type: string, known: KnownBits): Bu
     ]),
   ];
   if (receipt['depositReceiptVersion'] != null) {
-    // Deposits of the OP Stack since Canyon.
+    // Receipts of OP Stack deposits have these fields since the Canyon fork.
     fields.push(quantityOf(receipt, 'depositNonce'), quantityOf(receipt, 'depositReceiptVersion'));
   }
   const encoded = encodeRlp(fields);
   return type === LEGACY ? encoded : Buffer.concat([toTypeByte(type), encoded]);
 }
 
-/** Before Byzantium, receipts had a state root instead of a status. */
+/** Returns the status, or the state root that receipts had instead before Byzantium. */
 function outcomeOf(receipt: Json): Buffer {
   const root = optionalBytes(receipt, 'root');
   if ((root.length === 0) === (receipt['status'] == null)) {

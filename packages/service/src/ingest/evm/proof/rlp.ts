@@ -1,6 +1,8 @@
-/** Encodes RLP, the format of everything that Ethereum hashes (Yellow Paper, appendix B). */
+/**
+ * Encodes RLP, the format in which Ethereum hashes headers, transactions and receipts (Yellow
+ * Paper, appendix B).
+ */
 
-/** Bytes, or a list of items. */
 export type RlpItem = Uint8Array | readonly RlpItem[];
 
 export function encodeRlp(item: RlpItem): Buffer {

@@ -43,7 +43,7 @@ const KEYCHAIN_VERSIONS = new Map<unknown, number>([
   ['v2', 4],
 ]);
 
-/** Encodes a signature; undefined for an unknown kind. */
+/** Encodes a signature; returns undefined if its kind is unknown. */
 function toSignature(value: unknown): Buffer | undefined {
   const signature = object(value, 'signature');
   if (signature['version'] !== undefined) {
@@ -84,7 +84,10 @@ const toFeePayer = (value: unknown): RlpItem => {
 
 const KEY_TYPES = ['secp256k1', 'p256', 'webAuthn'];
 
-/** Encodes the value; an empty list without one, undefined for an unknown kind. */
+/**
+ * Encodes a key authorization as a list of one item; returns an empty list if there is none,
+ * undefined if its kind is unknown.
+ */
 function toKeyAuthorization(value: unknown): RlpItem[] | undefined {
   if (value == null) return [];
   const key = object(value, 'keyAuthorization');
@@ -123,7 +126,10 @@ const toAllowedCall = (item: unknown): RlpItem => {
   return [bytesOf(call, 'target'), rules];
 };
 
-/** Wraps the fields as on Tempo; returns undefined for headers of other chains. */
+/**
+ * Wraps the fields of an Ethereum header as Tempo does; returns undefined for headers of other
+ * chains.
+ */
 export function toTempoHeader(block: Json, fields: RlpItem[]): RlpItem[] | undefined {
   if (block['mainBlockGeneralGasLimit'] == null) return undefined;
   const own = ['mainBlockGeneralGasLimit', 'sharedGasLimit', 'timestampMillisPart'];

@@ -1,4 +1,4 @@
-/** Encodes transactions as in their block, so that their hash is the Keccak of the encoding. */
+/** Encodes transactions as in blocks. The Keccak of the encoding is the transaction hash. */
 import { type Json, list, object, optionalHex } from '../../json.ts';
 import {
   accessListOf,
@@ -11,7 +11,7 @@ import {
 import { type RlpItem, encodeRlp } from './rlp.ts';
 import { toTempoFields } from './tempo.ts';
 
-/** Encodes a transaction; undefined for an unknown type. */
+/** Encodes a transaction; returns undefined if its type, or a part of it, is unknown. */
 export function encodeTransaction(body: Json): Buffer | undefined {
   const type = typeOf(body);
   const fields = FIELDS[type]?.(body);
@@ -22,7 +22,10 @@ export function encodeTransaction(body: Json): Buffer | undefined {
 
 export const LEGACY = '0x0';
 
-/** Nodes older than typed transactions omit the type. */
+/**
+ * Returns the type of a transaction; legacy if the node omits it, as nodes older than typed
+ * transactions do.
+ */
 export const typeOf = (body: Json): string => optionalHex(body, 'type')?.toLowerCase() ?? LEGACY;
 
 /** @param type a known type other than legacy */
@@ -65,7 +68,7 @@ const FIELDS: Readonly<Record<string, (body: Json) => RlpItem[] | undefined>> = 
   ],
   // Arbitrum's internal transaction, which starts a block.
   '0x6a': (body) => [quantityOf(body, 'chainId'), bytesOf(body, 'input')],
-  // Tempo's.
+  // Tempo transaction.
   '0x76': toTempoFields,
   // Deposit of the OP Stack.
   '0x7e': (body) => [
@@ -96,7 +99,7 @@ const callOf = (body: Json): RlpItem[] => [
   bytesOf(body, 'input'),
 ];
 
-/** Webhooks contain `v`, but some nodes return only `yParity`. */
+/** Some nodes return `yParity` instead of `v`. */
 const signatureOf = (body: Json): RlpItem[] => [
   quantityOf(body, body['v'] == null ? 'yParity' : 'v'),
   quantityOf(body, 'r'),

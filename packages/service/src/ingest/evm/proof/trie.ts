@@ -1,6 +1,6 @@
 /**
- * The Merkle Patricia trie of a list (Yellow Paper, appendix D), for the transactions and receipts
- * roots of a header. The key of a value is its RLP-encoded index.
+ * Builds the Merkle Patricia trie of a list (Yellow Paper, appendix D). Its root is the
+ * transactions or receipts root in a block header. The key of a value is its RLP-encoded index.
  */
 import { keccak256 } from '@sluice/kit/contract';
 import { numberBytes } from './fields.ts';
@@ -9,15 +9,18 @@ import { encodeList, encodeRlp } from './rlp.ts';
 export interface ListTrie {
   /** `0x` and 64 lowercase hex digits. */
   readonly root: string;
-  /** Returns the encoded nodes from the root to the value; shorter nodes are inside their parents. */
+  /**
+   * Returns the encoded nodes on the path from the root to the value at this index. Nodes that are
+   * embedded in their parent are omitted.
+   */
   prove(index: number): Buffer[];
 }
 
 interface Node {
   encoded: Buffer;
-  /** Number of nibbles of an extension; 0 for other nodes. */
+  /** Number of nibbles in the path of an extension; 0 for other nodes. */
   skip: number;
-  /** Children by nibble; one for an extension, none for a leaf. */
+  /** A branch has 16 children by nibble, an extension has one, and a leaf has none. */
   children: readonly (Node | undefined)[];
 }
 
@@ -51,7 +54,10 @@ export function createListTrie(values: readonly Uint8Array[]): ListTrie {
   };
 }
 
-/** Key order: 1 to 127 are their own keys, 0 is 0x80, and longer keys start with a higher byte. */
+/**
+ * Sorts the values by key. The indices 1 to 127 are their own keys, the key of 0 is 0x80, and
+ * higher indices have longer keys that start with a higher byte.
+ */
 function inKeyOrder(values: readonly Uint8Array[]): Entry[] {
   const short = Math.min(values.length, 0x80);
   const order = [...values.keys()];
@@ -64,7 +70,10 @@ function inKeyOrder(values: readonly Uint8Array[]): Entry[] {
 const nibblesOf = (index: number): number[] =>
   [...encodeRlp(numberBytes(index))].flatMap((byte) => [byte >> 4, byte & 15]);
 
-/** Builds the node for these entries, which share the first `depth` nibbles. */
+/**
+ * Builds the node for the entries from `from` to before `to`, which share the first `depth`
+ * nibbles.
+ */
 function build(entries: readonly Entry[], from: number, to: number, depth: number): Node {
   const first = entries[from]!;
   if (to - from === 1) {
@@ -101,7 +110,9 @@ const referTo = ({ encoded }: Node): Buffer =>
     ? encoded
     : encodeRlp(Buffer.from(keccak256(encoded).slice(2), 'hex'));
 
-/** @param kind 2 for a leaf, 0 for an extension; an odd number of nibbles adds 1 */
+/**
+ * @param kind the flag: 2 for a leaf, 0 for an extension; 1 is added for an odd number of nibbles
+ */
 function packNibbles(nibbles: readonly number[], kind: 0 | 2): Buffer {
   const isOdd = nibbles.length % 2 === 1;
   const all = isOdd ? [kind + 1, ...nibbles] : [kind, 0, ...nibbles];

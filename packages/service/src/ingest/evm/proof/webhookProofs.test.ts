@@ -1,4 +1,4 @@
-/** Tests proofs in webhooks through the complete service. */
+/** Tests the proofs in the webhooks of a complete service. */
 import { createClient, verifyLogProof, type EvmWebhook } from '@sluice/kit';
 import { expect, test } from 'vitest';
 import { API_KEY, createIngestWorld, tokenTransfer } from '../../ingestWorld.test-only.ts';

@@ -1,4 +1,6 @@
-/** Finds the blocks of a range by the blooms in their headers. */
+/**
+ * Finds the blocks of a range that may have matching logs according to the bloom in their header.
+ */
 import type { BlockHeader, BlockRef } from '../../../store/blocks/contract.ts';
 import type { LogFilter } from '../../../match/evm/logSearch.ts';
 import { hex, list, object } from '../../json.ts';
@@ -9,9 +11,11 @@ import type { Provider } from '../provider.ts';
 import { type RangeLogs, quantity } from './rangeReading.ts';
 
 /**
- * Reads each header, and adds blocks to `hits` if their bloom allows a log that was not returned.
- * Returns false if the blooms of the chain prove nothing, because returned logs are missing from
- * them.
+ * Reads the headers of the blocks from `from` to `anchor`. Adds the blocks whose bloom allows a
+ * matching log to `hits`, without duplicates. Returns false if the blooms prove nothing: if all are
+ * empty despite transactions, or if one lacks a log that the node returned.
+ *
+ * @throws SourceError `inconsistent` if the headers do not lead to `anchor`
  */
 export async function addByBloom(
   node: Provider,
@@ -48,7 +52,7 @@ export async function addByBloom(
   );
   const known = new Set(hits.map(({ number }) => number));
   let parent = anchor.hash;
-  // Some chains leave all blooms empty.
+  // Some chains leave all blooms empty, even those of blocks with logs.
   let isProven =
     blocks.every(({ isEmpty }) => isEmpty) || blocks.some(({ bloom }) => bloom.some(Boolean));
   for (const { header, bloom } of blocks.toReversed()) {
@@ -68,9 +72,12 @@ export async function addByBloom(
   return isProven;
 }
 
-/** Bits of a bloom that each value of a filter sets. */
+/** Bits that each accepted value of an address or topic sets in a bloom. */
 type BloomBits = readonly (readonly number[])[];
-/** Each list must have a value with all of its bits set. */
+/**
+ * One list per address or topic that the filter restricts. A bloom matches if all bits of at least
+ * one value in each list are set.
+ */
 export type BloomFilter = readonly BloomBits[];
 
 export const toBloomFilter = ({ address, topics }: LogFilter): BloomFilter =>

@@ -35,7 +35,7 @@ afterEach(async () => {
   for (const node of nodes) await node.stop();
 });
 
-/** @param troubles faults of each node */
+/** @param troubles one list of faults per node */
 async function start(
   troubles: readonly (readonly Trouble[])[],
   options: Partial<EvmSourceOptions> = {},
@@ -48,7 +48,9 @@ async function start(
   });
 }
 
-/** Searches all blocks; the last result is undefined if every block must be read. */
+/**
+ * Searches all blocks and returns the results; the last is undefined if the search ended early.
+ */
 async function findAll(
   of: LogSearch = search,
   isTriedAgain: (error: unknown) => boolean = () => false,
@@ -91,7 +93,7 @@ describe('a search by ranges', () => {
     expect(nodes[0]!.calls['eth_getLogs']).toBe(1 + 3 + Math.ceil((BLOCKS - 128) / 50));
   });
 
-  test('leaves a node that hides logs, if another has them', async () => {
+  test('stops using a node that hides logs, if another has them', async () => {
     await start([[{ kind: 'emptyLogs' }], []]);
     expect(numbersOf(await findAll())).toEqual(hits);
     const queries = nodes[0]!.calls['eth_getLogs'];
@@ -113,7 +115,7 @@ describe('a search by ranges', () => {
     expect(found.some((each) => each!.isProven)).toBe(false);
   });
 
-  test('gives up for a while where the node refuses all ranges', async () => {
+  test('gives up for a while if the node refuses all ranges', async () => {
     await start([[{ kind: 'error', message: 'upgrade your plan', methods: ['eth_getLogs'] }]]);
     expect(await findAll(search, isRefused)).toEqual([undefined]);
     const queries = nodes[0]!.calls['eth_getLogs'];
@@ -136,7 +138,7 @@ describe('a search by ranges', () => {
     expect(await findAll(search, isUnreachable)).toEqual([undefined]);
   });
 
-  test('is not used where it takes more queries than blocks, and is tried again after that', async () => {
+  test('is not used if it takes more queries than there are blocks, and is tried again later', async () => {
     await start([[{ kind: 'rangeLimit', blocks: 1, message: 'Block range limit exceeded.' }]]);
     const filter = search.plans[0]![0]!;
     const wide = { ...search, plans: [Array(5).fill(filter)] };

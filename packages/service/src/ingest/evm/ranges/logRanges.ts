@@ -1,7 +1,7 @@
 /**
  * Finds blocks by querying nodes for logs over ranges whose sizes adapt to the limits of the nodes.
- * Because an empty response alone proves nothing, a node must have a block at or above the end of
- * the range, a second node verifies samples, and headers prove the result if requested.
+ * An empty response alone proves nothing: a node must have the last block of the ranges, and a
+ * second node verifies samples. With `verifyHeaders`, the blooms of all headers are checked too.
  */
 import type { BlockRange } from '@sluice/kit/contract';
 import type { Log } from '../../../base/log.ts';
@@ -21,28 +21,36 @@ import {
   unknownRanges,
 } from './rangeReading.ts';
 
-/** Number of ranges queried at once after their size has settled. */
+/** Number of ranges queried at once after the range size has reached a limit. */
 const RANGES_AT_ONCE = 16;
-/** Number of rounds for each round that a second node verifies. */
+/** Number of rounds per sample. A second node verifies the first range of the sampled round. */
 const ROUNDS_PER_SAMPLE = 8;
 const HEADERS_PER_ROUND = 1_024;
 /**
- * Time for which a node that refuses every range, or returns wrong results, is not queried again.
+ * Time for which a node is not queried for ranges after it refused one, or lacked the method or
+ * data.
  */
 const REFUSED_MS = 600_000;
+/**
+ * Time for which a node is not queried for ranges after an inconsistent response, or after it did
+ * not respond even for a small range.
+ */
 const FAILED_MS = 60_000;
 
 interface Options {
   chain: string;
   providers: Pick<Providers<Provider>, 'all' | 'ask' | 'readHeaderAt'>;
-  /** Reads each header and checks its bloom. */
+  /** Whether to read each header and check its bloom. */
   verifyHeaders: boolean;
-  /** Strictness of header checks. */
+  /** Returns how strictly headers are currently checked. */
   headerProof: () => HeaderProof;
   log: Log;
 }
 
-/** Returns a function that opens a search, which keeps the sizes of its ranges. */
+/**
+ * Returns a function that opens a search. Each search adapts its own range sizes; the limits of the
+ * nodes are shared by all searches.
+ */
 export function createLogRanges(options: Options): (search: LogSearch) => BlockSearch {
   const nodes = new Map<Provider, NodeRanges>();
   const rangesOf = (node: Provider): NodeRanges => {
@@ -94,7 +102,10 @@ function openSearch(
     }
   };
 
-  /** Compares the hits of a node with those of another, either of which may have missed some. */
+  /**
+   * Compares the hits of `node` with the hits of a second node. A node that missed some is not used
+   * for ranges anymore. Throws `missing` if `node` missed some.
+   */
   const checkSample = async (
     node: Provider,
     plan: RangePlan,
@@ -115,8 +126,8 @@ function openSearch(
       throw error;
     }
     /**
-     * Finds a block with a hit that only `these` contain, among blocks in the responses of both
-     * nodes.
+     * Returns the number of a block in the range that is a hit in `these` but not in `those`. Skips
+     * the blocks whose logs were too many for `those`.
      */
     const findExtra = (these: RangeLogs, those: RangeLogs): number | undefined => {
       const known = new Set([...those.whole, ...hitsOf(those).map(({ number }) => number)]);
@@ -158,7 +169,7 @@ function openSearch(
       const proof = headerProof();
       isProven = await addByBloom(node, { from, anchor, blooms, read, hits, proof });
     }
-    // The ranges were queried by number, so the chain must still have their last block.
+    // The ranges were queried by number, so the node must still have the same last block.
     const still = await node.readHeaderAt(to);
     if (still?.hash !== anchor.hash) {
       throw new SourceError(
@@ -188,7 +199,7 @@ function openSearch(
 }
 
 /**
- * Milliseconds until a node's ranges may be used again after an error; 0 if they may be used now.
+ * Returns for how many milliseconds a node is not queried for ranges after this error; may be 0.
  */
 function restMsAfter(error: unknown, plan: RangePlan): number {
   if (isOfKind(error, 'unsupported', 'refused', 'missing', 'pruned')) return REFUSED_MS;

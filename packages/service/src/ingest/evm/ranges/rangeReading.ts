@@ -6,35 +6,44 @@ import { type Json, hash, hex, list, object, toNumber } from '../../json.ts';
 import { SourceError, isOfKind } from '../../source.ts';
 import type { Provider } from '../provider.ts';
 
-/** Size of the first range of a plan. */
+/** Initial range size of the first plan, which is the most selective one. */
 const FIRST_BLOCKS = 128;
-/** Size of the first range of a plan that also returns unrelated logs. */
+/** Initial range size of other plans, whose filters also return unrelated logs. */
 const FIRST_UNSELECTIVE_BLOCKS = 16;
 const MAX_BLOCKS = 100_000;
-/** Expected size for a plan, so that plans with few queries are tried first. */
+/**
+ * Assumed range size until the actual size reaches a limit, so that plans with few queries are
+ * tried first.
+ */
 const EXPECTED_BLOCKS = 2_000;
-/** Number of logs below which ranges grow, and above which they shrink. */
+/**
+ * A range size grows after at most `FEW_LOGS` logs or, once it has reached a limit, after less than
+ * a quarter of that. It shrinks after more than `MANY_LOGS`.
+ */
 const FEW_LOGS = 1_000;
 const MANY_LOGS = 4_000;
 const GROWTH = 4;
-/** Growth of settled sizes, because events become rarer and nodes recover. */
+/** Growth factor of a size that reached a limit: events may become rarer, and nodes may recover. */
 const SETTLED_GROWTH = 1.25;
-/** Maximum size of a response. Larger ones count as refused. */
+/** Maximum response size. A range with a larger response is divided. */
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 /**
- * Number of a node's suggestions that are followed for one range. After that, the range is halved.
+ * Maximum number of times that one range is divided as a node suggests. After that, it is halved.
  */
 const MAX_SUGGESTIONS = 3;
 /** Maximum number of queries per block. With more, reading the block is faster. */
 const MAX_QUERIES_PER_BLOCK = 2;
-/** Size of a range at which a refusal means that the node refuses all ranges. */
+/** Minimum size after timeouts. A timeout at this size must have another cause. */
 const SMALL_BLOCKS = 16;
 
 /** The known limits of one node. */
 export interface NodeRanges {
-  /** Maximum size that the node accepts, according to its error messages. */
+  /**
+   * Maximum number of blocks per range, according to the node's error messages; `MAX_BLOCKS` if
+   * unknown.
+   */
   maxBlocks: number;
-  /** Time until which its ranges are not used, from `performance.now`. */
+  /** The `performance.now` time until which the node is not queried for ranges. */
   restsUntil: number;
   /** True if the node missed logs that another node has. */
   isUnreliable: boolean;
@@ -46,26 +55,30 @@ export const unknownRanges = (): NodeRanges => ({
   isUnreliable: false,
 });
 
-/** Logs of a range by block. `whole` lists blocks with too many logs for one response. */
+/**
+ * Logs of a range by block number. `whole` lists the blocks that have too many logs for one
+ * response.
+ */
 export interface RangeLogs {
   logs: Map<number, { hash: string; logs: EvmLog[] }>;
   whole: number[];
 }
 
-/** A plan of a search, and the size of its ranges. */
+/** Filters that together find all blocks of a search, and the current range size for them. */
 export interface RangePlan {
   readonly filters: readonly LogFilter[];
   /** Number of blocks per query. */
   size: number;
-  /** Whether the size has stopped growing fast. */
+  /** True once the size has reached a limit; it then grows slowly. */
   isSettled: boolean;
 }
 
 export interface RangeReading {
   /**
-   * Returns the plan that needs the fewest queries per block; undefined when reading each block
-   * costs less. Sizes then start small again.
-   * @param maxBlocks maximum size that the nodes accept
+   * Returns the plan that needs the fewest queries per block. Returns undefined, and resets the
+   * sizes of all plans, if reading each block costs less.
+   *
+   * @param maxBlocks maximum range size over all nodes, as far as their limits are known
    */
   choosePlan(maxBlocks: number): RangePlan | undefined;
   readLogs(node: Provider, plan: RangePlan, range: BlockRange): Promise<RangeLogs>;
@@ -84,7 +97,9 @@ export function createRangeReading(
     }));
   let plans = begin();
 
-  /** Queries a range, or smaller ones if the node refuses it. */
+  /**
+   * Queries a range and adds its logs to `into`. Divides the range if its response is too large.
+   */
   const readRange = async (
     node: Provider,
     plan: RangePlan,
@@ -103,7 +118,7 @@ export function createRangeReading(
       return adapt(plan, to - from + 1, logs);
     } catch (error) {
       if (isOfKind(error, 'unreachable')) {
-        // The node may have timed out, and a smaller range takes less time.
+        // The node may have timed out, so later ranges are smaller.
         resize(plan, Math.max(SMALL_BLOCKS, Math.floor((to - from + 1) / 2)));
       }
       if (!isOfKind(error, 'too-large')) throw error;
@@ -147,10 +162,10 @@ export function createRangeReading(
   };
 }
 
-/** Returns whether a node that refuses ranges of this plan refuses all ranges. */
+/** Returns whether ranges of this plan are too small to be the cause of a timeout. */
 export const isSmallest = ({ size }: RangePlan): boolean => size <= SMALL_BLOCKS;
 
-/** Adapts the size after a response for this number of blocks. */
+/** Adapts the size of a plan to the number of logs in these blocks. */
 function adapt(plan: RangePlan, blocks: number, logs: number): void {
   if (logs > MANY_LOGS) return resize(plan, Math.floor(blocks / 2));
   // A response for part of a range gives no information about larger ranges.
@@ -163,13 +178,13 @@ function adapt(plan: RangePlan, blocks: number, logs: number): void {
   if (plan.size === MAX_BLOCKS) plan.isSettled = true;
 }
 
-/** Makes later ranges no larger than this. */
+/** Reduces the size of later ranges to at most `size`. */
 function resize(plan: RangePlan, size: number): void {
   plan.size = Math.max(1, Math.min(plan.size, size));
   plan.isSettled = true;
 }
 
-/** Returns the size to continue with after a refusal. */
+/** Reduces the range size after a refusal, and returns the size of the parts to query instead. */
 function shrink(
   plan: RangePlan,
   { from, to }: BlockRange,
@@ -198,7 +213,7 @@ async function queryLogs(
   return list(answer, `${node.name}: logs`);
 }
 
-/** Adds logs by block without duplicates, because several filters may find the same log. */
+/** Groups logs by block, without duplicates, because several filters may find the same log. */
 function collect(
   { name }: Provider,
   found: readonly unknown[],

@@ -1,4 +1,7 @@
-/** Tests batches of requests over HTTP, and nodes that reject or corrupt them. */
+/**
+ * Tests batched requests over HTTP, including nodes that reject batches or return incomplete or
+ * malformed responses.
+ */
 import { createServer } from 'node:http';
 import { type RunningScriptedChain, startScriptedChain } from '@sluice/testkit';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -11,7 +14,7 @@ let chain: RunningScriptedChain;
 let client: RpcClient;
 /** Number of calls in each request that the node received. */
 let sizes: number[];
-/** Replaces the text of a response; undefined passes it on. */
+/** Returns a replacement for the text of a response; undefined to keep the text. */
 let garble: (text: string, sent: unknown) => string | undefined;
 let stop: () => Promise<void>;
 
@@ -47,7 +50,7 @@ afterEach(() => stop());
 
 const hexOf = (number: number): string => `0x${number.toString(16)}`;
 
-/** Reads every block in one turn, and returns their numbers or errors. */
+/** Requests all blocks in one turn of the event loop, and returns their numbers or errors. */
 const readAll = async (): Promise<unknown[]> => {
   const numbers = Array.from({ length: BLOCKS }, (_, n) => n + 1);
   const read = numbers.map((number) =>
@@ -85,7 +88,7 @@ describe('a node', () => {
     expect(sizes).toEqual(Array.from({ length: BLOCKS }, () => 1));
   });
 
-  test('that limits requests is not asked again at once', async () => {
+  test('that limits requests is not queried again immediately', async () => {
     chain.trouble({ kind: 'rateLimit', retryAfterSeconds: 7 });
     const limited = { kind: 'rate-limited', retryAfterMs: 7_000 };
     expect(await readAll()).toEqual(everyNumber.map(() => expect.objectContaining(limited)));
@@ -95,7 +98,7 @@ describe('a node', () => {
     expect(sizes).toEqual([8, 8, 8, 8]);
   });
 
-  test('that limits requests with one error for a batch is not asked again at once', async () => {
+  test('that limits requests with one error for a batch is not queried again immediately', async () => {
     garble = () => '{"id": null, "error": {"code": -32005, "message": "rate limit exceeded"}}';
     const limited = { kind: 'rate-limited' };
     expect(await readAll()).toEqual(everyNumber.map(() => expect.objectContaining(limited)));
@@ -113,7 +116,7 @@ describe('a node', () => {
     expect(sizes).toEqual([8, 8]);
   });
 
-  test('that omits responses is asked for them again, with smaller batches later', async () => {
+  test('that omits responses is queried for them again, with smaller batches later', async () => {
     garble = (text, sent) =>
       Array.isArray(sent) ? JSON.stringify((JSON.parse(text) as unknown[]).slice(0, 5)) : undefined;
     expect(await readAll()).toEqual(everyNumber);

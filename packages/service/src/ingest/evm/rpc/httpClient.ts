@@ -1,15 +1,23 @@
-/** JSON-RPC over HTTP, in batches where the node supports them. */
+/**
+ * A JSON-RPC client over HTTP. Sends requests for blocks in batches if the node supports batches.
+ */
 import { Pool } from 'undici';
 import { describeError } from '../../../base/log.ts';
 import { SourceError, isOfKind } from '../../source.ts';
 import { type HttpFacts, parseAnswer, readResult } from '../../nodes/rpcError.ts';
-import { MAX_ANSWER_BYTES, type RpcClient, timeoutOf, tooLarge } from './rpcClient.ts';
+import {
+  type Connect,
+  MAX_ANSWER_BYTES,
+  type RpcClient,
+  timeoutOf,
+  tooLarge,
+} from './rpcClient.ts';
 
-/** Maximum concurrency of a provider. */
+/** Maximum number of concurrent requests to a node. */
 const CONNECTIONS = 32;
 /**
- * Requests for the contents of blocks, many of which a backfill makes at once. Other methods are
- * not batched, because nodes run some batches in order.
+ * Methods that are sent in batches, because a backfill reads many blocks at once. Other methods are
+ * sent alone, because some nodes run the calls of a batch one after another.
  */
 const BATCHED = /^eth_getBlock(ByHash|ByNumber|Receipts)$/;
 const BATCH_CALLS = 8;
@@ -22,23 +30,26 @@ interface Call extends PromiseWithResolvers<unknown> {
 }
 
 interface Answer {
-  /** Parsed JSON; undefined for other text. */
+  /** Parsed JSON; undefined if the response is not JSON. */
   value: unknown;
   http: HttpFacts;
 }
 
 /** @param name name of the node in messages, not its URL, which may contain an API key */
-export function createHttpClient(url: URL, name: string): RpcClient {
-  const pool = new Pool(url.origin, { connections: CONNECTIONS });
+export function createHttpClient(url: URL, name: string, connect?: Connect): RpcClient {
+  const pool = new Pool(url.origin, { connections: CONNECTIONS, ...(connect && { connect }) });
   const headers: Record<string, string> = { 'content-type': 'application/json' };
   if (url.username !== '') {
     const login = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
     headers['authorization'] = `Basic ${Buffer.from(login).toString('base64')}`;
   }
   let lastId = 0;
-  /** Reduced when a batch fails whose calls succeed alone, and never raised again. */
+  /**
+   * Calls per batch. Reduced when a batch times out, or when a call fails in a batch but succeeds
+   * alone; never raised again.
+   */
   let batchCalls = BATCH_CALLS;
-  /** Calls of the current turn of the event loop. */
+  /** Calls to send in batches after the current turn of the event loop. */
   let gathered: Call[] = [];
 
   const post = async (body: object, what: string, limits: PostLimits): Promise<Answer> => {
@@ -59,7 +70,7 @@ export function createHttpClient(url: URL, name: string): RpcClient {
     }
   };
 
-  /** Returns whether the node responded with a result. */
+  /** Sends one call and settles its promise. Returns whether the node responded with a result. */
   const sendAlone = async (call: Call): Promise<boolean> => {
     const { method, maxBytes } = call;
     try {
@@ -103,7 +114,7 @@ export function createHttpClient(url: URL, name: string): RpcClient {
     const refused: Call[] = [];
     for (const call of calls) {
       try {
-        // A node may limit the size of a batch, or omit responses.
+        // A node may omit responses, for example to limit the size of a batch.
         if (!results.has(call.id)) refused.push(call);
         else call.resolve(readResult(name, call.method, results.get(call.id), http));
       } catch (error) {
@@ -130,7 +141,7 @@ export function createHttpClient(url: URL, name: string): RpcClient {
       if (!BATCHED.test(method)) {
         void sendAlone(call);
       } else {
-        // Runs after the requests that are made in this turn.
+        // Sends the batches after all requests of this turn of the event loop.
         if (gathered.length === 0) process.nextTick(sendGathered);
         gathered.push(call);
       }
@@ -160,7 +171,7 @@ function errorOf(work: () => unknown): unknown {
   }
 }
 
-/** @throws SourceError `too-large` */
+/** @throws SourceError `too-large` if the text exceeds `maxBytes` */
 async function readText(
   body: AsyncIterable<Buffer>,
   what: string,

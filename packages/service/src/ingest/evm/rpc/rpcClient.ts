@@ -1,25 +1,32 @@
 /** The interface and the limits of the JSON-RPC clients. */
+import type { buildConnector } from 'undici';
 import { SourceError } from '../../source.ts';
 
 /**
- * JSON-RPC to one node, over HTTP or WebSocket. A node may be unreachable for hours: requests fail
- * at once with a `SourceError`, and a socket is reopened whenever it is needed.
+ * A JSON-RPC client for one node, over HTTP or WebSocket. While the node is unreachable, requests
+ * fail with a `SourceError`. A closed socket is reopened by the next request.
  */
 export interface RpcClient {
   /**
-   * Returns the `result` of the response. Throws a {@link SourceError} for any other response.
+   * Returns the `result` of the response. Throws a {@link SourceError} if there is none.
    *
    * @param maxBytes maximum response size; default 256 MiB
    */
   request(method: string, params: readonly unknown[], maxBytes?: number): Promise<unknown>;
-  /** Calls back with each new header that the node pushes; some may be lost. */
+  /**
+   * Calls back with each header that the node pushes, over WebSocket only; some may be lost.
+   * Returns a function that unsubscribes.
+   */
   subscribeHeads(onHead: (header: unknown) => void): () => void;
   close(): Promise<void>;
 }
 
+/** Opens connections to a node, e.g. after checking its address. Default: undici's connector. */
+export type Connect = buildConnector.connector | undefined;
+
 /**
- * Timeouts. Requests for complete blocks, receipts and traces are slow; other requests are quick or
- * lost.
+ * Timeout of requests for logs, traces and the receipts of a block, which may be slow. Other
+ * requests time out after `TIMEOUT_MS`.
  */
 const BLOCK_TIMEOUT_MS = 30_000;
 export const TIMEOUT_MS = 8_000;

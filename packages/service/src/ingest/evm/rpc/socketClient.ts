@@ -1,7 +1,15 @@
-/** JSON-RPC over a WebSocket, which also pushes new headers. */
+/** A JSON-RPC client over WebSocket, which also receives new headers that the node pushes. */
+import { Agent, WebSocket } from 'undici';
 import { SourceError } from '../../source.ts';
 import { parseAnswer, readResult } from '../../nodes/rpcError.ts';
-import { MAX_ANSWER_BYTES, type RpcClient, TIMEOUT_MS, timeoutOf, tooLarge } from './rpcClient.ts';
+import {
+  type Connect,
+  MAX_ANSWER_BYTES,
+  type RpcClient,
+  TIMEOUT_MS,
+  timeoutOf,
+  tooLarge,
+} from './rpcClient.ts';
 
 const RECONNECT_MIN_MS = 500;
 const RECONNECT_MAX_MS = 15_000;
@@ -12,7 +20,8 @@ interface Waiting extends PromiseWithResolvers<unknown> {
 }
 
 /** @param name name of the node in messages, not its URL, which may contain an API key */
-export function createSocketClient(url: string, name: string): RpcClient {
+export function createSocketClient(url: string, name: string, connect?: Connect): RpcClient {
+  const dispatcher = connect && new Agent({ connect });
   const waiting = new Map<number, Waiting>();
   const listeners = new Set<(header: unknown) => void>();
   let opening: Promise<WebSocket> | undefined;
@@ -27,7 +36,7 @@ export function createSocketClient(url: string, name: string): RpcClient {
       call.reject(new SourceError('unreachable', `${name}: ${reason}`));
     }
     waiting.clear();
-    // Without pending requests, only head subscriptions keep the socket open.
+    // Reconnects only for subscriptions, because a request opens the socket itself.
     if (closed || listeners.size === 0 || reconnectTimer !== undefined) return;
     reconnectTimer = setTimeout(() => {
       reconnectTimer = undefined;
@@ -39,7 +48,7 @@ export function createSocketClient(url: string, name: string): RpcClient {
 
   const open = (): Promise<WebSocket> => {
     opening ??= new Promise((resolve, reject) => {
-      const socket = new WebSocket(url);
+      const socket = new WebSocket(url, dispatcher && { dispatcher });
       const deadline = setTimeout(() => socket.close(), TIMEOUT_MS);
       socket.addEventListener('open', () => {
         clearTimeout(deadline);
@@ -102,7 +111,7 @@ export function createSocketClient(url: string, name: string): RpcClient {
 
   const subscribe = (): void => {
     request('eth_subscribe', ['newHeads']).catch(() => {
-      // Polling continues, and a closed socket triggers a new attempt.
+      // The head is still polled, and the subscription is repeated after the socket closes.
     });
   };
 
@@ -118,6 +127,7 @@ export function createSocketClient(url: string, name: string): RpcClient {
       clearTimeout(reconnectTimer);
       const socket = await opening?.catch(() => undefined);
       socket?.close();
+      await dispatcher?.destroy();
     },
   };
 }

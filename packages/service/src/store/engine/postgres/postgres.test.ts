@@ -148,7 +148,7 @@ describe('PostgreSQL store', () => {
     await expect(store.readSetting('before')).rejects.toThrow(/connect|terminat|ECONN/i);
     await postgres.restart();
     expect(await store.readSetting('before')).toBe('kept');
-    // The crash loses the kept events, so the old position is unknown.
+    // A crash empties the feed, so the old position is unknown.
     expect(await store.events.readFrom(position)).toBeUndefined();
     const feed = await followFeed(store.events);
     await eventStream(store, '0x1');
@@ -190,7 +190,10 @@ describe('PostgreSQL store', () => {
   });
 
   test('opens no sessions while commits wait for a standby, and continues when it is back', async () => {
-    const store = await openPostgresStore(postgres.url);
+    // Uses a separate server, because readiness would also report what other tests left in a shared
+    // one.
+    const server = await startPostgres();
+    const store = await openPostgresStore(server.url);
     const readiness = createReadiness(
       store,
       createLog(() => {}),
@@ -200,17 +203,17 @@ describe('PostgreSQL store', () => {
     expect(await readiness.read()).toEqual([]);
     const clients = await Promise.all(
       Array.from({ length: 20 }, async () => {
-        const client = new pg.Client(postgres.url);
+        const client = new pg.Client(server.url);
         await client.connect();
         return client;
       }),
     );
     const synchronousWith = async (change: string) => {
-      await execute(postgres.url, `alter system ${change}`);
-      await execute(postgres.url, 'select pg_reload_conf()');
+      await execute(server.url, `alter system ${change}`);
+      await execute(server.url, 'select pg_reload_conf()');
     };
     await synchronousWith("set synchronous_standby_names = 'nobody'");
-    // Commits wait only after the setting has taken effect, so earlier ones are repeated.
+    // Repeats the commits until the setting takes effect, because commits before that do not wait.
     let hasBegun = false;
     const waiting = Promise.all(
       clients.map(async (client, n) => {
@@ -223,10 +226,10 @@ describe('PostgreSQL store', () => {
     try {
       await expect.poll(() => store.countWaitingCommits(), { timeout: 15_000 }).toBe(20);
       hasBegun = true;
-      await expect(openPostgresStore(postgres.url)).rejects.toThrow(
+      await expect(openPostgresStore(server.url)).rejects.toThrow(
         '20 commits are waiting for a standby of the database, and none responds',
       );
-      // Existing connections also wait, and readiness reports it.
+      // Existing connections also wait, and the readiness check reports this.
       await expect
         .poll(() => readiness.read(), { timeout: 15_000, interval: 1_000 })
         .toEqual(['commits are waiting for a standby of the database, and none responds']);
@@ -238,6 +241,7 @@ describe('PostgreSQL store', () => {
     }
     await expect.poll(() => readiness.read(), { timeout: 15_000, interval: 1_000 }).toEqual([]);
     await store.close();
+    await server.stop();
   });
 
   test('claimers never take the same delivery, and respect the limit of each lane', async () => {
@@ -300,7 +304,8 @@ describe('PostgreSQL store', () => {
           most = Math.max(most, n);
         }
         await new Promise((resolve) => setTimeout(resolve, Math.random() * 5));
-        // A delivery leaves this count shortly before the ledger records its completion.
+        // Decrements the count before the ledger records the completion, so that it is never too
+        // high.
         for (const { streamId } of claimed) {
           underWay.set(streamId, (underWay.get(streamId) ?? 1) - 1);
         }

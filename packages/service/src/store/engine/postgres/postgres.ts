@@ -1,4 +1,4 @@
-/** The ledger in PostgreSQL 15 or later, for more than one machine. */
+/** The ledger in PostgreSQL 15 or later, which processes on several machines can share. */
 import { Kysely, PostgresDialect } from 'kysely';
 import type { Tables } from '../tables.ts';
 import type { Store } from '../../store.ts';
@@ -17,7 +17,8 @@ type Write = (...args: unknown[]) => Promise<unknown>;
  * Opens and migrates the ledger at `url` (`postgres://user:password@host:port/database`, or
  * `host:port,host:port` for several servers, of which the primary is used).
  *
- * @throws CallerError if no writable server can be reached, or it rejects the login.
+ * @throws CallerError if the URL is invalid, no writable server can be reached, the server rejects
+ * the user or the database, or another version or build of the program created the ledger.
  */
 export async function openPostgresStore(url: string): Promise<Store> {
   try {

@@ -1,8 +1,7 @@
 /**
- * The feed of a ledger that several processes share, in an unlogged table, so that readers have to
- * start over after a crash or failover of the server. Rows are ordered by transaction id, and only
- * rows older than every running transaction are read, because a transaction may commit after a
- * later one.
+ * The event feed of a ledger that several processes share. It is in an unlogged table, so readers
+ * start over after a crash or failover of the server. Rows are ordered by transaction id. Only rows
+ * older than every running transaction are read, because transactions may commit out of order.
  */
 import type { LiveEvent } from '@sluice/kit/contract';
 import { type Kysely, type Transaction, sql } from 'kysely';
@@ -12,31 +11,31 @@ import type { Signals } from '../../live/signals.ts';
 import type { Tables } from '../tables.ts';
 
 const BATCHES_AT_ONCE = 20;
-/** Interval of polls, because a signal may be lost or arrive before its row is readable. */
+/** Time between polls. A signal may be lost, or may arrive before its row is readable. */
 const POLL_MS = 250;
 
-/** Transaction id below which all transactions have ended, in the snapshot of this statement. */
+/** The lowest id of a transaction that is still running, as this statement sees it. */
 const horizon = sql<number>`pg_snapshot_xmin(pg_current_snapshot())::text::bigint`;
 const ownId = sql<number>`pg_current_xact_id()::text::bigint`;
 
 export interface PostgresFeed extends EventFeed {
   /** Appends the events within this transaction. */
   append(trx: Transaction<Tables>, events: readonly LiveEvent[]): Promise<void>;
-  /** Signals readers in every process, with a short delay, that rows were committed. */
+  /** Signals readers in all processes, after a short delay, that rows were committed. */
   signal(): void;
 }
 
 export function createPostgresFeed(db: Kysely<Tables>, signals: Signals): PostgresFeed {
   const listeners = new Set<() => void>();
-  /** Shares the query between readers at the same position. */
+  /** Running reads by position. Readers at the same position share one query. */
   const reading = new Map<string, Promise<EventBatch[] | undefined>>();
   let gathering: NodeJS.Timeout | undefined;
   let poller: NodeJS.Timeout | undefined;
 
   const append = async (trx: Transaction<Tables>, events: readonly LiveEvent[]): Promise<void> => {
     const lines = events.map((event) => JSON.stringify(event)).join('\n');
-    // A ledger that was restored from another server may contain transaction ids that this one has
-    // not assigned yet.
+    // Replaces a row with the same transaction id, which can remain if the ledger was restored from
+    // another server.
     await sql`
       insert into live_event (xid, created_at, events) values (${ownId}, ${postgresEngine.now()}, ${lines})
       on conflict (xid) do update set
@@ -84,7 +83,7 @@ export function createPostgresFeed(db: Kysely<Tables>, signals: Signals): Postgr
     },
     async newest() {
       let newest = await readNewest();
-      // Creates the first batch to continue from.
+      // Creates the first batch, so that readers have a position.
       if (newest === undefined) await db.transaction().execute((trx) => append(trx, []));
       while (newest === undefined) {
         await new Promise((resolve) => setTimeout(resolve, GATHER_MS));
@@ -116,7 +115,10 @@ export function createPostgresFeed(db: Kysely<Tables>, signals: Signals): Postgr
   };
 }
 
-/** Position of a row. Includes the time, because the server may reuse an id after a crash. */
+/**
+ * Returns the position of a row. The position contains the time, because the server may reuse a
+ * transaction id after a crash.
+ */
 const toPosition = ({ xid, created_at: createdAt }: { xid: number; created_at: number }): string =>
   `${xid}-${createdAt}`;
 
@@ -131,7 +133,8 @@ function fromPosition(position: string): number | undefined {
 }
 
 /**
- * Wraps a database, so that its transactions call `record` with their result as their last step.
+ * Wraps a database so that each of its transactions calls `record` with its result before it
+ * commits.
  */
 export function recording(
   db: Kysely<Tables>,

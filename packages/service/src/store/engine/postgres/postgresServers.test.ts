@@ -36,7 +36,10 @@ describe('the servers of a URL', () => {
 describe('a broken network path', () => {
   afterEach(() => void vi.useRealTimers());
 
-  /** Starts a proxy to a real server. A connection goes silent after a query with this text. */
+  /**
+   * Starts a proxy to a real server. If a client's query contains `text`, the proxy forwards
+   * neither that query nor the client's later ones.
+   */
   async function startDeadPath(text: string) {
     const postgres = await startPostgres();
     let lost = 0;
@@ -94,7 +97,7 @@ describe('a broken network path', () => {
       };
       await losesNext(1);
       await vi.advanceTimersByTimeAsync(GIVEN_UP_MS);
-      // A closed session is reopened after a second.
+      // A session that was closed is reopened after a second.
       await expect
         .poll(async () => {
           await vi.advanceTimersByTimeAsync(1_000);

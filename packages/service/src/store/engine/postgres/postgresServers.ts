@@ -1,6 +1,6 @@
 /**
- * Connects to the PostgreSQL server that the ledger is written to. With several servers, this is
- * the writable one or, after a failover, the one that was promoted last.
+ * Connects to the PostgreSQL server that accepts writes. If several servers accept writes after a
+ * failover, uses the one that was promoted last.
  */
 import { RetryableError, configError } from '../../../base/errors.ts';
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
@@ -8,17 +8,18 @@ import pg from 'pg';
 import { toLedgerValue } from '../ledgerText.ts';
 
 /**
- * Time after which a query without a response times out and its connection is closed, because the
- * network may have lost it. A `statement_timeout` would report a commit that waits for its standby
- * as committed.
+ * Timeout for queries. The connection is closed as well, because the network may have lost the
+ * response. The server's `statement_timeout` is not used, because it would report a commit that
+ * waits for its standby as committed.
  */
 const QUERY_TIMEOUT_MS = 30_000;
-/** Timeout to connect, or for a connection of the pool to become free. */
+/** Timeout for opening a connection, or for a connection of the pool to become free. */
 const CONNECT_TIMEOUT_MS = 10_000;
 const CONNECTIONS = 10;
 
 /**
- * Releases locks of a vanished process soon. The last setting is not available on every platform.
+ * Makes the server release the locks of a vanished process within half a minute. The last setting
+ * is not available on every platform.
  */
 const SESSION = `
   set idle_in_transaction_session_timeout = '10s';
@@ -31,21 +32,19 @@ const SESSION = `
   exception when others then null; end $$`;
 
 /**
- * Counts commits that wait for an unresponsive standby. If such a query times out, its session
- * stays until the standby is back.
+ * Counts commits that have waited for a standby for at least two seconds. Even after such a commit
+ * times out, its session remains until the standby is back.
  */
 export const WAITING_COMMITS = `
   select count(*)::int as n from pg_stat_activity
   where datname = current_database() and wait_event = 'SyncRep'
     and query_start < clock_timestamp() - interval '2 s'`;
-/**
- * Number of waiting commits at which no session is added, because its writes would wait as well.
- */
+/** Number of waiting commits at which new sessions fail, because their writes would wait, too. */
 const MAX_WAITING_COMMITS = 20;
 
 /**
- * The timeline is the first eight digits of a WAL file's name. Each promotion starts a newer
- * timeline.
+ * Reads whether the server is writable, and its timeline: the first eight digits of the name of a
+ * WAL file. Each promotion starts a new timeline.
  */
 const STANDING = `
   select current_setting('transaction_read_only') = 'off' as writable,
@@ -60,8 +59,8 @@ interface Standing {
 /**
  * Returns the URL of each server in `postgres://user:password@host:port,host:port/database`.
  *
- * @throws CallerError if a part is not a URL, or `target_session_attrs` is not `read-write` or
- * `primary`.
+ * @throws CallerError if a part is not a URL, or `target_session_attrs` has a value other than
+ * `read-write` or `primary`.
  */
 export function parseServers(url: string): string[] {
   const scheme = /^postgres(?:ql)?:\/\//.exec(url)?.[0];
@@ -92,15 +91,17 @@ export function parseServers(url: string): string[] {
 }
 
 /**
- * Creates connections for Kysely. With `isPatient`, queries have no timeout.
- *
- * @throws Error like {@link parseServers}.
+ * Creates a connection pool for Kysely. With `isPatient`, queries have no timeout.
+ * @throws CallerError as {@link parseServers} does
  */
 export function createServers(url: string, { isPatient = false } = {}): PostgresPool {
   const urls = parseServers(url);
   const pools = urls.map(createPool);
   let primary: Promise<pg.Pool> | undefined;
-  /** A writable server on an older timeline was left behind by a failover. */
+  /**
+   * Timeline of the newest primary that was found. A writable server on an older timeline was left
+   * behind by a failover.
+   */
   let newestTimeline = '';
 
   const findPrimary = async (): Promise<pg.Pool> => {
@@ -133,14 +134,17 @@ export function createServers(url: string, { isPatient = false } = {}): Postgres
     );
   };
 
-  /** Another server may be the primary by now, so the next connection checks again. */
+  /**
+   * Makes the next connection search for the primary again, because it may be another server by
+   * now.
+   */
   const doubt = (): void => {
     primary = undefined;
   };
 
   return {
     async connect() {
-      // A single server is not checked first, because it reports its own errors.
+      // A single server is used without a check, because it reports its own errors.
       const chosen = (primary ??= urls.length === 1 ? Promise.resolve(pools[0]!) : findPrimary());
       try {
         return toClient(await (await chosen).connect(), isPatient, doubt);
@@ -163,13 +167,13 @@ function createPool(url: string): pg.Pool {
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
-    // A broken connection is replaced at the next query. Its error needs a listener, or it ends the
-    // process; the pool does not listen between two queries of a transaction.
+    // A broken connection is replaced at the next query. Without this listener, its error would end
+    // the process, because the pool does not listen between the queries of a transaction.
     verify(client, done) {
       client.on('error', () => {});
       void openSession(client, done);
     },
-    // Every bigint of the ledger is a block number or a time in milliseconds, below 2^53.
+    // Every bigint of the ledger, such as a block number or a time in milliseconds, is below 2^53.
     types: {
       getTypeParser: (oid, format) =>
         oid === pg.types.builtins.INT8
@@ -181,7 +185,7 @@ function createPool(url: string): pg.Pool {
   return pool;
 }
 
-/** Fails if many commits are waiting for a standby. */
+/** Configures the session. Fails if many commits are waiting for a standby. */
 async function openSession(client: pg.ClientBase, done: (error?: Error) => void): Promise<void> {
   try {
     await queryInTime(client, () => client.query(SESSION));
@@ -200,7 +204,7 @@ async function openSession(client: pg.ClientBase, done: (error?: Error) => void)
   }
 }
 
-/** Closes the connection if the query times out, which makes the query reject. */
+/** Runs a query. If it times out, closes the connection, so that the query rejects. */
 export async function queryInTime<T>(client: pg.ClientBase, ask: () => Promise<T>): Promise<T> {
   const timer = setTimeout(() => void (client as pg.Client).end(), QUERY_TIMEOUT_MS);
   try {
@@ -212,7 +216,10 @@ export async function queryInTime<T>(client: pg.ClientBase, ask: () => Promise<T
 
 const clients = new WeakMap<pg.PoolClient, PostgresPoolClient>();
 
-/** Wraps a client so that its queries time out. */
+/**
+ * Wraps a client so that its queries time out, and calls `onLost` when the connection fails. With
+ * `isPatient`, returns the client unchanged.
+ */
 function toClient(
   client: pg.PoolClient,
   isPatient: boolean,

@@ -6,7 +6,7 @@ import { queryInTime, createServers } from './postgresServers.ts';
 
 const CHANNEL = 'sluice';
 const RECONNECT_MS = 1_000;
-/** Signals need no durability, so they don't wait for the disk or a standby. */
+/** Signals need no durability, so they do not wait for the disk or a standby. */
 const SESSION = `set synchronous_commit = off; listen ${CHANNEL}`;
 const EVERYTHING: readonly Signal[] = [
   'deliveries',
@@ -17,12 +17,15 @@ const EVERYTHING: readonly Signal[] = [
   'events',
 ];
 
-/** Connects in the background; until then, processes detect changes by polling. */
+/**
+ * Sends and receives signals. Connects in the background; until the connection is open, processes
+ * detect changes by polling.
+ */
 export function createPostgresSignals(url: string): Signals {
   const local = createSignals();
   const servers = createServers(url, { isPatient: true });
   const self = randomUUID();
-  /** Signals that were sent in this process, but not yet to the others. */
+  /** Signals that were sent in this process, but not yet to other processes. */
   const unsent = new Set<Signal>();
   let opening: pg.PoolClient | undefined;
   let session: pg.PoolClient | undefined;
@@ -50,11 +53,11 @@ export function createPostgresSignals(url: string): Signals {
       opening = undefined;
       session = client;
       if (isClosed) leave();
-      // Signals may have been missed while not listening.
+      // Signals may have been missed while the session was closed.
       else local.send(EVERYTHING);
     } catch {
       // The ledger's other connections report the problem. Without the release, ten such clients
-      // would exhaust the pool.
+      // would use up the pool.
       opening?.release(true);
       opening = undefined;
       reconnect();
@@ -65,7 +68,7 @@ export function createPostgresSignals(url: string): Signals {
   };
   void connect();
 
-  /** Sends one NOTIFY for all signals that accumulated during the previous one. */
+  /** Sends one NOTIFY for all signals that arrived during the previous one. */
   const pass = async (): Promise<void> => {
     while (unsent.size > 0 && session !== undefined) {
       const client = session;
@@ -76,7 +79,7 @@ export function createPostgresSignals(url: string): Signals {
           client.query('select pg_notify($1, $2)', [CHANNEL, payload]),
         );
       } catch {
-        // The session is opened again, and other processes poll in the meantime.
+        // The session will be reopened; other processes poll in the meantime.
       }
     }
     isSending = false;
@@ -97,7 +100,7 @@ export function createPostgresSignals(url: string): Signals {
       clearTimeout(timer);
       session?.release(true);
       session = undefined;
-      // Makes its pending query reject.
+      // Closes a connection that is still being opened, so that its pending query rejects.
       void (opening as pg.Client | undefined)?.end();
       await servers.end();
     },

@@ -1,6 +1,5 @@
 /**
- * Explains to the operator why PostgreSQL could not be used at startup, without revealing the
- * password.
+ * Explains to the operator why PostgreSQL could not be used at startup. Never reveals the password.
  */
 import { describeError } from '../../../base/log.ts';
 import { CallerError } from '../../../base/errors.ts';
@@ -41,7 +40,7 @@ export function toStartError(error: unknown, url: string): unknown {
     'database_unreachable',
     `PostgreSQL at ${hosts} cannot be reached: ${describeError(error)}`,
     {
-      fix: 'check that it is running, that it accepts connections from this host, and the host and port in --database-url',
+      fix: 'check that it is running and accepts connections from this host, and that --database-url has the right host and port',
       cause: error,
     },
   );

@@ -1,16 +1,16 @@
 /**
- * Locks a data folder for one process. A SQLite lock ends with its process, whereas a lock file
- * would survive a crash.
+ * Locks a data folder for one process. A lock of SQLite ends with its process, whereas a lock file
+ * would remain after a crash.
  */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { CallerError } from '../../../base/errors.ts';
 
-/** Name of the lock file in the data folder. */
+/** Name of the SQLite database that holds the lock, in the data folder. */
 export const LOCK_FILE = 'lock.db';
 
-/** Loaded on first use, because most commands need no lock. */
+/** Loads SQLite on first use, because most commands need no lock. */
 function open(folder: string): DatabaseSync {
   const sqlite = process.getBuiltinModule('node:sqlite');
   return new sqlite.DatabaseSync(join(folder, LOCK_FILE), { timeout: 0 });
@@ -18,8 +18,7 @@ function open(folder: string): DatabaseSync {
 
 /**
  * Locks the folder until the returned database is closed or the process ends.
- *
- * @throws CallerError `data_in_use` if another process holds the lock.
+ * @throws CallerError `data_in_use` if another process has locked the folder
  */
 export function lockFolder(folder: string): DatabaseSync {
   const lock = open(folder);
@@ -39,7 +38,7 @@ export function lockFolder(folder: string): DatabaseSync {
   }
 }
 
-/** Returns whether a process holds the folder. Does not create any files. */
+/** Returns whether a process has locked the folder. Creates no files. */
 export function isFolderLocked(folder: string): boolean {
   if (!existsSync(join(folder, LOCK_FILE))) return false;
   const lock = open(folder);

@@ -20,7 +20,7 @@ import { takeChain } from '../../blocks/takeChain.test-only.ts';
 const folder = mkdtempSync(join(tmpdir(), 'sluice-store-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Opens a store; `execute` runs a statement on a connection that bypasses it. */
+/** Opens a store. `execute` runs statements on a separate connection to the file of the store. */
 async function openSecond(name: string) {
   const path = join(folder, name);
   const store = await openSqliteStore(path);
@@ -70,7 +70,7 @@ describe('SQLite store', () => {
     expect(await store.readSetting('kept')).toBe('yes');
     await store.saveSetting('kept', 'still');
     expect(await store.readSetting('kept')).toBe('still');
-    // Closing does not need the reading thread.
+    // The store can be closed without its reading thread.
     await threads[3]!.terminate();
     await store.close();
     await expect(store.readSetting('kept')).rejects.toThrow('The ledger is closed');
@@ -118,7 +118,8 @@ describe('SQLite store', () => {
     const commit = { chain, epoch, ruleRevision: revision, windowBlocks: 256 };
     await store.commitBlock({ ...commit, block: header(2), confirmUpTo: 2, matches: parts });
 
-    // A negative age expires new rows. Each step deletes some of them, regardless of its time.
+    // With negative ages, even new rows have expired. Each step deletes a few rows, although
+    // `forMs` is 0.
     const rule = { deliveredMs: -86_400_000, undeliveredMs: -86_400_000, forMs: 0 };
     const claim = { limit: 1, maxBytes: 1e9, perStream: 1000, taken: {}, leaseMs: 40_000 };
     const forgotten: number[] = [];

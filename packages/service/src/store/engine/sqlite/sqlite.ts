@@ -21,10 +21,9 @@ export interface WorkerCall {
 }
 export type WorkerReply = { id: number; value: unknown } | { id: number; error: Error };
 
-/** The file name of the ledger in its folder. */
 export const LEDGER_FILE = 'sluice.db';
 
-/** Long reads, which scan many rows and take 0.1 s or more. */
+/** Reads that may scan many rows and take 0.1 s or more, so they have a separate thread. */
 const LONG_READS: ReadonlySet<string> = new Set<keyof Reads>([
   'countByField',
   'estimateReplay',
@@ -34,23 +33,23 @@ const LONG_READS: ReadonlySet<string> = new Set<keyof Reads>([
 ]);
 
 /**
- * Opens the ledger in `folder`, and creates or migrates it if necessary. Writes and reads run in
- * separate threads; long reads run in a third one, which is started on demand.
- *
- * @throws when another process holds the folder.
+ * Opens the ledger in `folder`; creates or migrates it if necessary. Writes, reads and long reads
+ * have separate threads, which start on demand.
+ * @throws CallerError if another process has locked the folder, the ledger is damaged, its
+ * write-ahead log is missing, or another version or build of the program created it
  */
 export async function openSqliteStore(folder: string): Promise<Store> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const lock = lockFolder(folder);
   const path = join(folder, LEDGER_FILE);
-  // Creates the file before SQLite does, so that only the owner can read it and its journals.
+  // Creates the file before SQLite does, so that only the owner can read the file and its journals.
   closeSync(openSync(path, 'a', 0o600));
   let setup: ReturnType<typeof openSqlite> | undefined;
   try {
     refuseLostLog(path);
     setup = openSqlite(path, false);
     await migrate(setup.db as unknown as Kysely<unknown>, undefined, `The ledger in ${folder}`);
-    // This process owns the folder, so every previous lease holder is gone.
+    // This process has locked the folder, so the previous holders of leases have ended.
     const now = Date.now();
     await setup.db.updateTable('lease').set({ until: now }).where('until', '>', now).execute();
     markOpen(path);
@@ -59,14 +58,15 @@ export async function openSqliteStore(folder: string): Promise<Store> {
     lock.close();
     throw explainDamage(error, path);
   }
-  // Must be closed last: the last connection copies the log, which a read-only one cannot.
+  // This connection must be closed last: the last connection copies the write-ahead log into the
+  // file, which a read-only connection cannot do.
   const { db: keeper } = setup;
   const reads = createThread(path, 'reads');
   const longReads = createThread(path, 'reads');
   const writes = createThread(path, 'writes');
   const signals = createSignals();
   const events = createMemoryFeed();
-  // The threads run the statements; these objects only provide the names of the methods.
+  // The statements run in the threads; these objects only provide the names of the methods.
   const readers = mapMethods(createReads(keeper, sqliteEngine), (name, args) =>
     (LONG_READS.has(name) ? longReads : reads).call(name, args),
   );
@@ -91,7 +91,7 @@ export async function openSqliteStore(folder: string): Promise<Store> {
   };
 }
 
-/** Returns the same methods, executed by `call`. */
+/** Returns an object with the same methods, each of which is executed by `call`. */
 const mapMethods = <Methods extends object>(
   methods: Methods,
   call: (name: string, args: unknown[]) => Promise<unknown>,
@@ -101,9 +101,9 @@ const mapMethods = <Methods extends object>(
   ) as Methods;
 
 /**
- * Runs ledger methods in a thread that starts on the first call. If the thread exits, for example
- * because it could not start without free file descriptors, its pending calls fail and the next
- * call starts another.
+ * Runs methods of the ledger in a thread that starts on the first call. If the thread ends, for
+ * example because it could not get a file descriptor, its pending calls fail and the next call
+ * starts another thread.
  */
 function createThread(
   path: string,

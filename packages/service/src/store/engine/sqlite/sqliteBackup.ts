@@ -23,11 +23,10 @@ import { markClosed } from './sqliteDamage.ts';
 
 /**
  * Writes the current state of the ledger in `folder` to a new file that only its owner can read,
- * and checks it. Writers to the ledger do not wait.
- *
- * @returns the size of the file in bytes.
+ * and checks the file. Does not block writes to the ledger.
+ * @returns the size of the file in bytes
  * @throws CallerError `not_confirmed` if the file exists; Error if there is no ledger, or the copy
- * is damaged.
+ * is damaged
  */
 export function backUpSqlite(folder: string, file: string): number {
   const source = join(folder, LEDGER_FILE);
@@ -40,12 +39,12 @@ export function backUpSqlite(folder: string, file: string): number {
   mkdirSync(dirname(file), { recursive: true });
   const unfinished = `${file}.unfinished`;
   rmSync(unfinished, { force: true });
-  // Creates the file before SQLite writes to it, so that no other user can ever read its secrets.
+  // Creates the file before SQLite does, so that no other user can ever read its secrets.
   closeSync(openSync(unfinished, 'wx', 0o600));
   try {
     const ledger = new DatabaseSync(source, { readOnly: true, timeout: 10_000 });
     try {
-      // Uses one read transaction, because a copy page by page would restart with each write of the
+      // Copies in one read transaction. A page-by-page copy would restart with each write of the
       // service.
       ledger.prepare('vacuum into ?').run(unfinished);
     } finally {
@@ -62,10 +61,11 @@ export function backUpSqlite(folder: string, file: string): number {
 }
 
 /**
- * Replaces the ledger in `folder` with a backup. The next start of the service continues from it.
- *
- * @throws CallerError `not_confirmed` if there is a ledger and `overwrite` is not set; Error if a
- * service uses the folder, or this program cannot read the file.
+ * Replaces the ledger in `folder` with a backup. The next start of the service continues from the
+ * backup.
+ * @throws CallerError `not_confirmed` if there is a ledger and `overwrite` is not set,
+ * `data_in_use` if a process has locked the folder, or `invalid_file` if the backup has a schema
+ * that is unknown to this program; Error if the file is missing, damaged, or not a ledger
  */
 export async function restoreSqlite(
   file: string,
@@ -92,7 +92,8 @@ export async function restoreSqlite(
     closeSync(openSync(unfinished, 'wx', 0o600));
     copyFileSync(file, unfinished);
     sync(unfinished);
-    // Otherwise, the journal of the old ledger would be replayed into the new one.
+    // Deletes the write-ahead log of the old ledger, which SQLite would otherwise apply to the new
+    // one.
     markClosed(target);
     for (const journal of ['-wal', '-shm']) rmSync(target + journal, { force: true });
     renameSync(unfinished, target);
@@ -102,9 +103,7 @@ export async function restoreSqlite(
   }
 }
 
-/**
- * @throws Error if the file is not a SQLite database with a ledger, or one of its pages is damaged.
- */
+/** @throws Error if the file is not a SQLite database with a ledger, or is damaged */
 function checkSound(file: string): void {
   let problem: string | undefined;
   try {
@@ -127,7 +126,7 @@ function checkSound(file: string): void {
   if (problem !== undefined) throw new Error(`${file} cannot be used: ${problem}`);
 }
 
-/** Waits until the data is on the disk. */
+/** Waits until a file or folder is written to the disk. */
 function sync(path: string): void {
   const descriptor = openSync(path, 'r');
   try {

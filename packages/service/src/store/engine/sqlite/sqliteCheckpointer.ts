@@ -5,11 +5,14 @@ import { type CheckpointerData, STAGE, checkpoint, createLogReader } from './sql
 import { openSqlite } from './sqliteConnection.ts';
 
 /**
- * Number of pages that the committing thread may copy itself, which takes about 0.05 s, or more on
- * a slow disk.
+ * Maximum number of pages that are left to the committing thread, which copies them in about 50 ms,
+ * or more on a slow disk.
  */
 const LEFT_PAGES = 250;
-/** Milliseconds between retries while a long read still needs the old state of the file. */
+/**
+ * Milliseconds before the next attempt if copying fails, or if a long read still needs the old
+ * state of the file.
+ */
 const HELD_UP_MS = 100;
 
 const { path, stage } = workerData as CheckpointerData;
@@ -19,8 +22,8 @@ const readLog = createLogReader(sqlite);
 parentPort!.on('message', () => void takeOver());
 
 /**
- * Copies the entire log, and then pages that were written in the meantime, while their number
- * shrinks.
+ * Copies the log, and then the pages that were written in the meantime. Repeats this until few
+ * pages are left, or until a round does not halve their number.
  */
 async function takeOver(): Promise<void> {
   let left = Number.POSITIVE_INFINITY;

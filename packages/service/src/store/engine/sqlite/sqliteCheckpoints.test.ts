@@ -17,7 +17,7 @@ const SOON = { timeout: 10_000, interval: 5 };
 describe.runIf(isSqliteFrom351)('the write-ahead log', () => {
   const path = join(folder, 'ledger.db');
   const { db, sqlite } = openSqlite(path, false);
-  // Tests the amount that each thread writes, not durability.
+  // This test measures how much each thread writes, so it needs no durability.
   sqlite.exec('pragma synchronous = off; create table page (id integer primary key, filler blob)');
   const readLog = createLogReader(sqlite);
   const left = (): number => readLog().log - readLog().checkpointed;
@@ -27,7 +27,7 @@ describe.runIf(isSqliteFrom351)('the write-ahead log', () => {
     await db.destroy();
   });
 
-  // Returns the number of pages that the committing thread copies itself, per checkpoint.
+  // Number of pages that the committing thread copied itself, per checkpoint.
   const own: number[] = [];
   const prepare = sqlite.prepare.bind(sqlite);
   vi.spyOn(sqlite, 'prepare').mockImplementation((text) => {

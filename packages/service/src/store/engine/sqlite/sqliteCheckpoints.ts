@@ -1,7 +1,7 @@
 /**
- * Keeps the write-ahead log of a SQLite ledger short by copying it into the file in a separate
- * thread (`sqliteCheckpointer.ts`), because that can take seconds. The committing thread copies the
- * last small part itself, because a log restarts only after it was copied completely.
+ * Keeps the write-ahead log of a SQLite ledger short by copying it into the file. A separate thread
+ * (`sqliteCheckpointer.ts`) copies most pages, because this can take seconds. The committing thread
+ * copies the last few, because the log restarts only once all of its pages have been copied.
  */
 import { extname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
@@ -9,18 +9,18 @@ import { Worker } from 'node:worker_threads';
 import { isSqliteFrom351 } from '../engine.ts';
 
 /**
- * Length of the log, in pages of 4 KiB, at which copying starts. With a shorter log, more pages are
- * written twice.
+ * Length of the log, in pages of 4 KiB, at which copying starts. With a lower limit, more pages
+ * would be written twice.
  */
 const LOG_PAGES = 10_000;
 
 /**
- * Milliseconds before another start if the thread could not start, for example without free file
- * descriptors.
+ * Milliseconds before the next attempt if the thread fails, for example because it cannot get a
+ * file descriptor.
  */
 const AGAIN_MS = 1_000;
 
-/** State that the two threads share, in one number. */
+/** Stages of copying, as numbers that the two threads share. */
 export const STAGE = { idle: 0, underWay: 1, nearlyDone: 2 } as const;
 
 export interface CheckpointerData {
@@ -28,7 +28,7 @@ export interface CheckpointerData {
   stage: Int32Array;
 }
 
-/** Length of the log in pages. */
+/** State of the write-ahead log. `log` is its length in pages. */
 export interface LogState {
   log: number;
   /** Number of pages that have been copied into the file. */
@@ -36,14 +36,16 @@ export interface LogState {
 }
 
 export interface Checkpoints {
-  /** Must be called after each commit, outside of a transaction. */
+  /** Checks the length of the log. Must be called after each commit, outside of a transaction. */
   look(): void;
   stop(): Promise<void>;
 }
 
-/** Takes over the checkpoints of this connection, the only one that writes. */
+/**
+ * Replaces the automatic checkpoints of this connection, which must be the only one that writes.
+ */
 export function createCheckpoints(path: string, sqlite: DatabaseSync): Checkpoints {
-  // Older versions of SQLite do not report the length of the log, and keep making their own
+  // Older versions of SQLite do not report the length of the log, so they keep their automatic
   // checkpoints.
   if (!isSqliteFrom351) return { look: () => undefined, stop: () => Promise.resolve() };
   sqlite.exec('pragma wal_autocheckpoint = 0');
@@ -56,8 +58,8 @@ export function createCheckpoints(path: string, sqlite: DatabaseSync): Checkpoin
       new URL(`./sqliteCheckpointer${extname(import.meta.url)}`, import.meta.url),
       { workerData: { path, stage } satisfies CheckpointerData, name: 'sqlite checkpoints' },
     );
-    // Without a listener, its error would also end this thread. The log stays intact and only
-    // grows.
+    // Without a listener, an error of the new thread would also end this thread. After an error,
+    // the log is intact, and grows until the next attempt.
     started.on('error', () => {
       worker = undefined;
       setTimeout(() => set('idle'), AGAIN_MS).unref();
@@ -92,8 +94,8 @@ export function createLogReader(sqlite: DatabaseSync): () => LogState {
 }
 
 /**
- * Copies the log without waiting, up to the part that a reader still needs. Returns the state of
- * the log when it started.
+ * Copies as much of the log as current readers allow, without waiting. Returns the length of the
+ * log and the number of pages that have been copied; undefined if copying fails.
  */
 export function checkpoint(sqlite: DatabaseSync): LogState | undefined {
   try {

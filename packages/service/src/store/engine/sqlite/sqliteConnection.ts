@@ -11,12 +11,12 @@ import {
 import { toLedgerValue } from '../ledgerText.ts';
 import type { Tables } from '../tables.ts';
 
-/** Maximum number of prepared statements per connection. The ledger has fewer. */
+/** Maximum number of cached statements per connection. The ledger uses fewer. */
 const PREPARED_STATEMENTS = 200;
 
 /**
- * Contrary to Kysely's assumption, SQLite can change a schema in a transaction, so a failed
- * migration leaves no changes.
+ * Makes Kysely run migrations in a transaction, so that a failed migration leaves no changes.
+ * Kysely assumes that SQLite cannot change a schema in a transaction, but it can.
  */
 class TransactionalAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl(): boolean {
@@ -25,8 +25,8 @@ class TransactionalAdapter extends SqliteAdapter {
 }
 
 /**
- * Separate transactions and parts of a shared one (`sqliteWorker.ts`) start and end in the same
- * way.
+ * Uses savepoints as transactions, because writes that share a transaction (`sqliteWorker.ts`) must
+ * be able to fail separately. Without a shared transaction, a savepoint is a transaction.
  */
 class SavepointDriver extends SqliteDriver {
   readonly #sqlite: DatabaseSync;
@@ -45,7 +45,7 @@ class SavepointDriver extends SqliteDriver {
   }
 
   override async rollbackTransaction(): Promise<void> {
-    // A full disk has already rolled back the transaction, so this reports the original error.
+    // On a full disk, SQLite has already rolled back, and a second rollback would hide the error.
     if (!this.#sqlite.isTransaction) return;
     await this.#execute('rollback to transaction_part; release transaction_part');
   }
@@ -58,8 +58,8 @@ class SavepointDriver extends SqliteDriver {
 type PreparedStatement = ReturnType<SqliteDatabase['prepare']>;
 
 /**
- * Adapts a statement for Kysely. Rows are read as arrays and converted here, because the objects of
- * `node:sqlite` are slower to create and to read.
+ * Adapts a statement for Kysely. Reads rows as arrays, because `node:sqlite` is slower at creating
+ * and reading objects.
  */
 function toPrepared(statement: StatementSync): PreparedStatement {
   const names = statement.columns().map(({ name }) => name);
@@ -80,9 +80,7 @@ function toPrepared(statement: StatementSync): PreparedStatement {
   };
 }
 
-/**
- * Opens a Kysely database over `node:sqlite` and returns both. Destroying the first closes both.
- */
+/** Opens a SQLite connection and a Kysely database on it. Destroying `db` closes the connection. */
 export function openSqlite(
   path: string,
   readOnly: boolean,
@@ -90,7 +88,7 @@ export function openSqlite(
   const sqlite = new DatabaseSync(path, { readOnly, timeout: 10_000 });
   if (!readOnly) {
     // With FULL, a committed transaction survives a power loss. Checkpoints run every 40 MB of log
-    // instead of every 4, so that fewer commits wait for one.
+    // instead of every 4 MB, so that fewer commits wait for a checkpoint.
     sqlite.exec(
       'pragma journal_mode = wal; pragma synchronous = full; pragma wal_autocheckpoint = 10000',
     );

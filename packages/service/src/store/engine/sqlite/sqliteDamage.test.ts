@@ -1,4 +1,6 @@
-/** Checks that a ledger with missing or damaged files is not opened silently. */
+/**
+ * Tests that a ledger without its write-ahead log, or with damaged pages, is rejected with a fix.
+ */
 import { execFileSync } from 'node:child_process';
 import {
   closeSync,
@@ -17,7 +19,7 @@ import { openSqliteStore } from './sqlite.ts';
 import { backUpSqlite, restoreSqlite } from './sqliteBackup.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-damage-'));
-/** Creates the ledger of a killed process, with its commits still in the log. */
+/** Ledger folder as a killed process leaves it: the commits are still in the write-ahead log. */
 const killed = join(folder, 'killed');
 beforeAll(async () => {
   const live = join(folder, 'live');
@@ -96,7 +98,7 @@ test.each([
   ['overwritten from the second page', 4096, 'database disk image is malformed'],
 ])('a damaged ledger (%s) is rejected, and the fix names restore', async (_, from, why) => {
   const { data, ledger } = copyOf(`damaged-${from}`);
-  // Opening and closing it copies the log into the file.
+  // Opening and closing the ledger copies the log into the file.
   expect(await colourIn(data)).toBe('green');
   const bytes = Buffer.alloc(statSync(ledger).size - from, 'x');
   const file = openSync(ledger, 'r+');

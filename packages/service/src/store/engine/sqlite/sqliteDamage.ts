@@ -1,20 +1,18 @@
 /**
- * Detects damaged files of a SQLite ledger. Without the write-ahead log, SQLite silently opens the
- * state of the last checkpoint, so a marker file shows that the log must exist.
+ * Detects damaged files of a SQLite ledger. If the write-ahead log is missing, SQLite silently
+ * opens the state of the last checkpoint, so a marker file records that the log must exist.
  */
 import { closeSync, existsSync, fsyncSync, openSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describeError } from '../../../base/log.ts';
 import { CallerError } from '../../../base/errors.ts';
 
-/** Names of the write-ahead log and of the marker file. */
 const walOf = (path: string): string => `${path}-wal`;
 const markOf = (path: string): string => `${path}-open`;
 
-const restoreFix = (folder: string): string =>
-  `Restore a backup: sluice restore FILE --data ${folder} --yes`;
+const restoreCommand = (folder: string): string => `sluice restore FILE --data ${folder} --yes`;
 
-/** @throws CallerError if the log existed when the ledger was last used, but is missing now. */
+/** @throws CallerError if the log is missing, although the ledger was not closed properly. */
 export function refuseLostLog(path: string): void {
   if (!existsSync(markOf(path)) || existsSync(walOf(path))) return;
   throw new CallerError(
@@ -22,8 +20,8 @@ export function refuseLostLog(path: string): void {
     `The newest changes of the ledger ${path} are missing: its write-ahead log ${walOf(path)} is gone`,
     {
       fix:
-        `Put that file back. ${restoreFix(dirname(path))}. If another program such as sqlite3 opened and closed ` +
-        `the ledger in the meantime, it contains the log and nothing is missing: delete ${markOf(path)} and start again`,
+        `Put that file back, or restore a backup: ${restoreCommand(dirname(path))}. If another program such as sqlite3 ` +
+        `opened and closed the ledger in the meantime, nothing is missing: delete ${markOf(path)} and start again`,
     },
   );
 }
@@ -37,15 +35,15 @@ export function markOpen(path: string): void {
   }
 }
 
-/** Records that the log may be missing, because the ledger was closed properly or replaced. */
+/** Records that the log may be missing, because the ledger was closed properly or was replaced. */
 export const markClosed = (path: string): void => rmSync(markOf(path), { force: true });
 
-/** Converts the error of a damaged ledger to a CallerError; returns any other error unchanged. */
+/** Converts the error of a damaged ledger to a CallerError. Returns any other error unchanged. */
 export function explainDamage(error: unknown, path: string): unknown {
   const text = describeError(error);
   if (!/database disk image is malformed|file is not a database/i.test(text)) return error;
   return new CallerError('invalid_file', `The ledger ${path} is damaged: ${text}`, {
-    fix: `${restoreFix(dirname(path))}. Without a backup, keep the file and start with another --data folder`,
+    fix: `Restore a backup: ${restoreCommand(dirname(path))}. Without a backup, keep the file and start with another --data folder`,
     cause: error,
   });
 }

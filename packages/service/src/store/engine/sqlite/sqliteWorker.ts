@@ -1,7 +1,7 @@
 /**
- * A connection to the SQLite file in its own thread, which runs store methods one at a time.
- * Waiting writes are committed together, so that they wait for the disk only once, and resolve when
- * they are durable.
+ * Worker thread with its own connection to the SQLite file. It runs store methods one at a time.
+ * Waiting writes are committed together, so that they share one write to disk. A write resolves
+ * once it is durable.
  */
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { createCheckpoints } from './sqliteCheckpoints.ts';
@@ -10,7 +10,7 @@ import { sqliteEngine } from '../engine.ts';
 import { createReads, createWrites } from '../../statements.ts';
 import type { WorkerCall, WorkerReply } from './sqlite.ts';
 
-/** Time after which a transaction accepts no more writes, so that its writes resolve. */
+/** Milliseconds after which a transaction takes no more writes and is committed. */
 const SHARED_MS = 20;
 
 const { path, role } = workerData as { path: string; role: 'reads' | 'writes' };
@@ -37,7 +37,7 @@ const run = async ({ id, method, args }: WorkerCall): Promise<WorkerReply> => {
   }
 };
 
-/** Returns why nothing was committed; undefined if everything was. */
+/** Commits the transaction. If that fails, rolls it back and returns the error. */
 const commit = (): Error | undefined => {
   try {
     sqlite.exec('commit');
@@ -49,9 +49,9 @@ const commit = (): Error | undefined => {
 };
 
 /**
- * Executes the first of these calls, and as many of the following as one transaction has time for;
- * a call that fails undoes its own changes. If SQLite rolls back everything, for example on a full
- * disk, each call is executed again separately.
+ * Executes the first call, and further calls for up to `SHARED_MS`, in one transaction. A call that
+ * fails undoes only its own changes. If the transaction as a whole fails, for example because the
+ * disk is full, each call is executed again in its own transaction.
  *
  * @returns the number of executed calls
  */
@@ -76,7 +76,7 @@ let working = false;
 const work = async (): Promise<void> => {
   working = true;
   while (waiting.length > 0) {
-    // Drains the port, because otherwise only one message arrives per turn of the event loop.
+    // Reads all messages from the port, because the event loop delivers only one per turn.
     for (let next; (next = receiveMessageOnPort(port)) !== undefined;) waiting.push(next.message);
     const closeAt = waiting.findIndex(({ method }) => method === 'close');
     if (closeAt === 0) {

@@ -16,19 +16,18 @@ import type { AptosWorkspace } from '../aptosWorkspace.ts';
 import type { MoveValue, RestChange, RestEvent } from '../../rest/restShapes.ts';
 import { type AptosEffect, type AptosStore, addressOfStore } from './scriptedAptosTransaction.ts';
 
-/** Results of a transaction's effects, in addition to the writes in the workspace. */
+/** Events and table changes of a transaction. Its resource writes are in the workspace. */
 export interface AptosTraces {
   events: RestEvent[];
   tableChanges: RestChange[];
 }
 
-/** The context in which effects are applied. */
 export interface EffectContext {
   workspace: AptosWorkspace;
   traces: AptosTraces;
-  /** Balance of stores that have not been used before. */
+  /** Balance of a coin store or a primary store before its first use. */
   startBalance: bigint;
-  /** Returns the next sequence number of an event handle. */
+  /** Returns the next sequence number of the handle that an `event` effect uses. */
   nextSequenceNumber: (account: Hex, creationNumber: bigint) => bigint;
 }
 
@@ -37,7 +36,8 @@ const largestU64 = 2n ** 64n - 1n;
 /**
  * Applies one effect to the workspace.
  *
- * @throws Error if the balance is too low or an object does not exist.
+ * @throws Error if the effect is impossible, for example because a balance is too low, or because
+ *   an object does not exist or already exists.
  */
 export function applyEffect(effect: AptosEffect, context: EffectContext): void {
   const { workspace, traces } = context;
@@ -128,14 +128,17 @@ interface Coins {
   coinType: string;
 }
 
-/** Takes coins without an event, like a gas payment. */
+/** Withdraws coins without an event, as a gas payment does. */
 export function takeCoin(from: Coins, amount: bigint, context: EffectContext): void {
   const { type, store } = readCoinStore(from, context);
   const value = withdrawn(store.coin.value, amount, `The ${from.coinType} of ${from.account}`);
   context.workspace.write(toLongAddress(from.account), type, { ...store, coin: { value } });
 }
 
-/** Adds or removes units of a fungible asset without an event, and returns the store's address. */
+/**
+ * Adds or removes units of a fungible asset without an event, and returns the store's address.
+ * Creates a primary store on its first use.
+ */
 export function moveFungible(
   move: { kind: 'fungibleWithdraw' | 'fungibleDeposit'; store: AptosStore; amount: bigint },
   { workspace, startBalance }: EffectContext,
@@ -154,7 +157,7 @@ export function moveFungible(
   return address;
 }
 
-/** Reads an account, or creates it. */
+/** Returns the account's resource, or a new one, which is not written yet. */
 export function readAccount(workspace: AptosWorkspace, address: string): AptosAccount {
   const account = workspace.read(toLongAddress(address), resourceTypes.account);
   return (account as AptosAccount | undefined) ?? newAccount(address);
@@ -164,7 +167,7 @@ export function writeAccount(workspace: AptosWorkspace, address: string, account
   workspace.write(toLongAddress(address), resourceTypes.account, account);
 }
 
-/** Creates an event without a handle. */
+/** Creates a module event, which has no handle. */
 export function toModuleEvent(type: string, data: MoveValue): RestEvent {
   return toHandleEvent(type, '0x0', '0', '0', data);
 }
@@ -223,7 +226,10 @@ function moveCoin(effect: Extract<AptosEffect, { coinType: string }>, context: E
   });
 }
 
-/** Reads the store of an account for a coin, or creates it. */
+/**
+ * Returns the account's store for a coin. A new store takes two creation numbers of the account;
+ * the caller writes the store.
+ */
 function readCoinStore({ account, coinType }: Coins, { workspace, startBalance }: EffectContext) {
   const type = `0x1::coin::CoinStore<${toCanonicalType(coinType)}>`;
   const known = workspace.read(toLongAddress(account), type);
@@ -329,7 +335,7 @@ function withdrawn(balance: string, amount: bigint, what: string): string {
   return String(rest);
 }
 
-/** Creates a module without code, sufficient for lists. */
+/** Creates a module without functions, which is sufficient to list modules. */
 function toModule(address: Hex, name: string): MoveValue {
   const abi = { address: short(address), name, friends: [], exposed_functions: [], structs: [] };
   return { bytecode: '0xa11ceb0b', abi };

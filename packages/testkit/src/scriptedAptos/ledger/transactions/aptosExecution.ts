@@ -23,7 +23,6 @@ import { type AptosWorkspace, isOfObjectGroup } from '../aptosWorkspace.ts';
 import type { RestChange, RestEvent, RestModule } from '../../rest/restShapes.ts';
 import type { ScriptedAptosTransaction } from './scriptedAptosTransaction.ts';
 
-/** The result of a transaction. */
 export interface AptosExecution {
   writes: ResourceWrites;
   events: readonly RestEvent[];
@@ -32,13 +31,16 @@ export interface AptosExecution {
   sequenceNumber: bigint;
 }
 
-/** Table item with the supply of APT as a coin, which gas reduces. */
+/** The table item with the supply of APT as a coin. Gas paid in coins reduces the supply. */
 const aptSupplyTable: { handle: Hex; key: Hex } = {
   handle: sha3OfText('supply of APT: handle'),
   key: sha3OfText('supply of APT: key'),
 };
 
-/** Executes a user transaction in the workspace: its gas, and its effects unless it failed. */
+/**
+ * Executes a user transaction in the workspace: applies its effects, unless it failed, and pays its
+ * gas.
+ */
 export function executeAptosTransaction(
   script: ScriptedAptosTransaction & { sender: Hex },
   options: Omit<EffectContext, 'traces'>,
@@ -74,7 +76,6 @@ export function executeAptosTransaction(
   };
 }
 
-/** Returns the gas used, in gas units. */
 export function gasUsedBy({ gasUsed = 12n }: ScriptedAptosTransaction): bigint {
   return gasUsed;
 }
@@ -84,7 +85,7 @@ export function gasUnitPriceOf({ gasUnitPrice = 100n }: ScriptedAptosTransaction
   return gasUnitPrice;
 }
 
-/** Returns the writes as changes, sorted by address and type. */
+/** Converts writes to changes of the REST API, sorted by address and type. */
 export function toResourceChanges(writes: ResourceWrites): RestChange[] {
   return [...writes].sort(byType).flatMap(([address, resources]) =>
     [...resources].sort(byType).map(([type, data]): RestChange => {

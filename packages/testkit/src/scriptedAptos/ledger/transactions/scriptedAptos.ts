@@ -24,7 +24,9 @@ interface Transfer {
 
 /** Creates common transactions, and variants of a transaction. */
 export const scriptedAptos = {
-  /** `0x1::aptos_account::transfer` of APT; `amount` in octas. It moves as a fungible asset. */
+  /**
+   * Transfers APT as a fungible asset with `0x1::aptos_account::transfer`; `amount` is in octas.
+   */
   transfer: ({ from, to, amount }: Transfer) =>
     ({
       sender: from,
@@ -37,8 +39,8 @@ export const scriptedAptos = {
     }) satisfies ScriptedAptosTransaction,
 
   /**
-   * Transfers a legacy coin between `CoinStore`s, with gas also paid in a coin. Default coin: APT;
-   * function: `0x1::coin::transfer`; events: `legacy`.
+   * Transfers a legacy coin between `CoinStore`s by calling `through`. Gas is paid in APT coins.
+   * Defaults: APT, `0x1::coin::transfer`, and `legacy` events.
    */
   coinTransfer: ({
     from,
@@ -60,7 +62,7 @@ export const scriptedAptos = {
       payload: {
         kind: 'entryFunction',
         function: through,
-        // This function only transfers APT.
+        // `aptos_account::transfer` has no type argument, because it transfers only APT.
         typeArguments: through === '0x1::aptos_account::transfer' ? [] : [coinType],
         arguments: [short(to), String(amount)],
       },
@@ -71,7 +73,10 @@ export const scriptedAptos = {
       gasFrom: 'coin',
     }) satisfies ScriptedAptosTransaction,
 
-  /** `0x1::primary_fungible_store::transfer` between the primary stores of two accounts. */
+  /**
+   * Transfers a fungible asset between the primary stores of two accounts with
+   * `0x1::primary_fungible_store::transfer`.
+   */
   fungibleTransfer: ({ from, to, metadata, amount }: Transfer & { metadata: Hex }) =>
     ({
       sender: from,
@@ -84,7 +89,10 @@ export const scriptedAptos = {
       effects: fungibleMove(from, to, metadata, amount),
     }) satisfies ScriptedAptosTransaction,
 
-  /** `0x1::fungible_asset::transfer` between stores; the sender owns the first one. */
+  /**
+   * Transfers a fungible asset between two stores with `0x1::fungible_asset::transfer`. `from` and
+   * `to` are addresses of stores; the sender owns `from`.
+   */
   storeTransfer: ({ sender, from, to, amount }: Transfer & { sender: Hex }) =>
     ({
       sender,
@@ -100,7 +108,7 @@ export const scriptedAptos = {
       ],
     }) satisfies ScriptedAptosTransaction,
 
-  /** Creates a fungible asset; its metadata is at `namedObjectOf(creator, symbol)`. */
+  /** Creates a fungible asset. Its metadata address is `namedObjectOf(creator, symbol)`. */
   createFungibleAsset: ({ creator, ...asset }: AptosFungibleAsset & { creator: Hex }) =>
     ({
       sender: creator,
@@ -131,7 +139,7 @@ export const scriptedAptos = {
       effects: [{ kind: 'fungibleDeposit', store: { owner: to, metadata }, amount }],
     }) satisfies ScriptedAptosTransaction,
 
-  /** Burns units of an account: a withdrawal without a deposit. */
+  /** Burns units of a fungible asset from a primary store: a withdrawal without a deposit. */
   fungibleBurn: ({ sender, from, metadata, amount }: Omit<Transfer, 'to'> & MintedBy) =>
     ({
       sender,
@@ -143,7 +151,7 @@ export const scriptedAptos = {
       effects: [{ kind: 'fungibleWithdraw', store: { owner: from, metadata }, amount }],
     }) satisfies ScriptedAptosTransaction,
 
-  /** Creates a store in addition to the owner's primary one. */
+  /** Creates an empty store at `store`, in addition to the owner's primary store. */
   createStore: ({ sender, store, owner, metadata }: StoreOf & { sender: Hex }) =>
     ({
       sender,
@@ -156,8 +164,9 @@ export const scriptedAptos = {
     }) satisfies ScriptedAptosTransaction,
 
   /**
-   * Moves the balance of a store to an account and deletes the store. Its owner is not in the
-   * changes, only in an event if `isAnnounced`.
+   * Moves `amount`, the balance of a store, to the primary store of `to`, and deletes the store.
+   * The changes do not contain the owner of the deleted store. An event names the owner, unless
+   * `isAnnounced` is false.
    */
   closeStore: ({ sender, store, to, metadata, amount, isAnnounced = true }: CloseStore) =>
     ({
@@ -174,11 +183,14 @@ export const scriptedAptos = {
       ],
     }) satisfies ScriptedAptosTransaction,
 
-  /** `0x1::object::transfer`. Default events: `module`. */
+  /** Transfers an object with `0x1::object::transfer`. Default events: `module`. */
   objectTransfer: ({ from, to, object, events = 'module' }: ObjectTransfer) =>
     objectTransfer({ from, to, object, events, type: '0x1::object::ObjectCore' }),
 
-  /** Mints a digital asset at `namedTokenOf(creator, collection, name)` to `to`. */
+  /**
+   * Mints a digital asset at the address `namedTokenOf(creator, collection, name)` and transfers it
+   * to `to`.
+   */
   tokenMint: ({ creator, collection, name, to }: TokenMint) => {
     const object = namedTokenOf(creator, collection, name);
     return {
@@ -209,11 +221,11 @@ export const scriptedAptos = {
     } satisfies ScriptedAptosTransaction;
   },
 
-  /** `0x1::object::transfer<0x4::token::Token>`. */
+  /** Transfers a digital asset with `0x1::object::transfer<0x4::token::Token>`. */
   tokenTransfer: ({ from, to, object, events = 'module' }: ObjectTransfer) =>
     objectTransfer({ from, to, object, events, type: '0x4::token::Token' }),
 
-  /** Burns a digital asset. */
+  /** Burns a digital asset; `collection` is the address of its collection. */
   tokenBurn: ({ owner, object, collection }: { owner: Hex; object: Hex; collection: Hex }) =>
     ({
       sender: owner,
@@ -238,7 +250,7 @@ export const scriptedAptos = {
       ],
     }) satisfies ScriptedAptosTransaction,
 
-  /** Calls any function, with the given effects. */
+  /** Calls an entry function that has the given effects. Default: no effects. */
   call: ({ sender, effects = [], ...call }: Call) =>
     ({
       sender,
@@ -246,7 +258,7 @@ export const scriptedAptos = {
       effects,
     }) satisfies ScriptedAptosTransaction,
 
-  /** Runs a script, which has no function name. */
+  /** Runs a Move script, so the payload names no function. Default: no effects. */
   script: ({ sender, effects = [] }: { sender: Hex; effects?: readonly AptosEffect[] }) =>
     ({
       sender,
@@ -254,7 +266,10 @@ export const scriptedAptos = {
       effects,
     }) satisfies ScriptedAptosTransaction,
 
-  /** Returns the same transaction, but failed. Default status: insufficient balance. */
+  /**
+   * Returns the same transaction, but failed, so that it only pays gas. Default VM status:
+   * insufficient balance.
+   */
   failed: (transaction: ScriptedAptosTransaction, vmStatus: string = tooLittle) => ({
     ...transaction,
     failure: vmStatus,
@@ -273,11 +288,11 @@ export const scriptedAptos = {
   }),
 
   /**
-   * Returns the same transaction of a multisig account, sent by `executor`, one of its owners; the
-   * effects stay the same, so create it with the multisig account as the sender of funds. `stored`:
-   * the call is already stored on-chain, and the payload does not repeat it.
+   * Returns a transaction in which the multisig account makes the same call. `executor`, an owner
+   * of the account, sends the transaction. The effects stay the same, so they must already move the
+   * account's funds. With `stored`, the payload omits the call, which is already stored on-chain.
    *
-   * @throws Error if the transaction does not call a function.
+   * @throws Error if the payload of `transaction` is not an entry function.
    */
   multisig: (
     transaction: ScriptedAptosTransaction,
@@ -308,13 +323,13 @@ export const scriptedAptos = {
     };
   },
 
-  /** Returns the same transaction without a sequence number. */
+  /** Returns the same transaction with a nonce instead of a sequence number. */
   orderless: (transaction: ScriptedAptosTransaction, nonce: bigint) => ({
     ...transaction,
     replayProtectionNonce: nonce,
   }),
 
-  /** Returns the same transaction without the owners of its stores. */
+  /** Returns the same transaction, but its changes do not contain the owners of stores. */
   hidingStoreOwners: (transaction: ScriptedAptosTransaction) => ({
     ...transaction,
     showsStoreOwners: false,

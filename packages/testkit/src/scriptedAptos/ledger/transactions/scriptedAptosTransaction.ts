@@ -2,12 +2,16 @@ import type { Hex } from 'viem';
 import { primaryStoreOf, toLongAddress } from '../aptosAddress.ts';
 import type { MoveValue } from '../../rest/restShapes.ts';
 
-/** A store of a fungible asset: by its address once it exists, or an owner's primary store. */
+/**
+ * A store of a fungible asset: the address of an existing store, or the primary store of an owner,
+ * which is created on first use.
+ */
 export type AptosStore = Hex | { owner: Hex; metadata: Hex };
 
 /**
- * Kind of events of a coin movement: `legacy` events name the account in their guid, `module`
- * events in their data. Chains had `both` during the migration.
+ * Kind of events of a coin or object transfer. `legacy` events belong to a handle of the account or
+ * object; `module` events have no handle and name the account or object in their data. Chains
+ * emitted `both` during the migration.
  */
 export type AptosCoinEvents = 'legacy' | 'module' | 'both';
 
@@ -22,14 +26,14 @@ export type AptosEffect =
       events?: AptosCoinEvents;
     }
   | { kind: 'fungibleWithdraw' | 'fungibleDeposit'; store: AptosStore; amount: bigint }
-  /** A store that is not an owner's primary store, as used by pools and vaults; initially empty. */
+  /** Creates an empty store that is not an owner's primary store, as pools and vaults do. */
   | { kind: 'createStore'; store: Hex; owner: Hex; metadata: Hex }
   /**
-   * Deletes an empty store. If `isAnnounced` is false, there is no event with its owner, as before
-   * April 2025.
+   * Deletes an empty store. An event names the store's owner, unless `isAnnounced` is false, as
+   * before April 2025. Default: true.
    */
   | { kind: 'deleteStore'; store: AptosStore; isAnnounced?: boolean }
-  /** An object with the resources of its group, by type. */
+  /** Creates an object with `0x1::object::ObjectCore` and these resources, by type. */
   | {
       kind: 'createObject';
       object: Hex;
@@ -40,8 +44,8 @@ export type AptosEffect =
   /** Default events: `module` (`0x1::object::Transfer`). */
   | { kind: 'transferObject'; object: Hex; to: Hex; events?: AptosCoinEvents }
   /**
-   * An event of any type: a legacy event, numbered within its `handle`, or without one a module
-   * event.
+   * Emits an event of any type. With `handle`, it is a legacy event, numbered within the handle;
+   * otherwise, it is a module event.
    */
   | {
       kind: 'event';
@@ -55,7 +59,6 @@ export type AptosEffect =
   | { kind: 'writeTableItem'; handle: Hex; key: Hex; value: Hex }
   | { kind: 'deleteTableItem'; handle: Hex; key: Hex };
 
-/** The payload that the sender signed. */
 export type AptosPayload = AptosEntryFunction | AptosScript | AptosMultisig;
 
 export interface AptosEntryFunction {
@@ -64,7 +67,7 @@ export interface AptosEntryFunction {
   function: string;
   /** Default: none. */
   typeArguments?: readonly string[];
-  /** Addresses are short or long; numbers of 64 bits and more are strings. Default: none. */
+  /** Addresses may be short or long; numbers of 64 bits and more are strings. Default: none. */
   arguments?: readonly MoveValue[];
 }
 
@@ -77,38 +80,37 @@ export interface AptosScript {
 
 export interface AptosMultisig {
   kind: 'multisig';
-  /** The multisig account. */
   multisig: Hex;
-  /** Omitted if the call is already stored on-chain, and the transaction does not repeat it. */
+  /** Omitted if the transaction executes a call that is already stored on-chain. */
   call?: AptosEntryFunction;
 }
 
-/** A user transaction to mine. Mining it again creates another transaction. */
+/** A user transaction to mine. Mining the same object again creates a new transaction. */
 export interface ScriptedAptosTransaction {
   /** Default: an address derived from the ledger's seed. */
   sender?: Hex;
   payload: AptosPayload;
   /** Default: none. */
   effects?: readonly AptosEffect[];
-  /** VM status of a failed transaction, which only pays gas. */
+  /** VM status with which the transaction fails; it then only pays gas. Default: it succeeds. */
   failure?: string;
-  /** Accounts that sign in addition to the sender. Default: none. */
+  /** Additional signers. Default: none. */
   secondarySigners?: readonly Hex[];
-  /** Pays the gas instead of the sender. */
+  /** Account that pays the gas. Default: the sender. */
   feePayer?: Hex;
-  /** Makes the transaction orderless, without a sequence number. */
+  /** Nonce that replaces the sequence number, which makes the transaction orderless. */
   replayProtectionNonce?: bigint;
   /** Gas units. Default: 12. */
   gasUsed?: bigint;
   /** Octas per gas unit. Default: 100. */
   gasUnitPrice?: bigint;
-  /** Balance that pays the gas. Default: `fungibleAsset`, as on current chains. */
+  /** The form of APT that pays the gas. Default: `fungibleAsset`, as on current chains. */
   gasFrom?: 'coin' | 'fungibleAsset';
-  /** False for a transaction from before fee statements. Default: true. */
+  /** Whether the transaction emits a fee statement. Old transactions have none. Default: true. */
   hasFeeStatement?: boolean;
   /**
-   * If false, the changes omit the `0x1::object::ObjectCore` of touched stores, so that their
-   * owners must be looked up. Default: true.
+   * If false, the changes omit the `0x1::object::ObjectCore` of written stores, so that their
+   * owners must be read from the state. Default: true.
    */
   showsStoreOwners?: boolean;
 }

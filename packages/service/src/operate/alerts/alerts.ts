@@ -1,23 +1,28 @@
 /**
- * Alerts the operator by webhook when something is wrong and when it recovers. It compares the
- * current state with the last reported one instead of following events, so a crash loses no alert.
+ * Alerts the operator to problems and recoveries by webhook. Compares the current state with the
+ * last reported one instead of following events, so a crash loses no alert.
  */
-import { createWaker } from '../base/waker.ts';
+import { createWaker } from '../../base/waker.ts';
 import { randomUUID } from 'node:crypto';
-import type { Sender } from '../deliver/send/send.ts';
-import type { Term } from './duty.ts';
-import { type Log, describeError } from '../base/log.ts';
-import type { AlertRow } from '../store/upkeep/contract.ts';
-import type { Store } from '../store/store.ts';
+import type { Sender } from '../../deliver/send/send.ts';
+import type { Term } from '../duty.ts';
+import { type Log, describeError } from '../../base/log.ts';
+import type { AlertRow } from '../../store/upkeep/contract.ts';
+import type { Store } from '../../store/store.ts';
 import { type SituationSources, type ErrorText, createSituation } from './problems.ts';
 
 const MINUTE_MS = 60_000;
 const CHECK_MS = 2_000;
 /** Minimum time between two alerts about a subject. */
 const GAP_MS = 5 * MINUTE_MS;
-/** Minimum time between two requests, because many streams may share a failing receiver. */
+/**
+ * Minimum time between two requests. Many alerts may be due at once, because many streams may share
+ * a failing receiver.
+ */
 const PACE_MS = 200;
-/** Waits after failure 1, 2, …; then the alert is dropped. */
+/**
+ * Waits after consecutive failures. If the attempt after the last wait fails, the alert is dropped.
+ */
 const SCHEDULE_MS: readonly number[] = [
   5_000,
   30_000,
@@ -25,10 +30,15 @@ const SCHEDULE_MS: readonly number[] = [
   10 * MINUTE_MS,
   ...Array<number>(8).fill(60 * MINUTE_MS),
 ];
-/** State of a healthy subject. Its row is deleted after the recovery was reported. */
+/**
+ * State of a subject without a problem. Its row is deleted once no alert is waiting and the minimum
+ * time since the last alert has passed.
+ */
 const WELL = '';
 
 export interface NotifierOptions extends Pick<SituationSources, 'chains' | 'diskFilling'> {
+  /** Id of the receiver in the ledger; empty for `--notify-url`. */
+  receiver: string;
   url: string;
   store: Store;
   /** Sender that is used only for alerts, and closed on stop. */
@@ -39,6 +49,7 @@ export interface NotifierOptions extends Pick<SituationSources, 'chains' | 'disk
 }
 
 export function startNotifier({
+  receiver,
   url,
   store,
   sender,
@@ -58,12 +69,16 @@ export function startNotifier({
   const isMore = (state: string, before: string): boolean =>
     /^\d+$/.test(state) ? Number(state) > Number(before) : state !== before;
 
-  /** Compares the reported state with the current state. */
+  /**
+   * Compares the current problems with the recorded states, and saves the alerts to send. Returns
+   * the time by the ledger's clock.
+   */
   const look = async (): Promise<number> => {
     const { now, problems } = await situation.readProblems();
-    const rows = new Map((await store.listAlerts()).map((row) => [row.subject, row]));
+    const rows = new Map((await store.listAlerts(receiver)).map((row) => [row.subject, row]));
     const save = (row: AlertRow | undefined, subject: string, state: string, alert: ErrorText) =>
       store.saveAlert({
+        receiver,
         subject,
         state,
         reported: row?.reported ?? WELL,
@@ -75,7 +90,7 @@ export function startNotifier({
       });
     for (const [subject, { state, alert }] of problems) {
       const row = rows.get(subject);
-      // The subject recovered briefly, and that was not reported.
+      // The problem returned before its recovery was reported, so no alert is needed.
       if (row?.body != null && row.state === WELL && row.reported === state) {
         await store.saveAlert({ ...row, state, body: null });
       } else if (row === undefined || isMore(state, row.state))
@@ -91,7 +106,7 @@ export function startNotifier({
           await store.saveAlert({ ...row, state: WELL, reported: WELL, body: null });
         }
       } else if (row.body === null && (row.sentAt ?? 0) + gapMs < now) {
-        await store.deleteAlert(subject);
+        await store.deleteAlert(row);
       }
     }
     return now;
@@ -126,7 +141,7 @@ export function startNotifier({
     while (!stopping) {
       try {
         const now = await look();
-        for (const row of await store.listAlerts()) {
+        for (const row of await store.listAlerts(receiver)) {
           const { body } = row;
           if (stopping) return;
           if (body === null || row.runAt > now) continue;

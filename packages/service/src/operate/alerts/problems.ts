@@ -1,7 +1,7 @@
-/** Current problems of the ledger, the chains and the disk. */
+/** Finds the current problems of streams, chains and the disk, and their recoveries. */
 import type { Alert } from '@sluice/kit/contract';
-import type { Store } from '../store/store.ts';
-import type { ChainReport } from '../store/upkeep/contract.ts';
+import type { Store } from '../../store/store.ts';
+import type { ChainReport } from '../../store/upkeep/contract.ts';
 
 export type ErrorText = Alert extends infer Signal
   ? Signal extends Alert
@@ -12,28 +12,32 @@ export type ErrorText = Alert extends infer Signal
 export interface SituationSources {
   store: Pick<Store, 'readProblems' | 'readStream'>;
   chains(): ChainReport[];
-  /** Returns why the ledger's disk will be full soon; undefined otherwise. */
+  /** Returns why the ledger's disk is almost full or soon will be full; undefined otherwise. */
   diskFilling(): string | undefined;
   /**
-   * Milliseconds for which a chain must be down. Default: 30,000, so that a node's brief outage
-   * does not count as a halt.
+   * Milliseconds for which a chain must be down to count as halted. Default: 30,000, which ignores
+   * brief outages of nodes.
    */
   haltMs?: number | undefined;
 }
 
 export interface Situation {
   /**
-   * Returns the alert for each subject with a problem; `state` distinguishes different problems.
+   * Returns the alert for each subject with a problem; `state` distinguishes different problems of
+   * a subject.
    */
   readProblems(): Promise<{
     now: number;
     problems: Map<string, { state: string; alert: ErrorText }>;
   }>;
-  /** Returns the alert for a recovery, or undefined if none is needed. */
+  /**
+   * Returns the alert for a recovery; undefined if the subject has not recovered, or needs no such
+   * alert.
+   */
   readRecovery(subject: string): Promise<ErrorText | undefined>;
   /**
-   * Returns whether the subject has recovered. A chain that is starting or just went down has not,
-   * but is not reported again.
+   * Returns whether a subject without a problem has recovered. A chain that is starting or just
+   * went down has not.
    */
   isOver(subject: string): boolean;
 }
@@ -93,7 +97,7 @@ export function createSituation({
       }
       if (kind !== 'chain') return undefined;
       // A chain that is starting is not being read yet. A chain that was removed from the settings
-      // never will be.
+      // will never be read.
       const state = chains().find((chain) => chain.id === id)?.state;
       return state === 'live' || state === 'catching-up'
         ? { type: 'chain.resumed', data: { chainId: id } }

@@ -4,17 +4,17 @@ import { join } from 'node:path';
 import { type Alert, unwrapAlert } from '@sluice/kit';
 import { type Postgres, type WebhookSink, startPostgres, startWebhookSink } from '@sluice/testkit';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { EVERYWHERE, createAddressGuard } from '../deliver/send/guard.ts';
-import { createSender } from '../deliver/send/send.ts';
-import type { Term } from './duty.ts';
+import { EVERYWHERE, createAddressGuard } from '../../deliver/send/guard.ts';
+import { createSender } from '../../deliver/send/send.ts';
+import type { Term } from '../duty.ts';
 import { type NotifierOptions, startNotifier } from './alerts.ts';
-import { createLog } from '../base/log.ts';
-import { newMatch } from '../store/blocks/newMatch.test-only.ts';
-import { openPostgresStore } from '../store/engine/postgres/postgres.ts';
-import { openSqliteStore } from '../store/engine/sqlite/sqlite.ts';
-import type { ChainReport } from '../store/upkeep/contract.ts';
-import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from '../store/streams/contract.ts';
-import type { Store } from '../store/store.ts';
+import { createLog } from '../../base/log.ts';
+import { newMatch } from '../../store/blocks/newMatch.test-only.ts';
+import { openPostgresStore } from '../../store/engine/postgres/postgres.ts';
+import { openSqliteStore } from '../../store/engine/sqlite/sqlite.ts';
+import type { ChainReport } from '../../store/upkeep/contract.ts';
+import { DEFAULT_DELIVERY, DEFAULT_OPTIONS } from '../../store/streams/contract.ts';
+import type { Store } from '../../store/store.ts';
 
 const PATIENCE = { timeout: 10_000 };
 const folder = mkdtempSync(join(tmpdir(), 'sluice-notifier-'));
@@ -38,9 +38,7 @@ beforeEach(() => {
 afterEach(async () => {
   await notifier?.stop();
   for (const { id } of (await store.listStreams({ limit: 100 })).rows) await store.deleteStream(id);
-  for (const { subject } of await store.listAlerts()) {
-    await store.deleteAlert(subject);
-  }
+  for (const alert of await store.listAlerts('')) await store.deleteAlert(alert);
 });
 afterAll(async () => {
   await Promise.all([sink.close(), postgres.stop()]);
@@ -49,6 +47,7 @@ afterAll(async () => {
 
 function start(timing: NotifierOptions['timing'] = {}): void {
   notifier = startNotifier({
+    receiver: '',
     url: `${sink.url}/alerts`,
     store,
     sender: createSender({
@@ -75,7 +74,7 @@ const createStream = () =>
     ...DEFAULT_DELIVERY,
   });
 
-/** Returns all verified alerts so far, without repeated attempts. */
+/** Verifies the requests so far, and returns each alert once, even if it was sent repeatedly. */
 const reported = (): Alert[] => {
   const alerts = sink.requests.map(({ headers, body }) =>
     unwrapAlert({ headers, body, secret: 'secret' }),
@@ -227,11 +226,11 @@ describe.each([
     start({ scheduleMs: [60_000] });
     await sink.waitFor(1);
     await notifier!.stop();
-    const [row] = await store.listAlerts();
+    const [row] = await store.listAlerts('');
     await store.saveAlert({ ...row!, runAt: 0 });
     start({ scheduleMs: [0, 50, 50] });
     await sink.waitFor(3);
-    await expect.poll(async () => (await store.listAlerts())[0]?.body, PATIENCE).toBeNull();
+    await expect.poll(async () => (await store.listAlerts(''))[0]?.body, PATIENCE).toBeNull();
     expect(new Set(sink.requests.map((request) => request.id)).size).toBe(1);
   });
 

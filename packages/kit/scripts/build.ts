@@ -1,0 +1,85 @@
+/**
+ * Builds the published files. ES modules stay separate files, so that bundlers can drop unused
+ * ones. The CommonJS modules include the dependencies that exist only as ES modules. `-- DIR` sets
+ * the output folder; default: `dist`.
+ */
+import { execFileSync } from 'node:child_process';
+import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build } from 'rolldown';
+
+const kit = fileURLToPath(new URL('..', import.meta.url));
+const compiler = fileURLToPath(new URL('bin/tsc', import.meta.resolve('typescript/package.json')));
+const folder = resolve(process.argv[2] ?? join(kit, 'dist'));
+
+const { exports } = JSON.parse(readFileSync(join(kit, 'package.json'), 'utf8')) as {
+  exports: Record<string, { default?: string }>;
+};
+/** Paths of the entry points below `folder`, without their extension. */
+const entries = Object.values(exports).flatMap(({ default: published }) =>
+  published === undefined ? [] : published.replace(/^\.\/dist\/|\.js$/g, ''),
+);
+/** Matches the module specifier of an import, an export or an import type. */
+const SPECIFIER = /(\bfrom |\bimport\()(['"])([^'"]+)\2/g;
+
+rmSync(folder, { recursive: true, force: true });
+compile('--emitDeclarationOnly');
+compile('--declaration', 'false', '--removeComments');
+removeUnusedDeclarations();
+await buildCommonJs();
+
+function compile(...options: string[]): void {
+  const args = [compiler, '-p', 'tsconfig.build.json', '--outDir', folder, ...options];
+  execFileSync(process.execPath, args, { cwd: kit, stdio: 'inherit' });
+}
+
+/** Removes declaration files that no entry point uses, and copies the others for CommonJS. */
+function removeUnusedDeclarations(): void {
+  const used = new Set<string>();
+  for (const entry of entries) addDeclarations(join(folder, `${entry}.d.ts`), used);
+  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) {
+    const path = join(folder, name);
+    if (path.endsWith('.d.ts') && !used.has(path)) rmSync(path);
+  }
+  for (const path of used) {
+    writeFileSync(path.replace(/\.ts$/, '.cts'), asCommonJs(readFileSync(path, 'utf8')));
+  }
+}
+
+function addDeclarations(path: string, used: Set<string>): void {
+  if (used.has(path)) return;
+  used.add(path);
+  for (const [, , , specifier = ''] of readFileSync(path, 'utf8').matchAll(SPECIFIER)) {
+    if (!specifier.startsWith('.')) continue;
+    addDeclarations(resolve(dirname(path), specifier.replace(/\.[jt]s$/, '.d.ts')), used);
+  }
+}
+
+/**
+ * Converts declarations for CommonJS: relative imports refer to the `.cjs` files, and the types of
+ * abitype are imported as an ES module.
+ */
+function asCommonJs(declarations: string): string {
+  return declarations.replaceAll(SPECIFIER, (_, before, quote, specifier: string) => {
+    const path = specifier.startsWith('.') ? specifier.replace(/\.[jt]s$/, '.cjs') : specifier;
+    const mode = specifier === 'abitype' ? " with { 'resolution-mode': 'import' }" : '';
+    return `${before}${quote}${path}${quote}${mode}`;
+  });
+}
+
+async function buildCommonJs(): Promise<void> {
+  await build({
+    input: Object.fromEntries(entries.map((entry) => [entry, join(kit, `src/${entry}.ts`)])),
+    external: ['zod', /^node:/],
+    platform: 'neutral',
+    transform: { target: 'es2022' },
+    output: {
+      dir: folder,
+      format: 'cjs',
+      entryFileNames: '[name].cjs',
+      chunkFileNames: 'chunks/[name].cjs',
+      comments: { legal: true, jsdoc: false, annotation: true },
+    },
+  });
+}

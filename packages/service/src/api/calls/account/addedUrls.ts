@@ -1,0 +1,177 @@
+/** Calls for nodes and alert URLs, which can be added while the service runs. */
+import type { AlertUrl, ChainNode, UrlVerdict } from '@sluice/kit/contract';
+import { RetryableError } from '../../../base/errors.ts';
+import { isConfigured, listConfigured } from '../../../chains/addedNodes.ts';
+import type { TestNode } from '../../../chains/testNode.ts';
+import type { ServiceConfig } from '../../../config.ts';
+import type { TestAlertUrl } from '../../../operate/alerts/testAlertUrl.ts';
+import type { AddedUrls, OpenUrl } from '../../../secrets/addedUrls.ts';
+import { HttpError, notFound, setAuditTarget } from '../../answers.ts';
+import type { Handlers } from '../../handlers.ts';
+
+export interface AddedUrlHandlerNeeds {
+  configured: Pick<ServiceConfig, 'chains' | 'aptos' | 'notifyUrl'>;
+  addedUrls: Pick<AddedUrls, 'read' | 'add' | 'remove'>;
+  /** Whether calls may add, test and remove nodes and alert URLs. */
+  allowsNodeChanges: boolean;
+  testNode: TestNode;
+  testAlertUrl: TestAlertUrl;
+  /** Returns why alerts may not be sent to a URL; undefined if they may. */
+  refuseUrl(url: URL): Promise<string | undefined>;
+}
+
+/** Maximum number of concurrent tests of nodes and alert URLs. */
+const MAX_TESTS = 4;
+const CONFIGURED_ALERT_URL = 'configured';
+
+export function createAddedUrlHandlers(needs: AddedUrlHandlerNeeds) {
+  const { configured, addedUrls, allowsNodeChanges, testNode, testAlertUrl, refuseUrl } = needs;
+  const configuredNodes = listConfigured(configured);
+  const fixedNodes = [...configuredNodes].flatMap(([chain, urls]) =>
+    urls.map((url, n) => toNode({ id: `${chain}:${n + 1}`, chain, url, createdAt: null })),
+  );
+  const fixedAlertUrls =
+    configured.notifyUrl === undefined
+      ? []
+      : [toAlertUrl({ id: CONFIGURED_ALERT_URL, url: configured.notifyUrl, createdAt: null })];
+  let tests = 0;
+
+  /** @throws HttpError 403 unless the service was started with --allow-node-changes */
+  const refuseUnlessAllowed = (): void => {
+    if (allowsNodeChanges) return;
+    throw new HttpError(
+      403,
+      'Nodes and alert URLs cannot be changed here: restart the service with --allow-node-changes',
+    );
+  };
+
+  const runTest = async (test: () => Promise<UrlVerdict>): Promise<UrlVerdict> => {
+    if (tests >= MAX_TESTS) {
+      throw new RetryableError('unavailable', `${MAX_TESTS} tests are running: try again shortly`);
+    }
+    tests++;
+    try {
+      return await test();
+    } finally {
+      tests--;
+    }
+  };
+
+  const add = async (chain: string | null, url: string): Promise<OpenUrl> => {
+    const added = await addedUrls.add(chain, url);
+    if (added === 'duplicate') throw conflict('was added before: use another URL');
+    if (added === 'full') throw conflict('is one too many: remove another added URL first');
+    return added;
+  };
+
+  return {
+    listNodes: () => ({
+      result: [
+        ...fixedNodes,
+        ...addedUrls
+          .read()
+          .flatMap(({ chain, ...added }) => (chain === null ? [] : [toNode({ ...added, chain })])),
+      ],
+    }),
+
+    async addNode({ context, body }) {
+      refuseUnlessAllowed();
+      const { chainId, url } = body;
+      if (isConfigured(configuredNodes.get(chainId) ?? [], url)) {
+        throw conflict('is already configured with a flag, a variable or sluice.yaml');
+      }
+      const verdict = await runTest(() => testNode(body));
+      if (verdict.code !== 'ok') throw refused(verdict.message);
+      const node = toNode({ ...(await add(chainId, url)), chain: chainId });
+      setAuditTarget(context, `${node.id} ${chainId} ${node.host}`);
+      return node;
+    },
+
+    async testNode({ context, body }) {
+      refuseUnlessAllowed();
+      setAuditTarget(context, `${body.chainId} ${hostOf(body.url)}`);
+      return runTest(() => testNode(body));
+    },
+
+    async removeNode({ context, params: { nodeId } }) {
+      refuseUnlessAllowed();
+      const fixed = fixedNodes.find(({ id }) => id === nodeId);
+      if (fixed !== undefined) {
+        const { chainId, host } = fixed;
+        const flag = chainId.startsWith('aptos:') ? '--aptos' : '--chain';
+        throw new HttpError(
+          409,
+          `The node ${host} of ${chainId} cannot be removed here: remove it from ${flag}, its variable or sluice.yaml, and restart the service`,
+        );
+      }
+      const removed = await addedUrls.remove('node', nodeId);
+      if (removed === undefined) throw notFound('Node');
+      setAuditTarget(context, `${nodeId} ${removed.chain} ${hostOf(removed.url)}`);
+      return undefined;
+    },
+
+    listAlertUrls: () => ({
+      result: [
+        ...fixedAlertUrls,
+        ...addedUrls.read().flatMap((added) => (added.chain === null ? [toAlertUrl(added)] : [])),
+      ],
+    }),
+
+    async addAlertUrl({ context, body: { url } }) {
+      refuseUnlessAllowed();
+      if (isConfigured(configured.notifyUrl === undefined ? [] : [configured.notifyUrl], url)) {
+        throw conflict('is already configured with --notify-url, its variable or sluice.yaml');
+      }
+      const why = await refuseUrl(new URL(url));
+      if (why !== undefined) throw refused(why);
+      const added = toAlertUrl(await add(null, url));
+      setAuditTarget(context, `${added.id} ${added.host}`);
+      return added;
+    },
+
+    async testAlertUrl({ context, body: { url } }) {
+      refuseUnlessAllowed();
+      setAuditTarget(context, hostOf(url));
+      return runTest(() => testAlertUrl(url));
+    },
+
+    async removeAlertUrl({ context, params: { alertUrlId } }) {
+      refuseUnlessAllowed();
+      const fixed = fixedAlertUrls.find(({ id }) => id === alertUrlId);
+      if (fixed !== undefined) {
+        throw new HttpError(
+          409,
+          `The alert URL at ${fixed.host} cannot be removed here: remove --notify-url, its variable or its line in sluice.yaml, and restart the service`,
+        );
+      }
+      const removed = await addedUrls.remove('alert', alertUrlId);
+      if (removed === undefined) throw notFound('Alert URL');
+      setAuditTarget(context, `${alertUrlId} ${hostOf(removed.url)}`);
+      return undefined;
+    },
+  } satisfies Partial<Handlers>;
+}
+
+// Responses contain only the host of a URL, because its other parts may contain keys.
+const hostOf = (url: string): string => new URL(url).host;
+
+type Entry = Pick<OpenUrl, 'id' | 'url'> & { createdAt: number | null };
+
+const toAlertUrl = ({ id, url, createdAt }: Entry): AlertUrl => ({
+  id,
+  host: hostOf(url),
+  source: createdAt === null ? 'configured' : 'added',
+  addedAt: createdAt,
+});
+
+const toNode = ({ chain, ...entry }: Entry & { chain: string }): ChainNode => ({
+  ...toAlertUrl(entry),
+  chainId: chain,
+});
+
+/** Creates a 409 about a URL, without the URL itself, which may contain keys. */
+const conflict = (message: string): HttpError =>
+  new HttpError(409, `The URL ${message}`, { 'requestBody.url': { message } });
+
+const refused = (message: string): HttpError =>
+  new HttpError(422, 'Validation Failed', { 'requestBody.url': { message } });

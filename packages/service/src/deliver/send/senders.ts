@@ -1,0 +1,56 @@
+/**
+ * Creates the senders of webhooks, test webhooks and alerts, with their address checks and the rate
+ * limit per host.
+ */
+import type { ServiceConfig } from '../../config.ts';
+import type { AccountSettings } from '../../secrets/settings.ts';
+import type { Store } from '../../store/store.ts';
+import { createHostPace } from '../attempt.ts';
+import { createInbox } from '../inbox.ts';
+import { type AddressGuardOptions, EVERYWHERE, METADATA, createAddressGuard } from './guard.ts';
+import { createIsolation } from './isolation.ts';
+import { createSender } from './send.ts';
+
+export type Senders = ReturnType<typeof createSenders>;
+
+export function createSenders(
+  config: Pick<
+    ServiceConfig,
+    'allowCidrs' | 'allowPrivateEndpoints' | 'egressProxy' | 'httpsOnly' | 'maxPerHost'
+  >,
+  {
+    store,
+    settings,
+    onBlocked,
+  }: {
+    store: Store;
+    settings: Pick<AccountSettings, 'read'>;
+    onBlocked: NonNullable<AddressGuardOptions['onBlocked']>;
+  },
+) {
+  const { egressProxy, httpsOnly } = config;
+  const allowCidrs = config.allowPrivateEndpoints ? EVERYWHERE : (config.allowCidrs ?? []);
+  const guard = createAddressGuard({ allowCidrs, httpsOnly, onBlocked });
+  const signing = {
+    secret: () => settings.read().secretKey,
+    region: () => settings.read().region,
+  };
+  const inbox = createInbox({ store, secret: signing.secret });
+  const createWebhookSender = () => createSender({ guard, inbox, egressProxy, ...signing });
+  return {
+    guard,
+    /** Checks the addresses of nodes that were added while the service ran. */
+    nodeGuard: createAddressGuard({ allowCidrs, denyCidrs: METADATA, onBlocked }),
+    hostPace: createHostPace(config.maxPerHost),
+    sender: createWebhookSender(),
+    createIsolation: () => createIsolation({ allowCidrs, httpsOnly, egressProxy, ...signing }),
+    /**
+     * @param isAdded whether the URL was added while the service ran; if not, it was configured by
+     * the operator and may be private
+     */
+    createAlertSender: (isAdded: boolean) =>
+      isAdded
+        ? createWebhookSender()
+        : createSender({ guard: createAddressGuard({ allowCidrs: EVERYWHERE }), ...signing }),
+  };
+}

@@ -1,0 +1,67 @@
+/** Creates the tasks for housekeeping and alerts, each of which runs in one process at a time. */
+import type { Log } from '../base/log.ts';
+import type { ServiceConfig } from '../config.ts';
+import type { Senders } from '../deliver/send/senders.ts';
+import type { AddedUrls } from '../secrets/addedUrls.ts';
+import type { Store } from '../store/store.ts';
+import type { ChainReport } from '../store/upkeep/contract.ts';
+import { listReceivers, startAddedAlerts } from './alerts/addedAlerts.ts';
+import { startNotifier } from './alerts/alerts.ts';
+import type { DiskWatch } from './disk.ts';
+import { type Duty, createDuty } from './duty.ts';
+import type { Holder } from './holder.ts';
+import { startHousekeeping } from './housekeeping.ts';
+import type { InvariantCheck } from './invariants.ts';
+
+export function createDuties(
+  { notifyUrl, terminateAfterHours }: Pick<ServiceConfig, 'notifyUrl' | 'terminateAfterHours'>,
+  {
+    store,
+    holder,
+    senders,
+    addedUrls,
+    reports,
+    invariants,
+    disk,
+    kept,
+    log,
+  }: {
+    store: Store;
+    holder: Holder;
+    senders: Senders;
+    addedUrls: AddedUrls;
+    reports: { list(): ChainReport[] };
+    invariants: InvariantCheck;
+    disk: DiskWatch | undefined;
+    /** Retention of deliveries. */
+    kept: { deliveredMs: number; undeliveredMs: number };
+    log: Log;
+  },
+): Duty[] {
+  const options = { ...kept, terminateAfterHours };
+  const notify = (receiver: string, url: string) =>
+    startNotifier({
+      ...{ receiver, url, store, log },
+      sender: senders.createAlertSender(receiver !== ''),
+      chains: reports.list,
+      diskFilling: () => disk?.filling,
+    });
+
+  const housekeeping = createDuty({
+    ...{ name: 'housekeeping', holder, store, log },
+    begin: () => startHousekeeping({ store, log, invariants, options }),
+  });
+  const addedAlerts = createDuty({
+    ...{ name: 'added alerts', holder, store, log },
+    isOwn: () => listReceivers(addedUrls).length > 0,
+    begin: () =>
+      startAddedAlerts({ addedUrls, store, log, notify: ({ id, url }) => notify(id, url) }),
+  });
+  addedUrls.onChange(addedAlerts.check);
+  if (notifyUrl === undefined) return [housekeeping, addedAlerts];
+  const alerts = createDuty({
+    ...{ name: 'alerts', holder, store, log },
+    begin: () => notify('', notifyUrl),
+  });
+  return [housekeeping, addedAlerts, alerts];
+}
