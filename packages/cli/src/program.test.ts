@@ -14,17 +14,16 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { VERSION as SERVICE_VERSION } from '@sluice/service';
+import { describeBuild } from '@sluice/service/build';
 import { lockFolder } from '@sluice/service/folderLock';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { announceDevService } from './connection/contexts.ts';
 import { openDevFolder } from './dev/devFolder.ts';
 import { sluice, start } from './terminal/scripted.test-only.ts';
-import { VERSION } from './version.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'sluice-cli-'));
 const KEY = 'key-0123456789abcdef';
-/** Responds to the session check of sign-in. */
+/** Responds to every request as the session check does: with 204 for `KEY`, otherwise with 401. */
 const service = createServer((request, response) => {
   response.writeHead(request.headers['x-api-key'] === KEY ? 204 : 401).end();
 });
@@ -39,12 +38,16 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-test('the version is that of the package and of the service', async () => {
+test('--version prints the version of the package and the commit', async () => {
   const { version } = JSON.parse(
     readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
   ) as { version: string };
-  expect([VERSION, SERVICE_VERSION]).toEqual([version, version]);
-  expect(await sluice(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+  const stdout = `${describeBuild()}\n`;
+  expect(stdout).toMatch(/^\S+ \(([0-9a-f]{12}|unknown)\)\n$/);
+  expect(stdout.startsWith(`${version} (`)).toBe(true);
+  for (const args of [['--version'], ['--quiet', '-V']]) {
+    expect(await sluice(args)).toEqual({ code: 0, stdout, stderr: '' });
+  }
 });
 
 test('prints the first screen without a command and with --help', async () => {
@@ -265,7 +268,7 @@ describe('service selection', () => {
 
   test('uses the dev service of the folder without a context, or by name', async () => {
     const data = join(cwd, '.sluice', 'dev');
-    const { release } = openDevFolder(data, { databaseUrl: 'postgres://elsewhere' });
+    const { release } = openDevFolder({ dataFolder: data, databaseUrl: 'postgres://elsewhere' });
     const takeBack = announceDevService(data, { apiUrl: url, apiKey: KEY });
     const below = { cwd: join(cwd, 'deep', 'down') };
     expect((await sluice(['whoami'], { ...below, env })).stdout).toContain('from context here');
@@ -328,7 +331,7 @@ describe('service selection', () => {
       lock?.close();
     });
 
-    test('with a trusted one, it is used', async () => {
+    test('a trusted sluice dev is used', async () => {
       rmSync(data, { recursive: true });
       mkdirSync(data, { recursive: true, mode: 0o700 });
       const lock = lockFolder(data);

@@ -1,12 +1,12 @@
 /**
- * The command tree. The first screen needs only names and summaries; a command's flags and code are
- * loaded when it is called, which keeps help and version fast.
+ * Declares the command tree. The flags and code of a command are loaded only when it is called, so
+ * that `--help` and `--version` are fast.
  */
-import { Command } from 'commander';
+import { Command, CommanderError } from 'commander';
 import type { CommandName } from './package/commandNames.ts';
 import { EXIT, reportError } from './terminal/errors.ts';
 import { STOPPED, type Terminal, type TerminalOptions } from './terminal/terminal.ts';
-import { VERSION } from './version.ts';
+import { describeBuild } from '@sluice/service/build';
 
 /** Adds flags, subcommands and actions to a command. */
 export type Declare = (command: Command, terminal: Terminal) => unknown;
@@ -14,7 +14,7 @@ export type Declare = (command: Command, terminal: Terminal) => unknown;
 interface Entry {
   name: CommandName;
   summary: string;
-  /** Drains after a signal, which may take longer than `END_WITHIN_MS`. */
+  /** Whether the command drains after a signal, which may take longer than `END_WITHIN_MS`. */
   drains?: true;
   load(): Promise<Declare>;
 }
@@ -49,7 +49,7 @@ const GROUPS: Readonly<Record<string, readonly Entry[]>> = {
     },
     {
       name: 'explain',
-      summary: 'Explain why each stream sent a webhook or not',
+      summary: 'Explain why each stream did or did not send a webhook',
       load: async () => (await import('./commands/explain.ts')).declareExplain,
     },
   ],
@@ -106,8 +106,18 @@ const GROUPS: Readonly<Record<string, readonly Entry[]>> = {
     },
     {
       name: 'chains',
-      summary: 'List and resume chains, and test a node',
+      summary: 'List and resume chains; add, remove and test nodes',
       load: async () => (await import('./commands/chains.ts')).declareChains,
+    },
+    {
+      name: 'alerts',
+      summary: 'List, add, remove and test alert URLs',
+      load: async () => (await import('./commands/alerts.ts')).declareAlerts,
+    },
+    {
+      name: 'mcp',
+      summary: 'Serve streams and deliveries to AI agents (Model Context Protocol)',
+      load: async () => (await import('./commands/mcp.ts')).declareMcp,
     },
   ],
   'Keys and secrets:': [
@@ -135,8 +145,13 @@ const GROUPS: Readonly<Record<string, readonly Entry[]>> = {
       load: async () => (await import('./commands/serve.ts')).declareServe,
     },
     {
+      name: 'config',
+      summary: 'Check and print the settings of the service',
+      load: async () => (await import('./commands/config.ts')).declareConfig,
+    },
+    {
       name: 'backup',
-      summary: 'Write the ledger to a file while the service runs',
+      summary: 'Back up the ledger to a file; the service can keep running',
       load: async () => (await import('./commands/backup.ts')).declareBackup,
     },
     {
@@ -192,12 +207,12 @@ const findEntry = (name: string): Entry | undefined =>
     .flat()
     .find((each) => each.name === name);
 
-/** Time that a command without a drain has to end after Ctrl-C. */
+/** Time within which a command without a drain must end after a signal, such as Ctrl-C. */
 const END_WITHIN_MS = 2_000;
 
 /** Runs a command and returns its exit code. Prints errors; never rejects. */
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
-  // Called by the completion scripts; hidden from help.
+  // The completion scripts call `complete`, which help does not list.
   if (args[0] === 'complete') return answerTab(args.slice(args[1] === '--' ? 2 : 1), terminal);
   const given = toGiven(args);
   const program = createProgram(terminal);
@@ -208,7 +223,7 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
     await (entry?.drains ? running : unlessStuck(running, terminal));
     return entry?.drains ? EXIT.success : exitOf(terminal.signal);
   } catch (error) {
-    // Errors caused by Ctrl-C are not reported, but a failed drain is.
+    // Errors caused by Ctrl-C are not reported, except when a drain fails.
     if (terminal.signal.aborted && !entry?.drains) return exitOf(terminal.signal);
     const json = given.slice(0, given.indexOf('--') >>> 0).includes('--json');
     return reportError(error, terminal, { command: toPath(program, given), json });
@@ -216,15 +231,15 @@ export async function run(args: readonly string[], terminal: Terminal): Promise<
 }
 
 /**
- * Returns the exit code of a finished command. Ctrl-C counts as an interruption, a key that quits
- * does not.
+ * Returns the exit code of a finished command. Ctrl-C counts as an interruption; a key that quits
+ * the command does not.
  */
 const exitOf = ({ aborted, reason }: AbortSignal): number =>
   aborted && reason !== STOPPED ? EXIT.interrupted : EXIT.success;
 
 /** Prints the completions, one per line. */
 async function answerTab(words: readonly string[], terminal: Terminal): Promise<number> {
-  // A note would overwrite the user's input.
+  // A note would overwrite what the user has typed.
   terminal.adopt({ quiet: true });
   const { complete } = await import('./flags/complete.ts');
   const load = async (command: Command): Promise<unknown> =>
@@ -234,13 +249,16 @@ async function answerTab(words: readonly string[], terminal: Terminal): Promise<
   return EXIT.success;
 }
 
-/** `sluice` alone prints help; `sluice help listen` is `sluice listen --help`. */
+/** Replaces empty arguments with `--help`, and `help listen` with `listen --help`. */
 function toGiven(args: readonly string[]): readonly string[] {
   if (args.length === 0) return ['--help'];
   return args[0] === 'help' ? [...args.slice(1), '--help'] : args;
 }
 
-/** Returns the part of the command path that exists: `sluice streams list`. */
+/**
+ * Returns the path of the given command, such as `sluice streams list`, up to the first word that
+ * is not a command.
+ */
 function toPath(program: Command, given: readonly string[]): string {
   const path = [program.name()];
   let at: Command | undefined = program;
@@ -255,20 +273,25 @@ function toPath(program: Command, given: readonly string[]): string {
 function createProgram(terminal: Terminal): Command {
   const program = new Command('sluice')
     .description('Watch blockchains and deliver signed webhooks.')
-    .version(VERSION, '-V, --version', 'Print the version')
+    .option('-V, --version', 'Print the version and commit')
+    .on('option:version', () => {
+      terminal.print(describeBuild());
+      throw new CommanderError(EXIT.success, 'commander.version', '');
+    })
     .helpOption('-h, --help', 'Show help')
     .option('--no-color', 'Disable colors (env: NO_COLOR)')
     .option('--quiet', 'Hide progress and hints')
     .option('--no-input', 'Never prompt')
     .option('--debug', 'Print each request, and the stack trace of an error')
-    // Subcommands inherit the description. The first screen does not list `help` itself.
+    // Subcommands inherit this description. `helpCommand(false)` removes `help` from the first
+    // screen.
     .helpCommand('help [command]', 'Show help for a command')
     .helpCommand(false)
     .showSuggestionAfterError()
     .exitOverride()
     .configureOutput({
       writeOut: (text) => terminal.stdout.write(text.endsWith('\n') ? text : `${text}\n`),
-      // Leaves printing to `reportError`, so that all errors have one format.
+      // `reportError` prints all errors, so that they have one format.
       writeErr: () => {},
       outputError: () => {},
       getOutHelpWidth: () => terminal.width,

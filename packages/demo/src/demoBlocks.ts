@@ -1,4 +1,4 @@
-/** Generates the blocks of the demo chains, and the streams that each transaction matches. */
+/** Generates the transactions of demo blocks, with the streams that each transaction matches. */
 import { scripted, scriptedAptos, type ScriptedTransaction } from '@sluice/testkit';
 import {
   APTOS_PEOPLE,
@@ -20,7 +20,7 @@ import type { Random } from './random.ts';
 
 type Address = `0x${string}`;
 
-/** A transaction and the tags of the streams that match it. */
+/** A transaction and the tags of the streams that it matches. */
 export interface EvmHappening {
   transaction: ScriptedTransaction;
   tags: readonly string[];
@@ -39,7 +39,7 @@ export const SWAP_TOPIC = '0xc42079f94a6350d7e6235f29174924f928cc2ac818eb64fed80
 const word = (value: bigint): string => BigInt.asUintN(256, value).toString(16).padStart(64, '0');
 const wordOf = (address: Address): Address => `0x${address.slice(2).padStart(64, '0')}`;
 
-/** Returns a random amount, spread over powers of ten as on real chains. */
+/** Returns a random amount with 6 decimals. The distribution is logarithmic, as on real chains. */
 const amountOf = (random: Random, least: number, most: number): bigint =>
   BigInt(Math.round(least * (most / least) ** random.next() * 100)) * 10_000n;
 
@@ -78,7 +78,7 @@ function mintPass(random: Random): ScriptedTransaction {
   };
 }
 
-/** Generates the transactions of one block. */
+/** Generates the transactions of one block on Ethereum or Base. */
 export function happeningsOn(chain: string, random: Random): EvmHappening[] {
   const happenings: EvmHappening[] = [];
   const chance = (share: number, tags: string[], make: () => ScriptedTransaction): void => {
@@ -130,7 +130,7 @@ export function happeningsOn(chain: string, random: Random): EvmHappening[] {
 export function happeningsOnAptos(random: Random): AptosHappening[] {
   const at = random.next();
   if (at >= 0.16) return [];
-  // Amounts have two more decimals than dollars.
+  // APT has 8 decimals, but `amountOf` returns amounts with 6.
   const amount = amountOf(random, 0.5, 4_000) * 100n;
   const [from, to] = [random.pick(APTOS_PEOPLE), random.pick(APTOS_PEOPLE)];
   if (at >= 0.04) return [{ from, to, amount, tags: ['aptos-payments'] }];

@@ -1,14 +1,14 @@
-/** Builds the webhooks that the service would have sent for the past blocks of the demo. */
+/** Builds the webhooks that the service would have sent for the demo's past blocks. */
 import { type AptosWebhook, type EvmWebhook, describeWebhook } from '@sluice/kit';
 import type { PastMatch } from './sqlitePast.ts';
 import type { ScriptedTransaction } from '@sluice/testkit';
 import { BASE_USDC, BRIDGED_USDC, DEMO_STREAMS, PASSES, USDC, USDT } from './demoStreams.ts';
 import { SWAP_TOPIC, type AptosHappening } from './demoBlocks.ts';
 
-/** A transaction with its position in the block. */
+/** A transaction with its hash and the position of its logs in the block. */
 export interface PlacedTransaction {
   hash: string;
-  /** Index of its first log. */
+  /** Index of the transaction's first log in the block. */
   logIndex: number;
   transaction: ScriptedTransaction;
 }

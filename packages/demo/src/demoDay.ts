@@ -1,7 +1,7 @@
 /**
  * Generates a day of sample data with about 100,000 deliveries: healthy, failing and paused
- * streams, an outage with a replay, and two reorgs. The scripted chains have the newest blocks, so
- * that the service continues from there.
+ * streams, an outage with a replay, and two reorgs. The newest blocks are also mined on the
+ * scripted chains, so that the service continues from there.
  */
 import { randomUUID } from 'node:crypto';
 import type {
@@ -32,10 +32,16 @@ import { createRandom, type Random } from './random.ts';
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 const WINDOW_BLOCKS = 256;
-/** Waits after failures 1, 2, …: the quick retry, then the standard schedule. */
+/**
+ * Waits in milliseconds after the first failed attempt, the second, and so on: the quick retry,
+ * then the standard schedule.
+ */
 const WAITS = [5_000, MINUTE, 10 * MINUTE, 60 * MINUTE, 120 * MINUTE, 360 * MINUTE, DAY];
 
-/** Some of the replayed swaps were too old for their receiver and were canceled manually. */
+/**
+ * The receiver rejects one replayed swap in this many as too old. Its delivery is then stopped
+ * manually.
+ */
 const EVERY_STALE = 13;
 const STALE = {
   durationMs: 21,
@@ -54,7 +60,6 @@ export interface DemoChain {
   head: number;
   /** Age of the reorg and the number of removed blocks. */
   reorg: { agoMs: number; depth: number };
-  /** The period without blocks, if any. */
   halt?: { agoMs: number; lengthMs: number; why: string };
 }
 
@@ -82,7 +87,8 @@ export function makeDemoDay({ chains, aptos, webhookUrlOf, nowMs, spanMs }: Demo
     return {
       id: randomUUID(),
       draft: toDraft(stream, webhookUrlOf(tag)),
-      // Customers were added over time; a few addresses exist from the start.
+      // Long address lists, such as customers, grew over time. Short ones have not changed since
+      // the stream was created.
       addresses: stream.addresses.map((each, n, { length }) => ({
         ...each,
         addedAt: nowMs - (length < 100 ? ageMs : Math.round(ageMs * (1 - n / length))),
@@ -207,7 +213,10 @@ export function makeDemoDay({ chains, aptos, webhookUrlOf, nowMs, spanMs }: Demo
   };
 }
 
-/** The chain paused before a block and then continued with that block, without a gap. */
+/**
+ * Returns the gap of a halt. The chain later continued with the block at which it halted, so no
+ * block is missing.
+ */
 const toGap = (
   { head, blockMs }: DemoChain,
   { agoMs, lengthMs, why }: NonNullable<DemoChain['halt']>,
@@ -227,7 +236,10 @@ interface Span {
   spanMs: number;
 }
 
-/** Generates the blocks of the day, oldest first. Only the newest are mined on the chain. */
+/**
+ * Generates the blocks of the day, oldest first. Only the blocks of the window are mined on the
+ * chain.
+ */
 function* evmBlocks(
   { id, chain, blockMs, head, reorg }: DemoChain,
   { random, nowMs, spanMs }: Span,
@@ -313,7 +325,7 @@ function byTag(
   return found;
 }
 
-/** Simulates the attempts of a delivery from the receiver's responses and the schedule. */
+/** Simulates the attempts of deliveries, based on the receivers' responses and the schedule. */
 function createDeliveries({
   random,
   nowMs,
@@ -352,7 +364,7 @@ function createDeliveries({
   };
 }
 
-/** A retry needs a new connection, because the connection of the last attempt has been closed. */
+/** A retry needs a new connection, because the connection of the previous attempt was closed. */
 const onNewConnection = (
   webhookUrl: string,
   { status, durationMs }: Answer,

@@ -49,7 +49,7 @@ export const PASSES = token(
 /** A liquidity pool of USDC and WETH. */
 export const POOL = '0x88e6a0c2ddd26feeb64f039a2c41296fcb3f5640';
 
-/** Generates the same addresses at every start. */
+/** Has a fixed seed, so that the addresses are the same at every start. */
 const names = createRandom(20_261_121);
 const addressesOf = (count: number): `0x${string}`[] =>
   Array.from({ length: count }, () => names.hex(20));
@@ -97,7 +97,8 @@ export interface DemoStream {
   draft: Omit<EvmStreamDraft, 'webhookUrl'> | Omit<AptosStreamDraft, 'webhookUrl'>;
   addresses: { address: string; label?: string }[];
   /**
-   * Returns the receiver's response `agoMs` before the start of the demo; negative after the start.
+   * Returns the receiver's response `agoMs` before the demo starts. After the start, `agoMs` is
+   * negative.
    */
   answer(agoMs: number, random: Random): Answer;
   status: 'active' | 'paused' | 'error';
@@ -106,7 +107,6 @@ export interface DemoStream {
   changes?: readonly {
     agoMs: number;
     kind: StreamChangeKind;
-    /** The fields of an edit. */
     fields?: readonly string[];
   }[];
 }
@@ -165,7 +165,10 @@ const CRASH = `TypeError: Cannot read properties of undefined (reading 'decimals
     at creditDeposit (/srv/deposits/src/credit.ts:41:38)
     at async POST /hooks/deposits (/srv/deposits/src/server.ts:88:5)`;
 
-/** Start of the deposits receiver's crashes, and the swaps receiver's outage. */
+/**
+ * Ages of the deposits receiver's first crash, the swaps receiver's outage, and the removal of the
+ * staging receiver.
+ */
 const CRASHED_AGO = 48 * MINUTE;
 export const OUTAGE_AGO = { from: 9 * HOUR + 20 * MINUTE, to: 8 * HOUR + 45 * MINUTE } as const;
 const GONE_AGO = 5 * HOUR;
@@ -192,7 +195,7 @@ export const DEMO_STREAMS: Readonly<Record<string, DemoStream>> = {
     ...ACTIVE,
   },
   'whale-usdt': {
-    draft: evm('whale-usdt', 'USDT from exchanges’ cold wallets, a million and more', [ETHEREUM], {
+    draft: evm('whale-usdt', 'At least 1 million USDT from exchanges’ cold wallets', [ETHEREUM], {
       abi: [TRANSFER_EVENT],
       advancedOptions: [{ topic0: TRANSFER, filter: { gte: ['value', '1000000000000'] } }],
     }),
@@ -201,7 +204,7 @@ export const DEMO_STREAMS: Readonly<Record<string, DemoStream>> = {
     ...ACTIVE,
   },
   treasury: {
-    draft: evm('treasury', 'What our own accounts pay and get', [ETHEREUM, BASE]),
+    draft: evm('treasury', 'Payments from and to our own accounts', [ETHEREUM, BASE]),
     addresses: labelled('treasury', TREASURY),
     answer: healthy(45),
     ...ACTIVE,
@@ -229,7 +232,7 @@ export const DEMO_STREAMS: Readonly<Record<string, DemoStream>> = {
     ...ACTIVE,
   },
   'pass-holders': {
-    draft: evm('pass-holders', 'Who holds a Harbour Pass', [BASE]),
+    draft: evm('pass-holders', 'Transfers of the Harbour Pass', [BASE]),
     addresses: [{ address: PASSES.address, label: 'Harbour Pass' }],
     answer: (_ago, random) =>
       random.next() < 0.02
@@ -247,13 +250,13 @@ export const DEMO_STREAMS: Readonly<Record<string, DemoStream>> = {
     ...ACTIVE,
   },
   'aptos-vault': {
-    draft: aptos('aptos-vault', 'What comes to and leaves the vaults', { includeEvents: true }),
+    draft: aptos('aptos-vault', 'Payments into and out of the vaults', { includeEvents: true }),
     addresses: labelled('vault', VAULTS),
     answer: healthy(50),
     ...ACTIVE,
   },
   'staging-mirror': {
-    draft: evm('staging-mirror', 'Swaps again, for staging', [ETHEREUM], {
+    draft: evm('staging-mirror', 'Swaps of every pool, for staging', [ETHEREUM], {
       topic0: [SWAP],
       allAddresses: true,
     }),
@@ -266,7 +269,7 @@ export const DEMO_STREAMS: Readonly<Record<string, DemoStream>> = {
     changes: [{ agoMs: GONE_AGO - 20 * MINUTE, kind: 'failed' }],
   },
   'old-nft': {
-    draft: evm('old-nft', 'The first collection, until it is wound up', [ETHEREUM]),
+    draft: evm('old-nft', 'The first collection, until it is closed', [ETHEREUM]),
     addresses: labelled('collection', addressesOf(1)),
     answer: healthy(60),
     status: 'paused',

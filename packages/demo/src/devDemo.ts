@@ -1,28 +1,32 @@
-/** `sluice dev --seed demo`: a service that continues after a day of sample data. */
+/**
+ * `sluice dev --seed demo`: a service whose ledger contains a day of sample data at the first
+ * start.
+ */
 import { join, relative } from 'node:path';
 import { announceDevService } from '../../cli/src/connection/contexts.ts';
 import { startDemo } from './startDemo.ts';
 import { openDevFolder } from '../../cli/src/dev/devFolder.ts';
 import { keep, newKey, startOnFreePort } from '../../cli/src/dev/devService.ts';
 import { printStartRow } from '../../cli/src/dev/startRows.ts';
-import { toServiceConfig } from '../../cli/src/flags/options.ts';
 import { type Terminal, untilInterrupted } from '../../cli/src/terminal/terminal.ts';
 import type { DevOptions } from '../../cli/src/commands/dev.ts';
 
 export async function devDemo(options: DevOptions, terminal: Terminal): Promise<void> {
   const { print, tint } = terminal;
   const asked = untilInterrupted(terminal);
-  const folder = options.data;
-  const { isFirstStart, release } = openDevFolder(folder, options);
-  const apiKey = options.apiKey ?? keep(join(folder, 'api-key'), () => newKey('sluice_dev_'));
-  const secret = options.secret ?? keep(join(folder, 'secret'), () => newKey('whs_dev_'));
+  const { settings } = options;
+  const folder = settings.dataFolder;
+  const { isFirstStart, release } = openDevFolder(settings, options);
+  const apiKey = settings.apiKey ?? keep(join(folder, 'api-key'), () => newKey('sluice_dev_'));
+  const secret = settings.secret ?? keep(join(folder, 'secret'), () => newKey('whs_dev_'));
 
   print();
-  if (isFirstStart) print(`  ${tint('faint', 'writing a day of sample data, a few seconds')}`);
+  if (isFirstStart)
+    print(`  ${tint('faint', 'writing a day of sample data (takes a few seconds)')}`);
   const demo = await startDemo({ folder });
   const warn = (text: string): void => print(`  ${tint('warn', '!')} ${text}`);
   const config = {
-    ...toServiceConfig(options),
+    ...settings,
     apiKey,
     secret,
     allowPrivateEndpoints: true,

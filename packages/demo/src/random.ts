@@ -1,11 +1,11 @@
-/** Pseudo-random values that are the same on every run. */
+/** Pseudo-random values that are the same for the same seed. */
 export interface Random {
   /** Returns a number from 0 up to, but not including, 1. */
   next(): number;
   /** Returns a whole number below `limit`. */
   below(limit: number): number;
   pick<Item>(items: readonly Item[]): Item;
-  /** Returns `0x` and this number of random bytes in hex. */
+  /** Returns the given number of random bytes in hex, with the prefix `0x`. */
   hex(bytes: number): `0x${string}`;
 }
 

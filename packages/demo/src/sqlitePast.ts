@@ -1,4 +1,4 @@
-/** Fills a new SQLite ledger with sample data, in one transaction. */
+/** Creates a SQLite ledger with sample data. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
@@ -33,16 +33,16 @@ import type { Tables } from '../../service/src/store/engine/tables.ts';
 import type { TotalMetric } from '../../service/src/store/stats/tables.ts';
 import { packTransport } from '../../service/src/store/deliveries/transport.ts';
 
-/** Name of the key from `--api-key`, which made all sample changes. */
+/** Id of the key from `--api-key`. All sample changes except failures are attributed to it. */
 const FIRST_KEY = 'bootstrap';
 
-/** The sample data. Times are Unix milliseconds; block times are Unix seconds. */
+/** The sample data. Times are in Unix milliseconds, but block timestamps are in seconds. */
 export interface Past {
   chains: readonly PastChain[];
   streams: readonly PastStream[];
   /**
-   * Deliveries in any order. They are read before the other fields, so generating them may add to
-   * those.
+   * Generates the matches in any order. Windows and `replays` are read after the last match, so the
+   * generator may still change them.
    */
   matches(): Iterable<PastMatch>;
   /** Finished replays. */
@@ -58,7 +58,7 @@ export interface PastChain {
   reorgs: readonly { blockNumber: number; depth: number; at: number }[];
   gaps: readonly Omit<ChainGap, 'chainId'>[];
   tokens: readonly Token[];
-  /** The first block that was matched against streams. */
+  /** Number of the first block that was matched against streams. */
   firstBlock: number;
 }
 
@@ -68,11 +68,10 @@ export interface PastStream extends Pick<
 > {
   draft: StreamDraft;
   addresses: readonly { address: string; label?: string; addedAt: number }[];
-  /** Later changes of the stream, and the audit records of the first key. */
+  /** Changes after the creation of the stream. The first key made all of them except failures. */
   changes: readonly {
     at: number;
     kind: StreamChangeKind;
-    /** The fields of an edit. */
     fields?: readonly string[];
   }[];
 }
@@ -85,15 +84,18 @@ export interface PastMatch {
   state: MatchState;
   logs: number;
   transactions: number;
-  /** Like `NewMatch.records`. */
+  /** Number of records by type. */
   records: Readonly<Record<string, number>>;
   /** A one-line summary of the body. */
   about: string;
   transactionHashes: readonly string[];
-  /** The keys of the body before `retries`, without `confirmed`, and after it. */
+  /**
+   * `bodyHead` has the keys before `retries`, except `confirmed`. `bodyTail` has the keys after
+   * `retries`.
+   */
   bodyHead: object;
   bodyTail: object;
-  /** Aptos bodies have no `confirmed`. */
+  /** True for Aptos, whose bodies have no `confirmed`. */
   isFinal: boolean;
   deliveries: readonly PastDelivery[];
 }
@@ -102,10 +104,10 @@ export interface PastDelivery {
   phase: DeliveryPhase;
   state: Extract<DeliveryState, 'pending' | 'succeeded' | 'failed' | 'cancelled'>;
   createdAt: number;
-  /** Due time of a waiting delivery. */
+  /** Time of the next attempt of a waiting delivery. */
   dueAt?: number | undefined;
   attempts: readonly PastAttempt[];
-  /** Reason for the permanent failure, if it is not the last attempt. */
+  /** Reason for the permanent failure, if it differs from the error of the last attempt. */
   error?: string | undefined;
   replayId?: string | undefined;
 }
@@ -118,7 +120,7 @@ export interface PastAttempt {
   /** Null for a 2xx response. */
   error: string | null;
   responseBody: string;
-  /** Like `AttemptOutcome`. */
+  /** Null for an immediate response on an open connection. */
   transport: AttemptTransport | null;
 }
 
@@ -132,7 +134,7 @@ export interface PastReplay {
   endedAt: number;
 }
 
-/** Returns the last block of each chain in a ledger. */
+/** Returns the number of the last block in a ledger, by chain id. */
 export function readCheckpoints(folder: string): ReadonlyMap<string, number> {
   const db = new DatabaseSync(join(folder, LEDGER_FILE), { readOnly: true });
   try {
@@ -153,7 +155,7 @@ export async function fillSqlite(folder: string, past: Past): Promise<number> {
   const file = join(folder, LEDGER_FILE);
   if (existsSync(file)) {
     throw configError(
-      `${folder} has a ledger that is not of --seed demo. Pass an empty folder with --data DIR, or start over with --fresh`,
+      `${folder} has a ledger that --seed demo did not write. Pass an empty folder with --data DIR, or start over with --fresh`,
     );
   }
   const store = await openSqliteStore(folder);
@@ -403,7 +405,7 @@ interface Stats {
   write(insert: Insert): void;
 }
 
-/** Updates the counters that the ledger keeps when deliveries end (`statWrites.ts`). */
+/** Counts matches and attempts as the service does (`statWrites.ts`). */
 function createStats(): Stats {
   const counts = new Map<string, Insertable<Tables['stat']>>();
   const count = (
@@ -459,7 +461,10 @@ function createStats(): Stats {
 
 type Insert = <Name extends keyof Tables>(name: Name, row: Insertable<Tables[Name]>) => void;
 
-/** Prepares one statement per table at its first row; all rows of a table have the same columns. */
+/**
+ * Prepares one statement per table when its first row is inserted. All rows of a table have the
+ * same columns.
+ */
 function createInserts(database: DatabaseSync): Insert {
   const statements = new Map<string, StatementSync>();
   return (name, row) => {

@@ -1,4 +1,6 @@
-/** The setup of `sluice dev --seed demo`: scripted chains, a receiver and a day of sample data. */
+/**
+ * Starts what `sluice dev --seed demo` needs: scripted chains, a receiver and a day of sample data.
+ */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -14,7 +16,7 @@ import { createRandom } from './random.ts';
 
 const MINUTE = 60_000;
 const SECONDS_BEFORE = 3_600n;
-/** The reason for a chain's pause: its URL briefly led to a node of a different chain. */
+/** The reason for a chain's halt: its URL briefly led to a node of a different chain. */
 const MISROUTED =
   'block 0 is that of Ethereum: the node serves a different chain with this id. Point --chain 0x2105 at the right node, or use another --data folder.';
 
@@ -46,18 +48,19 @@ export interface Demo {
   stop(): Promise<void>;
 }
 
-/** Has the receiver's port, which the streams of the ledger refer to. */
+/** File with the receiver's port, which is part of the webhook URLs in the ledger. */
 const PORT_FILE = 'demo-receiver-port';
 const APTOS_CHAIN = 'aptos:mainnet';
 const APTOS_BLOCK_MS = 1_000;
 
 /**
- * Writes the ledger of the day that ends now, and starts the chains and the receiver. In a folder
- * with such a ledger, the chains start over at its last blocks.
+ * Writes a ledger for a day that ends now, and starts the chains and the receiver. If an earlier
+ * call wrote a ledger to the folder, keeps it and starts new chains at the heights of its last
+ * blocks.
  *
  * @param folder folder of the ledger.
  * @param hours length of the day; a shorter day has fewer deliveries.
- * @throws CallerError if the folder has another ledger.
+ * @throws CallerError if the folder has a ledger that this function did not write.
  */
 export async function startDemo({
   folder,
@@ -98,7 +101,8 @@ export async function startDemo({
     );
     writeFileSync(portFile, String(receiver.port));
   } else {
-    // The service finds other blocks than those in the ledger, and starts over at the head.
+    // The new chains have different blocks than the ledger, so the service starts over at the heads
+    // of the new chains.
     for (const { chain } of chains) chain.mine({ timestamp: BigInt(Math.floor(nowMs / 1000)) });
     aptos.mine({ timestampUsecs: BigInt(nowMs) * 1_000n });
   }
@@ -140,7 +144,7 @@ export async function startDemo({
 async function startChain(
   nowMs: number,
   options: Omit<DemoChain, 'chain'>,
-  /** The last block in the ledger; undefined before the first start. */
+  /** Number of the last block in the ledger; undefined at the first start. */
   height: number | undefined,
 ) {
   const chain = await startScriptedChain({
@@ -152,7 +156,9 @@ async function startChain(
   return { ...options, chain };
 }
 
-/** Responds on each path like the receiver of that stream, with its latency. */
+/**
+ * Starts a server that responds on each stream's path like the stream's receiver, with its latency.
+ */
 async function startDemoReceiver(
   nowMs: number,
   port = 0,

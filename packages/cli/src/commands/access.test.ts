@@ -1,4 +1,4 @@
-/** Tests output and exit codes of `keys`, `secret` and `audit` on a real service. */
+/** Tests the output and exit codes of `keys`, `secret` and `audit` on a real service. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DatabaseSync } from 'node:sqlite';
 import { join } from 'node:path';
@@ -36,7 +36,7 @@ describe('keys', () => {
       ...['--cidr', '127.0.0.0/8'],
     ]);
     expect(made.code).toBe(0);
-    // Standard output contains only the key, for `KEY=$(sluice keys create …)`.
+    // Standard output contains only the key, so that `KEY=$(sluice keys create …)` works.
     const key = made.stdout.trimEnd();
     expect(key).toMatch(/^sluice_[0-9A-Za-z]{13}_[0-9A-Za-z]{43}$/);
     expect(made.stderr).toContain('API key, shown only once:');
@@ -105,10 +105,19 @@ describe('secret', () => {
     expect(rotated.code).toBe(0);
     const second = rotated.stdout.trimEnd();
     expect(second).not.toBe(first);
-    const [, until = ''] =
-      /^The previous secret also signs until (\S+)$/m.exec(rotated.stderr) ?? [];
+    const [, until = ''] = /^A previous secret also signs until (\S+)$/m.exec(rotated.stderr) ?? [];
     expect(Date.parse(until) - Date.now()).toBeGreaterThan(59 * 60_000);
     expect(Date.parse(until) - Date.now()).toBeLessThanOrEqual(60 * 60_000);
+
+    expect(await sluice(['secret', 'end-overlap', 'guarded'])).toMatchObject({
+      code: 0,
+      stdout: '',
+      stderr: 'Only the current secret signs now\n',
+    });
+    expect(await json<StreamSecret>('secret', 'show', 'guarded')).toMatchObject({
+      secret: second,
+      previous: [],
+    });
 
     const last = await json<StreamSecret>('secret', 'rotate', streamId, '--overlap', '0');
     expect(last.previous).toEqual([]);
@@ -120,6 +129,7 @@ describe('secret', () => {
     for (const [args, code] of [
       [['show', unknown], 4],
       [['rotate', unknown], 4],
+      [['end-overlap', unknown], 4],
       [['rotate', streamId, '--overlap', '400d'], 5],
       [['rotate', streamId, '--overlap', 'a while'], 2],
     ] as const) {
@@ -149,7 +159,7 @@ describe('audit', () => {
       new RegExp(String.raw`^\d+  ${time}  createApiKey  ${id}  bootstrap  127\.0\.0\.1$`),
     );
 
-    // One record per line, so that it can be piped.
+    // The JSON output has one record per line, so that it can be piped.
     const asJson = await sluice(['audit', 'list', '--limit', '2', '--json'], { env });
     const records = asJson.stdout
       .trimEnd()

@@ -24,7 +24,7 @@ export function declareAddresses(command: Command, terminal: Terminal): void {
     addConnectionOptions(command.command(spec).description(description));
 
   add('add <stream> <address...>', 'Add addresses or ENS names to a stream')
-    .option('--label <text>', 'Label for each address')
+    .option('--label <text>', 'Label for all given addresses')
     .addHelpText(
       'after',
       examples(
@@ -57,7 +57,7 @@ export function declareAddresses(command: Command, terminal: Terminal): void {
       }),
     );
   add('list <stream>', 'List addresses, one per line')
-    .option('--find <text>', 'Only addresses or labels that contain this text')
+    .option('--find <text>', 'Only entries whose address or label contains this text')
     .addHelpText(
       'after',
       examples('sluice addresses list payments', 'sluice addresses list payments --find Alice'),
@@ -76,7 +76,7 @@ export function declareAddresses(command: Command, terminal: Terminal): void {
   addFileOptions(add('import <stream> <file>', 'Add addresses from a text or CSV file'))
     .option('--replace', 'Remove addresses that are not in the file')
     .option('-y, --yes', 'Do not prompt before removing addresses')
-    .option('--from <n>', 'Address in the file from which to resume an import', '1')
+    .option('--from <n>', 'Resume an import at the address with this number', '1')
     .option('--rejects <path>', 'File for rejected lines; default: <file>.rejects')
     .addHelpText(
       'after',
@@ -90,12 +90,16 @@ export function declareAddresses(command: Command, terminal: Terminal): void {
         importFile(connection, stream, path, options, terminal),
       ),
     );
-  addFileOptions(add('diff <stream> <file>', 'Show what --replace would change'))
+  addFileOptions(add('diff <stream> <file>', 'Show what import --replace would change'))
     .addHelpText('after', examples('sluice addresses diff payments addresses.csv'))
     .action((name: string, path: string, options: FileOptions) =>
       withStream(name, options, terminal, async ({ api }, stream) => {
         const { addresses } = readAddressFile(path, options);
-        const { added, removed } = compareAddresses(await readAddresses(api, stream), addresses);
+        const { added, removed } = compareAddresses(
+          stream.family,
+          await readAddresses(api, stream),
+          addresses,
+        );
         if (options.json) return terminal.printJson({ added, removed });
         for (const { address } of added) terminal.print(terminal.tint('ok', `+ ${address}`));
         for (const { address } of removed) terminal.print(terminal.tint('bad', `- ${address}`));
@@ -157,10 +161,10 @@ async function importFile(
   const rejectsPath = saveRejects(file, options.rejects ?? `${path}.rejects`);
   const { addresses, rejects, repeated } = file;
   const removed = options.replace
-    ? compareAddresses(await readAddresses(api, stream), addresses).removed
+    ? compareAddresses(stream.family, await readAddresses(api, stream), addresses).removed
     : [];
   if (removed.length > 0) {
-    const what = `This removes ${counted(removed.length, 'address', 'addresses')} missing from ${path}.`;
+    const what = `This removes ${counted(removed.length, 'address', 'addresses')} that are not in ${path}.`;
     await confirm(terminal, what, String(removed.length), options);
   }
   const first = toCount('--from', options.from, 1) - 1;
@@ -195,7 +199,7 @@ async function importFile(
   if (options.json) terminal.printJson({ ...told, rejects: rejectsPath ?? null });
   else {
     terminal.print(
-      `Imported ${counted(addresses.length, 'address', 'addresses')} of ${path} to ${stream.tag || stream.id}` +
+      `Imported ${counted(addresses.length, 'address', 'addresses')} from ${path} to ${stream.tag || stream.id}` +
         (removed.length > 0 ? `, removed ${count(removed.length)}` : '') +
         (repeated > 0 ? `, skipped ${counted(repeated, 'duplicate line')}` : ''),
     );
@@ -204,7 +208,7 @@ async function importFile(
     throw new CommandError(
       'partial',
       `Rejected ${counted(rejects.length, 'line')} of ${path}; line ${rejects[0]!.line} is ${rejects[0]!.why}`,
-      `fix them in ${rejectsPath} and import that file`,
+      `fix the lines in ${rejectsPath} and import that file`,
     );
   }
 }
@@ -223,7 +227,10 @@ const toResume = (
     ...(replace ? ['--replace'] : []),
   ].join(' ');
 
-/** Saves the rejected lines unchanged and returns the path; undefined if there are none. */
+/**
+ * Writes each rejected line to a file, below the reason. Returns the path, or undefined if no line
+ * was rejected.
+ */
 function saveRejects({ rejects }: AddressFile, path: string): string | undefined {
   if (rejects.length === 0) return undefined;
   writeFileSync(

@@ -48,7 +48,7 @@ interface ApplyOptions extends ConnectionOptions {
   yes?: boolean;
 }
 
-/** The change that gives a stream its declared state. */
+/** The planned operation for one stream. */
 type Step =
   | { readonly do: 'create'; readonly tag: string; readonly declared: DeclaredStream }
   | {
@@ -125,7 +125,7 @@ async function plan(
     const addresses =
       each.addresses === undefined
         ? { added: [], removed: [] }
-        : compareAddresses(await readAddresses(api, stream), each.addresses);
+        : compareAddresses(stream.family, await readAddresses(api, stream), each.addresses);
     const same = changes.length + addresses.added.length + addresses.removed.length === 0;
     steps.push(same ? { do: 'keep', tag } : { do: 'update', tag, stream, changes, addresses });
   }
@@ -226,7 +226,10 @@ interface ExportOptions extends ConnectionOptions {
   addresses: boolean;
 }
 
-/** Writes a file for `apply`. Only the user can read it, because it contains custom headers. */
+/**
+ * Writes a file for `apply`, or prints its text. Only the user can read the file, because custom
+ * headers can contain secrets.
+ */
 async function exportStreams(options: ExportOptions, terminal: Terminal): Promise<void> {
   const { api, sluice } = connect(options, terminal);
   const streams: DeclaredStream[] = [];

@@ -15,8 +15,8 @@ export function declareAudit(command: Command, terminal: Terminal): void {
     .addHelpText('after', examples('sluice audit list --limit 20'))
     .action((options: ListOptions) => listAudit(options, terminal));
   addConnectionOptions(command.command('verify'))
-    .description('Check that no audit record was changed, removed or inserted')
-    .option('--head <hash>', 'Hash from an earlier check that must still exist')
+    .description('Check the audit log for changed, removed or inserted records')
+    .option('--head <hash>', 'Hash that must still be in the log, e.g. from an earlier check')
     .addHelpText('after', examples('sluice audit verify', 'sluice audit verify --head 3f9a…'))
     .action((options: VerifyOptions) => verifyAudit(options, terminal));
 }
@@ -38,7 +38,7 @@ interface VerifyOptions extends ConnectionOptions {
   head?: string;
 }
 
-/** Checks each record, newest first, against its own hash and the link in the next record. */
+/** Checks each record, newest first, against its own hash and the newer record. */
 async function verifyAudit(options: VerifyOptions, terminal: Terminal): Promise<void> {
   let newest: AuditRecord | undefined;
   let later: AuditRecord | undefined;
@@ -70,7 +70,7 @@ async function verifyAudit(options: VerifyOptions, terminal: Terminal): Promise<
 }
 
 const printRecord = (
-  { seq, at, action, keyId, address, target }: AuditRecord,
+  { seq, at, action, keyId, sessionName, address, target }: AuditRecord,
   terminal: Terminal,
 ): void =>
   terminal.print(
@@ -79,7 +79,7 @@ const printRecord = (
       { text: `${new Date(at).toISOString().slice(0, 19)}Z` },
       { text: action },
       { text: target, cut: 'middle' },
-      { text: keyId || 'no key' },
+      { text: [keyId || 'no key', sessionName].filter(Boolean).join(' ') },
       { text: address },
     ]),
   );

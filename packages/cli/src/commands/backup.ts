@@ -1,4 +1,4 @@
-/** `sluice backup` and `sluice restore`. */
+/** The commands `sluice backup` and `sluice restore`. */
 import { type Command, Option } from 'commander';
 import { CallerError, backUpSqlite, restoreSqlite } from '@sluice/service';
 import { examples } from '../flags/examples.ts';
@@ -14,7 +14,9 @@ interface LedgerOptions {
 const addLedgerOptions = (command: Command): Command =>
   command
     .addOption(
-      new Option('--data <dir>', 'Folder of the ledger').env('SLUICE_DATA').default('.sluice/data'),
+      new Option('--data <dir>', 'Data folder, with the SQLite ledger')
+        .env('SLUICE_DATA')
+        .default('.sluice/data'),
     )
     .addOption(
       new Option('--database-url <url>', 'Print the PostgreSQL command to use instead').env(
@@ -30,7 +32,7 @@ export const declareBackup = (command: Command, terminal: Terminal): Command =>
       if (options.databaseUrl !== undefined) {
         throw new CommandError(
           'usage',
-          'A PostgreSQL ledger is backed up with PostgreSQL tools',
+          'sluice backup supports only SQLite ledgers',
           `run pg_dump --format=custom --file=${file} "$SLUICE_DATABASE_URL" while the service runs; for ` +
             'point-in-time recovery use pg_basebackup and a WAL archive',
         );
@@ -51,7 +53,7 @@ export const declareRestore = (command: Command, terminal: Terminal): Command =>
       if (options.databaseUrl !== undefined) {
         throw new CommandError(
           'usage',
-          'A PostgreSQL ledger is restored with PostgreSQL tools',
+          'sluice restore supports only SQLite ledgers',
           `stop the service, then run pg_restore --clean --if-exists --dbname="$SLUICE_DATABASE_URL" ${file}`,
         );
       }

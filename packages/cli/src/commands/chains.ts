@@ -1,4 +1,4 @@
-import type { ChainHealth } from '@sluice/kit/sluice';
+import type { ChainHealth, NewNode } from '@sluice/kit/sluice';
 import type { Command } from 'commander';
 import { type ConnectionOptions, addConnectionOptions, connect } from '../connection/connection.ts';
 import { toCount } from '../flags/durations.ts';
@@ -7,18 +7,47 @@ import { spellCommands } from '../package/packaged.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { cutText } from '../terminal/text.ts';
 import type { Terminal } from '../terminal/terminal.ts';
+import { findAdded, printVerdict, shortOf } from './addedUrls.ts';
 
 export function declareChains(command: Command, terminal: Terminal): void {
   addConnectionOptions(command.command('list'))
-    .description('List chains and their nodes with their state')
+    .description('List chains and nodes, and the state of each')
     .addHelpText('after', examples('sluice chains list'))
     .action((options: ConnectionOptions) => listChains(options, terminal));
-  command
-    .command('test <url>')
-    .description('Check which methods an EVM node supports, without the service')
-    .option('--json', 'Print JSON')
-    .addHelpText('after', examples('sluice chains test https://node.example'))
-    .action((url: string, { json = false }: { json?: boolean }) => testNode(url, json, terminal));
+  addConnectionOptions(command.command('add <chain> <url>'))
+    .description('Test a node from the service and, if it passes, read the chain from it')
+    .addHelpText(
+      'after',
+      examples(
+        'sluice chains add 0x1 https://node.example',
+        'sluice chains add aptos:mainnet https://fullnode.example/v1',
+      ),
+    )
+    .action((chain: string, url: string, options: ConnectionOptions) =>
+      addNode({ chainId: chain, url }, options, terminal),
+    );
+  addConnectionOptions(command.command('remove <node>'))
+    .description('Stop reading from a node that was added')
+    .addHelpText('after', examples('sluice chains remove 0f3c1a2b'))
+    .action((id: string, options: ConnectionOptions) => removeNode(id, options, terminal));
+  addConnectionOptions(command.command('test <url>'))
+    .description('Check which methods an EVM node supports, or whether the service can use a node')
+    .option(
+      '--chain <id>',
+      'Test from the service, as a node of this chain; default: from this machine',
+    )
+    .addHelpText(
+      'after',
+      examples(
+        'sluice chains test https://node.example',
+        'sluice chains test https://node.example --chain 0x1',
+      ),
+    )
+    .action((url: string, options: ConnectionOptions & { chain?: string }) =>
+      options.chain === undefined
+        ? testMethods(url, options.json === true, terminal)
+        : testNode({ chainId: options.chain, url }, options, terminal),
+    );
   addConnectionOptions(command.command('resume <id>'))
     .description('Resume a halted chain and record the skipped blocks')
     .option('--from <block>', 'First block to read; default: the head of the node')
@@ -33,10 +62,47 @@ async function listChains(options: ConnectionOptions, terminal: Terminal): Promi
     return;
   }
   if (chains.length === 0) {
-    terminal.note('No chains yet. Start the service with --chain <hexId>=<rpcUrl>');
+    terminal.note(
+      spellCommands(
+        'No chains yet. Start the service with --chain <hexId>=<rpcUrl>, or add a node: sluice chains add <hexId> <rpcUrl>',
+      ),
+    );
   }
   for (const line of chains.flatMap(describe))
     terminal.printText(spellCommands(line), { indent: 4 });
+}
+
+async function addNode(
+  node: NewNode,
+  options: ConnectionOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const added = await connect(options, terminal).sluice.addNode(node);
+  if (options.json) terminal.printJson(added);
+  else terminal.printText(`${added.chainId} is also read from ${added.host}  ${shortOf(added.id)}`);
+}
+
+async function removeNode(
+  given: string,
+  options: ConnectionOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const { sluice } = connect(options, terminal);
+  const node = findAdded(given, await sluice.listNodes(), {
+    ...{ one: 'node', many: 'nodes', list: 'sluice chains list' },
+  });
+  await sluice.removeNode(node.id);
+  if (options.json) terminal.printJson(node);
+  else terminal.printText(`${node.chainId} is no longer read from ${node.host}`);
+}
+
+async function testNode(
+  node: NewNode,
+  options: ConnectionOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const verdict = await connect(options, terminal).sluice.testNode(node);
+  printVerdict(node.url, verdict, { json: options.json, terminal });
 }
 
 interface ResumeOptions extends ConnectionOptions {
@@ -65,8 +131,8 @@ function describe(chain: ChainHealth): string[] {
     ...(chain.message === '' ? [] : [`  ${chain.message}`]),
     ...describeUnverified(chain.unverified),
     ...chain.providers.map(
-      ({ name, state, message }) =>
-        `  ${name}  ${state}${message === '' || message === chain.message ? '' : `  ${message}`}`,
+      ({ name, state, message, addedId }) =>
+        `  ${name}  ${state}  ${addedId === null ? 'configured' : `added ${addedId.slice(0, 8)}`}${message === '' || message === chain.message ? '' : `  ${message}`}`,
     ),
   ];
 }
@@ -76,7 +142,7 @@ const describeUnverified = (unverified: ChainHealth['unverified']): string[] =>
     ? []
     : [`  ${unverified.blocks} unverified, latest ${unverified.latest}: ${unverified.reason}`];
 
-/** Node methods that ingestion calls. It cannot work without the `needed` ones. */
+/** Node methods that ingestion calls. Ingestion fails without a `needed` method. */
 const QUESTIONS = [
   { what: 'chain', method: 'eth_chainId', params: [], needed: true },
   { what: 'head', method: 'eth_blockNumber', params: [], needed: true },
@@ -92,7 +158,7 @@ const QUESTIONS = [
   },
 ] as const;
 
-async function testNode(url: string, json: boolean, terminal: Terminal): Promise<void> {
+async function testMethods(url: string, json: boolean, terminal: Terminal): Promise<void> {
   if (!/^https?:/.test(url) || !URL.canParse(url)) {
     throw new CommandError('usage', `${url}: should be the HTTP or HTTPS URL of a node`);
   }
@@ -118,7 +184,11 @@ async function testNode(url: string, json: boolean, terminal: Terminal): Promise
   }
   if (json) terminal.printJson(findings);
   if (missing > 0) {
-    throw new CommandError('check_failed', `${missing} required calls failed`, 'use another node');
+    throw new CommandError(
+      'check_failed',
+      `Required calls that failed: ${missing}`,
+      'use another node',
+    );
   }
 }
 

@@ -1,4 +1,4 @@
-/** All lists and pages fit into 80 columns, even with long names and numbers. */
+/** Tests that the output of commands fits into 80 columns, even with long names and numbers. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '@sluice/testkit';

@@ -4,7 +4,7 @@ import type { Terminal } from '../terminal/terminal.ts';
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
-/** Each script calls `sluice complete`, which prints one completion per line. */
+/** Scripts by shell. They call `sluice complete`, which prints one completion per line. */
 const SCRIPTS: Readonly<Record<(typeof SHELLS)[number], string>> = {
   bash: `_sluice() {
   local IFS=$'\\n'

@@ -69,7 +69,7 @@ async function checkKey(
   throw new CommandError(
     'not_signed_in',
     `${url} rejected this API key`,
-    'use the key that the service printed at its first start, or one passed with --api-key',
+    'use the key that the service printed at its first start, or the --api-key of sluice serve',
   );
 }
 

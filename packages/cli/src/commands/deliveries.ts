@@ -96,7 +96,7 @@ async function list(options: ListOptions, terminal: Terminal): Promise<void> {
   );
 }
 
-/** Explains an empty list. The next command is on its own line, so that it can be copied. */
+/** Explains an empty list. The suggested command is on its own line, so that it can be copied. */
 async function describeNone(filter: DeliveryFilter, { sluice }: Connection): Promise<string[]> {
   if (Object.keys(filter).length > 0) {
     return ['No deliveries match these flags.', `List all: ${sluiceCommand()} deliveries list`];
@@ -105,7 +105,7 @@ async function describeNone(filter: DeliveryFilter, { sluice }: Connection): Pro
     return ['No deliveries yet, because there are no streams.', CREATE_STREAM];
   }
   return [
-    'No deliveries yet. Each block that matches a stream creates one.',
+    'No deliveries yet. Blocks that match a stream create deliveries.',
     `See why a block did not match: ${sluiceCommand()} explain <block>`,
   ];
 }
@@ -153,7 +153,10 @@ async function get(given: string, options: ConnectionOptions, terminal: Terminal
   ]);
 }
 
-/** Formats `dns 2, tls 31, wait 4966` without the parts that took no time. */
+/**
+ * Formats the parts of an attempt's duration in milliseconds, such as `dns 2, tls 31, wait 4966`;
+ * `open` marks a reused connection.
+ */
 function describeParts(parts: AttemptParts | null): string {
   if (parts === null) return '';
   const { dnsMs, connectMs, tlsMs, waitMs, bodyMs } = parts;

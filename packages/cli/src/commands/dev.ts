@@ -1,4 +1,4 @@
-/** `sluice dev`: a chain, the service, the console and a receiver in one process. */
+/** `sluice dev`: local chains, the service, the console and a sample receiver. */
 import { writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -20,28 +20,30 @@ import { openDevFolder } from '../dev/devFolder.ts';
 import { keep, newKey, startOnFreePort } from '../dev/devService.ts';
 import { printStartRow } from '../dev/startRows.ts';
 import { type LocalEvm, startLocalAptos, startLocalEvm } from '../dev/localChains.ts';
-import { type ServiceOptions, addServiceOptions, toServiceConfig } from '../flags/options.ts';
+import { addServiceOptions, resolveSettings } from '../flags/options.ts';
 import { examples } from '../flags/examples.ts';
 import { findUnknownVariables } from '../flags/unknownVariables.ts';
 import { findDemo, sluiceCommand } from '../package/packaged.ts';
 import { type Receiver, startReceiver } from '../dev/receiver.ts';
 import { toLine } from '../terminal/table.ts';
 import { type Terminal, untilInterrupted } from '../terminal/terminal.ts';
-import { VERSION } from '../version.ts';
+import { VERSION } from '@sluice/service/build';
 
 const DEMO_TAG = 'demo';
 const APTOS_DEMO_TAG = 'demo-aptos';
 /** Payment functions that the Aptos demo stream matches. */
 const APTOS_PAYMENTS = ['0x1::aptos_account::transfer', '0x1::coin::transfer'];
 
-export interface DevOptions extends ServiceOptions {
+export interface DevOptions {
+  /** Settings from the flags, the environment variables and the settings file. */
+  settings: ServiceConfig;
   fresh?: boolean;
   /**
-   * False never opens the console. By default it opens on the first start in a folder, if a browser
-   * is available.
+   * If false, the console is never opened. Otherwise it opens on the first start in a folder, if a
+   * browser is available.
    */
   open?: boolean;
-  /** Available only in a checkout. */
+  /** Kind of sample data to start with; available only in a checkout. */
   seed?: 'demo';
 }
 
@@ -59,8 +61,10 @@ export function declareDev(command: Command, terminal: Terminal): Command {
       ).choices(['demo']),
     );
   }
-  return command.action(async (options: DevOptions) => {
-    findUnknownVariables(command, terminal.env).forEach((text) => terminal.note(text));
+  return command.action(async (given: Omit<DevOptions, 'settings'>) => {
+    const { config, variables } = resolveSettings(command);
+    const options: DevOptions = { ...given, settings: config };
+    findUnknownVariables(command, terminal.env, variables).forEach((text) => terminal.note(text));
     if (demo === undefined || options.seed === undefined) return dev(options, terminal);
     const { devDemo } = (await import(pathToFileURL(demo).href)) as { devDemo: typeof dev };
     return devDemo(options, terminal);
@@ -71,13 +75,14 @@ async function dev(options: DevOptions, terminal: Terminal): Promise<void> {
   const { print, tint } = terminal;
   const started = performance.now();
   const asked = untilInterrupted(terminal);
-  const folder = options.data;
-  const { isFirstStart, release } = openDevFolder(folder, options);
+  const { settings } = options;
+  const folder = settings.dataFolder;
+  const { isFirstStart, release } = openDevFolder(settings, options);
 
   const warn = (text: string): void => print(`  ${tint('warn', '!')} ${text}`);
   const evm = await startLocalEvm(join(folder, 'chain.json'), warn);
-  const apiKey = options.apiKey ?? keep(join(folder, 'api-key'), () => newKey('sluice_dev_'));
-  const secret = options.secret ?? keep(join(folder, 'secret'), () => newKey('whs_dev_'));
+  const apiKey = settings.apiKey ?? keep(join(folder, 'api-key'), () => newKey('sluice_dev_'));
+  const secret = settings.secret ?? keep(join(folder, 'secret'), () => newKey('whs_dev_'));
 
   // The receiver starts first and on its previous port, so that queued deliveries reach it.
   const portFile = join(folder, 'receiver-port');
@@ -96,10 +101,11 @@ async function dev(options: DevOptions, terminal: Terminal): Promise<void> {
   writeFileSync(portFile, String(receiver.port));
 
   const config: ServiceConfig = {
-    ...toServiceConfig(options),
+    ...settings,
     apiKey,
     secret,
     allowPrivateEndpoints: true,
+    allowNodeChanges: true,
   };
   config.chains.push(evm.config);
   const aptos = config.aptos.length === 0 ? await startLocalAptos() : undefined;
@@ -169,7 +175,9 @@ function printReceived(
   terminal.print(`  ${line}`);
 }
 
-/** Creates the stream for the three local contracts, or points it at this run's receiver. */
+/**
+ * Creates the stream for the local contracts, or updates the webhook URL of the existing stream.
+ */
 async function createDemoStream({
   client,
   receiver,
@@ -186,7 +194,7 @@ async function createDemoStream({
   }
   const stream = await client.streams.create({
     webhookUrl: receiver.url,
-    description: 'Token activity of the local chain',
+    description: 'Token activity on the local chain',
     tag: DEMO_TAG,
     chainIds: [config.id],
     includeContractLogs: true,
@@ -196,7 +204,10 @@ async function createDemoStream({
   await client.streams.addAddress(stream.id, Object.values(contracts));
 }
 
-/** Creates the stream for all Aptos payments, or points it at this run's receiver. */
+/**
+ * Creates the stream for all Aptos payments, or updates the webhook URL and the networks of the
+ * existing stream.
+ */
 async function createAptosDemoStream({
   client,
   receiver,
@@ -248,7 +259,7 @@ function printStart(
   }: {
     service: Service;
     evm: LocalEvm;
-    /** URL of the scripted chain; undefined if the service reads a real chain. */
+    /** URL of the scripted Aptos chain; undefined if the service reads real Aptos chains. */
     aptosUrl: string | undefined;
     networks: AptosNetwork[];
     apiKey: string;

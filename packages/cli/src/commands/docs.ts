@@ -25,7 +25,7 @@ export const declareDocs = (command: Command, terminal: Terminal): Command =>
       }
     });
 
-/** Wraps paragraphs on a terminal. Code blocks and output to files are unchanged. */
+/** Splits text into lines. On a terminal, also wraps them, except in code blocks. */
 function toLines(text: string, { stdout, width }: Terminal): string[] {
   const lines = text.split('\n');
   if (!stdout.isTTY) return lines;
@@ -37,9 +37,9 @@ function toLines(text: string, { stdout, width }: Terminal): string[] {
   });
 }
 
-/** A heading and the text below it. */
+/** A heading with the text below it, including subsections. */
 interface Section {
-  /** Path in `docs`, without the extension. */
+  /** Path in `docs`, without the extension `.md`. */
   page: string;
   heading: string;
   text: string;
@@ -86,10 +86,10 @@ function toSections(page: string, text: string): Section[] {
 }
 
 /**
- * Finds the page with this name, the sections with this heading, or else sections with a heading
- * that contains it.
+ * Finds the page with this name, else the sections with this heading, else the sections whose
+ * heading contains the term.
  *
- * @throws CommandError `not_found`
+ * @throws CommandError `not_found` if nothing matches.
  */
 function findSections(sections: readonly Section[], term: string): Section[] {
   const wanted = comparable(term);

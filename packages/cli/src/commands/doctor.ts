@@ -14,7 +14,7 @@ import { spellCommands } from '../package/packaged.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { quoteForShell, wrapText } from '../terminal/text.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { VERSION } from '../version.ts';
+import { VERSION } from '@sluice/service/build';
 
 export const declareDoctor = (command: Command, terminal: Terminal): Command =>
   addConnectionOptions(command)
@@ -30,7 +30,7 @@ interface Finding {
 
 const MAX_SKEW_MS = 60_000;
 
-/** Checks for common problems; the exit code is 9 if it finds any. */
+/** Checks for common problems. The exit code is 9 if the state of a check is `bad`. */
 async function doctor(options: ConnectionOptions, terminal: Terminal): Promise<void> {
   const findings: Finding[] = [];
   const tell = ({ message, fix, ...rest }: Finding): void => {
@@ -147,7 +147,7 @@ async function* examineChains(sluice: SluiceClient): AsyncGenerator<Finding, und
         fix: 'check that the service can reach the node: sluice chains test <url>',
       }),
     };
-    // With a single node, the chain's message already describes it.
+    // If a chain is not live and has only one node, its message already describes that node.
     const troubled = providers.filter((each) => each.state !== 'good');
     for (const node of providers.length > 1 || state === 'live' ? troubled : []) {
       yield {
@@ -168,7 +168,7 @@ async function* examineStreams(sluice: SluiceClient): AsyncGenerator<Finding, un
   yield* findings.flat();
 }
 
-/** Lists the problems that keep a stream from delivering, worst first, with a fix for each one. */
+/** Lists what keeps a stream from delivering, with a fix for each finding. */
 function examineStream(stream: StreamSummary, read: ReadonlySet<string>): Finding[] {
   const { id, status, statusMessage, chainIds, failingSince, webhookUrl } = stream;
   const name = stream.tag || id;
@@ -194,7 +194,7 @@ function examineStream(stream: StreamSummary, read: ReadonlySet<string>): Findin
   if (status === 'error' || failingSince !== null) {
     const since =
       failingSince === null ? '' : ` since ${new Date(failingSince).toISOString().slice(0, 16)}Z`;
-    // The message of an active stream is about its chains.
+    // The message of an active stream is about its chains, not about its receiver.
     const why = status === 'error' && statusMessage !== '' ? `: ${statusMessage}` : '';
     const url = URL.canParse(webhookUrl) ? new URL(webhookUrl) : undefined;
     const isLookedAt = url?.protocol.startsWith('http')

@@ -1,12 +1,5 @@
 import { type AptosWebhook, type EvmWebhook, isAptosWebhook } from '@sluice/kit';
-import {
-  type AptosDryRun,
-  type AptosNetwork,
-  type EvmDryRun,
-  type CloseMatch,
-  mergeCloseMatches,
-  mergeObserved,
-} from '@sluice/kit/sluice';
+import { type CloseMatch, mergeCloseMatches, mergeObserved } from '@sluice/kit/sluice';
 import { findAptosNetwork, toAptosNetwork } from '@sluice/kit/contract';
 import type { Command } from 'commander';
 import {
@@ -23,12 +16,11 @@ import {
 } from '../streams/describeDryRun.ts';
 import { examples } from '../flags/examples.ts';
 import { toCount, toRange } from '../flags/durations.ts';
-import { findTransaction, onlyOf, onlyOfAptos } from '../live/readTransaction.ts';
-import { readAddresses } from '../streams/addresses.ts';
+import { findTransaction } from '../live/readTransaction.ts';
+import { type Wanted, matchBlock, readWanted } from '../streams/matchBlock.ts';
 import { findStream } from '../streams/findStream.ts';
-import { readStream } from '../streams/saveStream.ts';
 import { readStreamFile } from '../streams/streamFile.ts';
-import { type Fields, familyOf, toFields } from '../streams/streamFields.ts';
+import { familyOf } from '../streams/streamFields.ts';
 import { CommandError } from '../terminal/errors.ts';
 import { count, counted, createProgress } from '../terminal/progress.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -37,10 +29,10 @@ export const declareDryRun = (command: Command, terminal: Terminal): Command =>
   addConnectionOptions(command)
     .option('-f, --file <file>', 'YAML file with one stream')
     .option('--stream <stream>', 'Existing stream, by ID or tag')
-    .option('--blocks <range>', 'Blocks to match: one, or from..to')
-    .option('--tx <hash>', 'Match one transaction, on any chain')
-    .option('--chain <id>', 'Chain; default: the first chain of the stream')
-    .option('--expect <n>', 'Exit with code 9 unless this number of blocks match')
+    .option('--blocks <range>', 'Blocks to match, e.g. 100 or 100..200')
+    .option('--tx <hash>', 'Match one transaction, on the chain that has it')
+    .option('--chain <id>', 'Chain of --blocks; default: the first chain of the stream')
+    .option('--expect <n>', 'Exit with code 9 unless exactly this many blocks match')
     .addHelpText(
       'after',
       examples(
@@ -69,7 +61,9 @@ async function dryRun(options: CommandOptions, terminal: Terminal): Promise<void
   const { from, to, chainId } =
     typeof given.blocks === 'object' ? given.blocks : await findBlock(connection, given.blocks);
   const { fields, addresses } =
-    typeof given.stream === 'object' ? given.stream : await readWanted(connection, given.stream);
+    typeof given.stream === 'object'
+      ? given.stream
+      : await readWanted(connection, await findStream(connection, given.stream));
   const chain =
     chainId ??
     options.chain ??
@@ -97,7 +91,7 @@ async function dryRun(options: CommandOptions, terminal: Terminal): Promise<void
     const found = webhook === null ? 0 : countRecords(webhook);
     records += found;
     if (found > 0) matched++;
-    // Close matches also count as observed events.
+    // Close matches need no check of their own, because each one is also an observed event.
     if (found === 0 && (observed.length === 0 || !options.json)) continue;
     progress.end();
     if (options.json)
@@ -125,13 +119,8 @@ async function dryRun(options: CommandOptions, terminal: Terminal): Promise<void
 interface Range {
   from: number;
   to: number;
-  /** Chain of the transaction, in the form that streams use. */
+  /** Chain of the transaction, in the form that streams use; missing for a block range. */
   chainId?: string;
-}
-
-interface Wanted {
-  fields: Fields;
-  addresses: string[];
 }
 
 interface Given {
@@ -142,7 +131,11 @@ interface Given {
   expect: number | undefined;
 }
 
-/** @throws CommandError for options that every service rejects. */
+/**
+ * Checks the options before the first call to the service.
+ *
+ * @throws CommandError for options that are invalid for every service.
+ */
 function checkOptions({ blocks, tx, file, stream, expect }: CommandOptions): Given {
   const range = blocks === undefined ? undefined : toRange('--blocks', blocks);
   const which = range ?? tx;
@@ -181,76 +174,6 @@ function readDeclared(file: string): Wanted {
 async function findBlock(connection: Connection, tx: string): Promise<Range> {
   const { chainId, blockNumber } = await findTransaction(connection, tx);
   return { from: blockNumber, to: blockNumber, chainId: findAptosNetwork(chainId) ?? chainId };
-}
-
-async function readWanted(connection: Connection, stream: string): Promise<Wanted> {
-  const summary = await findStream(connection, stream);
-  return {
-    fields: toFields(await readStream(connection.api, summary)),
-    addresses: [...(await readAddresses(connection.api, summary)).keys()],
-  };
-}
-
-const MATCHING_FIELDS = {
-  evm: [
-    'tag',
-    'topic0',
-    'allAddresses',
-    'includeNativeTxs',
-    'includeContractLogs',
-    'includeInternalTxs',
-    'includeAllTxLogs',
-    'filterPossibleSpamAddresses',
-    'abi',
-    'advancedOptions',
-    'triggers',
-    'getNativeBalances',
-  ] satisfies (keyof EvmDryRun)[],
-  aptos: [
-    'tag',
-    'functions',
-    'events',
-    'includePayload',
-    'includeEvents',
-    'includeChanges',
-    'allAddresses',
-  ] satisfies (keyof AptosDryRun)[],
-} as const;
-
-interface Question extends Wanted {
-  chain: string;
-  block: number;
-  /** Filters the result by this transaction. */
-  tx: string | undefined;
-}
-
-interface Answer {
-  /** Null if the transaction has no match. */
-  webhook: EvmWebhook | AptosWebhook | null;
-  /** Always empty on Aptos. */
-  closeMatches: CloseMatch[];
-  observed: Observed[];
-}
-
-async function matchBlock(
-  { sluice }: Connection,
-  { chain, block, fields, addresses, tx }: Question,
-): Promise<Answer> {
-  const family = familyOf(fields);
-  const names: readonly string[] = MATCHING_FIELDS[family];
-  const matching = Object.fromEntries(
-    Object.entries(fields).filter(([name]) => names.includes(name)),
-  );
-  const asked = { block, addresses, ...matching };
-  const isComplete = tx === undefined;
-  if (family === 'aptos') {
-    const { webhook, observed } = await sluice.dryRunAptos(chain as AptosNetwork, asked);
-    const its = webhook === null || isComplete ? webhook : onlyOfAptos(webhook, tx);
-    return { webhook: its ?? null, closeMatches: [], observed };
-  }
-  const { webhook, closeMatches, observed } = await sluice.dryRunEvm(chain, asked);
-  const its = webhook === null || isComplete ? webhook : onlyOf(webhook, tx);
-  return { webhook: its ?? null, closeMatches, observed };
 }
 
 const countRecords = (webhook: EvmWebhook | AptosWebhook): number =>

@@ -1,4 +1,4 @@
-/** Dry runs of Aptos streams. */
+/** Tests dry runs of Aptos streams. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { AptosWebhook } from '@sluice/kit';

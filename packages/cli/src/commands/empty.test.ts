@@ -1,4 +1,4 @@
-/** Empty lists explain why they are empty and what to do next. */
+/** Tests that empty lists explain why they are empty, or what to do next. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type World, startWorld } from './world.test-only.ts';
 
@@ -28,7 +28,7 @@ test('an empty list explains what to do', async () => {
   await world.api.streams.create({
     ...{ webhookUrl: world.sink.url, description: '', tag: 'pay', chainIds: ['0x7a69'] },
   });
-  expect(await noteOf('deliveries list')).toMatch(/^No deliveries yet\. Each block that matches/);
+  expect(await noteOf('deliveries list')).toMatch(/^No deliveries yet\. Blocks that match/);
   expect(await noteOf('deliveries list --stream pay --failed')).toBe(
     'No deliveries match these flags.\nList all: npm run -s sluice -- deliveries list',
   );

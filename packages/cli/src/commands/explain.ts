@@ -25,7 +25,7 @@ export const declareExplain = (command: Command, terminal: Terminal): Command =>
   addConnectionOptions(
     command.argument('<what>', 'Transaction, block, address, ENS name, delivery or Aptos version'),
   )
-    .option('--chain <id>', 'Chain of the block or transaction, if it is on several chains')
+    .option('--chain <id>', 'Chain to search, if several chains have the block or transaction')
     .option('--stream <stream>', 'Only this stream, by ID or tag')
     .option('--stages', 'Show every stage, not only the deciding one')
     .addOption(
@@ -57,7 +57,7 @@ const TONES: Readonly<Record<ExplainVerdict, Tone>> = {
   'not-watched': 'faint',
 };
 
-/** Prints for each stream whether a webhook was sent, and the rule that decided. */
+/** Prints each stream's verdict and the reason for it. */
 async function explain(given: string, options: ExplainOptions, terminal: Terminal): Promise<void> {
   const { sluice } = connect(options, terminal);
   const what = isShortId(given) ? await findDeliveryId(sluice, given) : given;
@@ -85,8 +85,8 @@ async function explain(given: string, options: ExplainOptions, terminal: Termina
   }
   const { expect } = options;
   if (expect !== undefined && !streams.some(({ verdict }) => verdict === expect)) {
-    const got = streams.map(({ tag, verdict }) => `${tag} ${verdict}`).join(', ') || 'no stream';
-    throw new CommandError('check_failed', `No stream has the verdict ${expect}: ${got}`);
+    const got = streams.map(({ tag, verdict }) => `${tag} ${verdict}`).join(', ') || 'none';
+    throw new CommandError('check_failed', `No stream has the verdict ${expect}; verdicts: ${got}`);
   }
 }
 
@@ -98,7 +98,7 @@ function tell(stream: StreamVerdict, all: boolean, terminal: Terminal): void {
   });
   for (const each of all ? stages : [reason]) printReason(each, terminal);
   for (const { id, phase, state, attempts } of deliveries) {
-    terminal.print(`  ${terminal.tint('faint', id)}  ${phase}  ${state}, ${attempts} attempts`);
+    terminal.print(`  ${terminal.tint('faint', id)}  ${phase}  ${state}, attempts: ${attempts}`);
   }
 }
 

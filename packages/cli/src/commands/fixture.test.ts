@@ -1,4 +1,4 @@
-/** Deliveries saved as files and sent to an app. */
+/** Tests saving deliveries as files, and sending the files to an app. */
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -37,13 +37,16 @@ beforeAll(async () => {
   expect(files).toEqual(
     deliveries.map(({ id, phase }) => join(dir, `kept-1-${phase}-${id.slice(-6)}.json`)),
   );
-  // By name, the confirmed delivery would come first, and a handler would skip the other.
+  // By name, the confirmed delivery comes first, and a handler skips an unconfirmed delivery that
+  // follows it. `fixture run` must therefore send the unconfirmed delivery first.
   files = files.toSorted().toReversed();
   expect(files[0]).toContain('-unconfirmed-');
 });
 afterAll(() => world.stop());
 
-/** Starts an app with the kit's handler that records requests and handler calls. */
+/**
+ * Starts an app with the kit's handler. Records the bodies of its requests and the handler's calls.
+ */
 async function startApp() {
   const bodies: string[] = [];
   const handled: unknown[] = [];
@@ -63,10 +66,10 @@ async function startApp() {
   return { url, bodies, handled, stop: () => server.close() };
 }
 
-test('fixtures reach an app signed, byte for byte and decodable', async () => {
+test('fixtures reach an app signed, unchanged and decodable', async () => {
   const app = await startApp();
   try {
-    // Signed with the secret of the service.
+    // Without `--secret`, the webhooks are signed with the secret of the service.
     const run = await world.sluice(['fixture', 'run', dir, '--to', app.url]);
     expect(run, run.stderr).toEqual({
       code: 0,
@@ -84,7 +87,7 @@ test('fixtures reach an app signed, byte for byte and decodable', async () => {
   }
 });
 
-test('an app that rejects them fails the check', async () => {
+test('fixtures that the app rejects fail the check', async () => {
   const app = await startApp();
   try {
     const forged = ['fixture', 'run', files[0]!, '--to', app.url, '--secret', 'another'];
@@ -99,7 +102,7 @@ test('an app that rejects them fails the check', async () => {
   const { code, stdout, stderr } = await world.sluice(broken);
   expect(code).toBe(9);
   expect(JSON.parse(stderr)).toMatchObject({
-    error: { code: 'check_failed', message: '2 of 2 did not get a 2xx response' },
+    error: { code: 'check_failed', message: '2 of 2 webhooks did not get a 2xx response' },
   });
   expect(
     stdout

@@ -21,7 +21,7 @@ export function declareFixture(command: Command, terminal: Terminal): void {
   addConnectionOptions(
     command
       .command('run <path...>')
-      .description('Send files, or all files of a folder, to your app'),
+      .description('Send fixture files, or all .json files of a folder, to your app'),
   )
     .option('--to <url>', 'Port or URL of the receiver', '3000')
     .option(
@@ -83,7 +83,7 @@ async function runFixtures(
   if (failed > 0) {
     throw new CommandError(
       'check_failed',
-      `${failed} of ${fixtures.length} did not get a 2xx response`,
+      `${failed} of ${fixtures.length} webhooks did not get a 2xx response`,
     );
   }
 }
@@ -94,7 +94,8 @@ interface Read {
 }
 
 /**
- * Reads a file, or all files of a folder in the order in which a receiver would get the webhooks.
+ * Reads a file, or all `.json` files of a folder, in the order in which a service would send the
+ * webhooks: by block, then by phase.
  */
 function readFixtures(path: string): Read[] {
   const found = statSync(path, { throwIfNoEntry: false });

@@ -8,9 +8,9 @@ const PAGE = 100;
 export interface Hosted {
   readonly url: string;
   readonly streams: readonly HostedStream[];
-  /** Number of address pages served. */
+  /** Returns the number of pages of addresses served so far. */
   pages(): number;
-  /** Number of calls rejected with 429. Every 50th call is rejected. */
+  /** Returns the number of calls rejected with 429. Every 50th call is rejected. */
   refused(): number;
   stop(): void;
 }
@@ -40,7 +40,10 @@ const streamOf = (id: string, tag: string, status: string, webhookUrl: string) =
   customerId: 'not of the contract',
 });
 
-/** @param addresses number of addresses in `deposits`; the paused stream `small` has three. */
+/**
+ * @param addresses number of addresses in the stream `deposits`; the paused stream `small` has
+ * three.
+ */
 export async function startHosted({
   addresses,
   webhookUrl = 'https://receiver.example/hook',
@@ -77,7 +80,7 @@ export async function startHosted({
     const result = Array.from({ length: to - from }, (_, at) => ({
       address: `0x${(from + at + 1).toString(16).padStart(40, '0')}`,
     }));
-    // The last page has no cursor and no page_size.
+    // No page has a `page_size`, and the last one has no `cursor`.
     answer(200, { result, total, ...(to < total && { cursor: String(to) }) });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -1,10 +1,10 @@
-/** Untrusted text from any source cannot control the terminal. */
+/** Tests that untrusted text cannot control the terminal. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type World, startWorld } from './world.test-only.ts';
 
-/** Clears the screen, sets the clipboard and forges a line. */
+/** Text that clears the screen, sets the clipboard and forges a line. */
 const TAG = 'a\u001b[2J\u001b]52;c;cm0=\u0007\u009b31m\r\n✓ b';
 // oxlint-disable-next-line no-control-regex -- the pattern matches control characters
 const CONTROLS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/;

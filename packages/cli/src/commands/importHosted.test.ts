@@ -1,4 +1,4 @@
-/** Import from a scripted hosted service that follows the contract. */
+/** Tests the import of streams and addresses from a scripted hosted service. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
@@ -122,7 +122,7 @@ test('finds its streams without the journal and creates no duplicates', async ()
   expect(await world.client.listStreamSummaries()).toHaveLength(2);
 });
 
-test('sets the secret first, never prints it, and explains a receiver that rejects', async () => {
+test('sets the secret first, never prints it, and explains why a receiver rejects', async () => {
   const other = await startWorld([], { isPlain: true });
   const theirs = await startHosted({ addresses: 3, webhookUrl: other.sink.url });
   const args = ['import', 'moralis', '--hosted-url', theirs.url, '--hosted-key', HOSTED_KEY];

@@ -32,10 +32,10 @@ export function declareImport(command: Command, terminal: Terminal): void {
       '--streams-secret <secret>',
       'Secret that receivers currently verify with (env: MORALIS_STREAMS_SECRET); default: prompt',
     )
-    .option('--new-secret', 'Sign with a new secret; configure it in the receivers first')
+    .option('--new-secret', 'Sign with a newly created secret, which your receivers must accept')
     .option(
       '--activate',
-      'Activate the streams that are active there; default: import all as paused',
+      'Activate streams that are active in the hosted service; default: import all as paused',
     )
     .option('--journal <file>', 'Journal of the import; a second run resumes from it', JOURNAL)
     .option('--dry-run', 'Print what would be created')
@@ -59,9 +59,11 @@ interface ImportOptions extends ConnectionOptions, SecretOptions {
   dryRun?: boolean;
 }
 
-/** Number of pages of 100 addresses that are collected before they are written and journaled. */
+/** Number of pages of 100 addresses that are collected before they are imported and journaled. */
 const PAGES_AT_ONCE = 50;
-/** Maximum retries after a 429 of the hosted service, which includes the time to wait. */
+/**
+ * Maximum number of retries of a call, mostly for 429 responses, which include the time to wait.
+ */
 const MAX_RETRIES = 6;
 
 async function importHosted(options: ImportOptions, terminal: Terminal): Promise<void> {
@@ -140,8 +142,8 @@ async function importHosted(options: ImportOptions, terminal: Terminal): Promise
 }
 
 /**
- * Returns the field errors of the service, which are more specific than its message, if there are
- * any.
+ * Returns the service's field errors if there are any, because they are more specific than the
+ * error's message.
  */
 function whyOf({ message, details = {} }: SluiceError): string {
   const said = Object.values(details).flatMap((detail) =>
@@ -165,7 +167,7 @@ async function listHosted(hosted: Client): Promise<HostedStream[]> {
       found.push({ stream, family: 'aptos' });
     }
   } catch (error) {
-    // The hosted service no longer supports Aptos.
+    // These errors are expected, because the hosted service no longer supports Aptos.
     const isGone =
       isSluiceError(error) &&
       ['not_found', 'bad_request', 'forbidden', 'validation_failed', 'server_error'].includes(
@@ -204,8 +206,9 @@ function printPlan(
 }
 
 /**
- * Finds the local stream that an interrupted run created without journaling it, or creates a new
- * one.
+ * Finds a local stream with the same fields that is not in the journal, because an interrupted run
+ * may have created it; otherwise creates a stream. Pauses the stream unless `activate` is set and
+ * the hosted stream is active.
  */
 async function findOrCreate(
   api: Client,

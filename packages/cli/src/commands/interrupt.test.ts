@@ -1,4 +1,4 @@
-/** Ctrl-C ends each long-running command at once and leaves no partial results. */
+/** Tests that Ctrl-C ends each long-running command at once and leaves no partial results. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
@@ -29,7 +29,7 @@ beforeAll(async () => {
   await world.api.streams.create({ ...stream, tag: 'many' });
   for (let value = 1; value <= PAYMENTS; value++) world.pay(BigInt(value));
   await world.sink.waitFor(PAYMENTS);
-  // An export reads the streams one by one.
+  // An export reads the streams one by one, so many streams leave enough time to interrupt it.
   await Promise.all(
     Array.from({ length: 60 }, (_, n) => world.api.streams.create({ ...stream, tag: `idle-${n}` })),
   );
@@ -41,7 +41,6 @@ afterAll(() => world.stop());
 interface Ended {
   readonly code: number | null;
   readonly output: string;
-  /** Files in the command's working directory. */
   readonly files: string[];
 }
 
@@ -54,7 +53,7 @@ async function interrupt(
   const child = spawn(process.execPath, ['-C', '@sluice/source', main, ...args], {
     cwd: folder,
     env: { ...process.env, ...world.env, NO_COLOR: '1' },
-    // Creates its own process group, as on a terminal.
+    // The command gets its own process group, as on a terminal.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -75,7 +74,7 @@ async function interrupt(
 
 const addressOf = (at: number): string => `0x${at.toString(16).padStart(40, '0')}`;
 
-/** Commands, and output that shows that they are running. */
+/** Commands, each with output that shows that it is running. */
 const running: [args: string, underWay: RegExp][] = [
   ['listen 3000', /Forwarding/],
   ['tail --debug', /GET/],
@@ -133,7 +132,7 @@ test('addresses import: survives a restart of the service without duplicates', a
   await until('the command is running', () => /\d of 12,000/.test(begun.stderr()));
   await world.restart();
   let { code, stderr } = await begun.ended;
-  // Calls of a batch are retried, so the service may recover in time.
+  // The import may succeed despite the restart, because it retries its calls.
   while (code !== 0) {
     const [, resume = ''] = /^ {2}npm run -s sluice -- (addresses import .+ --from \d+)$/m.exec(
       stderr,

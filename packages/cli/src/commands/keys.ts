@@ -12,22 +12,12 @@ export function declareKeys(command: Command, terminal: Terminal): void {
   addConnectionOptions(command.command('create <name>'))
     .description('Create an API key and print it once')
     .addOption(
-      repeatable(
-        '--scope <scope>',
-        `Allow only this scope: ${SCOPES.join(', ')}; repeatable`,
-        undefined,
-        'all',
-      ),
+      repeatable('--scope <scope>', `Scope to allow: ${SCOPES.join(', ')}; repeatable`, 'all'),
     )
     .addOption(
-      repeatable(
-        '--cidr <network>',
-        'Accept the key only from this network; repeatable',
-        undefined,
-        'any',
-      ),
+      repeatable('--cidr <network>', 'Accept the key only from this network; repeatable', 'any'),
     )
-    .option('--expires <duration>', 'Expires after, e.g. 90d; default: never')
+    .option('--expires <duration>', 'Time until the key expires, e.g. 90d; default: never')
     .addHelpText(
       'after',
       examples('sluice keys create ci', `sluice keys create ci --scope ${SCOPES[0]} --expires 90d`),

@@ -17,7 +17,10 @@ export const declareListen = (command: Command, terminal: Terminal): Command =>
     .option('--path <path>', 'Path in your app', '/')
     .option('--stream <stream>', 'Only this stream, by ID or tag')
     .addOption(new Option('--events <phase...>', 'Only these phases').choices(PHASES))
-    .option('--secret <secret>', 'Secret to sign with; default: the secret of the service')
+    .option(
+      '--secret <secret>',
+      'Secret to sign with; default: SLUICE_SECRET, or the secret of the service',
+    )
     .option('--print-secret', 'Print the secret to verify with, and exit')
     .addOption(
       new Option(
@@ -40,7 +43,6 @@ interface ListenOptions extends ConnectionOptions {
   output?: (typeof OUTPUTS)[number];
 }
 
-/** Shows forwarded deliveries. */
 export interface ForwardedView {
   show(forwarded: Forwarded): void;
   close(): void;
@@ -117,7 +119,10 @@ function createLines(output: 'compact' | 'json' | 'quiet', terminal: Terminal): 
 
 const REMEMBERED = 100_000;
 
-/** Returns a function that reports whether an id is new. */
+/**
+ * Returns a function that returns true the first time that it gets an id. It remembers the last
+ * 100,000 ids.
+ */
 function rememberIds(): (id: string) => boolean {
   const seen = new Set<string>();
   return (id) => {

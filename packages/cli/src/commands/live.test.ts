@@ -1,4 +1,4 @@
-/** The live commands: listen, tail, trigger, replay. */
+/** Tests the live commands: `listen`, `tail`, `trigger` and `replay`. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -25,11 +25,9 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 beforeEach(() => world.sink.clear());
 
-/** Returns the ids of the webhooks received at a path. */
 const idsAt = (path: string): string[] =>
   world.sink.requests.filter((each) => each.path === path).map(({ id }) => id);
 
-/** Returns the amounts in the webhooks received at a path. */
 const paidAt = (path: string): number[] =>
   world.sink.requests
     .filter((each) => each.path === path)
@@ -376,7 +374,7 @@ test('replay sends a delivery again, through the service or directly to another 
   });
 });
 
-test('explain shows why a webhook was sent or not', async () => {
+test('explain shows why a webhook was or was not sent', async () => {
   const other = { tag: 'other', description: '', chainIds: ['0x7a69'], includeContractLogs: true };
   await world.api.streams.create({ webhookUrl: app('/other'), ...other });
   world.pay(60n);
@@ -419,7 +417,21 @@ test('a selection is counted, confirmed, replayed by the service and followed', 
   expect(idsAt('/selected').length).toBeGreaterThan(1);
   expect(await world.sluice(['replay'])).toMatchObject({ code: 2 });
 
-  // Without `--state`, succeeded deliveries are excluded, and these blocks have only those.
+  // `--dry-run` sends nothing, even with `--to` or IDs.
+  world.sink.clear();
+  const dry = JSON.parse((await world.sluice([...local, '--dry-run', '--json'])).stdout) as {
+    deliveries: number;
+  };
+  expect(dry.deliveries).toBeGreaterThan(1);
+  const [one] = (await world.client.listDeliveries()).result;
+  expect(await world.sluice(['replay', one!.id, '--dry-run'])).toMatchObject({
+    code: 0,
+    stdout: '1 delivery\n',
+  });
+  expect(world.sink.requests).toEqual([]);
+
+  // Without `--state`, succeeded deliveries are excluded. All deliveries of these blocks have
+  // succeeded.
   const anyState = ['replay', '--stream', 'pay', '--blocks', blocks, '--dry-run'];
   const safe = await world.sluice(anyState);
   expect(safe.stdout).toBe('0 deliveries, about 0 kB\n');

@@ -1,4 +1,4 @@
-/** Tests of streams, stream files, addresses, deliveries, dry runs and doctor. */
+/** Tests the commands for streams, stream files, addresses, deliveries, dry runs and doctor. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '@sluice/testkit';
@@ -96,6 +96,14 @@ describe('streams', () => {
     const off = await set(names.map((name) => `--no-${name}`));
     expect(all.map((field) => off[field])).toEqual(all.map(() => false));
     await set(['--logs']);
+  });
+
+  test('the maximum size of webhooks is set in bytes', async () => {
+    const flag = '--max-webhook-bytes';
+    const update = await json('streams', 'update', 'wallet', flag, '65536');
+    expect(update).toMatchObject({ maxWebhookBytes: 65_536 });
+    const { code, stderr } = await sluice(['streams', 'update', 'wallet', flag, '1000']);
+    expect([code, stderr]).toEqual([5, expect.stringContaining('should be at least 65536')]);
   });
 
   test('an error names the flag, and is JSON with --json', async () => {
@@ -305,7 +313,7 @@ describe('addresses', () => {
     const run = await sluice(['addresses', 'import', 'token', path()]);
     expect(run.code).toBe(8);
     expect(run.stdout).toBe(
-      `Imported 25,000 addresses of ${path()} to token, skipped 1 duplicate line\n`,
+      `Imported 25,000 addresses from ${path()} to token, skipped 1 duplicate line\n`,
     );
     expect(run.stderr).toMatch(/^\d,\d{3} of 25,000 addresses {2}[\d,]+\/s {2}\d+ s left\n/);
     expect(run.stderr).toContain('line 5 is not an address');
@@ -511,7 +519,7 @@ getNativeBalances: [{ type: erc20transfer, selectors: [$from] }]
     });
     expect((await verify('other', body)).stderr).toContain('error[check_failed]: wrong-secret');
     expect((await verify('other', body, '--other-secret', `prod=${SECRET}`)).stderr).toContain(
-      'The secret is prod.',
+      'The secret is named "prod".',
     );
     expect(await sluice(['verify', ...given], { input: body })).toMatchObject({ code: 2 });
   });
@@ -574,7 +582,7 @@ getNativeBalances: [{ type: erc20transfer, selectors: [$from] }]
     for (const id of ids) await sluice(['streams', 'delete', id, '--yes']);
   });
 
-  test('chains test makes the calls of ingestion', async () => {
+  test('chains test makes the calls that ingestion makes', async () => {
     const { code, stdout } = await sluice(['chains', 'test', world.chain.url]);
     expect({ code, stdout }).toMatchObject({
       code: 0,

@@ -1,4 +1,4 @@
-/** ENS names instead of addresses. */
+/** Tests commands with ENS names instead of addresses. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Anvil, placeNames, startAnvil, until } from '@sluice/testkit';

@@ -1,4 +1,4 @@
-/** A data folder with an outdated schema. */
+/** Tests that a service does not start on a ledger with an outdated schema. */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

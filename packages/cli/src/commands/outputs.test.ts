@@ -1,4 +1,4 @@
-/** Tests output and exit codes of the commands that no other test covers. */
+/** Tests the text, the JSON and the exit codes of commands. */
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -38,14 +38,18 @@ afterAll(() => world.stop());
 
 const toArgs = (command: string): string[] => command.split(' ').map((word) => names[word] ?? word);
 
-/** Commands with their expected text and JSON. Each can be run twice. */
+/** Commands with their expected text and JSON. Each command runs once for each format. */
 const commands: [command: string, text: RegExp, data: object][] = [
   ['streams update pay --description mine', /^description +mine$/m, { description: 'mine' }],
   ['streams pause pay', /^Paused pay\n$/, { status: 'paused' }],
   ['streams resume pay', /^Resumed pay\n$/, { status: 'active' }],
   ['export', /^streams:\n {2}- tag: pay\n/, [{ tag: 'pay', fields: { chainIds: ['0x7a69'] } }]],
   ['addresses add pay ALICE --label Alice', /^Added 1 address to pay\n$/, { added: 1 }],
-  ['addresses import pay FILE', /^Imported 2 addresses of \S+ to pay\n$/, { read: 2, rejected: 0 }],
+  [
+    'addresses import pay FILE',
+    /^Imported 2 addresses from \S+ to pay\n$/,
+    { read: 2, rejected: 0 },
+  ],
   ['addresses diff pay FILE', /^- 0x700b\S+\n$/, { added: [], removed: [{ address: TOKEN }] }],
   ['chains list', /^0x7a69 .* live .*\n {2}\S+ +good/, [{ id: '0x7a69', state: 'live' }]],
   [
@@ -75,7 +79,7 @@ test.each(commands)('%s', async (command, text, data) => {
   expect(JSON.parse(machine.stdout)).toEqual(matching(data));
 });
 
-/** Checks that the JSON contains these fields; a pattern matches any string. */
+/** Returns a matcher for data with at least these fields. A pattern is matched against a string. */
 const matching = (data: unknown): unknown => {
   if (data instanceof RegExp) return expect.stringMatching(data);
   if (Array.isArray(data)) {
@@ -95,7 +99,7 @@ test('commands that change something also print JSON', async () => {
   expect(await json('addresses list pay')).toMatchObject({ address: TOKEN, addedBy: 'bootstrap' });
   const { id } = (await json('streams duplicate pay')) as { id: string };
   expect(await json(`streams delete ${id} --yes`)).toEqual({ id, deleted: true });
-  // This replay has finished; interrupt.test.ts cancels a running one.
+  // Fails because this replay has finished; interrupt.test.ts cancels a running one.
   expect(await world.sluice(toArgs('replays cancel REPLAY'))).toMatchObject({ code: 5 });
   const env = { XDG_CONFIG_HOME: join(world.folder, 'config') };
   const login = await world.sluice(['login', '--context', 'here', '--json'], { env });
@@ -147,7 +151,7 @@ test('every command has examples with its own flags, and rejects a mistyped flag
           /^[\w ]+:\n/.test(part) && !/^(Options|Arguments|Service options|Examples)/.test(part),
       )
       .flatMap((part) => [...part.matchAll(/^ {2}([a-z][\w-]*)/gm)].map(([, name = '']) => name));
-    // Commander adds `help`.
+    // Skips `help`, which Commander adds itself.
     if (path.at(-1) === 'help') return [];
     if (children.length === 0 || path.length === 2) return [path];
     return (await Promise.all(children.map((child) => toLeaves([...path, child])))).flat();

@@ -17,7 +17,7 @@ import { sluiceCommand } from '../package/packaged.ts';
 import { findDeleted } from '../streams/findStream.ts';
 import { findDeliveryId, findReplayId } from '../connection/shortIds.ts';
 import { CommandError } from '../terminal/errors.ts';
-import { count, createProgress } from '../terminal/progress.ts';
+import { count, counted, createProgress } from '../terminal/progress.ts';
 import { confirm } from '../terminal/prompt.ts';
 import { type TableOptions, addTableOptions, printTable } from '../terminal/table.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -31,11 +31,11 @@ export const declareReplay = (command: Command, terminal: Terminal): Command =>
     .option('--to <url>', 'Send from this machine to this port or URL instead of the webhook URL')
     .option(
       '--secret <secret>',
-      'Secret to sign with, for --to; default: the secret of the service',
+      'With --to, secret to sign with; default: SLUICE_SECRET, or the secret of the service',
     )
     .option('--name <text>', 'Name of the replay', 'sluice replay')
     .option('--rate <n/s>', 'Maximum rate', '50/s')
-    .option('--include-delivered', 'Include deliveries that succeeded; default: exclude them')
+    .option('--include-delivered', 'Also replay deliveries that succeeded')
     .option('--dry-run', 'Only print how many deliveries match')
     .option('--wait', 'Wait until all have been sent')
     .option('-y, --yes', 'Do not prompt')
@@ -60,7 +60,8 @@ interface ReplayOptions extends ConnectionOptions, FilterOptions {
 }
 
 /**
- * Sends deliveries again: through the service to their webhook URLs, or from here to another URL.
+ * Sends deliveries again: through the service to their webhook URLs, or from this machine to
+ * another URL.
  */
 async function replay(given: string[], options: ReplayOptions, terminal: Terminal): Promise<void> {
   const connection = connect(options, terminal);
@@ -80,20 +81,29 @@ async function replay(given: string[], options: ReplayOptions, terminal: Termina
     await replaySelection(connection, filter, options, terminal);
     return;
   }
+  const selected = isFiltered ? listIds(connection, filter) : ids;
+  if (options.dryRun) {
+    let deliveries = 0;
+    for await (const _ of selected) deliveries++;
+    if (options.json) terminal.printJson({ deliveries });
+    else terminal.print(counted(deliveries, 'delivery', 'deliveries'));
+    return;
+  }
   const resend = await createResend(connection, options, terminal);
   let sent = 0;
   let failed = 0;
-  for await (const id of isFiltered ? listIds(connection, filter) : ids) {
+  for await (const id of selected) {
     sent++;
     if (!(await resend(id))) failed++;
     if (terminal.signal.aborted) break;
   }
-  terminal.note(
-    `${count(sent)} sent${terminal.signal.aborted ? ', interrupted before the rest' : ''}`,
-  );
+  terminal.note(`${count(sent)} sent${terminal.signal.aborted ? ', then interrupted' : ''}`);
   if (terminal.signal.aborted) return;
   if (failed > 0) {
-    throw new CommandError('partial', `The receiver rejected ${failed} of ${sent}`);
+    throw new CommandError(
+      'partial',
+      `The receiver did not accept ${failed} of ${sent} deliveries`,
+    );
   }
 }
 
@@ -104,7 +114,10 @@ async function* listIds(
   for await (const { id } of sluice.listDeliveries(filter)) yield id;
 }
 
-/** Starts a replay in the service, which continues in the background. */
+/**
+ * Creates a replay, which the service runs in the background. With `--dry-run`, only prints an
+ * estimate.
+ */
 async function replaySelection(
   { sluice }: Connection,
   chosen: DeliveryFilter,
@@ -119,12 +132,12 @@ async function replaySelection(
     throw new CommandError(
       'not_found',
       `The stream ${deleted} was deleted, so the service cannot replay its deliveries`,
-      'send them from this machine: --to with a port or URL',
+      'send them from this machine: pass --to with a port or URL',
     );
   }
   const estimate = await sluice.estimateReplay(filter);
   const { deliveries, bytes, isCapped } = estimate;
-  const many = `${count(deliveries)}${isCapped ? ' or more' : ''} deliveries, about ${count(Math.ceil(bytes / 1_000))} kB`;
+  const many = `${count(deliveries)}${isCapped ? ' or more' : ''} ${deliveries === 1 ? 'delivery' : 'deliveries'}, about ${count(Math.ceil(bytes / 1_000))} kB`;
   if (options.dryRun || deliveries === 0) {
     if (options.json) terminal.printJson(estimate);
     else terminal.print(many);
@@ -137,7 +150,7 @@ async function replaySelection(
     }
     return;
   }
-  await confirm(terminal, `This sends ${many} again.`, String(deliveries), options);
+  await confirm(terminal, `This replays ${many}.`, String(deliveries), options);
   const made = await sluice.createReplay({ name: options.name, filter, perSecond });
   const look = `Show progress: ${sluiceCommand()} replays get ${made.id}; cancel: ${sluiceCommand()} replays cancel ${made.id}`;
   let ended = made;
@@ -153,7 +166,7 @@ async function replaySelection(
   if (options.wait && ended.failed > 0) {
     throw new CommandError(
       'partial',
-      `${count(ended.failed)} of ${count(ended.replayed)} could not be delivered`,
+      `${count(ended.failed)} of ${count(ended.replayed)} deliveries failed`,
     );
   }
 }
@@ -181,7 +194,10 @@ async function waitFor(
 const describe = ({ id, name, state, total, replayed, succeeded, failed }: Replay): string =>
   `${id}  ${name}  ${state}  ${count(replayed)} of ${count(total)} replayed, ${count(succeeded)} delivered, ${count(failed)} failed`;
 
-/** Returns a function that sends one delivery and reports whether it was accepted. */
+/**
+ * Returns a function that sends a delivery from this machine with `--to`, and otherwise queues it
+ * in the service. Its promise resolves to false if the delivery failed.
+ */
 async function createResend(
   connection: Connection,
   options: ReplayOptions,

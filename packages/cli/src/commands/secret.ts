@@ -25,6 +25,16 @@ export function declareSecret(command: Command, terminal: Terminal): void {
       const { id } = await findStream({ sluice }, name);
       print(await sluice.rotateStreamSecret(id, { overlapSeconds }), options, terminal);
     });
+  addConnectionOptions(command.command('end-overlap <stream>'))
+    .description('Stop signing with the previous secrets now')
+    .addHelpText('after', examples('sluice secret end-overlap payments'))
+    .action(async (name: string, options: ConnectionOptions) => {
+      const { sluice } = connect(options, terminal);
+      const { id } = await findStream({ sluice }, name);
+      const times = await sluice.endStreamSecretOverlap(id);
+      if (options.json) terminal.printJson(times);
+      else terminal.note('Only the current secret signs now');
+    });
 }
 
 function print(secret: StreamSecret, { json }: ConnectionOptions, terminal: Terminal): void {
@@ -34,6 +44,6 @@ function print(secret: StreamSecret, { json }: ConnectionOptions, terminal: Term
   }
   terminal.print(secret.secret);
   for (const { endsAt } of secret.previous) {
-    terminal.note(`The previous secret also signs until ${new Date(endsAt).toISOString()}`);
+    terminal.note(`A previous secret also signs until ${new Date(endsAt).toISOString()}`);
   }
 }

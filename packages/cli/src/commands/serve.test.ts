@@ -1,9 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { VERSION, readCommit } from '@sluice/service/build';
 import { until } from '@sluice/testkit';
 import { Command } from 'commander';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import { addServiceOptions } from '../flags/options.ts';
 import { findUnknownVariables } from '../flags/unknownVariables.ts';
 import { EXIT } from '../terminal/errors.ts';
@@ -23,10 +24,34 @@ test('warns about missing chains and misspelled variables', async () => {
     'Ignoring unknown variable SLUICE_CHIAN. Did you mean SLUICE_CHAIN?\n',
   );
   expect(running.stderr()).not.toContain('SLUICE_PORT_4400_TCP');
-  // The command is on its own line, so that it can be copied.
+  // The key is on its own line, so that it can be copied.
   expect(running.stderr()).toMatch(/^API key, shown only once .+:\nsluice_\S+$/m);
   running.interrupt();
   expect(await running.ended).toMatchObject({ code: 0 });
+});
+
+test('logs the version, URL, roles and ledger at start and shutdown', async () => {
+  const data = join(folder, 'places');
+  const node = '0x1=http://me:hidden@127.0.0.1:9/';
+  const written: string[] = [];
+  const spy = vi
+    .spyOn(process.stderr, 'write')
+    .mockImplementation((text) => written.push(String(text)) > 0);
+  const running = start(['serve', '--port', '0', '--data', data, '--chain', node]);
+  await until('the service is listening', () => running.stdout().includes('listening on'));
+  const url = /listening on (\S+)/.exec(running.stdout())![1]!;
+  running.interrupt();
+  await running.ended;
+  spy.mockRestore();
+  const lines = written.filter((line) => / info (started|stopping|stopped) /.test(line));
+  const place = `version=${VERSION} pid=${process.pid} url=${url} roles="ingest deliver api"`;
+  expect(lines.map((line) => line.split(' info ')[1]!.trim())).toEqual([
+    `started ${place} commit=${readCommit()} node=${process.versions.node} machine=${hostname()} ledger=${join(data, 'sluice.db')} chains=0x1`,
+    `stopping ${place} inFlight=0`,
+    expect.stringMatching(/^stopped .* ms=\d+$/),
+  ]);
+  expect(lines[2]).toContain(place);
+  expect(written.join('')).not.toContain('hidden');
 });
 
 test('reports a failed start even after a signal', async () => {

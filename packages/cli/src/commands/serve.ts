@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import { startService } from '@sluice/service';
+import { type ServiceConfig, startService } from '@sluice/service';
 import { examples } from '../flags/examples.ts';
-import { type ServiceOptions, addServiceOptions, toServiceConfig } from '../flags/options.ts';
+import { addServiceOptions, resolveSettings } from '../flags/options.ts';
 import { findUnknownVariables } from '../flags/unknownVariables.ts';
 import { type Terminal, untilInterrupted } from '../terminal/terminal.ts';
-import { VERSION } from '../version.ts';
+import { VERSION } from '@sluice/service/build';
 
 export const declareServe = (command: Command, terminal: Terminal): Command =>
   addServiceOptions(command, '.sluice/data')
@@ -13,17 +13,18 @@ export const declareServe = (command: Command, terminal: Terminal): Command =>
       examples(
         'sluice serve --chain 0x1=https://node.example',
         'sluice serve --chain 0x1=https://node.example,confirmations=12 --port 8080',
+        'sluice serve --config sluice.yaml',
       ),
     )
-    .action((options: ServiceOptions) => {
-      findUnknownVariables(command, terminal.env).forEach((text) => terminal.note(text));
-      return serve(options, terminal);
+    .action(() => {
+      const { config, variables } = resolveSettings(command);
+      findUnknownVariables(command, terminal.env, variables).forEach((text) => terminal.note(text));
+      return serve(config, terminal);
     });
 
-/** Runs the service until SIGTERM or SIGINT, then drains it. The exit code is 0. */
-async function serve(options: ServiceOptions, terminal: Terminal): Promise<void> {
+/** Runs the service until SIGTERM, SIGINT or SIGHUP, then drains it. The exit code is then 0. */
+async function serve(config: ServiceConfig, terminal: Terminal): Promise<void> {
   const asked = untilInterrupted(terminal);
-  const config = toServiceConfig(options);
   const service = await startService(config);
   terminal.print(`sluice ${VERSION} listening on ${service.url}`);
   if (

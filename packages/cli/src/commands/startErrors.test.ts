@@ -1,4 +1,4 @@
-/** Each common start error has a code, a message and a fix. */
+/** Tests that each common start error has a code, a message and a fix. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

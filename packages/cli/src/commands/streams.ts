@@ -147,7 +147,7 @@ function printProblem({ tag, id, statusMessage }: StreamSummary, terminal: Termi
   if (statusMessage !== '') terminal.note(`${tag || id}: ${spellCommands(statusMessage)}`);
 }
 
-/** Prints that the receiver is backed off, or that its certificate expires soon. */
+/** Prints a note if the receiver is backed off, and one if its certificate expires soon. */
 function printReceiver(
   { tag, id, backOff, certificateEndsAt }: StreamSummary,
   terminal: Terminal,
@@ -170,7 +170,10 @@ const describeScope = ({ allAddresses, amountOfAddresses, topic0 }: StreamSummar
   return `${allAddresses ? 'all' : count(amountOfAddresses)} addr${events}`;
 };
 
-/** Prints a line per field. Lists and objects are printed as JSON, cut to the width. */
+/**
+ * Prints the fields that have a value. Strings are wrapped; other values are printed as JSON, cut
+ * to the width.
+ */
 function tell(stream: AnyStream, { json }: ConnectionOptions, terminal: Terminal): void {
   if (json) return terminal.printJson(stream);
   for (const [name, value] of Object.entries(stream)) {
@@ -179,7 +182,7 @@ function tell(stream: AnyStream, { json }: ConnectionOptions, terminal: Terminal
   }
 }
 
-/** The fields of a stream as flags. Complex fields can be set only in files. */
+/** The flags of stream fields. More complex fields can be set only in files. */
 export interface FieldOptions {
   url?: string;
   tag?: string;
@@ -198,10 +201,11 @@ export interface FieldOptions {
   proofs?: boolean;
   maxInFlight?: string;
   maxPerSecond?: string;
+  maxWebhookBytes?: string;
   strictOrder?: boolean;
 }
 
-/** A flag that turns another flag off. The help of that flag mentions it. */
+/** Creates a hidden flag that turns another flag off. The help of the other flag mentions it. */
 const hidden = (flag: string): Option => new Option(flag).hideHelp();
 
 const addFieldOptions = (command: Command): Command =>
@@ -217,7 +221,10 @@ const addFieldOptions = (command: Command): Command =>
     )
     .option('--function <path...>', 'Entry functions by Move path (Aptos only)')
     .option('--abi <file>', 'JSON file with the ABI for decoding events')
-    .option('--all-addresses', 'Match all addresses; requires an event (off: --no-all-addresses)')
+    .option(
+      '--all-addresses',
+      'Match all addresses; requires --event or --function (off: --no-all-addresses)',
+    )
     .addOption(hidden('--no-all-addresses'))
     .option('--native', 'Include native transactions (off: --no-native)')
     .addOption(hidden('--no-native'))
@@ -232,7 +239,8 @@ const addFieldOptions = (command: Command): Command =>
     .addOption(hidden('--no-proofs'))
     .option('--max-in-flight <n>', 'Maximum number of concurrent webhooks')
     .option('--max-per-second <n>', 'Maximum number of webhooks per second')
-    .option('--strict-order', 'Send one at a time, in chain order (off: --no-strict-order)')
+    .option('--max-webhook-bytes <n>', 'Maximum size of a webhook; a larger one is sent in parts')
+    .option('--strict-order', 'Send one webhook at a time, in chain order (off: --no-strict-order)')
     .addOption(hidden('--no-strict-order'));
 
 /** Maps the given flags to the contract's field names. */
@@ -256,6 +264,7 @@ function toGivenFields(options: FieldOptions): Fields {
     includeProofs: options.proofs,
     maxInFlight: toNumber('--max-in-flight', options.maxInFlight),
     maxPerSecond: toNumber('--max-per-second', options.maxPerSecond),
+    maxWebhookBytes: toNumber('--max-webhook-bytes', options.maxWebhookBytes),
     strictOrder: options.strictOrder,
   };
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
@@ -267,7 +276,9 @@ function toNumber(flag: string, text: string | undefined): number | undefined {
   throw new CommandError('usage', `${flag} ${text}: should be a number`);
 }
 
-/** Reads an ABI: a JSON list, or a compiler's output that contains one. */
+/**
+ * Reads the events of an ABI from a JSON list, or from a compiler's output with the list in `abi`.
+ */
 function readAbi(path: string): unknown {
   try {
     const parsed = JSON.parse(readFileSync(path, 'utf8')) as unknown;
@@ -306,7 +317,7 @@ async function create(options: CreateOptions, terminal: Terminal): Promise<void>
     await sluice.importAddresses({ streamId: stream.id, family, addresses });
   }
   tell({ ...stream, amountOfAddresses: addresses.length }, options, terminal);
-  // Printed again, because the table truncates this message, and it contains the fix.
+  // Prints the problem as a note too, with its commands spelled as the user must type them.
   if (options.json !== true) printProblem(await findStream({ sluice }, stream.id), terminal);
 }
 

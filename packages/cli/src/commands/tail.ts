@@ -12,10 +12,12 @@ import type { Terminal } from '../terminal/terminal.ts';
 
 export const declareTail = (command: Command, terminal: Terminal): Command =>
   addConnectionOptions(command)
-    .addOption(new Option('--state <state>', 'Only in this state').choices(DELIVERY_STATES))
+    .addOption(
+      new Option('--state <state>', 'Only deliveries in this state').choices(DELIVERY_STATES),
+    )
     .option('--stream <stream>', 'Only this stream, by ID or tag')
     .option('--chain <id>', 'Only this chain')
-    .option('--since <time>', 'Start at this time: 2h, or 2026-01-31T08:00Z')
+    .option('--since <time>', 'Start at this time, e.g. 2h (ago) or 2026-01-31T08:00Z')
     .addHelpText('after', examples('sluice tail', 'sluice tail --stream payments --since 2h'))
     .action((options: TailOptions) => tail(options, terminal));
 
@@ -37,7 +39,7 @@ async function tail(options: TailOptions, terminal: Terminal): Promise<void> {
     sinceMs: options.since === undefined ? undefined : toTimeMs('--since', options.since),
     onState: printState(terminal),
   });
-  /** Last printed state, by delivery, so that a repeated state is not printed again. */
+  /** Last printed state and attempts by delivery, so that a repeated state is not printed again. */
   const told = new Map<string, string>();
   for await (const delivery of deliveries) {
     const { id, state, attempts, chainId, updatedAt } = delivery;

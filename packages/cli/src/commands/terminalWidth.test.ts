@@ -1,16 +1,21 @@
-/** Commands on real terminals of 80 and 120 columns, with wide and hostile names. */
+/** Tests commands on pseudo-terminals of 80 and 120 columns, with wide and hostile names. */
 import { until } from '@sluice/testkit';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { columnsOf } from '../terminal/columns.test-only.ts';
 import { CLEARED, type OnTerminal, startOnTerminal } from '../terminal/pseudoTerminal.test-only.ts';
 import { type World, startWorld } from './world.test-only.ts';
 
-/** Wide characters, a combining mark and an emoji. */
+/** A name with wide characters, a combining mark and an emoji. */
 const CJK = '財務部の支払いと入金を監視するストリーム📦e\u0301'.repeat(3);
-/** Clears the screen, sets the clipboard, changes the text direction and forges a line. */
+/**
+ * A name that clears the screen, sets the clipboard, changes the text direction and forges a line.
+ */
 const HOSTILE = 'a\u001b[2J\u001b]52;c;cm0=\u0007\u009b31m\u202e\r\n✓ forged';
 
-/** Control sequences of Sluice: colors, and in `listen` the alternate screen and the cursor. */
+/**
+ * Control sequences that Sluice itself writes: colors, and for `listen` the alternate screen and
+ * the cursor.
+ */
 // oxlint-disable-next-line no-control-regex -- the pattern matches control characters
 const OURS = /\u001b\[(?:\d*m|\?1049[hl]|\?25[hl])/g;
 // oxlint-disable-next-line no-control-regex -- the pattern matches control characters
@@ -51,11 +56,11 @@ function start(command: string, columns: number): OnTerminal {
   return started;
 }
 
-/** The visible lines; for `listen`, the lines of all screens. */
+/** Returns the lines without Sluice's control sequences. For `listen`, includes all screens. */
 const linesOf = (written: string): string[] =>
   written.replaceAll('\r\n', '\n').replaceAll(CLEARED, '\n').replaceAll(OURS, '').split('\n');
 
-/** Lines that are too wide and have more than one word. */
+/** Returns the lines that are too wide and have more than one word. */
 const tooWide = (lines: readonly string[], columns: number): string[] =>
   lines.filter((line) => columnsOf(line) > columns && /\S\s+\S/.test(line));
 
@@ -81,7 +86,7 @@ describe.each([80, 120])('%i columns', (columns) => {
     expect(tooWide(lines, columns)).toEqual([]);
     expect(lines.filter((line) => CONTROLS.test(line))).toEqual([]);
     expect(lines.filter((line) => /^\s*✓ forged/.test(line))).toEqual([]);
-    // Sentences use the full width.
+    // Long sentences use most of the width.
     const widest = Math.max(...lines.map(columnsOf));
     if (/^(streams list|doctor|streams create --help)$/.test(command)) {
       expect(widest).toBeGreaterThan(columns - 30);

@@ -51,18 +51,21 @@ export const declareTrigger = (command: Command, terminal: Terminal): Command =>
       '--secret <secret>',
       'Secret to sign with; default: SLUICE_SECRET, or the secret of the service',
     )
-    .option('--from-tx <hash>', 'Use the records of a transaction on a followed chain')
+    .option(
+      '--from-tx <hash>',
+      'Use the records of a transaction on a chain that the service reads',
+    )
     .option(
       '--touching <address>',
-      'Address in the --from-tx transaction, needed if it has no token events',
+      'Address in the --from-tx transaction; required if the transaction has no token events',
     )
     .option('--set <path=value...>', 'Set a value, e.g. erc20Transfers[0].value=1e18')
-    .option('--edit', 'Edit the body in $EDITOR before sending')
+    .option('--edit', 'Edit the body in $VISUAL or $EDITOR before sending')
     .option('--confirmed', 'Send only the confirmed delivery (default)')
     .option('--unconfirmed', 'Send only the unconfirmed delivery')
     .option('--both', 'Send the unconfirmed, then the confirmed delivery')
     .option('--reorg', 'Send the unconfirmed delivery, then a removal webhook')
-    .option('--count <n>', 'Number of webhooks, one block apart', '1')
+    .option('--count <n>', 'Number of consecutive blocks to send webhooks for', '1')
     .option('--rate <n/s>', 'Maximum rate', '10/s')
     .addHelpText(
       'after',
@@ -151,8 +154,8 @@ async function trigger(
   if (refused > 0 && !terminal.signal.aborted) {
     throw new CommandError(
       'check_failed',
-      `${refused} of ${sent} were rejected by ${url}`,
-      'respond with 2xx within 15 s; 401 usually means a different secret (sluice verify), for 500 see its log',
+      `${url} did not accept ${refused} of ${sent} webhooks`,
+      'respond with 2xx within 15 s; 401 usually means a different secret (sluice verify); for 500, see the log of your app',
     );
   }
 }
@@ -190,7 +193,7 @@ async function compose(
       ? await readTransaction(connection, options.fromTx, options.touching)
       : sampleOf(kind);
   if (kind !== 'test' && kind !== 'aptos-test') {
-    // Receivers treat a webhook without a stream as a test webhook.
+    // Receivers treat a webhook without a stream ID as a test webhook, so others get a random ID.
     webhook.streamId ||= randomUUID();
     if (stream !== undefined) Object.assign(webhook, { streamId: stream.id, tag: stream.tag });
     // Lets a handler without its own ABI decode the webhook.
@@ -205,7 +208,8 @@ async function compose(
 }
 
 /**
- * Puts the sample into a new block, so that handlers that pair deliveries by block treat it as new.
+ * Creates a sample webhook. Unless it is a test webhook, it gets a block with a new hash, so that
+ * handlers that pair deliveries by block treat it as new.
  */
 function sampleOf(kind: (typeof KINDS)[number]): Webhook {
   const sample = kind.startsWith('aptos-')
@@ -214,7 +218,7 @@ function sampleOf(kind: (typeof KINDS)[number]): Webhook {
   return sample.streamId === '' ? sample : blocksLater(sample, 0);
 }
 
-/** Moves a webhook to another block of the same chain. */
+/** Returns the webhook in a block with a new hash, `blocks` after its own block. */
 const blocksLater = (webhook: Webhook, blocks: number): Webhook => {
   const number = BigInt(webhook.block.number || '0') + BigInt(blocks);
   const hash = `0x${randomBytes(32).toString('hex')}`;

@@ -1,4 +1,4 @@
-/** Output for a chain with unverified blocks. */
+/** Tests the output for a chain with unverified blocks. */
 import { scripted, until } from '@sluice/testkit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ALICE, BOB, TOKEN, type World, startWorld } from './world.test-only.ts';

@@ -7,16 +7,19 @@ import type { Terminal } from '../terminal/terminal.ts';
 
 export const declareVerify = (command: Command, terminal: Terminal): Command =>
   command
-    .option('--header <name:value...>', 'Request headers with webhook or signature in their names')
+    .option(
+      '--header <name:value...>',
+      'Signature headers of the request: webhook-id, webhook-timestamp, webhook-signature, x-signature',
+    )
     .option('--secret <secret>', 'Secret to verify with (env: SLUICE_SECRET)')
     .option('--other-secret <name=secret...>', 'Other secrets that may have signed the webhook')
     .option('--body <file>', 'File with the body; default: standard input')
     .option(
       '--allow-x-signature',
-      'Accept webhooks that only have x-signature (hosted service)',
+      'Accept webhooks with only x-signature, as the hosted service sends them',
       false,
     )
-    .option('--at <time>', 'Time of arrival; default: now')
+    .option('--at <time>', 'Time of arrival, as ISO time or Unix seconds; default: now')
     .option('--json', 'Print JSON')
     .addHelpText(
       'after',
@@ -37,7 +40,7 @@ interface VerifyOptions {
   json?: boolean;
 }
 
-/** Prints that a webhook is genuine, or why it is rejected; the exit code is then 9. */
+/** Prints whether a webhook is genuine. If it is not, prints why, and the exit code is 9. */
 async function verify(options: VerifyOptions, terminal: Terminal): Promise<void> {
   if (options.header === undefined) {
     throw new CommandError(
@@ -83,7 +86,7 @@ async function verify(options: VerifyOptions, terminal: Terminal): Promise<void>
     });
   throw new CommandError(
     'check_failed',
-    `${problem}${certain ? '' : ', most likely'}: ${message}${secretName === undefined ? '' : ` The secret is ${secretName}.`}`,
+    `${problem}${certain ? '' : ', most likely'}: ${message}${secretName === undefined ? '' : ` The secret is named "${secretName}".`}`,
     fix,
   );
 }
@@ -133,7 +136,7 @@ async function readInput({ stdin }: Terminal): Promise<Uint8Array> {
     throw new CommandError(
       'usage',
       'Missing body: standard input is a terminal',
-      'pipe the body (sluice verify … < body.json) or pass --body',
+      'pass --body, or redirect a file: sluice verify … < body.json',
     );
   }
   const chunks: Buffer[] = [];

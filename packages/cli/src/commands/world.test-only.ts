@@ -14,7 +14,7 @@ import {
   until,
 } from '@sluice/testkit';
 import { Command } from 'commander';
-import { type ServiceOptions, addServiceOptions, toServiceConfig } from '../flags/options.ts';
+import { addServiceOptions, resolveSettings } from '../flags/options.ts';
 import {
   type Run,
   type RunOptions,
@@ -38,22 +38,24 @@ export interface World {
   readonly client: SluiceClient;
   /** Environment variables that select the service. */
   readonly env: Readonly<Record<string, string>>;
-  /** Runs a command against the service until it exits. */
+  /** Runs a command against the service and waits until the command exits. */
   sluice(args: readonly string[], options?: RunOptions): Promise<Run>;
   start(args: readonly string[], options?: RunOptions): Running;
   /** Mines a block in which Alice pays Bob tokens. */
   pay(value: bigint): void;
-  /** Restarts the service on the same port and folder. */
   restart(): Promise<void>;
-  /** Restarts the service and calls a function while it is down. */
+  /** Stops the service, calls `work`, and starts the service again on the same port and folder. */
   whileStopped(work: () => Promise<void>): Promise<void>;
   stop(): Promise<void>;
 }
 
 /**
+ * Starts the service and waits until its chain is live.
+ *
  * @param flags additional flags for the service.
- * @param isPlain starts it without test settings: with its own secret and test webhooks.
- * @param accept which unverified data the chain accepts.
+ * @param isPlain whether to omit the test settings, so that the service creates its secret and
+ * sends test webhooks.
+ * @param accept the chain's `accept` option. Default: none
  */
 export async function startWorld(
   flags: readonly string[] = [],
@@ -64,23 +66,21 @@ export async function startWorld(
   const sink = await startWebhookSink();
   const serve = (port: string): Promise<Service> =>
     startService(
-      toServiceConfig(
-        addServiceOptions(new Command(), join(folder, 'data'))
-          .parse(
-            [
-              ...['--port', port, '--api-key', API_KEY],
-              ...[
-                '--chain',
-                `0x7a69=${chain.wsUrl},confirmations=1,poll=100${accept ? `,accept=${accept}` : ''}`,
-              ],
-              ...['--allow-private-endpoints', '--min-free-mib', '0'],
-              ...(isPlain ? [] : ['--secret', SECRET, '--no-test-webhook']),
-              ...flags,
+      resolveSettings(
+        addServiceOptions(new Command(), join(folder, 'data')).parse(
+          [
+            ...['--port', port, '--api-key', API_KEY],
+            ...[
+              '--chain',
+              `0x7a69=${chain.wsUrl},confirmations=1,poll=100${accept ? `,accept=${accept}` : ''}`,
             ],
-            { from: 'user' },
-          )
-          .opts<ServiceOptions>(),
-      ),
+            ...['--allow-private-endpoints', '--min-free-mib', '0'],
+            ...(isPlain ? [] : ['--secret', SECRET, '--no-test-webhook']),
+            ...flags,
+          ],
+          { from: 'user' },
+        ),
+      ).config,
       createLog(() => {}),
     );
   let service = await serve('0');

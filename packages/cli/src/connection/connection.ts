@@ -1,6 +1,10 @@
 /** Finds the service that a command calls, and connects to it. */
 import { type Client, createClient } from '@sluice/kit';
-import { type SluiceClient, createSluiceClient } from '@sluice/kit/sluice';
+import {
+  type SluiceClient,
+  type SluiceClientOptions,
+  createSluiceClient,
+} from '@sluice/kit/sluice';
 import { type Command, Option } from 'commander';
 import { findDevService, readContexts } from './contexts.ts';
 import { toDurationMs } from '../flags/durations.ts';
@@ -23,7 +27,9 @@ export const addConnectionOptions = (command: Command): Command =>
     )
     .addOption(new Option('--api-key <key>', 'API key (env: SLUICE_API_KEY)').helpGroup(GROUP))
     .addOption(
-      new Option('--context <name>', 'Saved service, see sluice context list').helpGroup(GROUP),
+      new Option('--context <name>', 'Name of a saved service (see sluice context list)').helpGroup(
+        GROUP,
+      ),
     )
     .addOption(
       new Option('--timeout <duration>', 'Timeout of each request; default: 30s').helpGroup(GROUP),
@@ -32,7 +38,6 @@ export const addConnectionOptions = (command: Command): Command =>
 const GROUP = 'Service options:';
 const DEFAULT_URL = 'http://127.0.0.1:4400';
 
-/** Source of a service's URL. */
 export type ConnectionSource = 'flags' | 'context' | 'dev' | 'default';
 
 export interface Target {
@@ -41,7 +46,7 @@ export interface Target {
   source: ConnectionSource;
   /** Name of the context, or path of the dev service's folder. */
   name?: string;
-  /** Describes a service that the user did not name explicitly. */
+  /** Explains the choice of a service if the user may expect another one. */
   guess?: string;
 }
 
@@ -49,13 +54,15 @@ export interface Target {
 const DEV_CONTEXT = 'dev';
 
 /**
- * Finds the service. Order of precedence: flag or variable, named context, context in use, `sluice
- * dev` of this folder (only with its own key), default URL on this machine.
+ * Finds the service. Order of precedence: `--api-url` or `SLUICE_API_URL`, a named context, the
+ * context in use, the service of `sluice dev` for this folder (unless an API key is given), the
+ * default URL on this machine.
  */
 export function findTarget(options: ConnectionOptions, terminal: Terminal): Target {
   const { env } = terminal;
   const url = options.apiUrl ?? env['SLUICE_API_URL'];
-  const apiKey = options.apiKey ?? env['SLUICE_API_KEY'];
+  const envKey = env['SLUICE_API_KEY'];
+  const apiKey = options.apiKey ?? envKey;
   const named = options.context ?? env['SLUICE_CONTEXT'];
   const { current, contexts } = readContexts(terminal);
   if (named !== undefined) {
@@ -69,9 +76,13 @@ export function findTarget(options: ConnectionOptions, terminal: Terminal): Targ
         `create it: sluice login --context ${named}`,
       );
     }
+    // A key is saved for one service, so it is not sent to another URL.
+    const saved = url === undefined || url === context.apiUrl ? context.apiKey : undefined;
     return {
       url: url ?? context.apiUrl,
-      apiKey: apiKey ?? context.apiKey,
+      // `--context` chooses a service and its key, so a key in the environment is only a fallback.
+      apiKey:
+        options.apiKey ?? (options.context === undefined ? (envKey ?? saved) : (saved ?? envKey)),
       source: 'context',
       name: named,
     };
@@ -102,22 +113,32 @@ export interface Connection {
   readonly url: string;
   readonly apiKey: string;
   readonly source: ConnectionSource;
-  /** Client of the compatible API. */
+  /** Client of the API that is compatible with the hosted service. */
   readonly api: Client;
-  /** Client of the routes that the hosted API does not have. */
+  /** Client of the routes that the hosted service does not have. */
   readonly sluice: SluiceClient;
 }
 
 /**
- * @throws CommandError `no_service` if no service is configured; `not_signed_in` without an API
- * key.
+ * Connects to the service of {@link findTarget}.
+ *
+ * @throws CommandError without an API key: `no_service` if no service is configured either,
+ * otherwise `not_signed_in`.
  */
 export function connect(options: ConnectionOptions, terminal: Terminal): Connection {
   const target = findTarget(options, terminal);
   const { url, apiKey, source } = target;
   if (apiKey === undefined) throw toMissingKey({ url, source });
   printGuess(target, terminal);
-  const clientOptions = { baseUrl: url, apiKey, ...toClientOptions(options, terminal) };
+  return connectTo({ url, source, apiKey }, toClientOptions(options, terminal));
+}
+
+/** @throws SluiceError `invalid_argument` if the URL or the key is malformed. */
+export function connectTo(
+  { url, source, apiKey }: Pick<Connection, 'url' | 'source' | 'apiKey'>,
+  options: Omit<SluiceClientOptions, 'baseUrl' | 'apiKey'>,
+): Connection {
+  const clientOptions = { ...options, baseUrl: url, apiKey };
   return {
     url,
     apiKey,
@@ -129,19 +150,18 @@ export function connect(options: ConnectionOptions, terminal: Terminal): Connect
 
 const told = new WeakSet<Terminal>();
 
-/** Prints the service once per command, unless the user chose it explicitly. */
+/** Prints the service and its `guess` once per command, if there is a guess. */
 function printGuess({ url, guess }: Target, terminal: Terminal): void {
   if (guess === undefined || told.has(terminal)) return;
   told.add(terminal);
   terminal.note(`Using ${url}, ${guess}`);
 }
 
-/** Explains why no API key was found. */
 export const toMissingKey = ({ url, source }: Pick<Target, 'url' | 'source'>): CommandError =>
   source === 'default'
     ? new CommandError(
         'no_service',
-        'No service is configured, and no `sluice dev` runs for this folder',
+        'No service is configured, and `sluice dev` is not running in this folder',
       )
     : new CommandError('not_signed_in', `No API key for ${url}`);
 

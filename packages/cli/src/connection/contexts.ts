@@ -1,6 +1,6 @@
 /**
- * Saved services, in `contexts.json` in the user's configuration folder (mode 0600), and the
- * service that `sluice dev` runs for the current folder.
+ * Stores services in `contexts.json` (mode 0600) in the user's configuration folder, and finds the
+ * service that `sluice dev` runs for the current folder or a parent.
  */
 import { lstatSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -22,7 +22,7 @@ export interface Contexts {
 
 type World = Pick<Terminal, 'env' | 'cwd'>;
 
-/** Returns the path of the file, whether or not it exists. */
+/** Returns the path of `contexts.json`, whether or not the file exists. */
 export function contextsPath({ env }: World): string {
   const base =
     env['XDG_CONFIG_HOME'] ??
@@ -58,8 +58,7 @@ export function writePrivately(path: string, text: string): void {
 const DEV_SERVICE = 'service.json';
 
 /**
- * Lets commands in this folder and below find the dev service. Returns a function that reverts
- * this.
+ * Writes the file by which commands find the dev service. Returns a function that deletes the file.
  */
 export function announceDevService(dataFolder: string, context: Context): () => void {
   const path = join(dataFolder, DEV_SERVICE);
@@ -71,11 +70,11 @@ export function announceDevService(dataFolder: string, context: Context): () => 
 }
 
 export interface DevService extends Context {
-  /** The folder in which `sluice dev` was started. */
+  /** The folder that contains `.sluice/dev`, in which `sluice dev` was started. */
   folder: string;
 }
 
-/** Finds the running dev service of this folder or the nearest parent. */
+/** Finds the running dev service of this folder or of the nearest parent that has one. */
 export function findDevService({ cwd }: Pick<World, 'cwd'>): DevService | undefined {
   const { root } = parse(cwd);
   for (let at = cwd; ; at = dirname(at)) {
@@ -86,8 +85,9 @@ export function findDevService({ cwd }: Pick<World, 'cwd'>): DevService | undefi
 }
 
 /**
- * Reads the dev service of a folder. The file is untrusted, so the process that it names must hold
- * the lock of the folder.
+ * Reads the dev service of a data folder; undefined if none is running. The file is untrusted: only
+ * this user may be able to write it, its URL must be on loopback, its process must run, and the
+ * folder must be locked.
  */
 function readDevService(dataFolder: string): Context | undefined {
   const path = join(dataFolder, DEV_SERVICE);
@@ -100,7 +100,7 @@ function readDevService(dataFolder: string): Context | undefined {
   return isProven ? { apiUrl, apiKey } : undefined;
 }
 
-/** Returns whether only this user can write to the file or folder. Symbolic links are refused. */
+/** Returns whether only this user can write to the file or folder. Symbolic links are rejected. */
 function isOurs(path: string): boolean {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found === undefined || found.isSymbolicLink()) return false;
@@ -123,7 +123,7 @@ function isOnLoopback(url: string): boolean {
 }
 
 /**
- * Returns whether the process runs and belongs to this user; other users' processes cannot be
+ * Returns whether the process runs and belongs to this user. Processes of other users cannot be
  * signaled.
  */
 function isRunning(pid: number): boolean {

@@ -1,10 +1,14 @@
-/** Resolves a complete or shortened id. */
+/** Resolves complete and shortened ids. */
 import { type SluiceClient, findDeliveryIds, isShortId, matchIds } from '@sluice/kit/sluice';
 import { CommandError } from '../terminal/errors.ts';
 
 const SHOWN = 5;
 
-/** @throws CommandError `usage` that lists the candidates if several ids match. */
+/**
+ * Returns the only id, or undefined if there is none.
+ *
+ * @throws CommandError `usage` that lists the candidates if several ids match.
+ */
 function takeOne(given: string, found: readonly string[], what: string): string | undefined {
   if (found.length <= 1) return found[0];
   const more = found.length > SHOWN ? `, and ${found.length - SHOWN} more` : '';
@@ -16,7 +20,7 @@ function takeOne(given: string, found: readonly string[], what: string): string 
 }
 
 /**
- * Returns the id that matches, or undefined.
+ * Returns the only id that matches, or undefined if none does.
  *
  * @throws CommandError `usage` that lists the candidates if several match.
  */
@@ -26,7 +30,8 @@ export const chooseId = (given: string, ids: readonly string[], what: string): s
 /**
  * Returns the complete id of a delivery. Text that is not a shortened id is returned unchanged.
  *
- * @throws CommandError as {@link chooseId}; `not_found` if no delivery matches.
+ * @throws CommandError as {@link chooseId}; `not_found` if none of the newest 10,000 deliveries
+ * matches.
  */
 export async function findDeliveryId(sluice: SluiceClient, given: string): Promise<string> {
   if (!isShortId(given) && !/^\d+$/.test(given)) return given;
@@ -39,7 +44,11 @@ export async function findDeliveryId(sluice: SluiceClient, given: string): Promi
   );
 }
 
-/** Returns the complete id of a replay. */
+/**
+ * Returns the complete id of a replay, or the given text if no replay matches.
+ *
+ * @throws CommandError as {@link chooseId}.
+ */
 export async function findReplayId(sluice: SluiceClient, given: string): Promise<string> {
   if (!isShortId(given) && !/^\d+$/.test(given)) return given;
   const ids = (await sluice.listReplays()).map(({ id }) => id);

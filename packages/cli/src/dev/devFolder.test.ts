@@ -26,48 +26,58 @@ const fresh = { fresh: true };
 describe('--fresh', () => {
   test('empties a folder that sluice dev created, which then counts as new', () => {
     const folder = join(root, 'dev');
-    expect(openDevFolder(folder, {})).toMatchObject({ isFirstStart: true });
+    expect(openDevFolder({ dataFolder: folder })).toMatchObject({ isFirstStart: true });
     write(folder, 'sluice.db', 'api-key');
-    expect(openDevFolder(folder, {})).toMatchObject({ isFirstStart: false });
-    const made = openDevFolder(folder, fresh);
+    expect(openDevFolder({ dataFolder: folder })).toMatchObject({ isFirstStart: false });
+    const made = openDevFolder({ dataFolder: folder }, fresh);
     expect(made).toMatchObject({ isFirstStart: true });
     expect(existsSync(join(folder, 'sluice.db'))).toBe(false);
-    expect(openDevFolder(folder, fresh)).toMatchObject({ isFirstStart: true });
+    expect(openDevFolder({ dataFolder: folder }, fresh)).toMatchObject({ isFirstStart: true });
   });
 
   test('deletes nothing in a folder that sluice dev did not create, even after a start there', () => {
     const home = join(root, 'home');
     write(home, 'thesis.txt');
     const refused = { code: 'usage', message: expect.stringContaining(home) as string };
-    expect(() => openDevFolder(home, fresh)).toThrow(expect.objectContaining(refused) as Error);
-    openDevFolder(home, {});
-    expect(() => openDevFolder(home, fresh)).toThrow(expect.objectContaining(refused) as Error);
+    expect(() => openDevFolder({ dataFolder: home }, fresh)).toThrow(
+      expect.objectContaining(refused) as Error,
+    );
+    openDevFolder({ dataFolder: home });
+    expect(() => openDevFolder({ dataFolder: home }, fresh)).toThrow(
+      expect.objectContaining(refused) as Error,
+    );
     const link = join(root, 'link');
     symlinkSync(home, link);
-    expect(() => openDevFolder(link, fresh)).toThrow('nothing was deleted');
+    expect(() => openDevFolder({ dataFolder: link }, fresh)).toThrow('nothing was deleted');
     expect(readdirSync(home)).toEqual(['thesis.txt']);
   });
 
   test('deletes nothing while a service runs, on SQLite and on PostgreSQL', () => {
     const folder = join(root, 'running');
-    openDevFolder(folder, {});
+    openDevFolder({ dataFolder: folder });
     write(folder, 'sluice.db');
     const inUse = expect.objectContaining({ code: 'data_in_use' }) as Error;
     const lock = lockFolder(folder);
-    expect(() => openDevFolder(folder, fresh)).toThrow(inUse);
+    expect(() => openDevFolder({ dataFolder: folder }, fresh)).toThrow(inUse);
     lock.close();
-    const { release } = openDevFolder(folder, { databaseUrl: 'postgres://elsewhere' });
-    expect(() => openDevFolder(folder, fresh)).toThrow(inUse);
+    const { release } = openDevFolder({
+      dataFolder: folder,
+      databaseUrl: 'postgres://elsewhere',
+    });
+    expect(() => openDevFolder({ dataFolder: folder }, fresh)).toThrow(inUse);
     expect(existsSync(join(folder, 'sluice.db'))).toBe(true);
     release();
-    expect(openDevFolder(folder, fresh)).toMatchObject({ isFirstStart: true });
+    expect(openDevFolder({ dataFolder: folder }, fresh)).toMatchObject({ isFirstStart: true });
   });
 
-  test.each(['dev', 'dev --seed demo'])('%s reports it', async (command) => {
-    const home = join(root, 'elsewhere');
-    write(home, 'photo.jpg');
-    const { code, stderr } = await sluice([...command.split(' '), '--fresh', '--data', home]);
-    expect([code, readdirSync(home)]).toEqual([2, ['photo.jpg']]);
-    expect(stderr).toContain(`error[usage]: --fresh: sluice dev did not create ${home}; nothing`);
-  });
+  test.each(['dev', 'dev --seed demo'])(
+    '%s rejects a folder that it did not create',
+    async (command) => {
+      const home = join(root, 'elsewhere');
+      write(home, 'photo.jpg');
+      const { code, stderr } = await sluice([...command.split(' '), '--fresh', '--data', home]);
+      expect([code, readdirSync(home)]).toEqual([2, ['photo.jpg']]);
+      expect(stderr).toContain(`error[usage]: --fresh: sluice dev did not create ${home}; nothing`);
+    },
+  );
 });

@@ -1,29 +1,30 @@
 /** The data folder of `sluice dev`. `--fresh` empties it only if `sluice dev` created it. */
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import type { ServiceConfig } from '@sluice/service';
 import { LOCK_FILE, lockFolder } from '@sluice/service/folderLock';
 import { CommandError } from '../terminal/errors.ts';
 
-/** Marker file, written only into a folder that was empty. */
+/** Name of the marker file, which is written only into a folder that was empty. */
 const MARKER = 'made-by-sluice-dev';
 
 /**
- * Creates the folder if it is missing; with `fresh`, empties it first. Deletes nothing if it
+ * Creates the folder if it is missing; with `fresh`, empties an existing one. Deletes nothing if it
  * throws.
  *
- * @returns whether the folder was empty, and a function that releases its lock.
- * @throws CommandError `usage` if `sluice dev` did not create the folder; CallerError `data_in_use`
- * if a service uses it.
+ * @returns whether the folder was empty, and a function that releases the folder's lock.
+ * @throws CommandError `usage` with `fresh` if `sluice dev` did not create the folder; CallerError
+ * `data_in_use` if a service uses the folder.
  */
 export function openDevFolder(
-  folder: string,
-  { fresh = false, databaseUrl }: { fresh?: boolean; databaseUrl?: string },
+  { dataFolder: folder, databaseUrl }: Pick<ServiceConfig, 'dataFolder' | 'databaseUrl'>,
+  { fresh = false }: { fresh?: boolean } = {},
 ): { isFirstStart: boolean; release(): void } {
   if (fresh && existsSync(folder)) empty(folder);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const isNew = readdirSync(folder).length === 0;
   if (isNew) writeFileSync(join(folder, MARKER), 'sluice dev --fresh empties this folder.\n');
-  // A ledger in the folder has its own lock.
+  // A SQLite ledger locks the folder itself; with PostgreSQL, the folder needs this lock.
   const lock = databaseUrl === undefined ? undefined : lockFolder(folder);
   return { isFirstStart: isNew, release: () => lock?.close() };
 }

@@ -23,7 +23,10 @@ export function keep(path: string, make: () => string): string {
 
 export const newKey = (prefix: string): string => prefix + randomBytes(16).toString('hex');
 
-/** Starts the service. Its info lines are not printed, because they would hide the webhooks. */
+/**
+ * Starts the service, on a free port if its own is taken. Does not print info lines of the log,
+ * because they would hide the webhooks.
+ */
 export async function startOnFreePort(
   config: ServiceConfig,
   { warn, freshChains }: { warn(text: string): void; freshChains: readonly string[] },

@@ -16,7 +16,8 @@ import {
 } from '@sluice/testkit';
 
 /**
- * Confirmations of a local block. The number is low, so that both deliveries arrive within seconds.
+ * Number of confirmations on a local chain. It is low, so that both the unconfirmed and the
+ * confirmed delivery arrive within seconds.
  */
 const CONFIRMATIONS = 2;
 
@@ -31,9 +32,7 @@ export interface LocalEvm {
   stop(): Promise<void>;
 }
 
-/**
- * Starts anvil, which keeps its state, if it is installed; otherwise starts a new scripted chain.
- */
+/** If anvil is installed, starts it with its saved state; otherwise starts a new scripted chain. */
 export async function startLocalEvm(
   statePath: string,
   onWarning: (text: string) => void,
@@ -79,8 +78,8 @@ export interface LocalAptos {
 }
 
 /**
- * Starts an Aptos chain with sample payments, scripted because no package contains an Aptos node.
- * Each run has a new chain id, so the service starts over.
+ * Starts a scripted Aptos chain with sample payments, because no package contains an Aptos node.
+ * Each run has a random chain id, so that the service recognizes a new chain and starts over.
  */
 export async function startLocalAptos(): Promise<LocalAptos> {
   const node = await startScriptedAptos({ chainId: randomInt(5, 250) });

@@ -7,13 +7,11 @@ import { type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type AptosWebhook, type EvmWebhook, isAptosWebhook, verifySignature } from '@sluice/kit';
 
-/** A verified webhook of an Aptos stream. */
 export interface ReceivedAptos {
   id: string;
   webhook: AptosWebhook;
 }
 
-/** A verified webhook of an EVM stream. */
 export interface Received {
   id: string;
   webhook: EvmWebhook;
@@ -26,8 +24,8 @@ export interface Receiver {
 }
 
 /**
- * Listens on this loopback port, or on a free one if it is in use. Responds with 401 if a signature
- * does not match.
+ * Listens on this loopback port, or on any free port if this one is in use. Responds with 401 if a
+ * webhook cannot be verified or handled.
  */
 export async function startReceiver({
   port,

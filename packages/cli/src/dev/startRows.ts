@@ -1,4 +1,4 @@
-/** The start screen of a local service. */
+/** Prints the rows of the start screen of a local service. */
 import type { Terminal } from '../terminal/terminal.ts';
 import { widthOf, wrapText } from '../terminal/text.ts';
 

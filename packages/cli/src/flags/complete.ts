@@ -1,6 +1,6 @@
 /**
- * Completes the last of several words: subcommands, flags, choices, and names from the service.
- * The scripts of `sluice completion` call it each time Tab is pressed.
+ * Completes the last typed word: a subcommand, a flag, a choice, or a name from the service. The
+ * scripts of `sluice completion` run this each time Tab is pressed.
  */
 import type { Command, Option } from 'commander';
 import { type Connection, connect } from '../connection/connection.ts';
@@ -10,7 +10,10 @@ import type { Terminal } from '../terminal/terminal.ts';
 const TIMEOUT = '1s';
 const NEWEST_DELIVERIES = 20;
 
-/** Reads the possible values of a placeholder such as `<stream>` or `[delivery...]`. */
+/**
+ * Functions that read the possible values from the service, by placeholder: `<stream>`,
+ * `[delivery...]`, …
+ */
 const KNOWN_TO_SERVICE: Readonly<
   Record<string, (sluice: Connection['sluice']) => Promise<string[]>>
 > = {
@@ -20,9 +23,13 @@ const KNOWN_TO_SERVICE: Readonly<
     (await sluice.listDeliveries({ limit: NEWEST_DELIVERIES })).result.map(({ id }) => id),
   replay: async (sluice) => (await sluice.listReplays()).map(({ id }) => id),
   chain: async (sluice) => (await sluice.listChains()).map(({ id }) => id),
+  node: async (sluice) => (await sluice.listNodes()).map(({ id }) => id),
 };
 
-/** Returns the completions. `load` adds flags and subcommands to a top-level command. */
+/**
+ * Returns the completions of the last word. `load` adds flags and subcommands to a top-level
+ * command.
+ */
 export async function complete(
   program: Command,
   words: readonly string[],
@@ -75,7 +82,7 @@ async function valuesOf(
   try {
     return (await KNOWN_TO_SERVICE[name]?.(connect({ timeout: TIMEOUT }, terminal).sluice)) ?? [];
   } catch {
-    // Without a service or a key there are no completions. An error would disturb the input.
+    // Returns no completions without a service or a key, because an error would disturb the input.
     return [];
   }
 }

@@ -1,4 +1,4 @@
-/** The flags that filter deliveries, shared by all commands that select several. */
+/** The flags that filter deliveries, shared by all commands that select deliveries. */
 import { DELIVERY_STATES } from '@sluice/kit/contract';
 import type { DeliveryFilter } from '@sluice/kit/sluice';
 import { type Command, Option } from 'commander';
@@ -41,17 +41,20 @@ export const addFilterOptions = (command: Command): Command =>
       '--status <code...>',
       'Only deliveries with this last response status: 404, 5xx, or none',
     )
-    .option('--error <text>', 'Only if the last error contains this text')
+    .option('--error <text>', 'Only deliveries whose last error contains this text')
     .option('--attempts <range>', 'Only deliveries with this number of attempts: 3, 2..5, or 3..')
-    .option('--reorged', 'Only if the block left the chain in a reorg')
-    .option('--no-reorged', 'Only if the block is still on the chain')
-    .option('--since <time>', 'Only deliveries created since: 2h, or 2026-01-31T08:00Z')
-    .option('--until <time>', 'Only deliveries created until this time')
-    .option('--blocks <range>', 'Only deliveries of these blocks: one, from..to, or from..')
+    .option('--reorged', 'Only deliveries whose block left the chain in a reorg')
+    .option('--no-reorged', 'Only deliveries whose block is still on the chain')
+    .option(
+      '--since <time>',
+      'Only deliveries created at or after this time, e.g. 2h (ago) or 2026-01-31T08:00Z',
+    )
+    .option('--until <time>', 'Only deliveries created at or before this time')
+    .option('--blocks <range>', 'Only deliveries of these blocks: 100, 100..200, or 100..')
     .option('--transaction <hash>', 'Only deliveries with records of this transaction')
     .option('--replay <replay>', 'Only deliveries last sent by this replay');
 
-/** Builds the filter, which is empty without flags. */
+/** Builds the filter, which is empty if no flag is given. */
 export async function toFilter(
   options: FilterOptions,
   connection: Connection,

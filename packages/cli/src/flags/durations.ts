@@ -1,4 +1,4 @@
-/** Parses durations, rates, times and ranges that users type. */
+/** Parses the durations, rates, times, counts and ranges that users type, and formats ages. */
 import { CommandError } from '../terminal/errors.ts';
 
 const UNITS_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
@@ -26,7 +26,7 @@ export function toPerSecond(flag: string, text: string): number {
   );
 }
 
-/** Parses an ISO time, or an age (`2h`), to Unix milliseconds. */
+/** Converts a time (ISO 8601), or an age such as `2h`, to Unix milliseconds. */
 export function toTimeMs(flag: string, text: string): number {
   if (/^\d+(\.\d+)?(ms|s|m|h|d)$/.test(text)) return Date.now() - toDurationMs(flag, text);
   const time = Date.parse(text);
@@ -53,7 +53,10 @@ export function toRange(flag: string, text: string): { from: number; to: number 
   throw new CommandError('usage', `${flag} ${text}: should be a number, or from..to`);
 }
 
-/** Like `toRange`, but also accepts `5..` and `..9`. Unbounded if the flag is not given. */
+/**
+ * Like `toRange`, but also accepts `5..` and `..9`. Returns an unbounded range if the flag is
+ * missing.
+ */
 export function toOpenRange(
   flag: string,
   text: string | undefined,
@@ -65,7 +68,7 @@ export function toOpenRange(
   return toRange(flag, text);
 }
 
-/** Formats an age: `3 s ago`, `5 min ago`, `2 h ago`, `4 d ago`. */
+/** Formats the age of a time: `3 s ago`, `5 min ago`, `2 h ago`, `4 d ago`; `–` for null. */
 export function describeAgo(timeMs: number | null, nowMs = Date.now()): string {
   if (timeMs === null) return '–';
   const seconds = Math.max(0, Math.round((nowMs - timeMs) / 1_000));

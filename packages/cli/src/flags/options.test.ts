@@ -1,13 +1,13 @@
 import { Command } from 'commander';
 import { afterEach, expect, test, vi } from 'vitest';
-import { type ServiceOptions, addServiceOptions, toServiceConfig } from './options.ts';
+import { addServiceOptions, resolveSettings } from './options.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
 const parse = (args: string[]) => {
   const command = addServiceOptions(new Command('serve'), 'folder').exitOverride();
   command.parse(args, { from: 'user' });
-  return toServiceConfig(command.opts<ServiceOptions>());
+  return resolveSettings(command).config;
 };
 
 test('every flag has its default', () => {
@@ -24,11 +24,14 @@ test('every flag has its default', () => {
   });
 });
 
-test('parses roles; a variable holds several', () => {
-  expect(parse(['--role', 'api', '--role', 'ingest']).roles).toEqual(['ingest', 'api']);
+test('parses roles; a variable may contain several', () => {
+  const shared = ['--database-url', 'postgres://db/sluice'];
+  expect(parse([...shared, '--role', 'api', '--role', 'ingest']).roles).toEqual(['ingest', 'api']);
   expect(parse(['--role', 'all']).roles).toEqual(['ingest', 'deliver', 'api']);
   vi.stubEnv('SLUICE_ROLE', 'deliver api');
-  expect(parse([]).roles).toEqual(['deliver', 'api']);
+  expect(parse(shared).roles).toEqual(['deliver', 'api']);
+  vi.stubEnv('SLUICE_ROLE', 'watch');
+  expect(() => parse(shared)).toThrow('SLUICE_ROLE watch: should be one of');
   expect(() => parse(['--role', 'watch'])).toThrow(
     '--role watch: should be one of ingest, deliver, api, all',
   );
@@ -109,13 +112,14 @@ test.each([
   ['--keep-undelivered', 'x'],
   ['--terminate-after', '-1'],
   ['--min-free-mib', '1e9'],
-])('%s %s is rejected by name', (flag, value) => {
+])('%s %s is rejected; the error names the flag', (flag, value) => {
   expect(() => parse([flag, value])).toThrow(`${flag} ${value}: should be a number`);
 });
 
 test.each([
   ['--port', 'x'],
   ['--port', '-1'],
-])('%s %s is rejected by name', (...args) => {
-  expect(parse(args).port).toBeNaN();
+  ['--port', '65536'],
+])('%s %s is rejected; the error names the flag', (...args) => {
+  expect(() => parse(args)).toThrow(`--port ${args[1]}: should be a whole number from 0 to 65535`);
 });

@@ -1,8 +1,10 @@
-/** The flags of all commands that start a service, with their environment variables. */
+/** Declares the flags of commands that start a service, and resolves the settings. */
 import { type Command, Option } from 'commander';
-import { DEFAULT_MAX_WEBHOOK_BYTES } from '@sluice/kit/contract';
 import {
+  CallerError,
+  checkConfig,
   configError,
+  hideSecrets,
   type ServiceConfig,
   parseAbiUrls,
   parseAptos,
@@ -11,285 +13,223 @@ import {
   parseLogFormat,
   parseRoles,
   readSpamLists,
+  splitNodeOptions,
 } from '@sluice/service';
-import { findConsole } from '../package/packaged.ts';
+import { findConsole, findDocs } from '../package/packaged.ts';
+import {
+  FIELDS,
+  type Field,
+  type Setting,
+  type SettingValues,
+  settingOf,
+} from '../settings/settings.ts';
+import {
+  type SettingsFile,
+  type WrittenText,
+  readSettingsFile,
+  toShown,
+} from '../settings/settingsFile.ts';
+import { maskText } from '../settings/masked.ts';
+import { CommandError } from '../terminal/errors.ts';
 
-export interface ServiceOptions {
-  role: string[];
-  port: string;
-  host: string;
-  data: string;
-  databaseUrl?: string;
-  apiKey?: string;
-  secret?: string;
-  masterKeyFile?: string;
-  trustProxy: string[];
-  allowHost: string[];
-  corsOrigin: string[];
-  rateLimit: string;
-  chain: string[];
-  aptos: string[];
-  spamList: string[];
-  abiUrl: string[];
-  explorer: string[];
-  allowCidr: string[];
-  allowPrivateEndpoints: boolean;
-  egressProxy?: string;
-  maxPerHost?: string;
-  hideSecrets: boolean;
-  testWebhook: boolean;
-  fastRetry: boolean;
-  keepDelivered: string;
-  keepUndelivered: string;
-  terminateAfter?: string;
-  notifyUrl?: string;
-  minFreeMib: string;
-  maxWebhookBytes: string;
-  logFormat: string;
-}
-
-const option = (flags: string, description: string, variable?: string): Option => {
-  const made = new Option(flags, description);
-  return variable === undefined ? made : made.env(variable);
-};
-
-/** A repeatable flag. Its variable contains the values, separated by spaces. */
-export const repeatable = (
-  flags: string,
-  description: string,
-  variable?: string,
-  shownDefault = 'none',
-): Option =>
-  option(flags, description, variable)
+/**
+ * Creates a repeatable flag. Each value, including the environment variable's, can contain several
+ * values separated by spaces.
+ */
+export const repeatable = (flags: string, description: string, shownDefault = 'none'): Option =>
+  new Option(flags, description)
     .default([], shownDefault)
     .argParser((value: string, before: string[] | undefined) => [
       ...(before ?? []),
       ...value.split(/\s+/).filter(Boolean),
     ]);
 
-/** Flags for address, ledger and roles of the process. */
-const processOptions = (dataFolder: string): Option[] => [
-  option('--port <port>', 'Port to listen on; 0 for any free port', 'SLUICE_PORT').default('4400'),
-  option('--host <host>', 'Address to listen on', 'SLUICE_HOST').default('127.0.0.1'),
-  option('--data <dir>', 'Folder of the ledger', 'SLUICE_DATA').default(dataFolder),
-  option('--database-url <url>', 'Use PostgreSQL instead of SQLite', 'SLUICE_DATABASE_URL'),
-  repeatable(
-    '--role <role>',
-    'Role of this process: ingest, deliver, api or all; repeatable; a subset requires --database-url',
-    'SLUICE_ROLE',
-    'all',
-  ),
-];
+function toOption({ flags, description, variable, shape, ...setting }: Setting): Option {
+  const isList = !['switch', 'number', 'text'].includes(shape.kind);
+  const option = isList
+    ? repeatable(flags, description, setting.shownDefault)
+    : new Option(flags, description);
+  if (setting.default !== undefined) option.default(setting.default);
+  if (shape.kind === 'switch' && !option.negate) option.default(false);
+  return option.env(variable);
+}
 
-/** Flags for access: keys, secrets, proxies and limits. */
-const accessOptions = (): Option[] => [
-  option(
-    '--api-key <key>',
-    'API key, at least 16 characters; default: generated',
-    'SLUICE_API_KEY',
-  ),
-  option(
-    '--secret <secret>',
-    'Streams secret, which signs webhooks; default: generated',
-    'SLUICE_SECRET',
-  ),
-  option(
-    '--master-key-file <file>',
-    'File with the key that encrypts secrets in the ledger; default: SLUICE_MASTER_KEY, or a key generated in the data folder',
-    'SLUICE_MASTER_KEY_FILE',
-  ),
-  repeatable(
-    '--trust-proxy <n|network>',
-    'Number of trusted proxies in front of the service, or their networks; repeatable',
-    'SLUICE_TRUST_PROXY',
-  ),
-  repeatable(
-    '--allow-host <name>',
-    'Accept requests for this host name; repeatable',
-    'SLUICE_ALLOW_HOST',
-    'loopback names on loopback, otherwise any',
-  ),
-  repeatable(
-    '--cors-origin <origin>',
-    'Let web pages of this origin call the API with a key; repeatable',
-    'SLUICE_CORS_ORIGIN',
-  ),
-  option(
-    '--rate-limit <n>',
-    'Calls per second for each API key; 0 for unlimited',
-    'SLUICE_RATE_LIMIT',
-  ).default('500'),
-];
-
-/** Flags for chains, spam lists and ABI sources. */
-const chainOptions = (): Option[] => [
-  repeatable(
-    '--chain <id=url>',
-    'EVM chain as <hexId>=<rpcUrl>[,confirmations=N|finalized][,poll=MS][,accept=unverified][,proof=on|off][,verify=headers]; repeatable; repeat an ID to add a provider',
-    'SLUICE_CHAIN',
-  ),
-  repeatable(
-    '--aptos <network=url>',
-    'Aptos fullnode as <network>=<url>[,poll=MS]; repeatable; repeat a network to add a provider, or a transaction stream as grpcs://:KEY@host:port',
-    'SLUICE_APTOS',
-  ),
-  repeatable(
-    '--spam-list <id=file>',
-    'File of spam contracts of a chain, one address per line; repeatable',
-    'SLUICE_SPAM_LIST',
-  ),
-  repeatable(
-    '--abi-url <id=url>',
-    'Source of verified ABIs for a chain, with {address} as the placeholder; repeatable',
-    'SLUICE_ABI_URL',
-  ),
-  repeatable(
-    '--explorer <id=url>',
-    'Block explorer of a chain, as <hexId>=<url> or aptos:<network>=<url>; repeatable',
-    'SLUICE_EXPLORER',
-    'those of known chains',
-  ),
-];
-
-/** Flags for sending webhooks, and the hosts that they may reach. */
-const webhookOptions = (): Option[] => [
-  repeatable(
-    '--allow-cidr <network>',
-    'Allow webhooks to this private network; repeatable',
-    'SLUICE_ALLOW_CIDR',
-  ),
-  option(
-    '--allow-private-endpoints',
-    'Allow webhooks to all networks, including loopback and private ones',
-    ALLOW_PRIVATE,
-  ).default(false),
-  option(
-    '--egress-proxy <url>',
-    'Send webhooks through this HTTP or HTTPS proxy, which then decides which hosts are allowed; default: none',
-    'SLUICE_EGRESS_PROXY',
-  ),
-  option(
-    '--max-per-host <n>',
-    'Maximum number of webhooks per second to one host, across all streams of this process; default: unlimited',
-    'SLUICE_MAX_PER_HOST',
-  ),
-  option('--hide-secrets', 'Never return signing secrets except at creation', HIDE_SECRETS).default(
-    false,
-  ),
-  option(
-    '--no-test-webhook',
-    'Accept webhook URLs that do not respond to the test webhook',
-    NO_TEST_WEBHOOK,
-  ),
-  option(
-    '--no-fast-retry',
-    'Skip the quick first retry; use only the standard schedule',
-    NO_FAST_RETRY,
-  ),
-];
-
-/** Flags for retention, alerts, size limits and the log. */
-const keepingOptions = (): Option[] => [
-  option(
-    '--keep-delivered <days>',
-    'Days to keep delivered webhooks',
-    'SLUICE_KEEP_DELIVERED',
-  ).default('7'),
-  option(
-    '--keep-undelivered <days>',
-    'Days to keep undelivered webhooks',
-    'SLUICE_KEEP_UNDELIVERED',
-  ).default('30'),
-  option(
-    '--terminate-after <hours>',
-    'Hours in error after which a stream is terminated; default: never',
-    'SLUICE_TERMINATE_AFTER',
-  ),
-  option('--notify-url <url>', 'POST alerts to this URL; default: none', 'SLUICE_NOTIFY_URL'),
-  option(
-    '--min-free-mib <n>',
-    'Minimum free disk space for the ledger, in MiB; with less, no blocks are read',
-    'SLUICE_MIN_FREE_MIB',
-  ).default('512'),
-  option(
-    '--max-webhook-bytes <n>',
-    'Maximum size of a webhook in bytes; a larger one is sent in parts',
-    'SLUICE_MAX_WEBHOOK_BYTES',
-  ).default(String(DEFAULT_MAX_WEBHOOK_BYTES)),
-  option('--log-format <format>', 'Log format: text or json', 'SLUICE_LOG_FORMAT').default('text'),
-];
-
+/** @param dataFolder default of `--data` */
 export function addServiceOptions(command: Command, dataFolder: string): Command {
-  // For a boolean flag, Commander treats any value of the variable as true.
-  for (const variable of [ALLOW_PRIVATE, HIDE_SECRETS, NO_TEST_WEBHOOK, NO_FAST_RETRY]) {
-    if (/^(|0|no|false|off)$/i.test(process.env[variable] ?? '')) delete process.env[variable];
+  command.addOption(
+    new Option(
+      '--config <file>',
+      'Settings file (YAML); flags and variables take precedence over it',
+    ).env('SLUICE_CONFIG'),
+  );
+  for (const field of FIELDS) {
+    const setting = settingOf(field);
+    // Commander turns a boolean flag on for any value of its variable, so this deletes the variable
+    // if its value means off.
+    const isOff = /^(|0|no|false|off)$/i.test(process.env[setting.variable] ?? '');
+    if (setting.shape.kind === 'switch' && isOff) delete process.env[setting.variable];
+    const option = toOption(setting);
+    command.addOption(field === 'data' ? option.default(dataFolder) : option);
   }
-  const options = [
-    ...processOptions(dataFolder),
-    ...accessOptions(),
-    ...chainOptions(),
-    ...webhookOptions(),
-    ...keepingOptions(),
-  ];
-  for (const each of options) command.addOption(each);
   return command;
 }
 
-/** Parses a number of at least `least`. Throws a CallerError that names the flag. */
-function toNumber(flag: string, text: string, least: number): number {
-  const number = /^\d+(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
-  if (number >= least) return number;
-  throw configError(`${flag} ${text}: should be a number of at least ${least}`);
+/** One setting of this process, and where its value comes from. */
+export interface ResolvedSetting {
+  value: string | string[] | boolean | undefined;
+  source: 'flag' | 'variable' | 'file' | 'default';
+  /** The values as written; empty if missing, or for a switch that is not set in the file. */
+  texts: readonly WrittenText[];
+  /** The flag, the variable, or the position of the field in the settings file. */
+  place: string;
 }
 
-const ALLOW_PRIVATE = 'SLUICE_ALLOW_PRIVATE_ENDPOINTS';
-const HIDE_SECRETS = 'SLUICE_HIDE_SECRETS';
-const NO_TEST_WEBHOOK = 'SLUICE_NO_TEST_WEBHOOK';
-const NO_FAST_RETRY = 'SLUICE_NO_FAST_RETRY';
+export interface ResolvedSettings {
+  settings: Readonly<Record<Field, ResolvedSetting>>;
+  config: ServiceConfig;
+  /** Variables that the settings file refers to. */
+  variables: ReadonlySet<string>;
+}
 
-/** Converts the flags to settings. Throws a CallerError that names the flag and the fix. */
-export function toServiceConfig(options: ServiceOptions): ServiceConfig {
+/**
+ * Resolves the settings of a command with the options of `addServiceOptions`. A flag takes
+ * precedence over its variable, which takes precedence over the settings file.
+ *
+ * @throws CallerError or CommandError that names the flag, the variable or the place in the file.
+ */
+export function resolveSettings(command: Command): ResolvedSettings {
+  const path = command.opts<{ config?: string }>().config;
+  const file: SettingsFile =
+    path === undefined
+      ? { settings: new Map(), variables: new Set() }
+      : readSettingsFile(path, process.env);
+  const settings = Object.fromEntries(
+    FIELDS.map((field) => [field, resolveSetting(command, field, file)]),
+  ) as Record<Field, ResolvedSetting>;
+  try {
+    const config = toServiceConfig(
+      Object.fromEntries(FIELDS.map((field) => [field, settings[field].value])) as SettingValues,
+    );
+    checkConfig(config);
+    return { settings, config, variables: file.variables };
+  } catch (error) {
+    throw error instanceof CallerError ? locate(error, settings) : error;
+  }
+}
+
+function resolveSetting(command: Command, field: Field, file: SettingsFile): ResolvedSetting {
+  const { flags, variable, shape } = settingOf(field);
+  const option = command.options.find((each) => each.flags === flags)!;
+  const name = option.attributeName();
+  const value = command.getOptionValue(name) as string | string[] | boolean | undefined;
+  const source = command.getOptionValueSource(name);
+  const written = file.settings.get(field);
+  if (written && source !== 'cli' && source !== 'env') {
+    const texts = written.texts.map(({ text }) => text);
+    const isList = Array.isArray(value);
+    return {
+      value: isList ? texts : shape.kind === 'switch' ? texts[0] === 'true' : texts[0],
+      source: 'file',
+      texts: written.texts,
+      place: written.place,
+    };
+  }
+  const place = source === 'env' ? variable : option.long!;
+  const given = typeof value === 'boolean' || value === undefined ? [] : [value].flat();
   return {
-    roles: parseRoles(options.role),
-    port: /^\d+$/.test(options.port) ? Number(options.port) : Number.NaN,
-    host: options.host,
-    dataFolder: options.data,
-    databaseUrl: options.databaseUrl,
-    apiKey: options.apiKey,
-    secret: options.secret,
+    value,
+    source: source === 'cli' ? 'flag' : source === 'env' ? 'variable' : 'default',
+    texts: given.map((text) => ({ text, written: text, place })),
+    place,
+  };
+}
+
+/** Returns the error with the place of the rejected value, and with the value masked and cut. */
+function locate(
+  { code, message, fix }: CallerError,
+  settings: Readonly<Record<Field, ResolvedSetting>>,
+): Error {
+  const flag = /^--[a-z-]+/.exec(message)?.[0] ?? '';
+  const field = FIELDS.find((each) => settingOf(each).flags.split(' ')[0] === flag);
+  if (field === undefined) return new CallerError(code, message);
+  const { source, texts, place } = settings[field];
+  // Includes the colon, because after a query value, `hideSecrets` hides the colon too.
+  const begin = (text: string): string => hideSecrets(`${flag} ${text}:`);
+  const found =
+    texts.find(({ text }) => message.startsWith(begin(text))) ??
+    texts.find(({ text }) => message.startsWith(`${flag} ${text.split('=')[0]}=…:`)) ??
+    (texts.length === 1 ? texts[0] : undefined);
+  let rest = maskText(message.slice(flag.length));
+  if (found && message.startsWith(begin(found.text))) {
+    const why = message
+      .slice(begin(found.text).length)
+      .replaceAll(hideSecrets(toUrl(found.text)), toUrl(found.written));
+    rest = ` ${toShown(found.written)}:${maskText(why)}`;
+  }
+  if (source !== 'file') return new CallerError(code, `${place}${rest}`, { ...(fix && { fix }) });
+  return new CommandError('invalid_file', `${found?.place ?? place}: ${field}${rest}`, fix);
+}
+
+/** Returns the URL of `<chain>=<url>[,option=value]`, or the complete text. */
+const toUrl = (text: string): string => splitNodeOptions(text.slice(text.indexOf('=') + 1)).url;
+
+/**
+ * Parses a number. Throws a CallerError that names the flag if the number is invalid or out of
+ * bounds.
+ */
+function toNumber(field: Field, text: string): number {
+  const { flags, shape } = settingOf(field);
+  if (shape.kind !== 'number') throw new TypeError(`${field} is not a number`);
+  const { least, most = Number.POSITIVE_INFINITY, isWhole } = shape;
+  const isNumber = isWhole ? /^\d+$/.test(text) : /^\d+(\.\d+)?$/.test(text);
+  if (isNumber && Number(text) >= least && Number(text) <= most) return Number(text);
+  throw configError(
+    `${flags.split(' ')[0]} ${text}: should be a ${isWhole ? 'whole ' : ''}number ` +
+      (shape.most === undefined ? `of at least ${least}` : `from ${least} to ${most}`),
+  );
+}
+
+function toServiceConfig(values: SettingValues): ServiceConfig {
+  const number = (field: 'maxPerHost' | 'terminateAfter'): number | undefined =>
+    values[field] === undefined ? undefined : toNumber(field, values[field]);
+  return {
+    roles: parseRoles(values.roles),
+    port: toNumber('port', values.port),
+    host: values.host,
+    dataFolder: values.data,
+    databaseUrl: values.databaseUrl,
+    apiKey: values.apiKey,
+    secret: values.secret,
     masterKey: process.env['SLUICE_MASTER_KEY'],
-    masterKeyFile: options.masterKeyFile,
-    trustProxy: options.trustProxy,
-    allowHosts: options.allowHost,
-    corsOrigins: options.corsOrigin,
-    rateLimit: toNumber('--rate-limit', options.rateLimit, 0),
-    chains: parseChains(options.chain),
-    aptos: parseAptos(options.aptos),
-    spamLists: readSpamLists(options.spamList),
-    abiUrls: parseAbiUrls(options.abiUrl),
-    explorers: parseExplorers(options.explorer),
-    allowCidrs: options.allowCidr,
-    allowPrivateEndpoints: options.allowPrivateEndpoints,
-    egressProxy: options.egressProxy,
-    maxPerHost:
-      options.maxPerHost === undefined
-        ? undefined
-        : toNumber('--max-per-host', options.maxPerHost, 0.01),
-    hideSecrets: options.hideSecrets,
-    testWebhook: options.testWebhook,
-    fastRetry: options.fastRetry,
+    masterKeyFile: values.masterKeyFile,
+    trustProxy: values.trustProxy,
+    allowHosts: values.allowHosts,
+    corsOrigins: values.corsOrigins,
+    rateLimit: toNumber('rateLimit', values.rateLimit),
+    chains: parseChains(values.chains),
+    aptos: parseAptos(values.aptos),
+    spamLists: readSpamLists(values.spamLists),
+    abiUrls: parseAbiUrls(values.abiUrls),
+    explorers: parseExplorers(values.explorers),
+    allowCidrs: values.allowCidrs,
+    allowPrivateEndpoints: values.allowPrivateEndpoints,
+    allowNodeChanges: values.allowNodeChanges,
+    egressProxy: values.egressProxy,
+    httpsOnly: values.httpsOnly,
+    maxPerHost: number('maxPerHost'),
+    hideSecrets: values.hideSecrets,
+    testWebhook: values.testWebhook,
+    fastRetry: values.fastRetry,
     retention: {
-      deliveredDays: toNumber('--keep-delivered', options.keepDelivered, 0.01),
-      undeliveredDays: toNumber('--keep-undelivered', options.keepUndelivered, 0.01),
-      minFreeBytes: toNumber('--min-free-mib', options.minFreeMib, 0) * 1024 * 1024,
+      deliveredDays: toNumber('keepDelivered', values.keepDelivered),
+      undeliveredDays: toNumber('keepUndelivered', values.keepUndelivered),
+      minFreeBytes: toNumber('minFreeMib', values.minFreeMib) * 1024 * 1024,
     },
-    maxWebhookBytes: toNumber('--max-webhook-bytes', options.maxWebhookBytes, 1024),
-    notifyUrl: options.notifyUrl,
-    terminateAfterHours:
-      options.terminateAfter === undefined
-        ? undefined
-        : toNumber('--terminate-after', options.terminateAfter, 0.01),
-    logFormat: parseLogFormat(options.logFormat),
+    maxWebhookBytes: toNumber('maxWebhookBytes', values.maxWebhookBytes),
+    notifyUrl: values.notifyUrl,
+    terminateAfterHours: number('terminateAfter'),
+    logFormat: parseLogFormat(values.logFormat),
     consoleFolder: findConsole(),
+    docsFolder: findDocs(),
   };
 }

@@ -1,4 +1,4 @@
-/** Formats a delivery as one line. */
+/** Formats deliveries as lines, and requests as curl commands. */
 import type { DeliverySummary } from '@sluice/kit/sluice';
 import { type Part, toLine } from '../terminal/table.ts';
 import type { Terminal, Tone } from '../terminal/terminal.ts';
@@ -6,7 +6,7 @@ import { quoteForShell } from '../terminal/text.ts';
 
 export const PHASES = ['unconfirmed', 'confirmed', 'removed'] as const;
 
-/** The outcome of an attempt; fields are null if unknown. */
+/** The outcome of an attempt. A field is null if it is unknown or does not apply. */
 export interface Outcome {
   status: number | null;
   error: string | null;
@@ -15,7 +15,10 @@ export interface Outcome {
 
 const clock = (timeMs: number): string => new Date(timeMs).toISOString().slice(11, 19);
 
-/** Formats `10:44:07  ✓ 200    12 ms  whale-usdt  #41 unconfirmed  Transfer 250 USDC  9k2f81aa`. */
+/**
+ * Formats a delivery as one line:
+ * `10:44:07  ✓ 200    12 ms  whale-usdt  #41 unconfirmed  Transfer 250 USDC  9k2f81aa`
+ */
 export function deliveryLine(
   terminal: Pick<Terminal, 'tint' | 'width'>,
   delivery: DeliverySummary,
@@ -44,7 +47,6 @@ function markOf({ state }: DeliverySummary, { status, error }: Outcome): [Tone, 
   return ['warn', '…'];
 }
 
-/** Formats a request as a curl command. */
 export const toCurl = (url: string, headers: Record<string, string>, body: string): string =>
   [
     `curl -X POST ${quoteForShell(url)}`,

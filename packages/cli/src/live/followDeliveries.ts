@@ -8,23 +8,26 @@ export interface FollowOptions {
   streamId?: string | undefined;
   /** Starts with deliveries created at or after this time, in Unix milliseconds. Default: now. */
   sinceMs?: number | undefined;
-  /** Skips changes of older deliveries. Default: false. */
+  /** Skips changes of deliveries that were created before the start. Default: false. */
   newOnly?: boolean;
   onState?: ((state: LiveState) => void) | undefined;
 }
 
-/** Maximum delay before a commit of another process becomes visible. */
+/**
+ * Milliseconds before the last delivery from which the list is read again after missed events,
+ * because commits of other processes can become visible with this delay.
+ */
 const OVERLAP_MS = 10_000;
 
 /**
- * Yields each state of each delivery. It reads the list of deliveries at the start and after missed
- * events, so it may yield a state twice.
+ * Yields deliveries when they are created and each time that they change. Also reads the list of
+ * deliveries at the start and after missed events, so a state may be yielded twice.
  */
 export async function* followDeliveries(
   sluice: SluiceClient,
   { signal, streamId, sinceMs, newOnly = false, onState }: FollowOptions,
 ): AsyncGenerator<DeliverySummary, undefined> {
-  // Uses the service's clock, which may differ from the local one.
+  // Starts after the newest delivery instead of at a local time, because the clocks may differ.
   const [newest] = (await sluice.listDeliveries({ limit: 1, streamId })).result;
   // Ids sort by creation time.
   const isNew = ({ createdAt, id }: DeliverySummary): boolean =>

@@ -1,4 +1,4 @@
-/** Forwards deliveries to another URL. Each is signed again, as the service would do it. */
+/** Forwards deliveries to another URL, signed again as the service signs them. */
 import { WEBHOOK_HEADERS, cutText, signStandardWebhook } from '@sluice/kit/contract';
 import { createFakeSender, signedHeaders } from '@sluice/kit/testing';
 import { type AptosWebhook, type EvmWebhook, isSluiceError } from '@sluice/kit';
@@ -12,19 +12,22 @@ type FullDelivery = DeliveryDetail & { body: string };
 /** A forwarded delivery and the receiver's response. */
 export interface Forwarded {
   delivery: FullDelivery;
-  /** Null without a response. */
+  /** Null without a complete response. */
   status: number | null;
   /** Null for a 2xx response. */
   error: string | null;
   durationMs: number;
-  /** The first 4 KiB of the response. */
+  /** The first 4,096 characters of the response body. */
   responseBody: string;
   /** The request headers. */
   headers: Record<string, string>;
 }
 
 export interface Forwarder {
-  /** Resolves even if the receiver fails; undefined if the service doesn't have the delivery. */
+  /**
+   * Sends a delivery to the URL. Resolves even if the receiver fails; undefined if the service does
+   * not have the delivery.
+   */
   forward(id: string): Promise<Forwarded | undefined>;
 }
 
@@ -48,7 +51,7 @@ export function createForwarder({ connection, url, secret, signal }: ForwarderOp
       const networkType = chainId.startsWith('aptos:') ? 'aptos' : 'evm';
       headers = api.streams.get(streamId, { networkType }).then(
         (stream) => stream.headers,
-        // The stream has been deleted.
+        // The stream may have been deleted.
         () => ({}),
       );
       own.set(streamId, headers);
@@ -70,8 +73,8 @@ export function createForwarder({ connection, url, secret, signal }: ForwarderOp
   };
 
   /**
-   * Signing secrets of each stream, in addition to the account's secret. Empty if the key may not
-   * read them.
+   * Signing secrets of each stream, in addition to the service's secret. Empty if they cannot be
+   * read, for example because the API key may not read them.
    */
   const streamSecrets = new Map<string, Promise<string[]>>();
   const secretsOf = ({ streamId }: DeliverySummary): Promise<string[]> => {
@@ -106,7 +109,7 @@ export function createForwarder({ connection, url, secret, signal }: ForwarderOp
   };
 }
 
-/** Sends one POST. Failures are returned, not thrown. */
+/** Sends one POST. Returns failures instead of throwing them. */
 async function post(
   url: string,
   { body, headers, signal }: { body: string; headers: Record<string, string>; signal: AbortSignal },
@@ -146,7 +149,7 @@ function describeFailure(error: unknown): string {
 export const createSingleSender = (to: string, secret: string) =>
   createFakeSender({ to, secret, scheduleMs: [] });
 
-/** Returns the secret to sign with: the given one, or the service's. */
+/** Returns the secret to sign with: `given`, `SLUICE_SECRET`, or the service's secret. */
 export async function findSecret(
   given: string | undefined,
   env: Readonly<Record<string, string | undefined>>,
@@ -163,7 +166,7 @@ export async function findSecret(
   );
 }
 
-/** Converts `3000`, `localhost:3000/hooks` or a URL to a URL. */
+/** Converts `3000`, `localhost:3000/hooks` or a URL to a URL. Adds `path` to a URL without one. */
 export function toLocalUrl(name: string, given: string, path = '/'): string {
   const text = /^\d+$/.test(given)
     ? `http://localhost:${given}`

@@ -111,7 +111,7 @@ export function startListenView(
     show(forwarded) {
       rows.push({ forwarded, atMs: Date.now() });
       if (rows.length > KEPT) rows.shift();
-      // Keeps the selection on the same delivery.
+      // Keeps the selection on the same delivery, unless the newest one is selected in the list.
       if (selected > 0 || inspecting) selected = Math.min(selected + 1, rows.length - 1);
       paint();
     },

@@ -5,7 +5,10 @@ const PASSING = new Set(['network_error', 'timeout', 'rate_limited', 'server_err
 const FIRST_WAIT_MS = 500;
 const MAX_WAIT_MS = 10_000;
 
-/** Retries a call until the service is available again, so that a follower survives outages. */
+/**
+ * Retries a call while the service is unavailable or limits the rate, so that commands survive
+ * outages.
+ */
 export async function persist<Answer>(
   ask: () => PromiseLike<Answer>,
   signal: AbortSignal,

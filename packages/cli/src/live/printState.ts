@@ -1,7 +1,7 @@
 import type { LiveState } from '@sluice/kit/sluice';
 import type { Terminal } from '../terminal/terminal.ts';
 
-/** Returns a listener that reports when the connection is lost and restored. */
+/** Returns a listener that prints when the connection is lost and when it is restored. */
 export function printState(terminal: Terminal): (state: LiveState) => void {
   let broken = false;
   return (state) => {

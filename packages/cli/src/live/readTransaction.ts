@@ -1,10 +1,10 @@
-/** Reads a transaction of a followed chain as the webhook of a stream that includes all records. */
+/** Reads a transaction of a followed chain as the webhook that a stream would send. */
 import type { AptosWebhook, EvmWebhook } from '@sluice/kit';
 import { findAptosNetwork } from '@sluice/kit/contract';
 import type { Connection } from '../connection/connection.ts';
 import { CommandError } from '../terminal/errors.ts';
 
-/** Token events, by which a transaction is found without an address. */
+/** Token events that select the records if no address is given. */
 const USUAL_EVENTS = [
   'Transfer(address,address,uint256)',
   'TransferSingle(address,address,address,uint256,uint256)',
@@ -16,7 +16,7 @@ const USUAL_EVENTS = [
 /**
  * Finds the chain and block of a transaction, in both chain families.
  *
- * @throws CommandError `not_found` if none of the followed chains has it.
+ * @throws CommandError `not_found` if no followed chain has the transaction.
  */
 export async function findTransaction(
   { sluice }: Pick<Connection, 'sluice'>,
@@ -29,11 +29,15 @@ export async function findTransaction(
   return { chainId, blockNumber: block.number };
 }
 
-/** @throws CommandError `not_found` if no EVM chain has it, or no event or address matches it. */
+/**
+ * Reads a transaction of an EVM chain.
+ *
+ * @throws CommandError `not_found` if no EVM chain has the transaction, or no record matches.
+ */
 export async function readTransaction(
   connection: Pick<Connection, 'api' | 'sluice'>,
   hash: string,
-  /** Returns an address in the transaction: sender, receiver or a contract that logged. */
+  /** An address in the transaction: its sender, its recipient or a contract that emitted a log. */
   touching: string | undefined,
 ): Promise<EvmWebhook> {
   const at = await findTransaction(connection, hash);
@@ -109,7 +113,7 @@ export function onlyOfAptos(
     transactions: [transaction],
     changes: webhook.changes.filter(isOf),
     payloads: webhook.payloads.filter(isOf),
-    // Holds one list per transaction, or is empty.
+    // `webhook.events` contains one list per transaction, or is empty.
     events: webhook.events.slice(at, at + 1),
   };
 }

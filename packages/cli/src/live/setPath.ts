@@ -1,12 +1,12 @@
-/** Replaces one value in a JSON document: `erc20Transfers[0].value=1e18`. */
+/** Replaces and reads values in a JSON document by path: `erc20Transfers[0].value=1e18`. */
 import { CommandError } from '../terminal/errors.ts';
 
 /**
- * Changes the document in place. The value is parsed as JSON, but stays a string if it replaces
- * one, with `1e18` written out.
+ * Changes the document in place. A value that replaces a string stays a string, with an exponent
+ * (`1e18`) written out. Any other value is parsed as JSON if possible.
  *
- * @throws CommandError `usage` if the path does not exist; the fix lists the keys at the last
- *   valid level.
+ * @throws CommandError `usage` if the assignment has no path, or if the path does not exist; then
+ * the fix lists the keys at the last valid level.
  */
 export function setPath(document: object, assignment: string): void {
   const equals = assignment.indexOf('=');

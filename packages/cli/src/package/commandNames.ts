@@ -1,4 +1,4 @@
-/** Names of the commands; `program.ts` declares them. */
+/** Names of the top-level commands, which `program.ts` declares. */
 export const COMMAND_NAMES = [
   'dev',
   'listen',
@@ -17,10 +17,13 @@ export const COMMAND_NAMES = [
   'fixture',
   'import',
   'chains',
+  'alerts',
+  'mcp',
   'keys',
   'secret',
   'audit',
   'serve',
+  'config',
   'backup',
   'restore',
   'doctor',

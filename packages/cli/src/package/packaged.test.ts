@@ -1,4 +1,7 @@
-/** Commands in messages, in the form that works in a checkout. `test/packed` covers the package. */
+/**
+ * Tests that messages name commands in the form that works in a checkout. `test/packed` tests the
+ * form for the package.
+ */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-/** Finds the files that the package ships with its code. Also works in a checkout. */
+/** Finds files that the package ships, and spells its commands. Both also work in a checkout. */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { COMMAND_NAMES } from './commandNames.ts';
@@ -14,14 +14,14 @@ export const findDocs = (): string | undefined => find('../docs', '../../../../d
  */
 export const findDemo = (): string | undefined => find('../../../demo/src/devDemo.ts');
 
-/** Returns the command as the user must type it. A checkout has no `sluice` in the path. */
+/** Returns the program as the user must type it: `npx sluice`, or an npm script in a checkout. */
 export const sluiceCommand = (): string =>
   import.meta.url.endsWith('.ts') ? 'npm run -s sluice --' : 'npx sluice';
 
 const COMMAND = /\bsluice (?=(--help|[a-z][a-z-]{0,30}))/g;
 const NAMES: ReadonlySet<string> = new Set(['--help', ...COMMAND_NAMES]);
 
-/** Rewrites commands such as `sluice dev` as the user must type them. */
+/** Rewrites the commands in a text, such as `sluice dev`, as the user must type them. */
 export const spellCommands = (text: string): string =>
   text.replaceAll(COMMAND, (whole, name: string) =>
     NAMES.has(name) ? `${sluiceCommand()} ` : whole,

@@ -7,7 +7,6 @@ export interface ListedAddress {
   label?: string;
 }
 
-/** A rejected line, unchanged. */
 export interface RejectedLine {
   /** Line number, from 1. */
   line: number;
@@ -19,20 +18,26 @@ export interface AddressFile {
   /** Addresses in file order, without duplicates. */
   addresses: ListedAddress[];
   rejects: RejectedLine[];
-  /** Number of duplicate lines. */
+  /** Number of lines that repeat an earlier address. */
   repeated: number;
 }
 
 export interface AddressFileOptions {
-  /** Name or number (from 1) of the label column. Default: `label`, if it exists. */
+  /**
+   * Name or number (from 1) of the label column. Default: the column `label`, if it exists; without
+   * a header, the second column.
+   */
   labelColumn?: string | undefined;
 }
 
-/** Matches EVM and Aptos addresses; the service checks the family. */
+/** Matches EVM and Aptos addresses. The service checks that an address fits the stream's family. */
 const ADDRESS = /^0x([\da-f]{40}|[\da-f]{1,64})$/i;
 const MAX_LABEL = 64;
 
-/** @throws CommandError `invalid_file` if the file cannot be read. */
+/**
+ * @throws CommandError `invalid_file` if the file cannot be read; `usage` if the label column does
+ * not exist.
+ */
 export function readAddressFile(path: string, options: AddressFileOptions = {}): AddressFile {
   try {
     return parseAddresses(readFileSync(path, 'utf8'), options);
@@ -68,7 +73,7 @@ function parseAddresses(text: string, { labelColumn }: AddressFileOptions = {}):
   return { addresses: [...found.values()], rejects, repeated };
 }
 
-/** Reads the column names, if the first line is a header. */
+/** Returns the column names if the first line has a column `address`, which makes it a header. */
 function readHeader([first = '']: readonly string[]): string[] | undefined {
   const cells = splitCells(first).map((cell) => cell.toLowerCase());
   return cells.includes('address') ? cells : undefined;
@@ -85,7 +90,10 @@ function toColumn(columns: readonly string[], wanted: string | undefined): numbe
   );
 }
 
-/** Splits a CSV line. Cells may be quoted; quotes inside them are doubled. */
+/**
+ * Splits a line at commas, semicolons and tabs. Cells may be quoted; quotes inside them are
+ * doubled.
+ */
 function splitCells(line: string): string[] {
   if (!line.includes('"')) return line.split(/[,;\t]/).map((cell) => cell.trim());
   return [...line.matchAll(/(?:^|[,;\t])(?:\s*"((?:[^"]|"")*)"\s*|([^,;\t]*))/g)].map(

@@ -5,10 +5,10 @@ import type { ListedAddress } from './addressFile.ts';
 
 type Named = Pick<StreamSummary, 'id' | 'family'>;
 
-/** Maximum number of addresses in one call. A call is atomic. */
+/** Maximum number of addresses that one call removes. Each call is atomic. */
 const ADDRESS_BATCH = 10_000;
 
-/** Reads all addresses, keyed by their lowercase form. */
+/** Reads all addresses of a stream, keyed by their lowercase form. */
 export async function readAddresses(
   api: Client,
   { id, family }: Named,
@@ -23,7 +23,7 @@ export async function readAddresses(
 }
 
 /**
- * Returns the changes from one list to the other. An address with a changed label is in `added`.
+ * Changes that turn one list of addresses into another. An address with a new label is in `added`.
  */
 export interface AddressDiff {
   added: ListedAddress[];
@@ -31,24 +31,23 @@ export interface AddressDiff {
 }
 
 export function compareAddresses(
+  family: Named['family'],
   present: ReadonlyMap<string, ListedAddress>,
   wanted: readonly ListedAddress[],
 ): AddressDiff {
-  const names = new Set(wanted.map(({ address }) => comparable(address)));
+  const names = new Set(wanted.map(({ address }) => comparable(family, address)));
   return {
     added: wanted.filter(({ address, label }) => {
-      const known = present.get(comparable(address));
+      const known = present.get(comparable(family, address));
       return known === undefined || (label !== undefined && label !== known.label);
     }),
     removed: [...present].filter(([name]) => !names.has(name)).map(([, each]) => each),
   };
 }
 
-/** Normalizes an address to the form that the service lists: Aptos addresses have leading zeros. */
-const comparable = (address: string): string =>
-  address.length === 42
-    ? address.toLowerCase()
-    : `0x${address.slice(2).toLowerCase().padStart(64, '0')}`;
+/** Returns an address in the form in which the service lists it, but in lowercase. */
+const comparable = (family: Named['family'], address: string): string =>
+  (family === 'aptos' ? `0x${address.slice(2).padStart(64, '0')}` : address).toLowerCase();
 
 export async function removeAddresses(
   api: Client,

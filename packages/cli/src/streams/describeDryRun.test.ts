@@ -4,7 +4,7 @@ import { describeBlock, describeCloseMatches, describeObserved } from './describ
 
 const UINT256_MAX = String(2n ** 256n - 1n);
 
-test('a block has its first record, trigger results and balances', () => {
+test('a block shows its first record, trigger results and balances', () => {
   const sample = sampleWebhook('erc20-transfer');
   const [transfer] = sample.erc20Transfers;
   const triggers = [

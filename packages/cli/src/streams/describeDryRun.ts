@@ -1,4 +1,4 @@
-/** Formats a dry run as lines of limited width. Pure. */
+/** Formats the result of a dry run as lines of limited width. */
 import {
   type AptosWebhook,
   type EvmWebhook,
@@ -10,13 +10,19 @@ import type { CloseMatch, ObservedEvent, ObservedMovePath } from '@sluice/kit/sl
 import { cutText } from '../terminal/text.ts';
 import { count, counted } from '../terminal/progress.ts';
 
-/** Limits the output, because a busy block has hundreds. */
+/**
+ * Maximum number of trigger results and balances, and of observed events or calls, that are listed.
+ * A busy block has hundreds of each.
+ */
 const SHOWN_READINGS = 5;
 const SHOWN_OBSERVED = 8;
 /** Maximum length of a formatted number; usual token amounts are shorter. */
 const MAX_NUMBER_LENGTH = 30;
 
-/** Describes a matching block: its first record, trigger results and balances. */
+/**
+ * Describes a matching block: its number of records, the first record, trigger results and
+ * balances.
+ */
 export function describeBlock(
   block: number,
   records: number,
@@ -51,7 +57,7 @@ export function describeCloseMatches(
 
 export type Observed = ObservedEvent | ObservedMovePath;
 
-/** Lists the most frequent events and calls of the addresses over all blocks. */
+/** Lists the most frequent events and calls of the addresses, over all blocks of the dry run. */
 export function describeObserved(
   observed: readonly Observed[],
   tx: string | undefined,
@@ -97,7 +103,7 @@ const isEvent = (observed: Observed): observed is ObservedEvent => 'topic0' in o
 
 function nameEvents(events: readonly ObservedEvent[]): NamedCount[] {
   const topics = events.map(({ topic0 }) => topic0);
-  // ERC-20 and ERC-721 share topics; the number of indexed fields differs.
+  // Events of ERC-20 and ERC-721 can share a topic, but differ in the number of indexed fields.
   const isTwo = (topic0: string) => topics.indexOf(topic0) !== topics.lastIndexOf(topic0);
   return events.map(({ topic0, signature, indexed, count: found }) => ({
     name:
@@ -107,7 +113,7 @@ function nameEvents(events: readonly ObservedEvent[]): NamedCount[] {
   }));
 }
 
-/** Shortens the addresses, because the end of a path is more informative. */
+/** Shortens the addresses in paths, because the end of a path is more informative. */
 const namePaths = (paths: readonly ObservedMovePath[] = []): NamedCount[] =>
   paths.map(({ path, count: found }) => ({
     name: path.replace(/0x[0-9a-f]{16,}/g, shorten),
@@ -142,7 +148,7 @@ function readingsOf(webhook: EvmWebhook | AptosWebhook): string[] {
 const textOf = (value: unknown): string =>
   typeof value === 'string' ? value : JSON.stringify(value);
 
-/** Shortens an address: `0x7099…79c8`. */
+/** Shortens an address or a hash: `0x7099…79c8`. */
 const shorten = (hash: string): string => `${hash.slice(0, 6)}…${hash.slice(-4)}`;
 
 /** Formats 1500000000000000000 as `1.5`. Native currencies of EVM chains have 18 decimals. */

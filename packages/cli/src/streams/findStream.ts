@@ -10,7 +10,7 @@ export const CREATE_STREAM = `Create one: ${sluiceCommand()} streams create --he
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** @throws CommandError `not_found`; `usage` if several streams have the tag. */
+/** @throws CommandError `not_found` if no stream matches; `usage` if several do. */
 export async function findStream(
   { sluice }: Pick<Connection, 'sluice'>,
   idOrTag: string,
@@ -50,8 +50,8 @@ export async function findStream(
 }
 
 /**
- * Finds the id of a stream to list its deliveries. Deleted streams are found only by id, while
- * their deliveries remain.
+ * Finds the id of a stream whose deliveries are to be listed. A deleted stream is found only by its
+ * complete id, and only while it has deliveries.
  *
  * @throws as {@link findStream}; also `not_found` for the id of a deleted stream without
  *   deliveries.
@@ -68,7 +68,7 @@ export async function findStreamId(
   return (await findStream({ sluice }, idOrTag)).id;
 }
 
-/** Returns the ids of deleted streams. */
+/** Returns the ids that belong to no existing stream. */
 export async function findDeleted(
   { sluice }: Pick<Connection, 'sluice'>,
   ids: readonly string[],

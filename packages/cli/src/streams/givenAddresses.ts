@@ -3,7 +3,8 @@ import type { SluiceClient } from '@sluice/kit/sluice';
 import type { ListedAddress } from './addressFile.ts';
 
 /**
- * Resolves ENS names. A resolved name becomes the label unless `label` is given.
+ * Resolves arguments that end with `.eth`; treats any other argument as an address. A resolved name
+ * becomes the label unless `label` is given.
  *
  * @throws SluiceError if a name does not resolve.
  */

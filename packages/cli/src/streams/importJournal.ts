@@ -19,7 +19,7 @@ export interface ImportedStream {
 
 export interface ImportJournal {
   find(hostedId: string): ImportedStream | undefined;
-  /** Whether a local stream already replaces a hosted one. */
+  /** Whether the local stream with this id already replaces a hosted one. */
   has(id: string): boolean;
   save(hostedId: string, imported: ImportedStream): ImportedStream;
 }
@@ -29,7 +29,7 @@ interface Journal {
   streams: Record<string, ImportedStream>;
 }
 
-/** @throws CommandError `invalid_file` if the journal belongs to another service. */
+/** @throws CommandError `invalid_file` if the journal belongs to an import from another service. */
 export function openJournal(path: string, from: string): ImportJournal {
   const journal: Journal = existsSync(path)
     ? (JSON.parse(readFileSync(path, 'utf8')) as Journal)

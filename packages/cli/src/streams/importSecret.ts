@@ -1,6 +1,4 @@
-/**
- * Sets the streams secret before the import, because creating a stream sends a signed test webhook.
- */
+/** Sets the streams secret before an import, because each new stream sends a test webhook. */
 import { type Client, isSluiceError } from '@sluice/kit';
 import { newKey } from '../dev/devService.ts';
 import { sluiceCommand } from '../package/packaged.ts';
@@ -9,14 +7,15 @@ import { ask } from '../terminal/prompt.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 export interface SecretOptions {
-  /** Secret of the hosted account, which receivers use now. */
+  /** Secret of the hosted account, with which receivers currently verify webhooks. */
   streamsSecret?: string;
-  /** Create a new secret instead. */
+  /** Whether to create a new secret instead. */
   newSecret?: boolean;
 }
 
 /**
- * Sets the secret that receivers use for verification. Never prints it.
+ * Sets the service's streams secret to the hosted one, for which it may prompt, or to a new one.
+ * Without either, the secret stays unchanged. Secrets are never printed.
  *
  * @param hostedKey API key of the hosted service, which is often the streams secret too.
  */
@@ -31,7 +30,7 @@ export async function bringSecret(
       `Created a new streams secret. Print it with: ${sluiceCommand()} listen --print-secret`,
     );
     terminal.note(
-      'Configure it in your receivers; until then they reject webhooks of this service.',
+      'Configure the secret in your receivers. Until then, they reject webhooks from this service.',
     );
     return;
   }
@@ -45,8 +44,10 @@ export async function bringSecret(
   }
   if (secret === options.hostedKey) {
     terminal.note('The hosted streams secret is also the hosted API key: each of your receivers');
-    terminal.note('can access the complete account. Rotate it after the switch: import with');
-    terminal.note('--new-secret, or change the secret here once the receivers accept both.');
+    terminal.note(
+      'can access the complete account. Rotate the secret after the switch: import with',
+    );
+    terminal.note('--new-secret, or change the streams secret once the receivers accept both.');
     if (terminal.canAsk && (await isRotationWanted(terminal))) {
       return bringSecret(api, { ...options, newSecret: true }, terminal);
     }
@@ -84,9 +85,7 @@ async function setSecret(api: Client, secretKey: string): Promise<void> {
   }
 }
 
-/**
- * Explains why a receiver rejected the test webhook of a new stream; undefined for other errors.
- */
+/** Explains why the test webhook of a new stream failed; undefined for other errors. */
 export function explainRefusal(error: unknown): string | undefined {
   if (!isSluiceError(error)) return undefined;
   const said = `${error.message} ${JSON.stringify(error.details ?? {})}`;
@@ -102,5 +101,5 @@ export function explainRefusal(error: unknown): string | undefined {
     return 'The receiver redirects: change the URL to the final address';
   if (/private|loopback/.test(said))
     return 'The receiver has a private address: start the service with --allow-cidr';
-  return 'The service cannot reach the receiver: check host, port and firewall';
+  return 'The service cannot deliver to the receiver: check the URL, the firewall and the log of the receiver';
 }

@@ -1,4 +1,4 @@
-/** Reads and writes streams of both families. The service validates the fields. */
+/** Reads, creates and updates streams of both chain families. The service validates the fields. */
 import type { AptosStreamFields, Client, StreamFields } from '@sluice/kit';
 import type { StreamSummary } from '@sluice/kit/sluice';
 import { type AnyStream, type Fields, familyOf } from './streamFields.ts';

@@ -1,4 +1,4 @@
-/** The fields of a stream that users set, without those that the service adds. */
+/** The user-defined fields of a stream, without the fields that the service adds. */
 import type { AptosStream, NetworkType, Stream } from '@sluice/kit';
 
 /** A stream of either chain family, as the API returns it. */
@@ -7,7 +7,7 @@ export type AnyStream = Stream | AptosStream;
 /** The user-defined fields of a stream, by name. */
 export type Fields = Record<string, unknown>;
 
-/** Fields that only the service sets. */
+/** Fields that cannot be set when a stream is created or updated. */
 const READ_ONLY = new Set([
   'id',
   'status',
@@ -19,8 +19,8 @@ const READ_ONLY = new Set([
 ]);
 
 /**
- * Default values; fields without one cannot be reset. Lists are empty rather than null, because
- * null in an update means unchanged.
+ * Default values. Fields that are not listed cannot be reset. The default of a list is empty rather
+ * than null, because null in an update leaves a list unchanged.
  */
 const DEFAULTS: Readonly<Fields> = {
   description: '',
@@ -42,6 +42,7 @@ const DEFAULTS: Readonly<Fields> = {
   headers: {},
   maxInFlight: null,
   maxPerSecond: null,
+  maxWebhookBytes: null,
   strictOrder: false,
   functions: [],
   events: [],
@@ -53,7 +54,7 @@ const DEFAULTS: Readonly<Fields> = {
 export const familyOf = (stream: AnyStream | Fields): NetworkType =>
   'network' in stream ? 'aptos' : 'evm';
 
-/** Returns the fields that differ from their defaults. */
+/** Returns the user-defined fields that differ from their defaults. */
 export function toFields(stream: AnyStream): Fields {
   return Object.fromEntries(
     Object.entries(stream).filter(
@@ -65,8 +66,8 @@ export function toFields(stream: AnyStream): Fields {
 const NEEDED = new Set(['webhookUrl', 'description', 'tag', 'chainIds', 'network']);
 
 /**
- * Like `toFields`, but omits fields that are not part of the contract; the hosted service returns
- * additional fields.
+ * Like `toFields`, but always includes `description` and omits fields that are not part of the
+ * contract, because the hosted service returns additional fields.
  */
 export const toContractFields = (stream: AnyStream): Fields => ({
   description: '',
@@ -98,7 +99,7 @@ export function compareFields(stream: AnyStream, wanted: Fields): FieldChange[] 
   });
 }
 
-/** Compares as JSON, ignoring the order of keys and the case of hex. */
+/** Compares two values as JSON, ignoring the order of keys and the case of hex strings. */
 const isSame = (a: unknown, b: unknown): boolean => canonical(a) === canonical(b);
 
 const canonical = (value: unknown): string =>

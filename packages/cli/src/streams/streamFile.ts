@@ -9,18 +9,17 @@ import { CommandError } from '../terminal/errors.ts';
 import { type ListedAddress, readAddressFile } from './addressFile.ts';
 import { type Fields, familyOf } from './streamFields.ts';
 
-/** A stream declared in a file. */
 export interface DeclaredStream {
-  /** Identifies the stream, unless it has an id. */
+  /** Identifies the stream, unless `id` is set. */
   readonly tag: string;
-  /** Id of the existing stream, needed if several streams share the tag. */
+  /** Id of the existing stream, required if its tag is empty or shared by several streams. */
   readonly id?: string | undefined;
   readonly fields: Fields;
-  /** Undefined if the file doesn't manage the addresses. */
+  /** Undefined if the file does not list addresses; the stream then keeps its addresses. */
   readonly addresses: ListedAddress[] | undefined;
 }
 
-/** Keys of an entry that are not fields of a stream. */
+/** Keys of an entry for its addresses, which are not fields of a stream. */
 const ADDRESSES = 'addresses';
 const ADDRESS_FILE = 'addressFile';
 
@@ -65,8 +64,8 @@ export function readStreamFile(path: string): DeclaredStream[] {
 }
 
 /**
- * Validates against the schema of the service, so that a dry run rejects what the service would
- * reject.
+ * Validates the fields against the schema of the service, so that `apply --dry-run` rejects the
+ * fields that the service would reject.
  *
  * @throws CommandError `invalid_file` that names the file, the stream and the field.
  */
@@ -115,7 +114,7 @@ function toAddresses(
 const isMapping = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Writes a file that `readStreamFile` reads back unchanged. */
+/** Returns the text of a file that `readStreamFile` reads back unchanged. */
 export const writeStreamFile = (streams: readonly DeclaredStream[]): string =>
   stringify({
     streams: streams.map(({ tag, id, fields, addresses }) => ({

@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import type { Output, Terminal } from './terminal.ts';
 
 /**
- * Returns whether the user could see a browser opened here: not in CI, not over SSH, and with a
- * display.
+ * Returns whether the user would see a browser that this process opens: on a terminal, not in CI or
+ * over SSH, and on Linux only with a display.
  */
 export function isBrowserHere(
   { stdout, env }: Pick<Terminal, 'env'> & { stdout: Pick<Output, 'isTTY'> },
@@ -20,7 +20,7 @@ const OPENERS: Partial<Record<NodeJS.Platform, [string, ...string[]]>> = {
   win32: ['explorer.exe'],
 };
 
-/** Ignores failures: without a browser, the user opens the printed URL. */
+/** Opens a URL. Failures are ignored, because the user can open the printed URL instead. */
 export function openInBrowser(url: string): void {
   const [program, ...args] = OPENERS[process.platform] ?? ['xdg-open'];
   const child = spawn(program, [...args, url], { stdio: 'ignore', detached: true });

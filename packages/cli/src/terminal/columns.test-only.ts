@@ -1,4 +1,4 @@
-/** Returns the width of a string according to the tables of Node, which readline uses. */
+/** Measures the width of a string with the character tables of Node.js, which readline uses. */
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
 

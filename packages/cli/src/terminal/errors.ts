@@ -23,8 +23,8 @@ export const EXIT = {
 } as const;
 
 /**
- * Errors of the command line, in addition to the kit's errors: the exit code and the default fix,
- * explained in docs/errors.md. `usage` refers to the help of its command.
+ * Errors of the command line, in addition to the kit's errors, with their exit code and default
+ * fix. docs/errors.md explains them. The fix of `usage` names the help of the failed command.
  */
 export const COMMAND_ERRORS = {
   /** An invalid flag or value. */
@@ -35,21 +35,21 @@ export const COMMAND_ERRORS = {
     exit: EXIT.unreachable,
     fix: 'start one with sluice dev, or connect to yours: sluice login, or --api-url and --api-key (SLUICE_API_URL, SLUICE_API_KEY)',
   },
-  /** The API key is missing or invalid. */
+  /** The API key is missing or invalid, or the service does not return the streams secret. */
   not_signed_in: {
     exit: EXIT.notAllowed,
     fix: 'sign in with sluice login, or pass --api-key (SLUICE_API_KEY)',
   },
-  /** The confirmation failed, or the command cannot prompt. */
+  /** An action was not confirmed, or the command cannot prompt. */
   not_confirmed: { exit: EXIT.usage, fix: 'run the command again and confirm' },
   not_found: { exit: EXIT.notFound, fix: 'check the name or ID' },
-  /** Some of several items failed. */
+  /** At least one of several items failed. */
   partial: {
     exit: EXIT.partial,
-    fix: 'fix the problems above and run the command again; completed items are skipped',
+    fix: 'fix the problems above, then replay only the failed deliveries',
   },
   port_in_use: { exit: EXIT.notStarted, fix: 'stop that process, or pass another --port' },
-  /** Another service runs on the data folder. */
+  /** Another Sluice process uses the data folder. */
   data_in_use: {
     exit: EXIT.notStarted,
     fix: 'stop that service, or pass another folder with --data',
@@ -59,7 +59,7 @@ export const COMMAND_ERRORS = {
     exit: EXIT.notStarted,
     fix: 'pass the key that the ledger was created with: --master-key-file, or SLUICE_MASTER_KEY',
   },
-  /** PostgreSQL does not respond. */
+  /** PostgreSQL cannot be reached. */
   database_unreachable: {
     exit: EXIT.notStarted,
     fix: 'check that PostgreSQL is running, and the host and port in --database-url',
@@ -70,7 +70,7 @@ export const COMMAND_ERRORS = {
     fix: 'check the user, password and database in --database-url',
   },
   check_failed: { exit: EXIT.checkFailed, fix: 'see the lines above' },
-  /** A bug in Sluice. */
+  /** Any error without another code, usually a bug in Sluice. */
   unexpected: { exit: EXIT.unexpected, fix: 'run the command with --debug and report the output' },
 } as const;
 
@@ -107,7 +107,7 @@ const KIT_EXITS: Readonly<Record<SluiceErrorCode, number>> = {
 export class CommandError extends Error {
   override readonly name = 'CommandError';
   readonly code: CommandErrorCode;
-  /** The fix to show. Default: the fix of the code. */
+  /** The fix to show; undefined for the default fix of the code. */
   readonly fix: string | undefined;
 
   constructor(code: CommandErrorCode, message: string, fix?: string) {
@@ -122,7 +122,7 @@ interface ErrorText {
   code: CommandErrorCode | SluiceErrorCode;
   message: string;
   why?: string[];
-  /** Omitted when `why` covers it. */
+  /** Undefined if `why` already explains what to fix. */
   fix?: string | undefined;
   requestId?: string | undefined;
 }
@@ -142,7 +142,10 @@ export function reportError(
     stderr.write(`${toJson({ error: { code, message, why, fix, docs, requestId } })}\n`);
     return exit;
   }
-  /** A terminal would break lines inside words; files and pipes get unwrapped lines. */
+  /**
+   * Wraps lines on a terminal, which would otherwise break lines inside words. Lines for files and
+   * pipes are not wrapped.
+   */
   const print = (label: string, tone: Tone, text: string): void => {
     const whole = text.split('\n').map((part) => part.trim());
     const line = `${label} ${whole.join(' ')}`;
@@ -184,7 +187,7 @@ function tell(error: unknown, command: string): ErrorText {
     return {
       exit: KIT_EXITS[code],
       code,
-      // Cuts the details that the kit's message repeats after a semicolon.
+      // After a semicolon, the kit's message repeats the details, so that part is cut.
       message: why.length > 0 ? message.split(';', 1)[0]! : message,
       why,
       fix: code === 'validation_failed' && why.length > 0 ? undefined : hint,
@@ -198,11 +201,14 @@ function tell(error: unknown, command: string): ErrorText {
   return toErrorText('unexpected', message);
 }
 
-/** Checks for an error of the service by name, because its class may not be loaded. */
+/** Recognizes an error of the service by its name, because its class may not be loaded. */
 const isCallerError = (error: unknown): error is CallerError =>
   error instanceof Error && error.name === 'CallerError';
 
-/** Names a field by its flag, which is what the user typed. */
+/**
+ * Returns the name of a field; for `streams create` and `streams update`, also its flag, which is
+ * what the user typed.
+ */
 function nameOf(field: string, command: string): string {
   const name = field.replace(/^requestBody\./, '');
   const flag = / streams (create|update)$/.test(command)
@@ -226,10 +232,14 @@ const FIELD_FLAGS: Readonly<Record<string, string>> = {
   deliver: '--deliver',
   maxInFlight: '--max-in-flight',
   maxPerSecond: '--max-per-second',
+  maxWebhookBytes: '--max-webhook-bytes',
   strictOrder: '--strict-order',
 };
 
-/** Formats a detail of the service's errors; formats any other value as JSON. */
+/**
+ * Formats a detail of the service's errors as its message and value; formats any other value as
+ * JSON.
+ */
 function describeDetail(field: string, detail: unknown): string {
   if (typeof detail !== 'object' || detail === null || !('message' in detail)) {
     return `${field}: ${JSON.stringify(detail)}`;

@@ -3,11 +3,11 @@ import { type RawOutput, STOPPED, type Terminal, createTerminal } from './termin
 
 export function createProcessTerminal(): Terminal {
   const controller = new AbortController();
-  // Repeated signals have no effect: one Ctrl-C arrives both from the terminal and from npm.
+  // Repeated signals have no effect, because one Ctrl-C can arrive from both the terminal and npm.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     process.on(signal, () => controller.abort(signal));
   }
-  // The launcher that started this process has exited and can no longer forward signals.
+  // A disconnect means that the launcher of this process has exited and forwards no more signals.
   process.on('disconnect', () => controller.abort('SIGHUP'));
   // A reader that closes the pipe early, such as `| head`, is not an error.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -1,10 +1,10 @@
-/** Shows progress on standard error: a live line on a terminal, otherwise a line every 10 %. */
+/** Shows progress on standard error: a live line on a terminal, otherwise a line every 10%. */
 import type { Terminal } from './terminal.ts';
 
 export interface Progress {
   /** Sets the number of completed items. */
   update(done: number): void;
-  /** Clears the live line. */
+  /** Clears the live line, if there is one. */
   end(): void;
 }
 
@@ -51,10 +51,10 @@ export function createProgress(
   };
 }
 
-/** Formats a number as `64,001`. */
+/** Formats a number with thousands separators, such as `64,001`. */
 export const count = (number: number): string => number.toLocaleString('en-US');
 
-/** Formats `1 address`, `64,001 addresses`. */
+/** Formats a number and its noun, such as `1 address` or `64,001 addresses`. */
 export const counted = (number: number, one: string, many = `${one}s`): string =>
   `${count(number)} ${number === 1 ? one : many}`;
 

@@ -5,8 +5,9 @@ import { CommandError } from './errors.ts';
 import type { Terminal } from './terminal.ts';
 
 /**
- * @throws CommandError `not_confirmed` when the command cannot prompt; `fix` names the flag to
- * pass.
+ * Asks a question and returns the answer without surrounding spaces.
+ *
+ * @throws CommandError `not_confirmed` if the command cannot prompt; `fix` names the flag to pass.
  */
 export async function ask(
   terminal: Terminal,
@@ -16,13 +17,13 @@ export async function ask(
   if (!terminal.canAsk)
     throw new CommandError(
       'not_confirmed',
-      `Cannot prompt (standard input is not a terminal): ${question}`,
+      `Cannot prompt (no terminal, CI, or --no-input): ${question}`,
       fix,
     );
   terminal.stderr.write(`${question} `);
   const output = new Writable({
     write(chunk: Buffer, _, done) {
-      // Readline echoes the input and moves the cursor; a secret is not echoed.
+      // Readline writes the echo of the input and cursor movements; both are dropped for a secret.
       if (!hidden) terminal.stderr.control(chunk.toString());
       done();
     },

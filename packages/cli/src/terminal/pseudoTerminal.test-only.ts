@@ -1,6 +1,4 @@
-/**
- * Runs the command line in its own process on a real pseudo-terminal, with `script` of util-linux.
- */
+/** Runs the command line in its own process on a pseudo-terminal, with the `script` command. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -8,15 +6,14 @@ import { quoteForShell } from './text.ts';
 
 const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url));
 
-/** The sequence with which a command clears its screen. */
+/** The sequence that clears the screen. */
 export const CLEARED = '\u001b[2J\u001b[H';
 
-/** A command that runs on a terminal. */
 export interface OnTerminal {
   /** All output so far. */
   written(): string;
   type(text: string): void;
-  /** The exit code. */
+  /** Resolves to the exit code. */
   readonly ended: Promise<number>;
   kill(): void;
 }
@@ -34,7 +31,7 @@ export function startOnTerminal(
   const { NO_COLOR: _, FORCE_COLOR: __, CI: ___, ...inherited } = process.env;
   const child = spawn('script', ofScript, {
     cwd,
-    // Sets the width on the terminal, not in a variable.
+    // Clears `COLUMNS`, because `stty` sets the width on the terminal itself.
     env: { ...inherited, ...env, SHELL: '/bin/sh', TERM: 'xterm-256color', COLUMNS: '' },
     stdio: ['pipe', 'pipe', 'inherit'],
   });

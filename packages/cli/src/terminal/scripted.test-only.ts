@@ -14,7 +14,7 @@ export interface RunOptions {
   cwd?: string;
   /** Standard input. It ends after this string unless `tty` is set. */
   input?: string;
-  /** Simulates a terminal with a user. */
+  /** Simulates a terminal, so that the command can prompt. Default: false. */
   tty?: boolean;
   /** Width of the terminal. Default: 80. */
   columns?: number;
@@ -22,12 +22,11 @@ export interface RunOptions {
   hasColor?: boolean;
 }
 
-/** A running command. */
 export interface Running {
   stdout(): string;
   stderr(): string;
   type(text: string): void;
-  /** Sends Ctrl-C. */
+  /** Simulates Ctrl-C. */
   interrupt(): void;
   readonly ended: Promise<Run>;
 }

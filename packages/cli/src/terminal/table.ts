@@ -1,30 +1,27 @@
-/** Prints tables without borders that fit the terminal, with two spaces between columns. */
+/** Prints tables that fit the terminal, without borders and with two spaces between columns. */
 import type { Command } from 'commander';
 import { CommandError } from './errors.ts';
 import type { Terminal, Tone } from './terminal.ts';
 import { cutText, padText, widthOf, wrapText } from './text.ts';
 
-/** A table cell; a tone colors it. */
+/** The content of a table cell, with an optional tone. */
 export type Cell = string | number | { text: string; tone: Tone };
 
 export interface Column<Row> {
   readonly title: string;
   readonly value: (row: Row) => Cell;
-  /**
-   * Position at which text that does not fit is cut; hashes are cut in the middle. Default: never
-   * cut.
-   */
+  /** Where text that does not fit is cut; `middle` for hashes. Default: never cut. */
   readonly cut?: 'middle' | 'end';
-  /** Aligns the cells to the right, as for numbers. */
+  /** Whether the cells are aligned to the right, as for numbers. */
   readonly right?: boolean;
 }
 
 const GUTTER = 2;
-/** Minimum width of a column that is cut. */
+/** Minimum width to which a column is narrowed. */
 const CUT_LEAST = 9;
 
 export interface TableOptions {
-  /** Disables cutting. */
+  /** Disables cutting, even if lines do not fit the terminal. */
   wide?: boolean;
   /** Comma-separated titles of the columns to print, in this order. Default: all. */
   columns?: string;
@@ -33,7 +30,7 @@ export interface TableOptions {
 export const addTableOptions = (command: Command): Command =>
   command
     .option('--wide', 'Do not truncate columns')
-    .option('--columns <titles>', 'Print only these columns, in this order, e.g. stream,ok-24h');
+    .option('--columns <titles>', 'Print only these columns, in this order, separated by commas');
 
 /**
  * Prints a title row and one row per item.
@@ -80,17 +77,19 @@ function chooseColumns<Row>(all: readonly Column<Row>[], wanted: string): Column
 const toCell = (cell: Cell): { text: string; tone?: Tone } =>
   typeof cell === 'object' ? cell : { text: String(cell) };
 
-/** A part of a line. */
 export interface Part {
   readonly text: string;
   readonly tone?: Tone;
-  /** Position at which the part is cut if the line is too long. Default: never cut. */
+  /** Where the part is cut if the line is too long. Default: never cut. */
   readonly cut?: 'middle' | 'end';
-  /** Whether this part is the first to be omitted if the line is too long. */
+  /** Whether the part is omitted if the line is too long. */
   readonly optional?: true;
 }
 
-/** Joins the non-empty parts with two spaces; the caller has used `indent` columns already. */
+/**
+ * Joins the non-empty parts with two spaces. The line fits into the terminal without `indent`
+ * columns, which the caller has already used.
+ */
 export function toLine(
   { tint, width }: Pick<Terminal, 'tint' | 'width'>,
   parts: readonly Part[],
@@ -121,7 +120,7 @@ export function printField({ print, tint, width }: Terminal, name: string, value
   more.forEach(print);
 }
 
-/** Narrows the widest columns that may be cut until the line fits. */
+/** Narrows the widest columns that may be cut until the line fits or no column can be narrowed. */
 function shrink(widths: number[], columns: readonly Pick<Part, 'cut'>[], most: number): void {
   const total = (): number => widths.reduce((sum, width) => sum + width + GUTTER, -GUTTER);
   while (total() > most) {

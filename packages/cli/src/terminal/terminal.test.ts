@@ -17,7 +17,7 @@ function open(shape: Partial<RawOutput> = {}): { terminal: Terminal; written(): 
   return { terminal, written: () => written };
 }
 
-/** The sequences `tint` writes. */
+/** Matches the color sequences that `tint` writes. */
 // oxlint-disable-next-line no-control-regex -- the pattern matches control characters
 const COLOURS = /\u001b\[(?:[12]|22|3[1-3]|39)m/g;
 // oxlint-disable-next-line no-control-regex -- the pattern matches control characters
@@ -42,7 +42,8 @@ test('property: untrusted text never controls the terminal, however it is printe
       const { terminal, written } = open();
       way(terminal, said);
       expect(written().replaceAll(COLOURS, '')).not.toMatch(CONTROLS);
-      // The next lines of a long note are indented, so that it cannot forge a line.
+      // All lines of a long note except the first are indented, so that it cannot imitate other
+      // output.
       const [, ...more] = written().replaceAll(COLOURS, '').slice(0, -1).split('\n');
       expect(more.filter((line) => !/^ {4}|^ *\S+$/.test(line))).toEqual([]);
     }),

@@ -7,7 +7,7 @@ import type { Readable } from 'node:stream';
 import { styleText } from 'node:util';
 import { wrapText } from './text.ts';
 
-/** The four color roles, and bold. */
+/** The role of a text, shown as a color, as dim or as bold. */
 export type Tone = 'ok' | 'warn' | 'bad' | 'faint' | 'strong';
 
 const STYLES = {
@@ -23,21 +23,21 @@ export interface RawOutput {
   readonly isTTY: boolean;
   readonly columns: number;
   readonly rows: number;
-  /** Whether the stream supports color. */
   readonly hasColor: boolean;
   write(text: string): void;
 }
 
 /** An output stream for commands, on which untrusted text cannot control the terminal. */
 export interface Output extends RawOutput {
-  /** Writes text of one or more lines and replaces control characters. */
+  /** Writes text and replaces control characters other than line breaks and tabs. */
   write(text: string): void;
   /** Writes a control sequence, such as a cursor movement. Never pass untrusted text. */
   control(sequence: string): void;
 }
 
-/** Columns assumed when the output is not a terminal, and the minimum that lines are fitted to. */
+/** Width of an output that is not a terminal, in columns. */
 const WIDTH = 80;
+/** Minimum width to which lines are fitted, in columns. Narrower terminals break the lines. */
 const MIN_WIDTH = 40;
 
 /** Options that every command accepts, before or after its name. */
@@ -64,12 +64,9 @@ export interface TerminalNeeds {
   stdin: Readable & { isTTY?: boolean; setRawMode?(raw: boolean): unknown };
   env: Readonly<Record<string, string | undefined>>;
   cwd: string;
-  /** Aborted by the first Ctrl-C, and by `stop`. */
+  /** Aborted by the first signal, such as Ctrl-C, and by `stop`. */
   signal: AbortSignal;
-  /**
-   * Ends the command from within, such as on a key press. The exit code then differs from the one
-   * for Ctrl-C.
-   */
+  /** Ends the command for a reason other than a signal, such as a key press, with exit code 0. */
   stop(): void;
 }
 
@@ -77,17 +74,20 @@ export interface Terminal extends TerminalNeeds {
   readonly stdout: Output;
   readonly stderr: Output;
   readonly options: TerminalOptions;
-  /** Columns of standard output; 80 if it is not a terminal. */
+  /** Columns of standard output, at least 40; 80 if it is not a terminal. */
   readonly width: number;
-  /** Prints a line of data. */
+  /** Prints one line of data and replaces control characters, including line breaks. */
   print(line?: string): void;
-  /** Prints a JSON document, or one line of JSON Lines. */
+  /** Prints a value as one line of JSON. */
   printJson(value: unknown): void;
-  /** Writes a document unchanged; on a terminal, control characters are replaced. */
+  /** Writes a document unchanged, except that control characters are replaced on a terminal. */
   printExact(text: string): void;
-  /** Prints a wrapped sentence and colors the first occurrence of `tint.of`. */
+  /** Prints a wrapped sentence and colors the first occurrence of `tint.of` in its first line. */
   printText(text: string, options?: TextOptions): void;
-  /** Prints a hint to standard error, fully or partly colored, unless `--quiet` is set. */
+  /**
+   * Prints a hint to standard error, unless `--quiet` is set. With `tint`, colors `tint.of`, or the
+   * complete hint if `tint.of` is omitted.
+   */
   note(text?: string, tint?: { tone: Tone; of?: string }): void;
   /** Colors text for standard output. */
   tint(tone: Tone, text: string): string;
@@ -99,18 +99,18 @@ export interface Terminal extends TerminalNeeds {
   adopt(options: TerminalOptions): void;
 }
 
-/** Control characters, and characters that change the text direction. */
+/** Control characters, line separators, and characters that change the text direction. */
 // oxlint-disable-next-line no-control-regex -- the pattern matches control characters
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 
-/** Replaces each control character, including line breaks, with one of the same width. */
+/** Replaces each control character, including line breaks, with U+FFFD. */
 const toLine = (text: string): string => text.replaceAll(CONTROLS, '\u{fffd}');
 
 /** Replaces control characters but keeps line breaks and tabs. */
 const toLines = (text: string): string =>
   text.replaceAll(CONTROLS, (found) => (found === '\n' || found === '\t' ? found : '\u{fffd}'));
 
-/** Serializes to JSON with all control characters escaped. */
+/** Serializes a value to JSON with all control characters escaped. */
 export const toJson = (value: unknown): string =>
   JSON.stringify(value).replaceAll(
     CONTROLS,
@@ -120,7 +120,8 @@ export const toJson = (value: unknown): string =>
 export function createTerminal(needs: TerminalNeeds): Terminal {
   const { stdin, env } = needs;
   let options: TerminalOptions = {};
-  // Temporarily replaces ESC until the text is escaped. The random value cannot occur in text.
+  // Replaces ESC in color sequences until other control characters are replaced. The random value
+  // cannot occur in untrusted text.
   const mark = `\ue000${randomUUID()}`;
   const toOutput = (raw: RawOutput): Output => ({
     isTTY: raw.isTTY,
@@ -186,10 +187,10 @@ export function createTerminal(needs: TerminalNeeds): Terminal {
 export const widthOn = ({ isTTY, columns }: Pick<RawOutput, 'isTTY' | 'columns'>): number =>
   isTTY ? Math.max(MIN_WIDTH, columns) : WIDTH;
 
-/** Returns whether a boolean variable is on: empty, `0`, `no`, `false` and `off` mean no. */
+/** Returns whether a boolean variable is on. Empty, `0`, `no`, `false` and `off` mean off. */
 const isSet = (value: string): boolean => !/^(|0|no|false|off)$/i.test(value);
 
-/** Abort reason for a stop from within instead of by Ctrl-C. */
+/** Reason with which `stop` aborts the signal, to distinguish it from Ctrl-C. */
 export const STOPPED = 'stopped';
 
 /** Resolves on Ctrl-C or another request to stop. */

@@ -1,12 +1,12 @@
 /** Fits text into terminal columns. CJK characters and emoji take two columns. */
 
 const NOT_NARROW = /[^\u0020-\u02ff]/;
-/** Unicode blocks of East Asian wide and fullwidth characters, and emoji. */
+/** Matches East Asian wide and fullwidth characters, and emoji. */
 const WIDE =
   /[\u1100-\u115f\u2329\u232a\u2e80-\u303e\u2630-\u2637\u268a-\u268f\u3041-\ua4cf\ua960-\ua97f\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe1f\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{18dff}\u{1aff0}-\u{1b2ff}\u{1d15e}-\u{1d1c0}\u{1d300}-\u{1d376}\u{1f200}-\u{1f2ff}\u{20000}-\u{3fffd}\p{Emoji_Presentation}]/u;
-/** Combining marks and joiners, which are drawn over the previous character. */
+/** Matches combining marks and zero-width characters, which take no column. */
 const ZERO = /[\p{Mn}\p{Me}\u200b-\u200d]/u;
-/** Turns the previous narrow character into a wide emoji. */
+/** Turns the previous narrow character into a wide emoji, so it counts as one column. */
 const EMOJI_STYLE = '\ufe0f';
 
 const widthOfCharacter = (character: string): number => {
@@ -16,8 +16,8 @@ const widthOfCharacter = (character: string): number => {
 };
 
 /**
- * Returns the maximum width of a string in columns. Some terminals draw joined emoji as one
- * character.
+ * Returns the width of a string in columns. Joined emoji take fewer columns on terminals that draw
+ * them as one character.
  */
 export function widthOf(text: string): number {
   if (!NOT_NARROW.test(text)) return text.length;
@@ -61,7 +61,7 @@ function divide(word: string): string[] {
   return pieces;
 }
 
-/** Shortens a string to `width` columns and marks the omission with `…`. */
+/** Shortens a string to `width` columns and replaces the omitted part with `…`. */
 export function cutText(text: string, width: number, where: 'middle' | 'end' = 'end'): string {
   if (widthOf(text) <= width) return text;
   const characters = Array.from(text);

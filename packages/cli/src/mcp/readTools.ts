@@ -1,0 +1,201 @@
+/** The tools that only read. They neither change nor send anything. */
+import {
+  aptosDryRunSchema,
+  evmDryRunSchema,
+  explainQuerySchema,
+  replayFilter,
+} from '@sluice/kit/contract';
+import type { AptosNetwork, DeliveryAttempt, StreamSummary } from '@sluice/kit/sluice';
+import * as z from 'zod';
+import { findDeliveryId } from '../connection/shortIds.ts';
+import { findStream } from '../streams/findStream.ts';
+import { matchBlock, readWanted } from '../streams/matchBlock.ts';
+import { readStream } from '../streams/saveStream.ts';
+import type { AnyStream } from '../streams/streamFields.ts';
+import { CommandError } from '../terminal/errors.ts';
+import { type Tool, defineTool } from './tool.ts';
+
+export const streamName = z
+  .string()
+  .min(1)
+  .max(256)
+  .describe('ID of the stream, the start of the ID, or the tag.');
+
+const blockNumber = z.int().min(0).describe('Block number.');
+
+const listStreams = defineTool('list_streams', {
+  title: 'List streams',
+  description:
+    'Lists streams, newest first, with status, queue and counts of the last 24 hours. Pass find to filter the streams.',
+  input: z.strictObject({
+    find: z.string().max(200).optional().describe('Part of the tag, description, ID or status.'),
+    limit: z.int().min(1).max(100).default(50),
+    offset: z.int().min(0).default(0).describe('Number of streams to skip.'),
+  }),
+  async call({ find = '', limit, offset }, { sluice }) {
+    const wanted = find.toLowerCase();
+    const found = (await sluice.listStreamSummaries()).filter(({ tag, description, id, status }) =>
+      [tag, description, id, status].some((text) => text.toLowerCase().includes(wanted)),
+    );
+    const streams = found.slice(offset, offset + limit).map(toShownSummary);
+    return { total: found.length, streams };
+  },
+});
+
+/** Omits the time series, which only charts need. */
+const toShownSummary = ({
+  deliveredSeries: _series,
+  hourlyDelivered: _delivered,
+  hourlyFailed: _failed,
+  ...summary
+}: StreamSummary) => summary;
+
+const getStream = defineTool('get_stream', {
+  title: 'Read a stream',
+  description:
+    'Returns the rule of a stream, its statistics and its latest changes. Values of custom headers are masked.',
+  input: z.strictObject({ stream: streamName }),
+  async call({ stream }, connection) {
+    const summary = await findStream(connection, stream);
+    const [fields, changes] = await Promise.all([
+      readStream(connection.api, summary),
+      connection.sluice.listStreamChanges(summary.id),
+    ]);
+    return {
+      rule: toShownStream(fields),
+      statistics: toShownSummary(summary),
+      changes: changes.slice(0, 20),
+    };
+  },
+});
+
+/** Masks the values of custom headers, which often authenticate the service to the receiver. */
+export const toShownStream = (stream: AnyStream): AnyStream => ({
+  ...stream,
+  headers: Object.fromEntries(Object.keys(stream.headers ?? {}).map((name) => [name, '***'])),
+});
+
+const listDeliveries = defineTool('list_deliveries', {
+  title: 'List deliveries',
+  description:
+    'Lists deliveries without bodies, newest first. For the next page, pass the cursor of the result.',
+  input: z.strictObject({
+    filter: replayFilter.optional(),
+    find: z
+      .string()
+      .min(1)
+      .max(100)
+      .optional()
+      .describe('A transaction hash, an address, or part of the summary.'),
+    limit: z.int().min(1).max(100).default(25),
+    cursor: z.string().max(1024).optional(),
+  }),
+  async call({ filter, ...page }, { sluice }) {
+    return await sluice.listDeliveries({ ...filter, ...page });
+  },
+});
+
+const getDelivery = defineTool('get_delivery', {
+  title: 'Read a delivery',
+  description:
+    'Returns a delivery with its attempts and, if body is true, the webhook body that was sent. The responses of the receiver are not included.',
+  input: z.strictObject({
+    delivery: z.string().min(1).max(100).describe('ID of the delivery, or the start of the ID.'),
+    body: z.boolean().default(false).describe('Also return the body.'),
+  }),
+  async call({ delivery, body }, { sluice }) {
+    const id = await findDeliveryId(sluice, delivery);
+    const [detail, text] = await Promise.all([
+      sluice.getDelivery(id),
+      body ? sluice.getDeliveryBody(id) : undefined,
+    ]);
+    return {
+      ...detail,
+      attemptList: detail.attemptList.map(toShownAttempt),
+      ...(text !== undefined && { body: JSON.parse(text) as unknown }),
+    };
+  },
+});
+
+/**
+ * Omits the receiver's response, which may repeat the custom headers and the URL in a form that
+ * masking does not recognize.
+ */
+const toShownAttempt = ({ responseBody: _hidden, ...attempt }: DeliveryAttempt) => attempt;
+
+const explain = defineTool('explain', {
+  title: 'Explain',
+  description:
+    'Explains for each stream why a webhook was or was not sent for a transaction, block, Aptos version or delivery, or whether an address is watched.',
+  input: explainQuerySchema,
+  async call({ q, chain }, { sluice }) {
+    return await sluice.explain(q, { chain });
+  },
+});
+
+const listChains = defineTool('list_chains', {
+  title: 'List chains',
+  description:
+    'Lists the chains that the service reads, their progress and the state of their nodes.',
+  input: z.strictObject({}),
+  async call(_, { sluice }) {
+    return await sluice.listChains();
+  },
+});
+
+const chain = z.string().min(1).max(100).describe('Chain ID in hex, or an Aptos network.');
+
+/** Maximum number of a stream's addresses, because a dry run sends all of them in one request. */
+const MAX_ADDRESSES = 10_000;
+
+const dryRunStream = defineTool('dry_run_stream', {
+  title: 'Try a stream on a block',
+  description:
+    'Matches a past block against an existing stream and returns the webhook that the stream would send, the close matches of its filters and all events of its addresses. Sends and stores nothing.',
+  input: z.strictObject({ stream: streamName, chain: chain.optional(), block: blockNumber }),
+  async call({ stream, chain, block }, connection) {
+    const summary = await findStream(connection, stream);
+    if (summary.amountOfAddresses > MAX_ADDRESSES) {
+      throw new CommandError(
+        'usage',
+        `The stream has ${summary.amountOfAddresses} addresses; a dry run supports at most ${MAX_ADDRESSES}`,
+      );
+    }
+    const { fields, addresses } = await readWanted(connection, summary);
+    const [first = ''] = (fields['chainIds'] ?? fields['network'] ?? []) as string[];
+    const question = { chain: chain ?? first, block, fields, addresses, tx: undefined };
+    return await matchBlock(connection, question);
+  },
+});
+
+const dryRunEvmRule = defineTool('dry_run_evm_rule', {
+  title: 'Try an EVM rule on a block',
+  description:
+    'Matches a past block against the rule of a stream that does not exist yet. Sends and stores nothing.',
+  input: z.strictObject({ chain, rule: evmDryRunSchema }),
+  async call({ chain, rule }, { sluice }) {
+    return await sluice.dryRunEvm(chain, rule);
+  },
+});
+
+const dryRunAptosRule = defineTool('dry_run_aptos_rule', {
+  title: 'Try an Aptos rule on a block',
+  description:
+    'Matches a past block, by height or ledger version, against the rule of a stream that does not exist yet. Sends and stores nothing.',
+  input: z.strictObject({ network: chain, rule: aptosDryRunSchema }),
+  async call({ network, rule }, { sluice }) {
+    return await sluice.dryRunAptos(network as AptosNetwork, rule);
+  },
+});
+
+export const READ_TOOLS: readonly Tool[] = [
+  listStreams,
+  getStream,
+  listDeliveries,
+  getDelivery,
+  explain,
+  listChains,
+  dryRunStream,
+  dryRunEvmRule,
+  dryRunAptosRule,
+];

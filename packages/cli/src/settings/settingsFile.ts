@@ -1,0 +1,250 @@
+/** Reads a settings file (YAML): the values of settings, and where each one is written. */
+import { readFileSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { nearest } from '@sluice/kit/contract';
+import { LineCounter, type Node, isMap, isScalar, isSeq, parseDocument } from 'yaml';
+import { CommandError } from '../terminal/errors.ts';
+import { cutText } from '../terminal/text.ts';
+import { hasSecret, maskText } from './masked.ts';
+import { FIELDS, type Field, type Setting, settingOf } from './settings.ts';
+
+/** A value from the settings file; `text` has the form of the command line. */
+export interface WrittenText {
+  text: string;
+  /** The value as written in the file, before its references are resolved. */
+  written: string;
+  /** `FILE:LINE:COLUMN`. */
+  place: string;
+}
+
+export interface FileSetting {
+  /** `FILE:LINE:COLUMN` of the field. */
+  place: string;
+  /** One entry for a single value; otherwise, one entry per list item, chain or node. */
+  texts: WrittenText[];
+}
+
+export interface SettingsFile {
+  settings: Map<Field, FileSetting>;
+  /** Names of the environment variables that the file refers to. */
+  variables: Set<string>;
+}
+
+const MAX_FILE_BYTES = 1024 * 1024;
+const MAX_SECRET_BYTES = 64 * 1024;
+const MAX_SHOWN = 60;
+const OTHERS_CAN_READ = 0o044;
+
+/** Masks and cuts a value for an error message. */
+export const toShown = (text: string): string => cutText(maskText(text), MAX_SHOWN);
+
+/**
+ * Reads a settings file and resolves its references: `file:PATH`, relative to the folder of the
+ * settings file, and `${NAME}`.
+ *
+ * @throws CommandError `invalid_file` that names the file and, for invalid content, its position.
+ */
+export function readSettingsFile(
+  path: string,
+  env: Readonly<Record<string, string | undefined>>,
+): SettingsFile {
+  const reader = new Reader(path, env);
+  return { settings: reader.read(), variables: reader.variables };
+}
+
+class Reader {
+  readonly variables = new Set<string>();
+  private readonly lines = new LineCounter();
+  private readonly path: string;
+  private readonly env: Readonly<Record<string, string | undefined>>;
+
+  constructor(path: string, env: Readonly<Record<string, string | undefined>>) {
+    this.path = path;
+    this.env = env;
+  }
+
+  read(): Map<Field, FileSetting> {
+    const text = readBounded(this.path, MAX_FILE_BYTES, this.path);
+    // Reads every value as a string, as in a flag. Otherwise, YAML would read the chain 0x1 as the
+    // number 1.
+    const document = parseDocument(text, { schema: 'failsafe', lineCounter: this.lines });
+    const [problem] = document.errors;
+    if (problem) {
+      const [what = ''] = problem.message.split(' at line ');
+      throw this.fail(problem.pos[0], what);
+    }
+    const settings = new Map<Field, FileSetting>();
+    if (document.contents === null) return settings;
+    for (const { name, key, value } of this.entries(document.contents, 'the settings')) {
+      const field = FIELDS.find((each) => each === name);
+      if (field === undefined) {
+        const near = nearest(name, FIELDS);
+        throw this.fail(
+          startOf(key),
+          `unknown setting ${toShown(name)}. ${near ? `Did you mean ${near}?` : 'Remove it.'}`,
+        );
+      }
+      const texts = this.readSetting(field, settingOf(field), value);
+      settings.set(field, { place: this.placeOf(startOf(key)), texts });
+    }
+    return settings;
+  }
+
+  private readSetting(field: Field, setting: Setting, value: Node | null): WrittenText[] {
+    const { shape } = setting;
+    const isPath = 'isPath' in shape;
+    if (shape.kind === 'list') {
+      return this.items(value, field).map((each, n) => this.scalar(each, `${field}[${n}]`));
+    }
+    if (shape.kind === 'byChain') {
+      return this.entries(value, field).map(({ name, value: each }) => {
+        const one = this.scalar(each, `${field}.${name}`, { isPath });
+        return { ...one, text: `${name}=${one.text}`, written: `${name}=${one.written}` };
+      });
+    }
+    if (shape.kind === 'nodes') {
+      return this.entries(value, field).flatMap(({ name, value: each }) =>
+        this.readNodes(`${field}.${name}`, name, each, Object.keys(shape.options)),
+      );
+    }
+    const one = this.scalar(value, field, { isPath, isSecret: setting.isSecret === true });
+    if (shape.kind === 'switch' && !/^(true|false)$/.test(one.text)) {
+      throw this.fail(startOf(value), `${field} ${toShown(one.written)}: should be true or false`);
+    }
+    return [one];
+  }
+
+  /**
+   * Builds the values of `--chain` or `--aptos`: one per node, with the options after the first
+   * node.
+   */
+  private readNodes(
+    where: string,
+    chain: string,
+    value: Node | null,
+    options: readonly string[],
+  ): WrittenText[] {
+    const all = this.entries(value, where);
+    const known = ['nodes', ...options];
+    const wrong = all.find(({ name }) => !known.includes(name));
+    if (wrong) {
+      throw this.fail(
+        startOf(wrong.key),
+        `${where} ${toShown(wrong.name)}: should be one of ${known.join(', ')}`,
+      );
+    }
+    const nodes = all.find(({ name }) => name === 'nodes');
+    const urls = nodes ? this.items(nodes.value, `${where}.nodes`) : [];
+    if (urls.length === 0) {
+      throw this.fail(startOf(nodes?.key ?? value), `${where}: needs nodes, a list of URLs`);
+    }
+    const given = all
+      .filter(({ name }) => name !== 'nodes')
+      .map(({ name, value: each }) => [name, this.scalar(each, `${where}.${name}`)] as const);
+    const suffix = (kind: 'text' | 'written'): string =>
+      given.map(([name, one]) => `,${name}=${one[kind]}`).join('');
+    return urls.map((each, n) => {
+      const one = this.scalar(each, `${where}.nodes[${n}]`);
+      const [text, written] = n === 0 ? [suffix('text'), suffix('written')] : ['', ''];
+      return {
+        text: `${chain}=${one.text}${text}`,
+        written: `${chain}=${one.written}${written}`,
+        place: one.place,
+      };
+    });
+  }
+
+  private scalar(
+    node: Node | null,
+    where: string,
+    { isPath = false, isSecret = false } = {},
+  ): WrittenText {
+    if (!isScalar(node)) throw this.fail(startOf(node), `${where}: should be a single value`);
+    const written = String(node.value);
+    if (written === '') {
+      throw this.fail(startOf(node), `${where}: should not be empty. Set it, or remove it.`);
+    }
+    const literal = literalPart(written);
+    if (hasSecret(literal) || (isSecret && literal !== '')) this.refuseIfShared(node, where);
+    const text = this.resolve(node, where, written);
+    return {
+      text: isPath ? resolve(dirname(this.path), text) : text,
+      written,
+      place: this.placeOf(startOf(node)),
+    };
+  }
+
+  private resolve(node: Node, where: string, written: string): string {
+    if (written.startsWith('file:')) {
+      const path = resolve(dirname(this.path), written.slice('file:'.length));
+      const text = readBounded(
+        path,
+        MAX_SECRET_BYTES,
+        `${this.placeOf(startOf(node))}: ${where} ${toShown(written)}`,
+      ).trim();
+      if (text !== '') return text;
+      throw this.fail(startOf(node), `${where} ${toShown(written)}: the file should not be empty`);
+    }
+    return written.replaceAll(/\$\{(\w{1,100})\}/g, (reference, name: string) => {
+      this.variables.add(name);
+      const value = this.env[name];
+      if (value !== undefined && value !== '') return value;
+      throw this.fail(startOf(node), `${where} ${reference}: should be set. Set ${name}.`);
+    });
+  }
+
+  private refuseIfShared(node: Node, where: string): void {
+    // On Windows, the mode does not show who can read the file.
+    if (process.platform === 'win32') return;
+    const mode = statSync(this.path).mode & 0o777;
+    if ((mode & OTHERS_CAN_READ) === 0) return;
+    throw this.fail(
+      startOf(node),
+      `${where} ***: a secret in a file that others can read (mode ${mode.toString(8)})`,
+      `refer to the secret as file:PATH or \${VARIABLE}, or run chmod 600 ${this.path}`,
+    );
+  }
+
+  private entries(node: Node | null, where: string) {
+    if (!isMap<Node, Node | null>(node)) {
+      throw this.fail(startOf(node), `${where}: should be a mapping of names to values`);
+    }
+    return node.items.map(({ key, value }) => {
+      if (!isScalar(key)) throw this.fail(startOf(key), `${where}: a name should be text`);
+      return { name: String(key.value), key, value };
+    });
+  }
+
+  private items(node: Node | null, where: string): (Node | null)[] {
+    if (isSeq<Node | null>(node)) return node.items;
+    throw this.fail(startOf(node), `${where}: should be a list`);
+  }
+
+  private placeOf(offset: number): string {
+    const { line, col } = this.lines.linePos(offset);
+    return `${this.path}:${line}:${col}`;
+  }
+
+  private fail(offset: number, message: string, fix?: string): CommandError {
+    return new CommandError('invalid_file', `${this.placeOf(offset)}: ${message}`, fix);
+  }
+}
+
+/** Removes references, and query parameters whose value consists only of references. */
+const literalPart = (written: string): string =>
+  written.startsWith('file:')
+    ? ''
+    : written.replaceAll(/\$\{\w{1,100}\}/g, '').replaceAll(/[?&][\w-]{1,50}=(?=&|#|$)/g, '');
+
+const startOf = (node: Node | null): number => node?.range?.[0] ?? 0;
+
+/** @param where the file or setting to name in an error */
+function readBounded(path: string, limit: number, where: string): string {
+  try {
+    const { size } = statSync(path);
+    if (size <= limit) return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new CommandError('invalid_file', `${where}: ${(error as Error).message}`);
+  }
+  throw new CommandError('invalid_file', `${where}: should have at most ${limit} bytes`);
+}

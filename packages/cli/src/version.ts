@@ -1,2 +1,0 @@
-/** Version of this package; all packages of Sluice share it. */
-export const VERSION = '0.1.0';
